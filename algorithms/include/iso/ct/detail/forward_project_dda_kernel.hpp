@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/numerics.hpp>
+#include <iso/ct/geometry.hpp>
+#include <iso/ray/detail/trace_group.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// a + s b, one rounding a component.
+KOKKOS_FORCEINLINE_FUNCTION vec3<double> along(vec3<double> a, double s, vec3<double> b) {
+  return {Kokkos::fma(s, b.x, a.x), Kokkos::fma(s, b.y, a.y), Kokkos::fma(s, b.z, a.z)};
+}
+
+/// The ray of the detector point (u, v), in pixels: from the source to it, or the whole line through it.
+KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view, beam kind, double u,
+                                                      double v) {
+  vec3<double> const point = along(along(view.detector_origin, u, view.u_step), v, view.v_step);
+  double const infinity = Kokkos::Experimental::infinity_v<double>;
+  return kind == beam::cone ? ray::ray<double>{view.source, point - view.source, 0.0, 1.0}
+                            : ray::ray<double>{point, view.source, -infinity, infinity};
+}
+
+/// Line integrals by exact chords. A group makes 32 neighbouring v of one view and one u: its index is
+/// (view * num_u + u) * ceil(num_v / 32) + block. Each pixel is the mean of `per_side` x `per_side`
+/// rays, added u-major; rays are set up in double, lengths and sums are T.
+template <class Method, class Index, class T>
+struct forward_project_dda_kernel {
+  ray::traversal_grid grid;
+  view_vectors const* views;
+  T const* volume;    // [nx, ny, nz], contiguous
+  T* projections;     // [views, u, v], contiguous
+  std::int64_t num_u;
+  std::int64_t num_v;
+  beam kind;
+  std::int32_t per_side = 1;
+
+  /// Groups of one view.
+  [[nodiscard]] std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const blocks = (num_v + 31) / 32;
+    std::int64_t const row = index / blocks;
+    std::int64_t const first = (index - row * blocks) * 32;
+    std::int64_t const view = row / num_u;
+    double const u = double(row - view * num_u);
+    view_vectors const vectors = views[view];
+    typename Group::template per_lane<ray::ray<double>> rays;
+    typename Group::template per_lane<T> sums, total(T(0));
+    for (std::int32_t part = 0; part < per_side * per_side; ++part) {
+      std::int32_t const part_u = part / per_side;
+      double const du = (part_u + 0.5) / per_side - 0.5;
+      double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
+      group.each([&](int lane) {
+        std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
+        rays[lane] = pixel_ray(vectors, kind, u + du, double(v) + dv);
+      });
+      ray::detail::trace_group<Method, Index, T, Group, double>(group, grid, volume, rays, sums);
+      group.each([&](int lane) { total[lane] = total[lane] + sums[lane]; });
+    }
+    group.each([&](int lane) {
+      if (first + lane < num_v) {
+        projections[row * num_v + first + lane] =
+            canonical(total[lane] / T(per_side * per_side));
+      }
+    });
+  }
+};
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/core/sampler.hpp>
+#include <iso/ct/detail/joseph_path.hpp>
+#include <iso/ct/detail/ray_sum.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate across
+/// it in the plane of x and y, and what the coordinate along z is made of.
+template <class T>
+struct joseph_fan {
+  coordinate<T> across;
+  plane_range planes;  ///< where `across` can meet a voxel
+  plane_range inside;  ///< where both columns are voxels for certain
+  std::int32_t axis;
+  double m_point;
+  double inverse;
+  double slope_across;
+  double z_source;  ///< of the source, or of a parallel direction
+  double z_pixel;   ///< of the pixel at v = 0
+  double z_step;    ///< from v to v + 1
+  beam kind;
+
+  /// The coordinate along z of the ray through v: the numbers of make_line.
+  KOKKOS_FUNCTION exact_coordinate z(std::int32_t v) const {
+    double const pixel = Kokkos::fma(double(v), z_step, z_pixel);
+    return {kind == beam::cone ? ray_component{z_source, pixel - z_source}
+                               : ray_component{pixel, z_source},
+            m_point, inverse};
+  }
+};
+
+/// Makes the fan of each (view, u), u fastest.
+template <class T>
+struct joseph_fan_kernel {
+  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
+  joseph_fan<T>* fans;
+  grid g;
+  beam kind;
+  std::int32_t num_u;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    index_view const w = to_index(views(index / num_u), g, kind);
+    double const u = double(index % num_u);
+    ray_component const x = component(w, kind, 0, u, 0);
+    ray_component const y = component(w, kind, 1, u, 0);
+    int const m = driving_axis(x.direction, y.direction, 0);
+    ray_component const& along = m == 0 ? x : y;
+    ray_component const& aside = m == 0 ? y : x;
+    joseph_fan<T> fan;
+    fan.axis = m;
+    fan.inverse = 1.0 / along.direction;
+    fan.m_point = along.point;
+    exact_coordinate const exact(aside, along.point, fan.inverse);
+    fan.slope_across = exact.slope;
+    fan.across = exact.rounded<T>();
+    fan.kind = kind;
+    fan.z_source = w.source.z;
+    fan.z_pixel = Kokkos::fma(u, w.u_step.z, w.origin.z);
+    fan.z_step = w.v_step.z;
+    std::int64_t const columns = g.extent[1 - m];
+    fan.planes = planes_about(fan.across, T(-1), T(columns),
+                               planes_between_ends(along, kind, g.extent[m]));
+    fan.inside = planes_inside(fan.across, columns, fan.planes);
+    fans[index] = fan;
+  }
+};
+
+/// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by
+/// `Rows` x 32 pixels along v. A column of voxels is blended with its neighbour once for all heights;
+/// see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the sum, which no shape of tile
+/// changes. Several fans walk plane by plane together, so that the columns they share are read once:
+/// a processor's caches need that, a GPU's do not.
+template <class T, class Sum, int Fans, int Rows>
+struct joseph_fast_kernel {
+  T const* volume;
+  T* projections;
+  joseph_fan<T> const* fans;
+  order_free_scale<T> const* scale;  ///< order-free sums only
+  std::uint32_t* flags;              ///< order-free sums only: a bit a pixel
+  grid g;
+  boundary edge;
+  std::int32_t num_views;
+  std::int32_t num_u;
+  std::int32_t num_v;
+  plane_range slab;
+  bool first_slab;
+  bool last_slab;
+  bool bands_outermost;
+
+  static constexpr std::int32_t band = 32 * Rows;
+
+  KOKKOS_FUNCTION std::int32_t num_bands() const { return (num_v + band - 1) / band; }
+  KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return std::int64_t(num_views) * tiles_across() * num_bands();
+  }
+  KOKKOS_FUNCTION std::int32_t tiles_across() const { return (num_u + Fans - 1) / Fans; }
+
+  template <class Group>
+  using lane_index = typename Group::template per_lane<std::int32_t>;
+  template <class Group>
+  using lane_value = typename Group::template per_lane<T>;
+
+  /// What the lanes keep for one row of pixels.
+  template <class Group>
+  struct row_state {
+    lane_value<Group> slope;  ///< of the coordinate along z
+    lane_value<Group> base;
+    typename Sum::template state<Group> sum;
+
+    KOKKOS_FORCEINLINE_FUNCTION T z(int lane, std::int32_t i) const {
+      return coordinate<T>{slope[lane], base[lane]}(i);
+    }
+  };
+
+  /// One fan of a tile.
+  template <class Group>
+  struct fan_state {
+    joseph_fan<T> const* fan;
+    plane_range outer;  ///< where some lane may meet a voxel
+    plane_range inner;  ///< where every lane has four voxels about its point
+    row_state<Group> rows[Rows];
+  };
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    tile_position const at = locate(index);
+    Sum const sum(scale);
+    fan_state<Group> tile[Fans];
+    for (int f = 0; f < at.count; ++f) {
+      start(group, at, f, sum, tile[f]);
+    }
+    bool const together = Fans > 1 && one_axis(tile, at.count);
+    for (std::int32_t b = slab.first; b < slab.last; b += block_planes) {
+      std::int32_t const end = b + block_planes < slab.last ? b + block_planes : slab.last;
+      if (together) {
+        walk_together(group, sum, tile, at.count, {b, end});
+      } else {
+        for (int f = 0; f < at.count; ++f) {
+          walk(group, sum, tile[f], {b, end});
+        }
+      }
+      for (int f = 0; f < at.count; ++f) {
+        for (int r = 0; r < Rows; ++r) {
+          group.each([&](int lane) { sum.end_block(tile[f].rows[r].sum, lane); });
+        }
+      }
+    }
+    for (int f = 0; f < at.count; ++f) {
+      store(group, at, f, sum, tile[f]);
+    }
+  }
+
+ private:
+  /// Fans first_fan, first_fan + 1, ... of one view, pixels from band * 32 Rows on.
+  struct tile_position {
+    std::int64_t first_fan;
+    std::int32_t count;
+    std::int32_t band;
+  };
+
+  KOKKOS_FUNCTION tile_position locate(std::int64_t index) const {
+    auto const i = std::uint32_t(index);
+    auto const bands = std::uint32_t(num_bands());
+    auto const across = std::uint32_t(tiles_across());
+    std::uint32_t const tiles = std::uint32_t(num_views) * across;
+    std::uint32_t const band_index = bands_outermost ? i / tiles : i % bands;
+    std::uint32_t const tile = bands_outermost ? i % tiles : i / bands;
+    if constexpr (Fans == 1) {
+      return {tile, 1, std::int32_t(band_index)};
+    }
+    std::uint32_t const view = tile / across;
+    std::int32_t const u = std::int32_t(tile - view * across) * Fans;
+    return {std::int64_t(view) * num_u + u, num_u - u < Fans ? num_u - u : Fans,
+            std::int32_t(band_index)};
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION bool one_axis(fan_state<Group> const (&tile)[Fans], std::int32_t count) const {
+    bool same = true;
+    for (int f = 1; f < count; ++f) {
+      same = same && tile[f].fan->axis == tile[0].fan->axis;
+    }
+    return same;
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, fan_state<Group>& s,
+                                        plane_range planes) const {
+    plane_range const block = s.outer.clipped(planes.first, planes.last);
+    plane_range const fast = s.inner.clipped(block.first, block.last);
+    if (fast.empty()) {
+      edge_planes(group, sum, s, block);
+    } else {
+      edge_planes(group, sum, s, {block.first, fast.first});
+      inner_planes(group, sum, s, fast);
+      edge_planes(group, sum, s, {fast.last, block.last});
+    }
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_together(Group const& group, Sum const& sum,
+                                                 fan_state<Group> (&tile)[Fans], std::int32_t count,
+                                                 plane_range planes) const {
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      for (int f = 0; f < count; ++f) {
+        fan_state<Group>& s = tile[f];
+        prefetch(group, s, i + 2);
+        if (i >= s.inner.first && i < s.inner.last) {
+          inner_planes(group, sum, s, {i, i + 1});
+        } else if (i >= s.outer.first && i < s.outer.last) {
+          edge_planes(group, sum, s, {i, i + 1});
+        }
+      }
+    }
+  }
+
+  /// Asks for the columns of a plane to come: their distances follow no pattern that hardware would
+  /// guess. The tile's next fan asks for the upper neighbour.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Group const& group, fan_state<Group> const& s,
+                                            std::int32_t i) const {
+    if (i >= s.inner.first && i < s.inner.last) {
+      T const top = s.rows[0].z(0, i);
+      T const bottom = s.rows[Rows - 1].z(31, i);
+      auto const z = std::int32_t(top < bottom ? top : bottom);
+      auto const k = std::int32_t(s.fan->across(i));
+      group.template prefetch<band>(volume + i * std::int64_t(stride_along(s.fan->axis)) +
+                                    k * std::int64_t(stride_along(1 - s.fan->axis)) + z);
+    }
+  }
+
+  KOKKOS_FUNCTION std::int32_t row(std::int32_t band_index, int r, int lane) const {
+    return band_index * band + r * 32 + lane;
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void start(Group const& group, tile_position at, int f, Sum const& sum,
+                                         fan_state<Group>& s) const {
+    s.fan = fans + at.first_fan + f;
+    joseph_fan<T> const& fan = *s.fan;
+    T const* const pixels = projections + (at.first_fan + f) * num_v;
+    lane_index<Group> first_outer;
+    lane_index<Group> last_outer;
+    lane_index<Group> first_inner;
+    lane_index<Group> last_inner;
+    group.each([&](int lane) {
+      plane_range all{fan.planes.last, fan.planes.first};
+      plane_range common = fan.inside;
+      for (int r = 0; r < Rows; ++r) {
+        std::int32_t const v = row(at.band, r, lane);
+        auto const z = fan.z(v < num_v ? v : num_v - 1).template rounded<T>();
+        s.rows[r].slope[lane] = z.slope;
+        s.rows[r].base[lane] = z.base;
+        sum.start(s.rows[r].sum, lane, !first_slab && v < num_v ? pixels[v] : T(0));
+        plane_range const about = planes_about(z, T(-1), T(g.extent[2]), fan.planes);
+        if (!about.empty()) {
+          all = {all.first < about.first ? all.first : about.first,
+                 all.last > about.last ? all.last : about.last};
+        }
+        common = planes_inside(z, g.extent[2], common);
+      }
+      first_outer[lane] = all.first;
+      last_outer[lane] = all.last;
+      first_inner[lane] = common.empty() ? fan.planes.last : common.first;
+      last_inner[lane] = common.empty() ? fan.planes.first : common.last;
+    });
+    s.outer = {group.lowest(first_outer), group.highest(last_outer)};
+    s.inner = {group.highest(first_inner), group.lowest(last_inner)};
+  }
+
+  KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
+    return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
+  }
+
+  /// Planes where every lane has four voxels about its point: no test in the loop.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
+                                                fan_state<Group>& s, plane_range planes) const {
+    joseph_fan<T> const& fan = *s.fan;
+    // Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64: one wide
+    // multiply-add each, and volumes may be as large as memory.
+    std::uint64_t const stride = stride_along(fan.axis) * sizeof(T);
+    std::uint64_t const column = stride_along(1 - fan.axis) * sizeof(T);
+    std::int32_t const height = std::int32_t(g.extent[2]);
+    coordinate<T> const across = fan.across;
+    // A bias that the group's integer parts carry is taken off the columns' addresses.
+    constexpr std::uint32_t bias = Group::template index_bias<T>;
+    char const* const origin =
+        reinterpret_cast<char const*>(volume) - std::uint64_t(bias) * sizeof(T);
+    auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
+#ifdef __CUDACC__
+#pragma unroll 4
+#endif
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      std::uint32_t k;
+      T w;
+      group.split(across(i), k, w);
+      char const* const address =
+          origin + std::uint32_t(i) * stride + std::uint64_t(k - bias) * column;
+      auto const* const lower = reinterpret_cast<T const*>(address);
+      auto const* const upper = reinterpret_cast<T const*>(address + column);
+      for (int r = 0; r < Rows; ++r) {
+        typename Group::template per_lane<std::uint32_t> z;
+        typename Group::template per_lane<T> fraction;
+        typename Group::template per_lane<T> sample;
+        group.each([&](int lane) { group.split(s.rows[r].z(lane, i), z[lane], fraction[lane]); });
+        group.blend_columns(lower, upper, height, w, z, fraction, sample, mix);
+        group.each([&](int lane) { sum.add(s.rows[r].sum, lane, sample[lane]); });
+      }
+    }
+  }
+
+  /// Planes where some lane's point lies at the border of the volume or beyond it.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Group const& group, Sum const& sum,
+                                               fan_state<Group>& s, plane_range planes) const {
+    joseph_fan<T> const& fan = *s.fan;
+    std::int64_t const stride = stride_along(fan.axis);
+    std::int64_t const column = stride_along(1 - fan.axis);
+    auto const columns = std::int32_t(g.extent[1 - fan.axis]);
+    auto const height = std::int32_t(g.extent[2]);
+    T const low = edge == boundary::zero ? T(-1) : T(0);
+    auto const high = [&](std::int32_t n) { return edge == boundary::zero ? T(n) : T(n - 1); };
+    auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      T const across = fan.across(i);
+      if (!(across >= low && across <= high(columns))) {
+        continue;
+      }
+      T const k_floor = Kokkos::floor(across);
+      auto const k = std::int32_t(k_floor);
+      backend::columns_present const present{k >= 0 && k < columns, k + 1 < columns};
+      T const* const plane = volume + i * stride;
+      T const* const lower = plane + (present.lower ? k * column : 0);
+      T const* const upper = plane + (present.upper ? (k + 1) * column : 0);
+      for (int r = 0; r < Rows; ++r) {
+        lane_index<Group> z;
+        lane_value<Group> fraction;
+        lane_value<Group> sample;
+        group.each([&](int lane) {
+          T const point = s.rows[r].z(lane, i);
+          T const within = point < T(-2) ? T(-2) : point > T(height) ? T(height) : point;
+          T const z_floor = Kokkos::floor(within);
+          z[lane] = std::int32_t(z_floor);
+          fraction[lane] = within - z_floor;
+        });
+        group.blend_columns_at_edge(lower, upper, present, height, across - k_floor, z, fraction,
+                                    sample, mix);
+        group.each([&](int lane) {
+          T const point = s.rows[r].z(lane, i);
+          sum.add(s.rows[r].sum, lane, point >= low && point <= high(height) ? sample[lane] : T(0));
+        });
+      }
+    }
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, tile_position at, int f, Sum const& sum,
+                                         fan_state<Group> const& s) const {
+    joseph_fan<T> const& fan = *s.fan;
+    T* const pixels = projections + (at.first_fan + f) * num_v;
+    for (int r = 0; r < Rows; ++r) {
+      std::uint32_t bad = 0;
+      if constexpr (!std::is_same_v<Sum, ordered_sum<T>>) {
+        typename Group::template per_lane<bool> is_bad;
+        group.each([&](int lane) { is_bad[lane] = sum.flagged(s.rows[r].sum, lane); });
+        bad = group.mask(is_bad);
+        std::uint32_t& kept = flags[((at.first_fan + f) * num_bands() + at.band) * Rows + r];
+        bad |= first_slab ? 0U : kept;
+        if (!last_slab) {
+          group.once([&] { kept = bad; });
+        }
+      }
+      group.each([&](int lane) {
+        std::int32_t const v = row(at.band, r, lane);
+        if (v >= num_v) {
+          return;
+        }
+        if (!last_slab) {
+          pixels[v] = sum.carried(s.rows[r].sum, lane);
+          return;
+        }
+        int const m = fan.axis;
+        T const step = T(step_length(g.spacing[m], fan.slope_across, g.spacing[1 - m],
+                                     fan.z(v).slope, g.spacing.z));
+        T const total = ((bad >> lane) & 1U) != 0
+                            ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
+                            : sum.value(s.rows[r].sum, lane);
+        pixels[v] = canonical(total * step);
+      });
+    }
+  }
+};
+
+}  // namespace iso::ct::detail

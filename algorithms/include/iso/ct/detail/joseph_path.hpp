@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/grid.hpp>
+#include <iso/core/sampler.hpp>
+#include <iso/ct/geometry.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// Planes of the driving axis [first, last).
+struct plane_range {
+  std::int32_t first;
+  std::int32_t last;
+
+  [[nodiscard]] KOKKOS_FUNCTION bool empty() const { return first >= last; }
+  [[nodiscard]] KOKKOS_FUNCTION plane_range clipped(std::int32_t lo, std::int32_t hi) const {
+    return {first > lo ? first : lo, last < hi ? last : hi};
+  }
+};
+
+/// A coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
+template <class T>
+struct coordinate {
+  T slope;
+  T base;
+
+  KOKKOS_FUNCTION T operator()(std::int32_t i) const { return Kokkos::fma(T(i), slope, base); }
+};
+
+/// The part of `within` where lo < p(i) < hi, or a little more: at most two planes too many each way,
+/// never one too few.
+template <class T>
+KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_range within) {
+  if (within.empty()) {
+    return within;
+  }
+  if (p.slope == T(0)) {
+    return p.base > lo && p.base < hi ? within : plane_range{within.first, within.first};
+  }
+  double const a = (double(lo) - double(p.base)) / double(p.slope);
+  double const b = (double(hi) - double(p.base)) / double(p.slope);
+  double const least = (a < b ? a : b) - 1;
+  double const most = (a < b ? b : a) + 2;
+  if (!(least < double(within.last) && most > double(within.first))) {
+    return {within.first, within.first};
+  }
+  return within.clipped(least > double(within.first) ? std::int32_t(Kokkos::floor(least)) : within.first,
+                        most < double(within.last) ? std::int32_t(Kokkos::ceil(most)) : within.last);
+}
+
+/// A part of `within` where 0 <= p(i) < n - 1 for certain, so that both neighbours are voxels.
+template <class T>
+KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, std::int64_t n, plane_range within) {
+  auto const inside = [&](std::int32_t i) { return p(i) >= T(0) && p(i) < T(n - 1); };
+  plane_range r = planes_about(p, T(0), T(n - 1), within);
+  // p is monotone in i, its rounding included, so that the ends vouch for all between them.
+  while (r.first < r.last && !inside(r.first)) {
+    ++r.first;
+  }
+  while (r.first < r.last && !inside(r.last - 1)) {
+    --r.last;
+  }
+  return r;
+}
+
+/// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes between
+/// its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double until the last
+/// rounding. `across[0]` belongs to the lower of the two other axes.
+template <class T>
+struct joseph_line {
+  std::int32_t axis;
+  coordinate<T> across[2];
+  plane_range planes;
+  T step;  ///< mm
+};
+
+/// Views in voxel coordinates.
+struct index_view {
+  vec3<double> source;
+  vec3<double> origin;
+  vec3<double> u_step;
+  vec3<double> v_step;
+};
+
+KOKKOS_INLINE_FUNCTION index_view to_index(view_vectors const& view, grid const& g, beam kind) {
+  return {kind == beam::cone ? g.to_index(view.source) : g.to_index_vector(view.source),
+          g.to_index(view.detector_origin), g.to_index_vector(view.u_step),
+          g.to_index_vector(view.v_step)};
+}
+
+/// Axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the point is
+/// the source and the direction ends at the pixel.
+struct ray_component {
+  double point;
+  double direction;
+};
+
+KOKKOS_INLINE_FUNCTION ray_component component(index_view const& w, beam kind, int a, double u,
+                                               double v) {
+  double const pixel = Kokkos::fma(v, w.v_step[a], Kokkos::fma(u, w.u_step[a], w.origin[a]));
+  return kind == beam::cone ? ray_component{w.source[a], pixel - w.source[a]}
+                            : ray_component{pixel, w.source[a]};
+}
+
+KOKKOS_INLINE_FUNCTION int other_axis(int driving, int which) {
+  return which == 0 ? (driving == 0 ? 1 : 0) : (driving == 2 ? 1 : 2);
+}
+
+/// Slope and base of the coordinate along `a` when `m` drives with the reciprocal direction `inverse`.
+struct exact_coordinate {
+  double slope;
+  double base;
+
+  KOKKOS_FUNCTION exact_coordinate(ray_component a, double m_point, double inverse)
+      : slope(a.direction * inverse), base(Kokkos::fma(-m_point, slope, a.point)) {}
+  template <class T>
+  [[nodiscard]] KOKKOS_FUNCTION coordinate<T> rounded() const {
+    return {T(slope), T(base)};
+  }
+};
+
+/// Length of a step of one voxel along the driving axis, mm.
+KOKKOS_INLINE_FUNCTION double step_length(double spacing_m, double slope_0, double spacing_0,
+                                          double slope_1, double spacing_1) {
+  double const a = slope_0 * spacing_0;
+  double const b = slope_1 * spacing_1;
+  return Kokkos::sqrt(Kokkos::fma(b, b, Kokkos::fma(a, a, spacing_m * spacing_m)));
+}
+
+/// The planes between the ends of the ray; all of them where it has none.
+KOKKOS_INLINE_FUNCTION plane_range planes_between_ends(ray_component m, beam kind, std::int64_t n) {
+  plane_range all{0, std::int32_t(n)};
+  if (kind == beam::parallel) {
+    return all;
+  }
+  double const end = m.point + m.direction;
+  double const low = m.point < end ? m.point : end;
+  double const high = m.point < end ? end : m.point;
+  if (!(low < double(n)) || !(high > -1.0)) {
+    return {0, 0};
+  }
+  return all.clipped(low > 0 ? std::int32_t(Kokkos::ceil(low)) : 0,
+                     high < double(n) ? std::int32_t(Kokkos::floor(high)) + 1 : std::int32_t(n));
+}
+
+/// The axis of the largest component, the lower of equals.
+KOKKOS_INLINE_FUNCTION int driving_axis(double x, double y, double z) {
+  double const ax = Kokkos::fabs(x);
+  double const ay = Kokkos::fabs(y);
+  double const az = Kokkos::fabs(z);
+  return ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2;
+}
+
+template <class T>
+KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid const& g, double u,
+                                         double v) {
+  ray_component const ray[3] = {component(w, kind, 0, u, v), component(w, kind, 1, u, v),
+                                component(w, kind, 2, u, v)};
+  int const m = driving_axis(ray[0].direction, ray[1].direction, ray[2].direction);
+  int const a = other_axis(m, 0);
+  int const b = other_axis(m, 1);
+  double const inverse = 1.0 / ray[m].direction;
+  exact_coordinate const p(ray[a], ray[m].point, inverse);
+  exact_coordinate const q(ray[b], ray[m].point, inverse);
+  joseph_line<T> line;
+  line.axis = m;
+  line.across[0] = p.template rounded<T>();
+  line.across[1] = q.template rounded<T>();
+  line.planes = planes_between_ends(ray[m], kind, g.extent[std::size_t(m)]);
+  line.step = T(step_length(g.spacing[m], p.slope, g.spacing[a], q.slope, g.spacing[b]));
+  return line;
+}
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/numerics.hpp>
+#include <iso/core/order_free.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// Driving planes of one block. A ray's ordered sum adds its samples block by block, plane by plane
+/// from low to high, and then the blocks' sums from low to high.
+inline constexpr std::int32_t block_planes = 64;
+
+/// A single ray on its own, for kernels whose lanes do not run in step.
+struct single_lane {
+  template <class T>
+  class per_lane {
+   public:
+    KOKKOS_FUNCTION T& operator[](int) { return value_; }
+    KOKKOS_FUNCTION T const& operator[](int) const { return value_; }
+
+   private:
+    T value_;
+  };
+};
+
+/// The lanes' ordered sums.
+template <class T>
+class ordered_sum {
+ public:
+  template <class Group>
+  struct state {
+    typename Group::template per_lane<T> block;
+    typename Group::template per_lane<T> total;
+  };
+  explicit KOKKOS_FUNCTION ordered_sum(order_free_scale<T> const*) {}
+
+  /// Begins with what the slab before left in the output.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void start(state<Group>& s, int lane, T carried) const {
+    s.block[lane] = 0;
+    s.total[lane] = carried;
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
+    s.block[lane] = s.block[lane] + sample;
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>& s, int lane) const {
+    s.total[lane] = s.total[lane] + s.block[lane];
+    s.block[lane] = 0;
+  }
+  /// What the output keeps for the next slab.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
+    return s.total[lane];
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const&, int) const {
+    return false;
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION T value(state<Group> const& s, int lane) const {
+    return s.total[lane];
+  }
+};
+
+/// The lanes' order-free sums (iso/core/order_free.hpp).
+template <class T>
+class order_free_sum {
+ public:
+  using word = bits_of<T>;
+  template <class Group>
+  struct state {
+    typename Group::template per_lane<word> sum;
+    typename Group::template per_lane<word> flags;
+  };
+  explicit KOKKOS_FUNCTION order_free_sum(order_free_scale<T> const* scale) : scale_(*scale) {}
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void start(state<Group>& s, int lane, T carried) const {
+    s.sum[lane] = Kokkos::bit_cast<word>(carried);
+    s.flags[lane] = 0;
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
+    word const term = scale_.round(sample);
+    s.sum[lane] += scale_.without_rounder(term, 1);
+    s.flags[lane] |= term;
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>&, int) const {}
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
+    return Kokkos::bit_cast<T>(s.sum[lane]);
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const& s, int lane) const {
+    return scale_.flagged(s.flags[lane]);
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION T value(state<Group> const& s, int lane) const {
+    return scale_.value(s.sum[lane]);
+  }
+
+ private:
+  order_free_scale<T> scale_;
+};
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/forward_project.hpp
+#pragma once
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/job.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/sampler.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/geometry.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+namespace iso::ct {
+
+/// How a line integral is taken from voxels.
+enum class projector {
+  joseph_linear,   ///< steps of one voxel along the driving axis, linear weights
+  joseph_spline,   ///< the same with smooth weights (Graetz 2020, equation 14)
+  amanatides_woo,  ///< exact lengths in voxels, one axis a step
+  branchless,      ///< exact lengths, comparisons as flags (Xiao 2012)
+  siddon,          ///< exact lengths, merged crossings
+};
+
+/// How the samples of a Joseph ray are added.
+enum class summation {
+  ordered,     ///< floating point, in blocks of 64 driving planes
+  order_free,  ///< rounded to a common grid first: exact, whatever the partition (core/order_free.hpp)
+};
+
+/// Which of two kernels with the same bits runs.
+enum class joseph_path {
+  automatic,  ///< the fast one wherever v runs along z and no ray is steep
+  general,
+};
+
+struct forward_project_options {
+  projector method = projector::joseph_linear;
+  summation sum = summation::ordered;
+  boundary edge = boundary::zero;
+  joseph_path path = joseph_path::automatic;
+  std::optional<double> max_abs = {};  ///< order_free: largest |voxel|; empty: found by a reduction
+  std::int32_t oversampling = 1;       ///< exact methods: rays per pixel each way, averaged
+  std::int32_t slab_planes = 0;        ///< driving planes a launch, multiple of 64; 0: chosen by size
+  backend::launch_shape shape = {};
+};
+
+/// Bytes of scratch that forward_project wants in `Exec`'s memory.
+template <execution_space Exec, real T>
+std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
+                                          forward_project_options const& options = {});
+
+/// Line integrals of `volume` along the ray of every detector pixel.
+///
+/// A cone ray runs from the source to its pixel and not beyond; a parallel ray is a whole line.
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `projections`. `volume` and
+/// `projections` must not overlap.
+///
+/// Determinism: backend_to_backend, both sums. `ordered` depends on nothing but the ray;
+/// neither `slab_planes`, `shape` nor `path` changes a bit.
+///
+/// A voxel that is not finite makes those rays NaN that blend it, and no others. The canonical NaN is
+/// the only one that leaves. Order-free sums are off by at most half a grid step a sample, the step
+/// being about max|voxel| 2^-21 (float) or 2^-50 (double).
+///
+/// \param[in]  g            views, u, v; lengths in mm
+/// \param[in]  volume       [nx, ny, nz], 1/mm
+/// \param[out] projections  [views, u, v], dimensionless
+/// \param      scratch      at least forward_project_bytes_needed; free again after the next fence
+/// \param[in]  control      progress and cancellation, asked between launches
+/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, too little scratch, an
+///                                option out of its range
+/// \throws iso::cancelled         `projections` is then incomplete
+/// \par Method  J. Graetz, arXiv:1609.00958 (algorithm 1, equations 3 to 14), after P. M. Joseph,
+///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths: iso/ray/traverse.hpp.
+///              Deviations: equal components go to the lower axis; by default samples blend with zero
+///              beyond the outermost centres (boundary::cut is the paper's way); the step's length is
+///              applied once, to the sum.
+template <execution_space Exec, real T>
+void forward_project(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
+                     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& volume,
+                     projection_view<T, typename Exec::memory_space> const& projections,
+                     workspace<typename Exec::memory_space> const& scratch,
+                     forward_project_options const& options = {}, job const& control = {});
+
+}  // namespace iso::ct
+
+#include <iso/ct/detail/forward_project_impl.hpp>

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/geometry.hpp
+//! Where source and detector stand, view by view.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/core/vec3.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::ct {
+
+enum class beam {
+  cone,      ///< rays from a point source through the pixel centres
+  parallel,  ///< rays of one direction through the pixel centres
+};
+
+/// One view, in world coordinates (mm).
+struct view_vectors {
+  vec3<double> source;           ///< cone: source position; parallel: direction of the rays, any length
+  vec3<double> detector_origin;  ///< centre of pixel (u, v) = (0, 0)
+  vec3<double> u_step;           ///< from pixel (u, v) to (u + 1, v)
+  vec3<double> v_step;           ///< from pixel (u, v) to (u, v + 1)
+};
+
+/// A scan: the shape of its detector and a view_vectors for each view. Checked when it is made, so
+/// that algorithms need not look at every view again.
+class geometry {
+ public:
+  /// Throws iso::invalid_argument naming the view and the field that is not finite, has no length, or
+  /// makes u and v parallel.
+  geometry(beam kind, std::int64_t num_u, std::int64_t num_v, std::vector<view_vectors> views);
+
+  [[nodiscard]] beam kind() const { return kind_; }
+  [[nodiscard]] std::int64_t num_views() const { return std::int64_t(views_.size()); }
+  [[nodiscard]] std::int64_t num_u() const { return num_u_; }
+  [[nodiscard]] std::int64_t num_v() const { return num_v_; }
+  [[nodiscard]] std::vector<view_vectors> const& views() const { return views_; }
+  /// Every v_step is exactly along z.
+  [[nodiscard]] bool v_parallel_to_z() const { return v_parallel_to_z_; }
+  /// Views [first, first + count).
+  [[nodiscard]] geometry subset(std::int64_t first, std::int64_t count) const;
+
+ private:
+  beam kind_;
+  std::int64_t num_u_;
+  std::int64_t num_v_;
+  bool v_parallel_to_z_;
+  std::vector<view_vectors> views_;
+};
+
+/// A flat detector with its pixels in the middle, but for the offsets.
+struct flat_detector {
+  std::int64_t num_u = 0;
+  std::int64_t num_v = 0;
+  double pitch_u = 1;   ///< mm
+  double pitch_v = 1;   ///< mm
+  double offset_u = 0;  ///< mm along +u, of the detector's middle
+  double offset_v = 0;  ///< mm along +v
+};
+
+/// A circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs along +y
+/// and v along +z; angles turn from x to y.
+///
+/// \param[in] source_axis      distance of the source from the z axis, mm
+/// \param[in] source_detector  distance of the source from the detector's plane, mm
+/// \param[in] angles           rad
+/// \throws iso::invalid_argument  a distance or pitch that is not finite and positive, an empty
+///                                detector, no angles
+geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
+                       std::vector<double> const& angles);
+
+/// The same circle with parallel rays: at angle 0 they run along -x, u along +y, v along +z.
+geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles);
+
+/// `count` angles, evenly from `first` over `range` (rad), the end left out.
+std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
+
+/// A geometry whose views `Space` holds, as kernels want it.
+template <class Space>
+class staged_geometry {
+ public:
+  using views_type = Kokkos::View<view_vectors*, Space>;
+
+  /// Copies the views into `Space`, enqueued on `exec`; fences `exec` where the copy crosses memories.
+  template <execution_space Exec>
+  staged_geometry(Exec const& exec, iso::ct::geometry g)
+      : host_(std::move(g)),
+        views_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::ct::geometry"),
+               host_.views().size()) {
+    Kokkos::View<view_vectors const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const source(
+        host_.views().data(), host_.views().size());
+    Kokkos::deep_copy(exec, views_, source);
+    exec.fence("iso::ct::staged_geometry: the host copy may go");
+  }
+
+  [[nodiscard]] iso::ct::geometry const& host() const { return host_; }
+  [[nodiscard]] views_type const& views() const { return views_; }
+
+ private:
+  iso::ct::geometry host_;
+  views_type views_;
+};
+
+template <execution_space Exec>
+staged_geometry<typename Exec::memory_space> stage(Exec const& exec, geometry const& g) {
+  return {exec, g};
+}
+
+}  // namespace iso::ct

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/shepp_logan.hpp
+//! Phantoms made of ellipsoids: their projections in closed form, and as voxels.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/ct/detail/ellipsoid_kernel.hpp>
+#include <iso/ct/geometry.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace iso::ct {
+
+/// A solid of one density. Where ellipsoids overlap, their densities add.
+struct ellipsoid {
+  vec3<double> centre;     ///< mm
+  vec3<double> half_axes;  ///< mm, along the body's own x, y, z
+  double angle = 0;        ///< rad, about the body's z axis, from x to y
+  double density = 1;      ///< 1/mm for attenuation, or any other unit
+};
+
+/// The most ellipsoids that one call takes: they travel inside the kernel.
+inline constexpr std::int64_t most_ellipsoids = detail::most_ellipsoids;
+
+enum class shepp_logan_contrast {
+  modified,  ///< Yu, Ye and Wang 2004: values from 0 to 1
+  original,  ///< Kak and Slaney: skull 2, brain 1.02
+};
+
+/// The ten ellipsoids of the Shepp-Logan head in three dimensions, in a cube of 2 `half_size` mm
+/// about the isocenter. Lengths scale with `half_size`; densities do not.
+///
+/// \throws iso::invalid_argument  a half size that is not finite and positive
+/// \par Source  docs/algorithms/phantoms.md has the table and where it was checked.
+std::vector<ellipsoid> shepp_logan(double half_size,
+                                   shepp_logan_contrast contrast = shepp_logan_contrast::modified);
+
+struct ellipsoid_projection_options {
+  std::int64_t subsamples = 8;  ///< sub-rays a pixel, along u and along v; 1 to 64
+};
+
+/// Line integrals through `ellipsoids`, each pixel the mean over subsamples x subsamples rays.
+///
+/// Sub-ray (i, j) of pixel (u, v) meets the detector at u + (i + 1/2) / subsamples - 1/2 and v
+/// likewise. A cone ray runs from the source to its point of the detector and not beyond (one of no
+/// length counts as zero); a parallel ray is a whole line. Enqueued on `exec`; does not fence.
+/// Overwrites `projections`.
+/// Determinism: backend_to_backend. Computed in double for every T, and rounded once; along a ray
+/// ellipsoids add in their order, over a pixel rays add with i outermost.
+///
+/// \param[in]  ellipsoids   1 to 32
+/// \param[in]  geometry     views, u, v; lengths in mm
+/// \param[out] projections  [views, u, v], density times mm
+/// \throws iso::invalid_argument  shape mismatch, subsamples out of range, or an ellipsoid that is
+///                                not finite or has no size
+template <execution_space Exec, real T>
+void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
+                        staged_geometry<typename Exec::memory_space> const& geometry,
+                        projection_view<T, typename Exec::memory_space> const& projections,
+                        ellipsoid_projection_options const& options = {});
+
+struct ellipsoid_raster_options {
+  std::int64_t samples = 5;  ///< points a voxel, along each axis; 1 to 64
+};
+
+/// Voxels of `ellipsoids`, each the mean over samples x samples x samples points.
+///
+/// Point i of voxel x lies at x + (i + 1/2) / samples - 1/2 voxels, along each axis; a point on a
+/// surface is inside. Enqueued on `exec`; does not fence. Overwrites `volume`.
+/// Determinism: backend_to_backend. Points are counted in integers, and density times share added
+/// in double in the ellipsoids' order, then rounded once. Voxels that a bound proves to be wholly
+/// inside or outside of an ellipsoid are not sampled; the bound leaves room for rounding, so that
+/// no bit depends on it.
+///
+/// \param[in]  ellipsoids  1 to 32
+/// \param[out] volume      [nx, ny, nz] on its grid, density
+/// \throws iso::invalid_argument  a volume that does not fit its grid, samples out of range, or an
+///                                ellipsoid that is not finite or has no size
+template <execution_space Exec, real T>
+void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
+                          volume_view<T, typename Exec::memory_space> const& volume,
+                          ellipsoid_raster_options const& options = {});
+
+namespace detail {
+
+/// Checked, and made ready for a kernel; throws iso::invalid_argument naming `function`.
+ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function);
+/// With the bounds that depend on the grid.
+ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, grid const& g, char const* function);
+
+}  // namespace detail
+
+template <execution_space Exec, real T>
+void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
+                        staged_geometry<typename Exec::memory_space> const& geometry,
+                        projection_view<T, typename Exec::memory_space> const& projections,
+                        ellipsoid_projection_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const& scan = geometry.host();
+  auto const& data = projections.data;
+  ISO_VALIDATE(
+      std::int64_t(data.extent(0)) == scan.num_views() &&
+          std::int64_t(data.extent(1)) == scan.num_u() &&
+          std::int64_t(data.extent(2)) == scan.num_v(),
+      "project_ellipsoids: projections is [{}, {}, {}] (geometry has [{}, {}, {}]) make them "
+      "agree",
+      data.extent(0), data.extent(1), data.extent(2), scan.num_views(), scan.num_u(), scan.num_v());
+  ISO_VALIDATE(options.subsamples >= 1 && options.subsamples <= 64,
+               "project_ellipsoids: {} subsamples (must be from 1 to 64)", options.subsamples);
+  auto const shapes = detail::prepare(ellipsoids, "project_ellipsoids");
+
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::project_ellipsoids");
+  auto const run = [&](auto kernel) {
+    backend::for_each_lane_group("iso::ct::project_ellipsoids", exec, kernel.num_groups(), kernel);
+  };
+  if (scan.kind() == beam::cone) {
+    run(detail::ellipsoid_projector<T, space, beam::cone>{shapes, geometry.views(), data,
+                                                          int(options.subsamples)});
+  } else {
+    run(detail::ellipsoid_projector<T, space, beam::parallel>{shapes, geometry.views(), data,
+                                                              int(options.subsamples)});
+  }
+}
+
+template <execution_space Exec, real T>
+void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
+                          volume_view<T, typename Exec::memory_space> const& volume,
+                          ellipsoid_raster_options const& options) {
+  validate(volume, "rasterise_ellipsoids");
+  ISO_VALIDATE(options.samples >= 1 && options.samples <= 64,
+               "rasterise_ellipsoids: {} samples (must be from 1 to 64)", options.samples);
+  auto const shapes = detail::prepare(ellipsoids, volume.grid, "rasterise_ellipsoids");
+
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::rasterise_ellipsoids");
+  detail::ellipsoid_rasteriser<T, typename Exec::memory_space> const kernel{
+      shapes, volume.grid, volume.data, int(options.samples)};
+  backend::for_each_lane_group("iso::ct::rasterise_ellipsoids", exec, kernel.num_groups(), kernel);
+}
+
+#define ISO_CT_ELLIPSOIDS_FOR(T, Exec)                                                     \
+  extern template void project_ellipsoids(                                                 \
+      Exec const&, std::span<ellipsoid const>, staged_geometry<Exec::memory_space> const&, \
+      projection_view<T, Exec::memory_space> const&, ellipsoid_projection_options const&); \
+  extern template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,       \
+                                            volume_view<T, Exec::memory_space> const&,     \
+                                            ellipsoid_raster_options const&);
+#define ISO_CT_ELLIPSOIDS(Exec)      \
+  ISO_CT_ELLIPSOIDS_FOR(float, Exec) \
+  ISO_CT_ELLIPSOIDS_FOR(double, Exec)
+ISO_FOR_EACH_BACKEND(ISO_CT_ELLIPSOIDS)
+#undef ISO_CT_ELLIPSOIDS
+#undef ISO_CT_ELLIPSOIDS_FOR
+
+}  // namespace iso::ct

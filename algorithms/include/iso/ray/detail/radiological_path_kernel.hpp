@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/numerics.hpp>
+#include <iso/ray/detail/trace_group.hpp>
+
+#include <cstdint>
+
+namespace iso::ray::detail {
+
+/// Thirty-two rays a group, one a lane.
+template <class Method, class Index, class T>
+struct radiological_path_kernel {
+  traversal_grid grid;
+  ray<T> const* rays;
+  T const* values;
+  T* paths;
+  std::int64_t count;
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t block) const {
+    typename Group::template per_lane<ray<T>> mine;
+    typename Group::template per_lane<T> sums;
+    group.each([&](int lane) {
+      std::int64_t const r = block * 32 + lane;
+      mine[lane] = r < count ? rays[r] : ray<T>{};
+    });
+    trace_group<Method, Index, T, Group, T>(group, grid, values, mine, sums);
+    group.each([&](int lane) {
+      std::int64_t const r = block * 32 + lane;
+      if (r < count) {
+        paths[r] = canonical(sums[lane]);
+      }
+    });
+  }
+};
+
+}  // namespace iso::ray::detail

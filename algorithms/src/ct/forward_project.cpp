@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define ISO_INSTANTIATE_FORWARD_PROJECT
+#include <iso/ct/forward_project.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace iso::ct::detail {
+namespace {
+
+/// A lower bound, over all u of a detector row, of the larger of |x| and |y| of the rays' direction.
+double least_horizontal(index_view const& w, beam kind, double num_u) {
+  ray_component const x0 = component(w, kind, 0, 0, 0);
+  ray_component const y0 = component(w, kind, 1, 0, 0);
+  if (kind == beam::parallel) {
+    return std::max(std::abs(x0.direction), std::abs(y0.direction));
+  }
+  // Distance of the source from the detector's row in the plane of x and y, as a segment.
+  double const ux = w.u_step.x;
+  double const uy = w.u_step.y;
+  double const along = -(x0.direction * ux + y0.direction * uy) / (ux * ux + uy * uy);
+  double const u = std::clamp(along, 0.0, num_u - 1);
+  return std::hypot(x0.direction + u * ux, y0.direction + u * uy) / std::sqrt(2.0);
+}
+
+double largest_z(index_view const& w, beam kind, double num_u, double num_v) {
+  double most = 0;
+  for (double const u : {0.0, num_u - 1}) {
+    for (double const v : {0.0, num_v - 1}) {
+      most = std::max(most, std::abs(component(w, kind, 2, u, v).direction));
+    }
+  }
+  return most;
+}
+
+double largest_coordinate(index_view const& w, beam kind, double num_u, double num_v) {
+  double most = 0;
+  for (int a = 0; a < 3; ++a) {
+    for (double const u : {0.0, num_u - 1}) {
+      for (double const v : {0.0, num_v - 1}) {
+        most = std::max(most, std::abs(component(w, kind, a, u, v).point));
+      }
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes) {
+  auto const& n = volume.extent;
+  constexpr std::int64_t limit = std::int64_t(1) << 31;
+  if (!g.v_parallel_to_z() || n[1] * n[2] * value_bytes >= 2 * limit || n[2] < 2 ||
+      g.num_views() * g.num_u() * ((g.num_v() + 31) / 32) >= limit || g.num_v() >= limit) {
+    return false;
+  }
+  double const resolved = value_bytes == 4 ? 0x1p19 : 0x1p48;
+  double const u = double(g.num_u());
+  double const v = double(g.num_v());
+  return std::all_of(g.views().begin(), g.views().end(), [&](view_vectors const& view) {
+    index_view const w = to_index(view, volume, g.kind());
+    return largest_z(w, g.kind(), u, v) < least_horizontal(w, g.kind(), u) * (1 - 1e-9) &&
+           largest_coordinate(w, g.kind(), u, v) < resolved;
+  });
+}
+
+std::int32_t default_slab_planes(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
+                                 std::int64_t cache_bytes) {
+  auto const& n = volume.extent;
+  auto const most = std::int32_t(std::max(n[0], n[1]));
+  if (g.num_views() < 8) {
+    return most;
+  }
+  std::int64_t const band = 32 * joseph_rows;
+  std::int64_t const block = block_planes * std::max(n[0], n[1]) * band * value_bytes;
+  std::int64_t const blocks = std::max<std::int64_t>(1, cache_bytes / block);
+  return std::int32_t(std::min<std::int64_t>(most, blocks * block_planes));
+}
+
+void validate_forward_project(geometry const& g, iso::grid const& volume,
+                              std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
+                              std::int64_t needed_bytes, forward_project_options const& options) {
+  ISO_VALIDATE(shape[0] == g.num_views() && shape[1] == g.num_u() && shape[2] == g.num_v(),
+               "forward_project: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) "
+               "make them agree",
+               shape[0], shape[1], shape[2], g.num_views(), g.num_u(), g.num_v());
+  auto const& n = volume.extent;
+  std::int64_t const most = std::int64_t(1) << 24;
+  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
+               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
+               "project it in parts",
+               n[0], n[1], n[2]);
+  ISO_VALIDATE(scratch_bytes >= needed_bytes,
+               "forward_project: scratch of {} bytes ({} are needed) reserve "
+               "forward_project_bytes_needed",
+               scratch_bytes, needed_bytes);
+  ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
+               "forward_project: oversampling {} (must lie in 1..64)", options.oversampling);
+  ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
+               "forward_project: oversampling {} with a Joseph projector (only the exact methods "
+               "oversample) leave it at 1",
+               options.oversampling);
+  ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
+               "forward_project: order-free sums with an exact method (their chords have no common "
+               "scale) use a Joseph projector");
+  ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
+               "forward_project: slab_planes {} (must be a multiple of {}, or 0)", options.slab_planes,
+               block_planes);
+  ISO_VALIDATE(options.shape.groups_per_launch >= 0,
+               "forward_project: groups_per_launch {} (must not be negative)",
+               options.shape.groups_per_launch);
+  ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
+               "forward_project: max_abs {} (must be finite and not negative)",
+               options.max_abs.value_or(0));
+}
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/ct/geometry.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace iso::ct {
+namespace {
+
+bool finite(vec3<double> a) {
+  return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
+}
+
+vec3<double> cross(vec3<double> a, vec3<double> b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+void check(vec3<double> a, char const* field, std::size_t view) {
+  ISO_VALIDATE(finite(a), "geometry: {} of view {} is [{}, {}, {}] (must be finite)", field, view,
+               a.x, a.y, a.z);
+}
+
+void check(flat_detector const& d) {
+  ISO_VALIDATE(d.num_u >= 1 && d.num_v >= 1,
+               "geometry: detector of [{}, {}] pixels (needs at least one each way)", d.num_u, d.num_v);
+  auto const good = [](double x) { return std::isfinite(x) && x > 0; };
+  ISO_VALIDATE(good(d.pitch_u) && good(d.pitch_v),
+               "geometry: pixel pitch [{}, {}] mm (must be finite and positive)", d.pitch_u, d.pitch_v);
+  ISO_VALIDATE(std::isfinite(d.offset_u) && std::isfinite(d.offset_v),
+               "geometry: detector offset [{}, {}] mm (must be finite)", d.offset_u, d.offset_v);
+}
+
+/// Sine and cosine that are exact at multiples of a quarter turn, so that a view at 90 degrees runs
+/// along the grid and not beside it.
+vec3<double> on_circle(double angle) {
+  double const quarter = angle / (std::numbers::pi / 2);
+  if (quarter == std::round(quarter) && std::abs(quarter) < 1e9) {
+    auto const k = ((std::int64_t(quarter) % 4) + 4) % 4;
+    return {k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0, k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0, 0};
+  }
+  return {std::cos(angle), std::sin(angle), 0};
+}
+
+geometry circle(beam kind, flat_detector const& d, double source_axis, double axis_detector,
+                std::vector<double> const& angles) {
+  check(d);
+  ISO_VALIDATE(!angles.empty(), "geometry: no view angles (needs at least one)");
+  double const first_u = d.offset_u - 0.5 * double(d.num_u - 1) * d.pitch_u;
+  double const first_v = d.offset_v - 0.5 * double(d.num_v - 1) * d.pitch_v;
+  std::vector<view_vectors> views;
+  views.reserve(angles.size());
+  for (double const angle : angles) {
+    ISO_VALIDATE(std::isfinite(angle), "geometry: view angle {} (must be finite)", angle);
+    vec3<double> const out = on_circle(angle);
+    vec3<double> const u{-out.y, out.x, 0};
+    vec3<double> const v{0, 0, 1};
+    views.push_back({kind == beam::cone ? source_axis * out : -1.0 * out,
+                     (-axis_detector) * out + first_u * u + first_v * v, d.pitch_u * u,
+                     d.pitch_v * v});
+  }
+  return {kind, d.num_u, d.num_v, std::move(views)};
+}
+
+}  // namespace
+
+geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
+                   std::vector<view_vectors> views)
+    : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
+  ISO_VALIDATE(num_u_ >= 1 && num_v_ >= 1,
+               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u_, num_v_);
+  ISO_VALIDATE(!views_.empty(), "geometry: no views (needs at least one)");
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    auto const& view = views_[i];
+    check(view.source, kind_ == beam::cone ? "source" : "direction", i);
+    check(view.detector_origin, "detector_origin", i);
+    check(view.u_step, "u_step", i);
+    check(view.v_step, "v_step", i);
+    ISO_VALIDATE(cross(view.u_step, view.v_step) != vec3<double>{},
+                 "geometry: u_step and v_step of view {} are parallel or zero (they must span the "
+                 "detector)",
+                 i);
+    ISO_VALIDATE(kind_ == beam::cone || view.source != vec3<double>{},
+                 "geometry: direction of view {} is zero (rays need one)", i);
+  }
+  v_parallel_to_z_ = std::all_of(views_.begin(), views_.end(), [](view_vectors const& view) {
+    return view.v_step.x == 0 && view.v_step.y == 0;
+  });
+}
+
+geometry geometry::subset(std::int64_t first, std::int64_t count) const {
+  ISO_VALIDATE(first >= 0 && count >= 1 && first <= num_views() - count,
+               "geometry: views [{}, {}) of {} (must be a part of them)", first, first + count,
+               num_views());
+  return {kind_, num_u_, num_v_, {views_.begin() + first, views_.begin() + first + count}};
+}
+
+geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
+                       std::vector<double> const& angles) {
+  auto const good = [](double x) { return std::isfinite(x) && x > 0; };
+  ISO_VALIDATE(good(source_axis) && good(source_detector),
+               "geometry: source-axis {} mm, source-detector {} mm (must be finite and positive)",
+               source_axis, source_detector);
+  return circle(beam::cone, detector, source_axis, source_detector - source_axis, angles);
+}
+
+geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles) {
+  return circle(beam::parallel, detector, 0, 0, angles);
+}
+
+std::vector<double> even_angles(std::int64_t count, double range, double first) {
+  ISO_VALIDATE(count >= 1, "geometry: {} view angles (needs at least one)", count);
+  std::vector<double> angles;
+  angles.reserve(std::size_t(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    angles.push_back(first + range * double(i) / double(count));
+  }
+  return angles;
+}
+
+}  // namespace iso::ct

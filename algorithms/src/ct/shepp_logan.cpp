@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/ct/shepp_logan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace iso::ct {
+namespace {
+
+struct table_row {
+  double modified;
+  double original;
+  vec3<double> half_axes;
+  vec3<double> centre;
+  double degrees;
+};
+
+// Densities of Yu, Ye and Wang 2004 ("modified") and of Kak and Slaney ("original"); half axes and
+// centres in units of the half size.
+constexpr std::array<table_row, 10> head{{
+    {1, 2, {0.69, 0.92, 0.9}, {0, 0, 0}, 0},
+    {-0.8, -0.98, {0.6624, 0.874, 0.88}, {0, 0, 0}, 0},
+    {-0.2, -0.02, {0.41, 0.16, 0.21}, {-0.22, 0, -0.25}, 108},
+    {-0.2, -0.02, {0.31, 0.11, 0.22}, {0.22, 0, -0.25}, 72},
+    {0.2, 0.02, {0.21, 0.25, 0.5}, {0, 0.35, -0.25}, 0},
+    {0.2, 0.02, {0.046, 0.046, 0.046}, {0, 0.1, -0.25}, 0},
+    {0.1, 0.01, {0.046, 0.023, 0.02}, {-0.08, -0.65, -0.25}, 0},
+    {0.1, 0.01, {0.046, 0.023, 0.02}, {0.06, -0.65, -0.25}, 90},
+    {0.2, 0.02, {0.056, 0.04, 0.1}, {0.06, -0.105, 0.625}, 90},
+    {-0.2, -0.02, {0.056, 0.056, 0.1}, {0, 0.1, 0.625}, 0},
+}};
+
+bool finite(vec3<double> a) {
+  return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
+}
+
+void check(ellipsoid const& e, std::int64_t i, char const* function) {
+  auto const& h = e.half_axes;
+  ISO_VALIDATE(finite(h) && h.x > 0 && h.y > 0 && h.z > 0,
+               "{}: half axes of ellipsoid {} are [{}, {}, {}] (must be finite and positive)",
+               function, i, h.x, h.y, h.z);
+  ISO_VALIDATE(finite(e.centre), "{}: centre of ellipsoid {} is [{}, {}, {}] (must be finite)",
+               function, i, e.centre.x, e.centre.y, e.centre.z);
+  ISO_VALIDATE(std::isfinite(e.angle) && std::isfinite(e.density),
+               "{}: ellipsoid {} has angle {} and density {} (must be finite)", function, i,
+               e.angle, e.density);
+}
+
+/// Cosine and sine, exact at multiples of a quarter turn.
+std::array<double, 2> turned(double angle) {
+  double const quarter = angle / (std::numbers::pi / 2);
+  if (quarter == std::round(quarter) && std::abs(quarter) < 1e9) {
+    auto const k = ((std::int64_t(quarter) % 4) + 4) % 4;
+    return {k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0, k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0};
+  }
+  return {std::cos(angle), std::sin(angle)};
+}
+
+detail::ball_map to_ball(ellipsoid const& e) {
+  auto const [c, s] = turned(e.angle);
+  auto const& h = e.half_axes;
+  detail::ball_map map{};
+  map.centre = e.centre;
+  map.xx = c / h.x;
+  map.xy = s / h.x;
+  map.yx = -s / h.y;
+  map.yy = c / h.y;
+  map.zz = 1 / h.z;
+  map.norm = 1 / h.x + 1 / h.y + 1 / h.z;
+  map.density = e.density;
+  return map;
+}
+
+/// Length of the farthest image of the box +-half.
+double radius(detail::ball_map const& m, vec3<double> half) {
+  return norm(vec3<double>{std::abs(m.xx) * half.x + std::abs(m.xy) * half.y,
+                           std::abs(m.yx) * half.x + std::abs(m.yy) * half.y, m.zz * half.z});
+}
+
+}  // namespace
+
+std::vector<ellipsoid> shepp_logan(double half_size, shepp_logan_contrast contrast) {
+  ISO_VALIDATE(std::isfinite(half_size) && half_size > 0,
+               "shepp_logan: half size {} mm (must be finite and positive)", half_size);
+  std::vector<ellipsoid> all;
+  all.reserve(head.size());
+  for (auto const& row : head) {
+    all.push_back({half_size * row.centre, half_size * row.half_axes,
+                   row.degrees / 180 * std::numbers::pi,
+                   contrast == shepp_logan_contrast::modified ? row.modified : row.original});
+  }
+  return all;
+}
+
+namespace detail {
+
+ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function) {
+  ISO_VALIDATE(!ellipsoids.empty() && std::int64_t(ellipsoids.size()) <= most_ellipsoids,
+               "{}: {} ellipsoids (takes from 1 to {}) add the results of several calls", function,
+               ellipsoids.size(), most_ellipsoids);
+  ellipsoid_list list;
+  for (auto const& e : ellipsoids) {
+    check(e, list.count, function);
+    list.shapes[list.count++] = to_ball(e);
+  }
+  return list;
+}
+
+ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, grid const& g, char const* function) {
+  ellipsoid_list list = prepare(ellipsoids, function);
+  auto const& s = g.spacing;
+  for (int i = 0; i < list.count; ++i) {
+    ball_map& m = list.shapes[i];
+    m.voxel_radius = radius(m, {0.5 * s.x, 0.5 * s.y, 0.5 * s.z});
+    m.column_radius = radius(m, {0.5 * s.x, 0.5 * s.y, 16 * s.z});
+    vec3<double> largest;
+    for (int axis = 0; axis < 3; ++axis) {
+      largest[axis] = std::abs(m.centre[axis]) + std::abs(g.origin[axis]) +
+                      s[axis] * double(g.extent[axis] + 32);
+    }
+    m.slack = 64 * std::numeric_limits<double>::epsilon() * (1 + radius(m, largest));
+  }
+  return list;
+}
+
+}  // namespace detail
+
+#define ISO_CT_ELLIPSOIDS_FOR(T, Exec)                                                     \
+  template void project_ellipsoids(                                                        \
+      Exec const&, std::span<ellipsoid const>, staged_geometry<Exec::memory_space> const&, \
+      projection_view<T, Exec::memory_space> const&, ellipsoid_projection_options const&); \
+  template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,              \
+                                     volume_view<T, Exec::memory_space> const&,            \
+                                     ellipsoid_raster_options const&);
+#define ISO_CT_ELLIPSOIDS(Exec)      \
+  ISO_CT_ELLIPSOIDS_FOR(float, Exec) \
+  ISO_CT_ELLIPSOIDS_FOR(double, Exec)
+ISO_FOR_EACH_BACKEND(ISO_CT_ELLIPSOIDS)
+
+}  // namespace iso::ct

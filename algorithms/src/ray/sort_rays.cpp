@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/registry.hpp>
+#include <iso/ray/detail/entry.hpp>
+#include <iso/ray/sort_rays.hpp>
+
+#include <Kokkos_Sort.hpp>
+
+namespace iso::ray::detail {
+namespace {
+
+constexpr int index_bits = 32;
+constexpr std::uint64_t empty_ray = (std::uint64_t(1) << 31) - 1;
+
+/// Bits of x, y and z below 2^bits in turn, the highest first.
+KOKKOS_FUNCTION std::uint64_t interleave(vec3<std::int64_t> p, int bits) {
+  std::uint64_t code = 0;
+  for (int bit = bits - 1; bit >= 0; --bit) {
+    code = code << 3 | std::uint64_t((p.x >> bit & 1) << 2 | (p.y >> bit & 1) << 1 | (p.z >> bit & 1));
+  }
+  return code;
+}
+
+/// Place of the ray at t along one axis, as one of 2^bits parts of the grid.
+KOKKOS_FUNCTION std::int64_t part(axis_planes const& a, double t, int bits) {
+  double const parts = double(std::int64_t(1) << bits);
+  double const along = (t * a.speed - a.distance(0)) / (a.count * a.spacing) * parts;
+  double const inside = less_of(greater_of(along, 0.0), parts - 1);
+  return std::int64_t(a.down ? parts - 1 - inside : inside);
+}
+
+KOKKOS_FUNCTION vec3<std::int64_t> parts(clipped_ray const& c, double t, int bits) {
+  return {part(c.x, t, bits), part(c.y, t, bits), part(c.z, t, bits)};
+}
+
+/// At most 30 bits; less than `empty_ray`.
+template <class T>
+KOKKOS_FUNCTION std::uint64_t place(ray<T> const& r, traversal_grid const& g, ray_order order) {
+  clipped_ray const c = clip(r, g);
+  if (!c.hits) {
+    return empty_ray;
+  }
+  if (order == ray_order::octant_then_entry) {
+    std::uint64_t const octant = (c.x.down ? 4U : 0U) | (c.y.down ? 2U : 0U) | (c.z.down ? 1U : 0U);
+    return octant << 27 | interleave(parts(c, c.t_in, 9), 9);
+  }
+  constexpr int bits = 5;
+  vec3<std::int64_t> const in = parts(c, c.t_in, bits);
+  vec3<std::int64_t> const out = parts(c, c.t_out, bits);
+  std::uint64_t code = 0;
+  for (int bit = bits - 1; bit >= 0; --bit) {
+    auto const digit = [&](vec3<std::int64_t> p) {
+      return std::uint64_t((p.x >> bit & 1) << 2 | (p.y >> bit & 1) << 1 | (p.z >> bit & 1));
+    };
+    code = code << 6 | digit(in) << 3 | digit(out);
+  }
+  return code;
+}
+
+template <class T>
+struct key_maker {
+  traversal_grid grid;
+  ray<T> const* rays;
+  std::uint64_t* keys;
+  ray_order order;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    keys[i] = place(rays[i], grid, order) << index_bits | std::uint64_t(i);
+  }
+};
+
+struct index_reader {
+  std::uint64_t const* keys;
+  std::int64_t* permutation;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    permutation[i] = std::int64_t(keys[i] & ((std::uint64_t(1) << index_bits) - 1));
+  }
+};
+
+}  // namespace
+
+template <execution_space Exec, real T>
+void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
+                      std::int64_t count, ray_order order, std::uint64_t* keys,
+                      std::int64_t* permutation) {
+  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("iso::ray::sort_rays: keys", range(exec, 0, count),
+                       key_maker<T>{grid, rays, keys, order});
+  Kokkos::sort(exec, Kokkos::View<std::uint64_t*, typename Exec::memory_space,
+                                  Kokkos::MemoryUnmanaged>(keys, std::size_t(count)));
+  Kokkos::parallel_for("iso::ray::sort_rays: permutation", range(exec, 0, count),
+                       index_reader{keys, permutation});
+}
+
+#define ISO_INSTANTIATE(Exec)                                                                  \
+  template void launch_sort_rays<Exec, float>(Exec const&, traversal_grid const&,              \
+                                              ray<float> const*, std::int64_t, ray_order,      \
+                                              std::uint64_t*, std::int64_t*);                  \
+  template void launch_sort_rays<Exec, double>(Exec const&, traversal_grid const&,             \
+                                               ray<double> const*, std::int64_t, ray_order,    \
+                                               std::uint64_t*, std::int64_t*);
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE
+
+}  // namespace iso::ray::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/atomic_file.hpp
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace iso::files {
+
+/// A file that appears whole or not at all: written under a temporary name of its own in the same
+/// folder (same ending, so that writers which go by the ending agree), flushed to the disk, renamed.
+/// A run that is killed before leaves what was there untouched.
+class atomic_file {
+ public:
+  /// Reserves the temporary name; throws iso::file_error where the folder does not allow it.
+  explicit atomic_file(std::filesystem::path target);
+  atomic_file(atomic_file const&) = delete;
+  atomic_file& operator=(atomic_file const&) = delete;
+  /// Removes the temporary file unless commit() was reached.
+  ~atomic_file();
+
+  [[nodiscard]] std::filesystem::path const& temporary() const { return temporary_; }
+  /// Flushes and renames onto the target; throws iso::file_error.
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  bool committed_ = false;
+};
+
+/// Writes `text` to `target` through an atomic_file.
+void write_text(std::filesystem::path const& target, std::string_view text);
+
+/// The text of a file of at most `most` bytes; throws iso::file_error.
+std::string read_text(std::filesystem::path const& source, std::size_t most);
+
+}  // namespace iso::files

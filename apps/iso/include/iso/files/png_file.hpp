@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/png_file.hpp
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace iso::files {
+
+struct gray_image {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::vector<float> values;  ///< row by row, top row first
+};
+
+/// The values shown as black and as white.
+struct gray_window {
+  double black = 0;
+  double white = 1;
+};
+
+/// From the smallest to the largest finite value.
+gray_window full_window(gray_image const& image);
+
+enum class png_depth { bits8, bits16 };
+
+/// A picture of `image`: values below the window are black, above it white, not-a-number black.
+/// \throws iso::file_error
+void write_png(std::filesystem::path const& path, gray_image const& image, gray_window window,
+               png_depth depth = png_depth::bits8);
+
+}  // namespace iso::files

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/stack_file.hpp
+//! Stacks of projections as HDF5: docs/formats.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace iso::files {
+
+/// Projections with what is needed to use them.
+template <class T>
+struct projection_stack {
+  std::array<std::int64_t, 3> extent{};  ///< views, u, v
+  std::vector<T> values;                 ///< [views, u, v], v fastest
+  std::string unit = "1";                ///< of a value: "1" for line integrals of attenuation
+  std::string geometry;                  ///< the geometry file's JSON text
+};
+
+/// Writes dataset /projections [views, u, v] with its attributes `unit` and `geometry`; T is float or
+/// double and is kept.
+/// \throws iso::file_error
+template <class T>
+void write_stack(std::filesystem::path const& path, projection_stack<T> const& stack);
+
+/// Reads it back; a file in the other precision is converted.
+/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, an attribute
+///                             missing, a value that is not finite
+/// \throws iso::out_of_memory  more than this machine has
+template <class T>
+projection_stack<T> read_stack(std::filesystem::path const& path);
+
+}  // namespace iso::files

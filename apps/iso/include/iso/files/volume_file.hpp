@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/volume_file.hpp
+//! Volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz): docs/formats.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace iso::files {
+
+/// A volume on the host, in the library's axis order.
+struct host_volume {
+  std::array<std::int64_t, 3> extent{};   ///< voxels along x, y, z
+  std::array<double, 3> spacing{1, 1, 1};  ///< mm
+  std::array<double, 3> origin{};          ///< mm; centre of voxel (0, 0, 0)
+  std::vector<float> values;               ///< [nx, ny, nz], z fastest
+};
+
+enum class finite_values {
+  required,      ///< a NaN or an infinity is refused, and its voxel named
+  not_required,  ///< read as it is
+};
+
+/// Reads a volume. Axis-aligned direction matrices (flips, permutations) are undone exactly: x, y, z
+/// of the result run along the world's axes.
+///
+/// Header and length of the file are compared before any memory is asked for.
+/// \throws iso::file_error     no such file, unknown ending, a header that lies or makes no sense, a
+///                             truncated or damaged file, a tilted direction matrix, values not finite
+/// \throws iso::out_of_memory  more than this machine has
+host_volume read_volume(std::filesystem::path const& path,
+                        finite_values values = finite_values::required);
+
+/// Writes a volume; the ending of `path` (.mha, .nrrd, .nii, .nii.gz) chooses the format.
+/// \throws iso::file_error
+void write_volume(std::filesystem::path const& path, host_volume const& volume);
+
+/// Writes projections [views, u, v], v fastest, as an image with u along x, v along y and the views
+/// along z (.mha, .nrrd), in their own precision.
+/// \param[in] pitch  distance of pixel centres along u and v, mm
+/// \throws iso::file_error
+template <class T>
+void write_projection_image(std::filesystem::path const& path, std::vector<T> const& values,
+                            std::array<std::int64_t, 3> const& extent,
+                            std::array<double, 2> const& pitch);
+
+/// True where the ending is one that read_volume and write_volume know.
+bool is_image_path(std::filesystem::path const& path);
+
+}  // namespace iso::files

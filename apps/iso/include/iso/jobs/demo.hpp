@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/demo.hpp
+#pragma once
+
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/report.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+struct demo_request {
+  std::vector<std::string> backends;
+  std::filesystem::path folder;           ///< for the figures; must exist
+  std::optional<files::host_volume> ct;   ///< 1/mm, centred on the isocenter
+  std::int64_t size = 128;                ///< voxels of the phantom along each side
+  std::int64_t views = 60;
+};
+
+/// Projections of the Shepp-Logan phantom by every method on every backend against the analytic
+/// answer, and of the CT where there is one; figures as PNG in the folder.
+report demo(demo_request const& request, observer const& watch);
+
+}  // namespace iso::jobs

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/info.hpp
+#pragma once
+
+#include <iso/jobs/report.hpp>
+#include <iso/jobs/session.hpp>
+
+namespace iso::jobs {
+
+enum class ceilings_wanted { yes, no };
+
+/// Facts, and on request measured ceilings, of the named backends.
+std::vector<backend_facts> info(std::vector<std::string> const& backends, ceilings_wanted ceilings,
+                                observer const& watch);
+
+}  // namespace iso::jobs

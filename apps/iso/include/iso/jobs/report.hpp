@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/report.hpp
+//! What the jobs hand to whoever prints or writes it.
+#pragma once
+
+#include <iso/jobs/bits.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace iso::jobs {
+
+/// One figure or name about a machine; `unit` is empty for names and counts.
+struct fact {
+  std::string name;
+  std::variant<std::string, std::int64_t, double> value;
+  std::string unit;
+};
+
+/// What one backend runs on.
+struct backend_facts {
+  std::string backend;
+  std::vector<fact> facts;
+  std::vector<fact> ceilings;  ///< measured; empty where they were not asked for
+};
+
+/// A run whose bits are not those of the reference run.
+struct disagreement {
+  std::string run;  ///< threads, launch shape and repetition
+  difference where;
+};
+
+/// One operation on one backend in one precision.
+struct record {
+  std::string operation;
+  std::string backend;
+  std::string precision;
+  std::string hash;                        ///< of the first run
+  std::int64_t runs = 0;                   ///< that were compared
+  bool agrees = true;                      ///< with the reference: the first backend's first run
+  std::optional<double> error;             ///< l1 of difference over l1 of reference, where one is known
+  std::optional<double> time_ms;           ///< of one call
+  std::optional<double> share_of_ceiling;  ///< least time at the measured ceilings over time
+  std::vector<disagreement> disagreements;
+};
+
+struct report {
+  std::optional<bool> bits_agree;  ///< empty where one backend ran, and agreed with itself
+  std::vector<record> records;
+  std::vector<backend_facts> machine;
+  std::vector<std::string> figures;  ///< files written, in the output folder
+  std::vector<std::string> notes;    ///< what was left out, and why
+};
+
+/// True, false or empty, from the records.
+std::optional<bool> judge(std::vector<record> const& records, std::size_t backends);
+
+}  // namespace iso::jobs

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/session.hpp
+//! What the tool's jobs share. These headers name no Kokkos type: the command line compiles without it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::jobs {
+
+/// The tool's own start and end of Kokkos: once in a program.
+class session {
+ public:
+  /// \param threads  of OpenMP; 0: as many as it takes by itself
+  explicit session(int threads);
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+  ~session();
+};
+
+/// The backends of this build, Serial first.
+std::vector<std::string> backend_names();
+
+/// `choice` is a backend's name or several with commas between; "all"; or "default", the last of this
+/// build. Throws iso::invalid_argument for a name that this build does not have.
+std::vector<std::string> choose_backends(std::string_view choice);
+
+/// What a long job tells and asks its caller.
+struct observer {
+  std::function<void(double fraction, std::string const& what)> progress;
+  std::function<bool()> cancelled;
+
+  /// Reports, and throws iso::cancelled where a stop is wanted.
+  void step(double fraction, std::string const& what) const;
+};
+
+}  // namespace iso::jobs

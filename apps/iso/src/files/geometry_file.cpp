@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "image_header.hpp"
+
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/detail/geometry_schema.hpp>
+#include <iso/files/geometry_file.hpp>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include <algorithm>
+#include <numbers>
+
+namespace iso::files {
+namespace {
+
+using nlohmann::json;
+
+json const& resolved(json const& schema, json const& node) {
+  return node.contains("$ref")
+             ? schema.at(json::json_pointer(node.at("$ref").get<std::string>().substr(1)))
+             : node;
+}
+
+// The schema of one kind of scan alone, every choice between alternatives already made, so that a
+// message can be about the field that is wrong and not about the alternatives.
+json schema_for(json const& document, std::string const& kind) {
+  json schema = json::parse(geometry_schema());
+  json chosen = schema["definitions"][kind];
+  if (chosen["properties"].contains("angles_deg")) {
+    bool const listed = document.contains("angles_deg") && document["angles_deg"].is_array();
+    chosen["properties"]["angles_deg"] = {
+        {"$ref", listed ? "#/definitions/angle_list" : "#/definitions/angle_range"}};
+  }
+  chosen["definitions"] = schema["definitions"];
+  return chosen;
+}
+
+struct place {
+  std::string pointer;
+  json const* value = nullptr;
+  json const* schema = nullptr;  ///< what the schema says of this place; null where it says nothing
+};
+
+// valijson gives a path as "<root>", "[name]", "[0]": the place in document and schema it means.
+place find_place(json const& document, json const& schema, std::vector<std::string> const& context) {
+  place at{"", &document, &schema};
+  for (std::size_t i = 1; i < context.size(); ++i) {
+    std::string const name = context[i].substr(1, context[i].size() - 2);
+    at.pointer.append("/").append(name);
+    json const* const here = at.schema;
+    if (at.value->is_array()) {
+      at.value = &at.value->at(std::size_t(std::stoull(name)));
+      at.schema = here && here->contains("items") ? &resolved(schema, here->at("items")) : nullptr;
+    } else {
+      at.value = &at.value->at(name);
+      bool const known = here && here->contains("properties") && here->at("properties").contains(name);
+      at.schema = known ? &resolved(schema, here->at("properties").at(name)) : nullptr;
+    }
+  }
+  return at;
+}
+
+std::string description(json const* schema) {
+  return schema ? schema->value("description", schema->dump()) : "something else";
+}
+
+std::string quoted_name(std::string const& text) {
+  auto const end = text.rfind('\'');
+  auto const begin = end == std::string::npos ? end : text.rfind('\'', end - 1);
+  return begin == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
+}
+
+std::string known_fields(json const& schema) {
+  std::string names;
+  for (auto const& [name, ignored] : schema.at("properties").items()) {
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_field(std::string const& name, json const& document, json const& schema,
+                               valijson::ValidationResults::Error const& error) {
+  auto const at = find_place(document, schema, error.context);
+  auto const field = quoted_name(error.description);
+  if (error.description.starts_with("Missing required") && at.schema) {
+    detail::refuse(name, fmt::format("field {}/{} is missing (expected: {})", at.pointer, field,
+                                     description(&resolved(schema, at.schema->at("properties").at(field)))));
+  }
+  if (error.description.find("additionalProperties") != std::string::npos && at.schema) {
+    detail::refuse(name, fmt::format("field {}/{} is not known (known there: {})", at.pointer, field,
+                                     known_fields(*at.schema)));
+  }
+  std::string value = at.value->dump();
+  if (value.size() > 60) {
+    value = value.substr(0, 57) + "...";
+  }
+  detail::refuse(name, fmt::format("field {} is {} (expected: {})",
+                                   at.pointer.empty() ? "/" : at.pointer, value, description(at.schema)));
+}
+
+void validate(std::string const& name, json const& document) {
+  json const whole = json::parse(geometry_schema());
+  auto const& kinds = whole.at("definitions").at("type");
+  if (!document.is_object()) {
+    detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'type')");
+  }
+  if (!document.contains("type")) {
+    detail::refuse(name, fmt::format("field /type is missing (expected: {})", description(&kinds)));
+  }
+  auto const& allowed = kinds.at("enum");
+  if (std::find(allowed.begin(), allowed.end(), document.at("type")) == allowed.end()) {
+    detail::refuse(name, fmt::format("field /type is {} (expected: {})", document.at("type").dump(),
+                                     description(&kinds)));
+  }
+  json const text = schema_for(document, document.at("type"));
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  valijson::adapters::NlohmannJsonAdapter const schema_adapter(text);
+  parser.populateSchema(schema_adapter, schema);
+  valijson::Validator validator;
+  valijson::ValidationResults results;
+  valijson::adapters::NlohmannJsonAdapter const document_adapter(document);
+  if (!validator.validate(schema, document_adapter, &results)) {
+    auto const deepest = std::max_element(
+        results.begin(), results.end(),
+        [](auto const& a, auto const& b) { return a.context.size() < b.context.size(); });
+    refuse_field(name, document, text, *deepest);
+  }
+}
+
+double radians(double degrees) { return degrees * std::numbers::pi / 180; }
+
+std::vector<double> read_angles(json const& node) {
+  std::vector<double> angles;
+  if (node.is_array()) {
+    for (double const degrees : node.get<std::vector<double>>()) {
+      angles.push_back(radians(degrees));
+    }
+    return angles;
+  }
+  auto const count = node.at("count").get<std::int64_t>();
+  double const first = node.value("first", 0.0);
+  double const range = node.at("range").get<double>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    angles.push_back(radians(first + range * double(i) / double(count)));
+  }
+  return angles;
+}
+
+view_description read_view(std::string const& name, json const& node, ray_kind rays, std::size_t index) {
+  char const* const wanted = rays == ray_kind::cone ? "source_mm" : "direction";
+  char const* const other = rays == ray_kind::cone ? "direction" : "source_mm";
+  if (!node.contains(wanted)) {
+    detail::refuse(name, fmt::format("field /views/{}/{} is missing (expected: a point or vector [x, y, "
+                                     "z], because /rays is '{}')",
+                                     index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
+  }
+  if (node.contains(other)) {
+    detail::refuse(name, fmt::format("field /views/{}/{} does not go with /rays '{}' (expected: {} "
+                                     "alone)",
+                                     index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
+  }
+  view_description view;
+  view.source = node.at(wanted).get<std::array<double, 3>>();
+  view.detector_origin = node.at("detector_origin_mm").get<std::array<double, 3>>();
+  view.u_step = node.at("u_step_mm").get<std::array<double, 3>>();
+  view.v_step = node.at("v_step_mm").get<std::array<double, 3>>();
+  return view;
+}
+
+geometry_description describe(std::string const& name, json const& document) {
+  geometry_description result;
+  auto const& detector = document.at("detector");
+  result.detector.pixels = detector.at("pixels").get<std::array<std::int64_t, 2>>();
+  std::string const kind = document.at("type");
+  if (kind == "vectors") {
+    result.kind = scan_kind::vectors;
+    result.rays = document.at("rays") == "cone" ? ray_kind::cone : ray_kind::parallel;
+    std::size_t index = 0;
+    for (auto const& view : document.at("views")) {
+      result.views.push_back(read_view(name, view, result.rays, index++));
+    }
+    return result;
+  }
+  result.detector.pitch = detector.at("pitch_mm").get<std::array<double, 2>>();
+  result.detector.offset = detector.value("offset_mm", std::array<double, 2>{});
+  result.angles = read_angles(document.at("angles_deg"));
+  result.kind = kind == "circular_cone" ? scan_kind::circular_cone : scan_kind::circular_parallel;
+  result.rays = kind == "circular_cone" ? ray_kind::cone : ray_kind::parallel;
+  if (result.kind == scan_kind::circular_cone) {
+    result.source_axis = document.at("source_axis_mm");
+    result.source_detector = document.at("source_detector_mm");
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view geometry_schema() { return detail::geometry_schema_text; }
+
+geometry_description parse_geometry(std::string_view text, std::string const& name) {
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (json::exception const& failure) {
+    detail::refuse(name, fmt::format("is not JSON ({})", failure.what()));
+  }
+  validate(name, document);
+  auto result = describe(name, document);
+  result.text = document.dump();
+  return result;
+}
+
+geometry_description read_geometry(std::filesystem::path const& path) {
+  return parse_geometry(read_text(path, std::size_t(1) << 28), path.string());
+}
+
+}  // namespace iso::files

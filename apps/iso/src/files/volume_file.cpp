@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "image_header.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/reorder.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <fmt/core.h>
+#include <itkMetaImageIO.h>
+#include <itkNiftiImageIO.h>
+#include <itkNrrdImageIO.h>
+
+#include <cmath>
+#include <cstddef>
+#include <new>
+
+namespace iso::files {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+
+enum class format { metaimage, nrrd, nifti };
+
+format format_of(fs::path const& path) {
+  auto const end = detail::ending(path);
+  if (end == ".mha" || end == ".mhd") {
+    return format::metaimage;
+  }
+  if (end == ".nrrd" || end == ".nhdr") {
+    return format::nrrd;
+  }
+  if (end == ".nii" || end == ".nii.gz") {
+    return format::nifti;
+  }
+  refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii and "
+                           ".nii.gz are)",
+                           end));
+}
+
+itk::ImageIOBase::Pointer image_io(format kind) {
+  itk::Object::SetGlobalWarningDisplay(false);
+  switch (kind) {
+    case format::metaimage:
+      return itk::MetaImageIO::New().GetPointer();
+    case format::nrrd:
+      return itk::NrrdImageIO::New().GetPointer();
+    default:
+      return itk::NiftiImageIO::New().GetPointer();
+  }
+}
+
+// Runs `step` of the image library; its exceptions become ours, naming the file.
+template <class Step>
+void guarded(fs::path const& path, char const* what, Step&& step) {
+  try {
+    step();
+  } catch (itk::ExceptionObject const& failure) {
+    refuse(path, fmt::format("cannot be {} ({})", what, failure.GetDescription()));
+  }
+}
+
+// Which world axis each file axis runs along, and which way.
+struct alignment {
+  std::array<std::size_t, 3> world{};
+  std::array<int, 3> sign{};
+};
+
+alignment align(fs::path const& path, itk::ImageIOBase const& io) {
+  // Directions stored as 32-bit quaternions come back with errors of this size.
+  double const slack = 1e-5;
+  alignment result;
+  std::array<bool, 3> taken{};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    auto const direction = io.GetDirection(axis);
+    for (std::size_t world = 0; world < 3; ++world) {
+      double const size = std::abs(direction[world]);
+      if (std::abs(size - 1) <= slack && !taken[world]) {
+        taken[world] = true;
+        result.world[axis] = world;
+        result.sign[axis] = direction[world] > 0 ? 1 : -1;
+      } else if (!(size <= slack)) {
+        refuse(path, fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
+                                 "permutations of the axes are read) resample it to an axis-aligned "
+                                 "grid",
+                                 axis, direction[0], direction[1], direction[2]));
+      }
+    }
+  }
+  return result;
+}
+
+// Voxels of component type T, axes put along the world's, as float.
+template <class T>
+std::vector<float> aligned_values(std::vector<std::byte> const& bytes, host_volume const& volume,
+                                  std::array<std::int64_t, 3> const& extent, alignment const& how) {
+  auto const walk = last_axis_fastest(extent);
+  std::array<axis_walk, 3> axes{};
+  std::int64_t offset = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    axes[how.world[axis]] = {extent[axis], how.sign[axis] * walk[axis].stride};
+    offset += how.sign[axis] < 0 ? (extent[axis] - 1) * walk[axis].stride : 0;
+  }
+  auto const count = std::size_t(volume.extent[0] * volume.extent[1] * volume.extent[2]);
+  return reorder<float, T>({reinterpret_cast<T const*>(bytes.data()), count}, offset, axes);
+}
+
+std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
+                           std::vector<std::byte> const& bytes, host_volume const& volume,
+                           std::array<std::int64_t, 3> const& extent, alignment const& how) {
+  auto const as = [&]<class T>(T) { return aligned_values<T>(bytes, volume, extent, how); };
+  using type = itk::CommonEnums::IOComponent;
+  switch (io.GetComponentType()) {
+    case type::UCHAR:
+      return as(static_cast<unsigned char>(0));
+    case type::CHAR:
+      return as(static_cast<signed char>(0));
+    case type::USHORT:
+      return as(static_cast<unsigned short>(0));
+    case type::SHORT:
+      return as(short(0));
+    case type::UINT:
+      return as(0U);
+    case type::INT:
+      return as(0);
+    case type::ULONG:
+      return as(0UL);
+    case type::LONG:
+      return as(0L);
+    case type::ULONGLONG:
+      return as(0ULL);
+    case type::LONGLONG:
+      return as(0LL);
+    case type::FLOAT:
+      return as(0.0F);
+    case type::DOUBLE:
+      return as(0.0);
+    default:
+      refuse(path, "holds voxels of a type that is not a number");
+  }
+}
+
+detail::image_header checked_header(fs::path const& path, format kind) {
+  auto const header = kind == format::metaimage ? detail::read_metaimage_header(path)
+                      : kind == format::nrrd    ? detail::read_nrrd_header(path)
+                                                : detail::read_nifti_header(path);
+  detail::check_length(path, header);
+  return header;
+}
+
+void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& how,
+           std::array<std::int64_t, 3> const& extent, host_volume& volume) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    double const spacing = io.GetSpacing(axis);
+    detail::check_spacing(path, "spacing", {&spacing, 1});
+    auto const world = how.world[axis];
+    volume.extent[world] = extent[axis];
+    volume.spacing[world] = spacing;
+    double const corner = io.GetOrigin(unsigned(world));
+    volume.origin[world] = how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
+    if (!std::isfinite(volume.origin[world])) {
+      refuse(path, "header field 'origin' is not finite");
+    }
+  }
+}
+
+void check_finite(fs::path const& path, host_volume const& volume) {
+  for (std::size_t i = 0; i < volume.values.size(); ++i) {
+    if (!std::isfinite(volume.values[i])) {
+      auto const at = std::int64_t(i);
+      auto const& n = volume.extent;
+      refuse(path, fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
+                               "first",
+                               at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], volume.values[i]));
+    }
+  }
+}
+
+template <class T>
+void write_image(fs::path const& path, std::vector<T> const& values,
+                 std::array<std::int64_t, 3> const& extent, std::array<double, 3> const& spacing,
+                 std::array<double, 3> const& origin) {
+  auto const end = detail::ending(path);
+  if (end == ".mhd" || end == ".nhdr") {
+    refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
+  }
+  auto const io = image_io(format_of(path));
+  atomic_file file(path);
+  guarded(path, "written", [&] {
+    io->SetNumberOfDimensions(3);
+    itk::ImageIORegion region(3);
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      std::vector<double> direction(3, 0.0);
+      direction[axis] = 1;
+      io->SetDimensions(axis, itk::SizeValueType(extent[axis]));
+      io->SetSpacing(axis, spacing[axis]);
+      io->SetOrigin(axis, origin[axis]);
+      io->SetDirection(axis, direction);
+      region.SetSize(axis, itk::SizeValueType(extent[axis]));
+    }
+    io->SetIORegion(region);
+    io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
+    io->SetComponentType(sizeof(T) == 4 ? itk::CommonEnums::IOComponent::FLOAT
+                                        : itk::CommonEnums::IOComponent::DOUBLE);
+    io->SetNumberOfComponents(1);
+    io->SetFileName(file.temporary().string());
+    io->Write(values.data());
+  });
+  file.commit();
+}
+
+}  // namespace
+
+host_volume read_volume(fs::path const& path, finite_values values) {
+  auto const kind = format_of(path);
+  auto const header = checked_header(path, kind);
+  auto const io = image_io(kind);
+  host_volume volume;
+  try {
+    guarded(path, "read", [&] {
+      io->SetFileName(path.string());
+      io->ReadImageInformation();
+    });
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (io->GetNumberOfDimensions() < 3 || io->GetNumberOfComponents() != 1 ||
+          std::int64_t(io->GetDimensions(axis)) != header.extent[axis]) {
+        refuse(path, "its header reads differently at second sight (one number a voxel, three axes "
+                     "are expected)");
+      }
+    }
+    auto const how = align(path, *io);
+    place(path, *io, how, header.extent, volume);
+    std::vector<std::byte> bytes(std::size_t(io->GetImageSizeInBytes()));
+    itk::ImageIORegion region(io->GetNumberOfDimensions());
+    for (unsigned axis = 0; axis < io->GetNumberOfDimensions(); ++axis) {
+      region.SetSize(axis, io->GetDimensions(axis));
+    }
+    io->SetIORegion(region);
+    guarded(path, "read", [&] { io->Read(bytes.data()); });
+    volume.values = convert(path, *io, bytes, volume, header.extent, how);
+  } catch (std::bad_alloc const&) {
+    auto const& n = header.extent;
+    auto const wanted = std::uint64_t(n[0] * n[1] * n[2] * (header.bytes_per_voxel + 4));
+    throw out_of_memory(fmt::format("'{}': {} bytes do not fit the memory", path.string(), wanted),
+                        wanted, 0);
+  }
+  if (values == finite_values::required) {
+    check_finite(path, volume);
+  }
+  return volume;
+}
+
+void write_volume(fs::path const& path, host_volume const& volume) {
+  auto const& n = volume.extent;
+  auto const file_order = reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
+  write_image(path, file_order, n, volume.spacing, volume.origin);
+}
+
+template <class T>
+void write_projection_image(fs::path const& path, std::vector<T> const& values,
+                            std::array<std::int64_t, 3> const& extent,
+                            std::array<double, 2> const& pitch) {
+  auto const [views, nu, nv] = extent;
+  auto const image =
+      reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
+  write_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
+}
+template void write_projection_image(fs::path const&, std::vector<float> const&,
+                                     std::array<std::int64_t, 3> const&, std::array<double, 2> const&);
+template void write_projection_image(fs::path const&, std::vector<double> const&,
+                                     std::array<std::int64_t, 3> const&, std::array<double, 2> const&);
+
+bool is_image_path(fs::path const& path) {
+  auto const end = detail::ending(path);
+  return end == ".mha" || end == ".mhd" || end == ".nrrd" || end == ".nhdr" || end == ".nii" ||
+         end == ".nii.gz";
+}
+
+}  // namespace iso::files

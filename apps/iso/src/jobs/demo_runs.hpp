@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The parts of `iso demo`.
+#pragma once
+
+#include "scan.hpp"
+#include "work_model.hpp"
+
+#include <iso/jobs/demo.hpp>
+
+#include <map>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+struct demo_plan {
+  grid volume;
+  ct::geometry scan;
+  double width;  ///< mm, of the phantom's cube
+};
+
+/// What the parts share while the demo runs.
+class demo_state {
+ public:
+  demo_state(demo_request const& request, observer const& watch, demo_plan plan);
+
+  /// Adds a record of `values`; the first backend's bits are what later ones are compared with.
+  template <class T>
+  void add(std::string const& operation, std::string const& backend, std::vector<T> values,
+           double seconds, std::optional<double> error, std::optional<double> least_seconds);
+
+  /// Tells that the next of the planned operations starts.
+  void next(std::string const& what);
+
+  demo_request const& request;
+  observer const& watch;
+  demo_plan plan;
+  ray_counts counts;
+  std::map<std::string, backend::ceilings, std::less<>> ceilings;
+  report result;
+
+ private:
+  std::map<std::string, std::vector<float>> float_references_;
+  std::map<std::string, std::vector<double>> double_references_;
+  int started_ = 0;
+};
+
+/// Phantom, its exact projections, and every projection method, in one precision on every backend.
+template <class T>
+void run_phantom(demo_state& state);
+
+/// The CT by two methods on every backend.
+void run_ct(demo_state& state, files::host_volume const& volume);
+
+/// A larger projection for its time, on GPUs alone.
+void run_large(demo_state& state);
+
+/// Sum of |a - b| over sum of |b|.
+template <class T>
+double relative_l1(std::vector<T> const& a, std::vector<T> const& b);
+
+/// Pictures of the first backend's results in float.
+void draw_phantom(demo_state& state, std::vector<float> const& volume);
+void draw_projection(demo_state& state, std::string const& name, ct::geometry const& scan,
+                     std::vector<float> const& projections);
+
+}  // namespace iso::jobs

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/ceilings.hpp>
+#include <iso/jobs/report.hpp>
+
+#include <vector>
+
+namespace iso::jobs {
+
+/// The measured ceilings as named figures.
+std::vector<fact> list_ceilings(backend::ceilings const& c);
+
+}  // namespace iso::jobs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Memory asked for by jobs: a typed error instead of whatever the allocator throws.
+#pragma once
+
+#include <iso/backend/device_facts.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/numerics.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace iso::jobs {
+
+/// Throws iso::out_of_memory unless `bytes` are free where `exec` computes.
+template <class Exec>
+void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
+  auto const facts = backend::facts(exec);
+  if (facts.memory_free_bytes > 0 && bytes > facts.memory_free_bytes) {
+    throw out_of_memory(
+        message("{}: {} bytes do not fit the memory of backend {} ({} bytes are free) use a smaller "
+                "volume, fewer views or a larger machine",
+                {detail::as_message_arg(what), detail::as_message_arg(bytes),
+                 detail::as_message_arg(facts.backend),
+                 detail::as_message_arg(facts.memory_free_bytes)}),
+        std::uint64_t(bytes), std::uint64_t(facts.memory_free_bytes));
+  }
+}
+
+/// Runs `allocate`; an allocation that fails becomes iso::out_of_memory.
+template <class Exec, class Allocate>
+auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Allocate&& allocate) {
+  check_free(exec, bytes, what);
+  try {
+    return allocate();
+  } catch (error const&) {
+    throw;
+  } catch (std::exception const&) {
+    throw out_of_memory(
+        message("{}: {} bytes could not be allocated ({} bytes were free) use a smaller volume or fewer "
+                "views",
+                {detail::as_message_arg(what), detail::as_message_arg(bytes),
+                 detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
+        std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));
+  }
+}
+
+}  // namespace iso::jobs

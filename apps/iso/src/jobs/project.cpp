@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory.hpp"
+#include "scan.hpp"
+
+#include <iso/ct/shepp_logan.hpp>
+#include <iso/jobs/bits.hpp>
+#include <iso/jobs/project.hpp>
+
+#include <algorithm>
+
+namespace iso::jobs {
+namespace {
+
+grid grid_of(project_request const& request) {
+  if (request.phantom_size == 0) {
+    return make_grid(request.volume);
+  }
+  ISO_VALIDATE(request.phantom_size >= 1 && request.phantom_size <= 8192,
+               "phantom size {} (from 1 to 8192 voxels a side)", request.phantom_size);
+  double const spacing = request.phantom_width / double(request.phantom_size);
+  std::int64_t const n = request.phantom_size;
+  return grid::centred({n, n, n}, {spacing, spacing, spacing});
+}
+
+template <class T, class Exec>
+volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec, project_request const& request,
+                                                      grid const& g) {
+  if (request.phantom_size == 0) {
+    return load<T>(exec, request.volume);
+  }
+  auto const volume =
+      make_volume<T, typename Exec::memory_space>("iso::jobs::phantom", g, unit::per_mm);
+  auto const phantom = ct::shepp_logan(request.phantom_width / 2);
+  ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume);
+  return volume;
+}
+
+// On the host some views at a time, so that progress and cancellation come often enough; no bit depends
+// on it. A GPU takes all at once.
+template <class T, class Exec>
+void project_in_parts(Exec const& exec, ct::geometry const& g,
+                      volume_view<T, typename Exec::memory_space> const& volume,
+                      projection_view<T, typename Exec::memory_space> const& projections,
+                      workspace<typename Exec::memory_space> const& work,
+                      ct::forward_project_options const& options, observer const& watch) {
+  bool const whole = backend::is_device<Exec> || options.sum == ct::summation::order_free;
+  std::int64_t const part =
+      whole ? g.num_views() : std::max<std::int64_t>(8, (g.num_views() + 63) / 64);
+  std::int64_t const image = g.num_u() * g.num_v();
+  for (std::int64_t first = 0; first < g.num_views(); first += part) {
+    auto const some = g.subset(first, std::min(part, g.num_views() - first));
+    auto const staged = ct::stage(exec, some);
+    auto const out =
+        projections_at<T, typename Exec::memory_space>(projections.data.data() + first * image, some);
+    job control;
+    control.progress = [&](double fraction) {
+      double const views = double(first) + fraction * double(some.num_views());
+      watch.step(views / double(g.num_views()), "projecting");
+    };
+    ct::forward_project<Exec, T>(exec, staged, volume, out, work, options, control);
+    exec.fence("iso::jobs::project: one part");
+    control.progress(1);
+  }
+}
+
+template <class T, class Exec>
+projection_result run(Exec const& exec, project_request const& request, observer const& watch) {
+  using space = typename Exec::memory_space;
+  auto const g = make_geometry(request.geometry);
+  auto const volume_grid = grid_of(request);
+  validate(volume_grid, "iso project");
+  ct::forward_project_options options;
+  options.method = projector_named(request.method);
+  options.sum = summation_named(request.sum);
+  options.oversampling = request.oversampling;
+  std::int64_t const scratch = ct::forward_project_bytes_needed<Exec, T>(g, volume_grid, options);
+  std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
+  double const wanted = double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) +
+                        double(scratch);
+  std::int64_t const bytes = wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62;
+
+  watch.step(0, "preparing");
+  projection_result result;
+  result.extent = {g.num_views(), g.num_u(), g.num_v()};
+  guard_memory(exec, bytes, "iso project", [&] {
+    auto const volume = volume_of<T>(exec, request, volume_grid);
+    auto const projections = make_projections<T, space>("iso::jobs::projections", g.num_views(),
+                                                        g.num_u(), g.num_v());
+    workspace<space> const work(scratch);
+    result.time_ms = 1e3 * seconds_of(exec, [&] {
+                       project_in_parts<T>(exec, g, volume, projections, work, options, watch);
+                     });
+    auto values = fetch(exec, projections.data);
+    result.hash = hash_text(hash_bits<T>(values));
+    result.values = std::move(values);
+    return 0;
+  });
+  watch.step(1, "done");
+  return result;
+}
+
+template <class Exec>
+projection_result run_in(Exec const& exec, project_request const& request, observer const& watch) {
+  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
+               "precision '{}' is not known (choose float or double)", request.precision);
+  return request.precision == "float" ? run<float>(exec, request, watch)
+                                      : run<double>(exec, request, watch);
+}
+
+}  // namespace
+
+projection_result project(project_request const& request, observer const& watch) {
+  projection_result result;
+  backend::with_name(request.backend, [&](auto tag) {
+    typename decltype(tag)::execution_space const exec;
+    result = run_in(exec, request, watch);
+  });
+  return result;
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "work_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace iso::jobs {
+namespace {
+
+// Adds what the segment from a to b (voxels, box [0, n)) has inside the box.
+void count_segment(vec3<double> a, vec3<double> d, std::array<std::int64_t, 3> const& n, double low,
+                   double high, ray_counts& counts) {
+  for (int axis = 0; axis < 3; ++axis) {
+    double const width = double(n[std::size_t(axis)]);
+    if (d[axis] == 0) {
+      if (a[axis] < 0 || a[axis] >= width) {
+        return;
+      }
+      continue;
+    }
+    double const first = -a[axis] / d[axis];
+    double const last = (width - a[axis]) / d[axis];
+    low = std::max(low, std::min(first, last));
+    high = std::min(high, std::max(first, last));
+  }
+  if (high > low) {
+    std::array<double, 3> const crossed = {std::abs(d.x) * (high - low), std::abs(d.y) * (high - low),
+                                           std::abs(d.z) * (high - low)};
+    counts.joseph_samples += *std::max_element(crossed.begin(), crossed.end());
+    counts.segments += crossed[0] + crossed[1] + crossed[2] + 1;
+  }
+}
+
+}  // namespace
+
+ray_counts count_rays(ct::geometry const& g, grid const& volume) {
+  ray_counts counts;
+  bool const cone = g.kind() == ct::beam::cone;
+  double const far = 1e30;
+  vec3<double> const half{0.5, 0.5, 0.5};
+  for (auto const& view : g.views()) {
+    for (std::int64_t u = 0; u < g.num_u(); ++u) {
+      for (std::int64_t v = 0; v < g.num_v(); ++v) {
+        auto const pixel = view.detector_origin + double(u) * view.u_step + double(v) * view.v_step;
+        auto const from = volume.to_index(cone ? view.source : pixel) + half;
+        auto const along = volume.to_index_vector(cone ? pixel - view.source : view.source);
+        count_segment(from, along, volume.extent, cone ? 0 : -far, cone ? 1 : far, counts);
+      }
+    }
+  }
+  return counts;
+}
+
+double floor_seconds(ct::projector method, ray_counts const& counts, ct::geometry const& g,
+                     grid const& volume, int bytes_per_value, backend::ceilings const& most) {
+  bool const joseph =
+      method == ct::projector::joseph_linear || method == ct::projector::joseph_spline;
+  double const operations = joseph ? 10 * counts.joseph_samples : 5 * counts.segments;
+  double const values =
+      double(volume.size()) + double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  double const rate = bytes_per_value == 4 ? most.fp32 : most.fp64;
+  double const moving = most.read > 0 ? values * bytes_per_value / most.read : 0;
+  double const computing = rate > 0 ? operations / rate : 0;
+  return std::max(moving, computing);
+}
+
+}  // namespace iso::jobs

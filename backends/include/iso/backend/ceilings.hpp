@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/ceilings.hpp
+//! What a machine can do at most, measured on it: the figures that a kernel's speed is a share of.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/core/concepts.hpp>
+
+#include <cstdint>
+
+namespace iso::backend {
+
+/// Bytes per second (reads and writes both counted) and operations per second (an fma is two).
+/// 0: not available on this backend.
+struct ceilings {
+  double read = 0;   ///< one array, from memory
+  double copy = 0;   ///< out = in, in memory
+  double triad = 0;  ///< out = b + s c, in memory
+  double l1 = 0;     ///< reads from the first cache of all cores; 0 on a GPU
+  double l2 = 0;     ///< reads from the second cache
+  double fp16 = 0;   ///< fma on pairs of halves; 0 on the host
+  double fp32 = 0;
+  double fp64 = 0;
+};
+
+struct ceiling_options {
+  std::int64_t bytes = 0;  ///< memory to use; 0: several times the last cache
+  int repeats = 0;         ///< of each measurement; 0: as many as it takes to be sure
+};
+
+/// Measures the ceilings of what `exec` runs on, each by its own small kernel on that instance;
+/// each figure is the fastest of several runs (on a GPU, of several launch shapes too), since
+/// whatever disturbs a run makes it slower. Waits for `exec`. Under 1.5 s on two cores, under 1 s
+/// on a GPU. Nothing stays allocated.
+///
+/// Determinism: not_guaranteed, it is a measurement.
+/// \throws iso::invalid_argument  options that are negative
+/// \throws iso::error             a device call failed
+template <execution_space Exec>
+ceilings measure_ceilings(Exec const& exec, ceiling_options const& options = {});
+
+#define ISO_DECLARE_CEILINGS(Exec) \
+  template <>                      \
+  ceilings measure_ceilings(Exec const& exec, ceiling_options const& options);
+ISO_FOR_EACH_BACKEND(ISO_DECLARE_CEILINGS)
+#undef ISO_DECLARE_CEILINGS
+
+}  // namespace iso::backend

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/device_facts.hpp
+//! What a backend runs on, and what it was built from.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/core/concepts.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace iso::backend {
+
+/// A figure that nobody could tell is 0, a text is empty. Rates are the vendor's or derived from
+/// clocks and widths; what the machine really does is `measure_ceilings`.
+struct device_facts {
+  std::string backend;    ///< as in the registry: serial, openmp, cuda
+  std::string processor;  ///< model of the CPU or GPU
+
+  std::int64_t memory_bytes = 0;       ///< of the memory that kernels use
+  std::int64_t memory_free_bytes = 0;  ///< when asked
+  std::int64_t l1_bytes = 0;           ///< of one core or multiprocessor
+  std::int64_t l2_bytes = 0;           ///< of one core on the host, of the whole GPU
+  std::int64_t l3_bytes = 0;           ///< as one core sees it
+
+  std::int32_t cores = 0;    ///< cores that are online, or multiprocessors
+  std::int32_t threads = 0;  ///< that a kernel may run at once on this execution space instance
+  std::int32_t vector_bytes = 0;  ///< of the host's lane group; 0 on a GPU
+  std::string vector_isa;         ///< instruction set of that; compute capability on a GPU
+  double clock_hz = 0;            ///< highest of a GPU, the present one of a CPU
+
+  double peak_bandwidth = 0;  ///< bytes per second, from memory clock and bus width
+  double peak_fp32 = 0;       ///< operations per second, from cores and clock; an fma is two
+  double peak_fp64 = 0;
+
+  std::string driver;    ///< of the GPU
+  std::string runtime;   ///< of the GPU, or OpenMP's version
+  std::string compiler;  ///< that built this library
+  std::string kokkos_version;
+  std::string git_revision;  ///< of the source, at configure time
+};
+
+/// Facts about what `exec` runs on. Enqueues nothing. Names no host.
+///
+/// \throws iso::error  a device call failed
+template <execution_space Exec>
+device_facts facts(Exec const& exec);
+
+#define ISO_DECLARE_FACTS(Exec) \
+  template <>                   \
+  device_facts facts(Exec const& exec);
+ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
+#undef ISO_DECLARE_FACTS
+
+}  // namespace iso::backend

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/lane_group.hpp
+//! Thirty-two lanes that run in step: a warp on CUDA, a 32-wide array on the host.
+//!
+//! A kernel against it is a trivially copyable functor
+//!
+//!     template <class Group>
+//!     KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const;
+//!
+//! written once for all backends, without masks:
+//! - what all lanes share is an ordinary variable;
+//! - what a lane keeps is a `typename Group::template per_lane<T>`, indexed by the lane
+//!   (one register on CUDA, T[32] on the host);
+//! - what all lanes do is `group.each([&](int lane) { ... })`
+//!   (once, with the thread's own lane, on CUDA; a simd loop over 32 on the host);
+//! - what crosses lanes is `group.sum(x)`, `group.shuffle(x, k)`, `group.any(x)`.
+//!
+//! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
+//! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
+//! A row reduction from the two has one order, and so the same bits, everywhere.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/backend/detail/cuda_lane_group.hpp>
+#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace iso::backend {
+
+inline constexpr int lanes = 32;
+
+/// How groups are laid onto the machine. Nothing here may change a result.
+struct launch_shape {
+  std::int64_t groups_per_launch = 0;  ///< 0: all in one launch
+};
+
+/// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.
+///
+/// `Threads` and `MinBlocks` are CUDA launch bounds (MinBlocks 0: none). On the host the widest of the compiled vector
+/// widths that this processor has is taken at run time; the bits do not depend on it.
+template <unsigned Threads = 256, unsigned MinBlocks = 0, execution_space Exec, class Kernel>
+void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
+                         Kernel const& kernel, launch_shape shape = {}) {
+  std::int64_t const most = std::numeric_limits<std::int32_t>::max() / lanes - 1024;
+  std::int64_t const step =
+      shape.groups_per_launch > 0 ? std::min(shape.groups_per_launch, most) : most;
+  for (std::int64_t first = 0; first < count; first += step) {
+    std::int64_t const groups = std::min(step, count - first);
+    if constexpr (detail::is_cuda<Exec>) {
+      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint32_t>,
+                                         Kokkos::LaunchBounds<Threads, MinBlocks>>;
+      Kokkos::parallel_for(label, policy(exec, 0, std::uint32_t(groups * lanes)),
+                           detail::cuda_body<Kernel>{kernel, first});
+    } else {
+      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+      Kokkos::parallel_for(label, policy(exec, first, first + groups),
+                           detail::host_body<Kernel>{kernel, detail::host_vector_bytes()});
+    }
+  }
+}
+
+}  // namespace iso::backend

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/registry.hpp
+//! The backends of this build, as types and by name.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace iso::backend {
+
+/// A Kokkos execution space with the name that users give it.
+template <execution_space Exec>
+struct tag;
+
+template <>
+struct tag<Kokkos::Serial> {
+  using execution_space = Kokkos::Serial;
+  static constexpr std::string_view name = "serial";
+};
+#if ISO_HAS_OPENMP
+template <>
+struct tag<Kokkos::OpenMP> {
+  using execution_space = Kokkos::OpenMP;
+  static constexpr std::string_view name = "openmp";
+};
+#endif
+#if ISO_HAS_CUDA
+template <>
+struct tag<Kokkos::Cuda> {
+  using execution_space = Kokkos::Cuda;
+  static constexpr std::string_view name = "cuda";
+};
+#endif
+using all = std::tuple<tag<Kokkos::Serial> ISO_IF_OPENMP(, tag<Kokkos::OpenMP>)
+                           ISO_IF_CUDA(, tag<Kokkos::Cuda>)>;
+
+/// Runs on the GPU, whose memory the host does not reach.
+template <execution_space Exec>
+inline constexpr bool is_device =
+    !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+
+/// Calls f(tag<Exec>{}) for every backend of this build, Serial first.
+template <class F>
+void for_each(F&& f) {
+  std::apply([&](auto... each) { (f(each), ...); }, all{});
+}
+
+/// Calls f(tag<Exec>{}) for the backend called `name`; throws iso::invalid_argument, listing those of
+/// this build, where there is none. Never falls back to another.
+template <class F>
+void with_name(std::string_view name, F&& f) {
+  bool found = false;
+  std::string known;
+  for_each([&](auto each) {
+    known += known.empty() ? "" : ", ";
+    known += each.name;
+    if (each.name == name) {
+      found = true;
+      f(each);
+    }
+  });
+  ISO_VALIDATE(found, "backend '{}' (this build has: {}) choose one of those", name, known);
+}
+
+/// Throws iso::error unless this thread rounds to nearest and keeps subnormal numbers on every
+/// backend's host side; call once, before results are compared.
+void check_floating_point_environment();
+
+}  // namespace iso::backend

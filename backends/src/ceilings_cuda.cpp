@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/ceilings.hpp>
+#include <iso/backend/cuda_check.hpp>
+#include <iso/core/check.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace iso::backend {
+
+namespace {
+
+using word = uint4;  // what one load instruction takes at most
+
+// Streamed data are read once: the first cache need not keep them.
+__device__ word load_streamed(word const* p) {
+  word x;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "l"(p));
+  return x;
+}
+
+__device__ unsigned fold(word const& x) { return x.x ^ x.y ^ x.z ^ x.w; }
+
+// Keeps `value` alive: the host never passes a `never` that it can equal by other than chance, and
+// then only a word of scratch is written.
+__device__ void keep(unsigned value, unsigned never, unsigned* sink) {
+  if (value == never) {
+    *sink = value;
+  }
+}
+
+__global__ void fill_kernel(word* out, std::size_t count) {
+  std::size_t const step = std::size_t(gridDim.x) * blockDim.x;
+  for (std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    // Floats in [1, 2) with random-looking fractions.
+    unsigned const h = unsigned(i) * 2654435761U;
+    out[i] = word{0x3f800000U | (h >> 9U), 0x3f800000U | (h & 0x7fffffU),
+                  0x3f800000U | ((h ^ 0x5bd1e995U) >> 9U), 0x3f800000U | ((h * 3U) >> 9U)};
+  }
+}
+
+// Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th.
+template <int Loads>
+__global__ void __launch_bounds__(512)
+    read_kernel(word const* in, unsigned tiles, unsigned never, unsigned* sink) {
+  unsigned total = 0;
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    word const* p = in + std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
+    word x[Loads];
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      x[k] = load_streamed(p + k * blockDim.x);
+    }
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      total ^= fold(x[k]);
+    }
+  }
+  keep(total, never, sink);
+}
+
+template <int Loads>
+__global__ void __launch_bounds__(512) copy_kernel(word const* in, word* out, unsigned tiles) {
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
+    word x[Loads];
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      x[k] = load_streamed(in + first + k * blockDim.x);
+    }
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      __stcs(out + first + k * blockDim.x, x[k]);
+    }
+  }
+}
+
+__device__ unsigned axpy(unsigned b, float s, unsigned c) {
+  return __float_as_uint(__fmaf_rn(s, __uint_as_float(c), __uint_as_float(b)));
+}
+
+template <int Loads>
+__global__ void __launch_bounds__(512)
+    triad_kernel(word const* b, word const* c, float s, word* out, unsigned tiles) {
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
+    word x[Loads];
+    word y[Loads];
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      x[k] = load_streamed(b + first + k * blockDim.x);
+      y[k] = load_streamed(c + first + k * blockDim.x);
+    }
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      __stcs(out + first + k * blockDim.x, word{axpy(x[k].x, s, y[k].x), axpy(x[k].y, s, y[k].y),
+                                                axpy(x[k].z, s, y[k].z), axpy(x[k].w, s, y[k].w)});
+    }
+  }
+}
+
+// `rounds` times over tiles that lie in the second cache, past the first one.
+template <int Loads>
+__global__ void __launch_bounds__(512)
+    cache_kernel(word const* in, unsigned tiles, unsigned rounds, unsigned never, unsigned* sink) {
+  unsigned total = 0;
+  unsigned tile = blockIdx.x % tiles;
+  for (unsigned long long done = blockIdx.x; done < (unsigned long long)tiles * rounds;
+       done += gridDim.x) {
+    word const* p = in + std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
+    word x[Loads];
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      x[k] = __ldcg(p + k * blockDim.x);
+    }
+#pragma unroll
+    for (int k = 0; k < Loads; ++k) {
+      total ^= fold(x[k]);
+    }
+    tile = (tile + gridDim.x) % tiles;
+  }
+  keep(total, never, sink);
+}
+
+__device__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+__device__ __half2 fused(__half2 a, __half2 b, __half2 c) { return __hfma2(a, b, c); }
+
+__device__ unsigned bits(float x) { return __float_as_uint(x); }
+__device__ unsigned bits(double x) { return unsigned(__double2loint(x)); }
+__device__ unsigned bits(__half2 x) { return __float_as_uint(__low2float(x) + __high2float(x)); }
+
+template <class T>
+__device__ T value(float x) {
+  return T(x);
+}
+template <>
+__device__ __half2 value<__half2>(float x) {
+  return __float2half2_rn(x);
+}
+
+constexpr int fma_chains = 8;
+constexpr int fma_unroll = 16;
+
+template <class T>
+__global__ void __launch_bounds__(256)
+    fma_kernel(int steps, float scale, unsigned never, unsigned* sink) {
+  T const factor = value<T>(scale);
+  T const term = value<T>(1.0F - scale);
+  T x[fma_chains];
+#pragma unroll
+  for (int k = 0; k < fma_chains; ++k) {
+    x[k] = value<T>(float(threadIdx.x + unsigned(k)) * 0.0078125F);
+  }
+  for (int step = 0; step < steps; ++step) {
+#pragma unroll
+    for (int i = 0; i < fma_unroll; ++i) {
+#pragma unroll
+      for (int k = 0; k < fma_chains; ++k) {
+        x[k] = fused(x[k], factor, term);
+      }
+    }
+  }
+  unsigned total = 0;
+#pragma unroll
+  for (int k = 0; k < fma_chains; ++k) {
+    total ^= bits(x[k]);
+  }
+  keep(total, never, sink);
+}
+
+constexpr unsigned block_sizes[] = {128, 256, 512};
+
+class event {
+ public:
+  event() { ISO_CUDA_CHECK(cudaEventCreate(&event_)); }
+  ~event() { static_cast<void>(cudaEventDestroy(event_)); }
+  event(event const&) = delete;
+  event& operator=(event const&) = delete;
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class cuda_machine {
+ public:
+  cuda_machine(Kokkos::Cuda const& exec, ceiling_options const& options)
+      : stream_(exec.cuda_stream()), repeats_(options.repeats > 0 ? options.repeats : 7) {
+    int const device = exec.cuda_device();
+    ISO_CUDA_CHECK(cudaSetDevice(device));
+    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&cores_, cudaDevAttrMultiProcessorCount, device));
+    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&l2_, cudaDevAttrL2CacheSize, device));
+    ISO_CUDA_CHECK(
+        cudaDeviceGetAttribute(&resident_, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] std::size_t l2_bytes() const { return std::size_t(l2_); }
+  /// Blocks that fill the GPU once.
+  [[nodiscard]] unsigned one_wave(unsigned threads) const {
+    return unsigned(cores_) * (unsigned(resident_) / threads);
+  }
+
+  /// Seconds of the fastest run of what `enqueue` puts on the stream, after one that is not
+  /// counted.
+  template <class F>
+  double seconds(F const& enqueue) const {
+    event const start;
+    event const stop;
+    double best = std::numeric_limits<double>::infinity();
+    for (int run = 0; run <= repeats_; ++run) {
+      ISO_CUDA_CHECK(cudaEventRecord(start, stream_));
+      enqueue();
+      ISO_CUDA_CHECK(cudaGetLastError());
+      ISO_CUDA_CHECK(cudaEventRecord(stop, stream_));
+      ISO_CUDA_CHECK(cudaEventSynchronize(stop));
+      float milliseconds = 0;
+      ISO_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+      if (run > 0) {
+        best = std::min(best, 1e-3 * double(milliseconds));
+      }
+    }
+    return best;
+  }
+
+ private:
+  cudaStream_t stream_;
+  int repeats_;
+  int cores_ = 0;
+  int l2_ = 0;
+  int resident_ = 0;
+};
+
+// Bytes of the largest whole number of tiles in `words` words, over the fastest time of
+// launch(blocks, threads, tiles), for one block a tile and for a grid that fills the GPU once.
+template <int Loads, class Launch>
+double stream_rate(cuda_machine const& machine, std::size_t words, Launch const& launch) {
+  double best = 0;
+  for (unsigned const threads : block_sizes) {
+    auto const tiles = unsigned(words / (Loads * threads));
+    double const bytes = double(tiles) * Loads * threads * sizeof(word);
+    for (unsigned const blocks : {tiles, std::min(tiles, machine.one_wave(threads))}) {
+      best = std::max(best, bytes / machine.seconds([&] { launch(blocks, threads, tiles); }));
+    }
+  }
+  return best;
+}
+
+template <int Loads>
+void measure_streams(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink,
+                     ceilings& result) {
+  cudaStream_t const stream = machine.stream();
+  double const read =
+      stream_rate<Loads>(machine, words, [&](unsigned blocks, unsigned threads, unsigned tiles) {
+        read_kernel<Loads><<<blocks, threads, 0, stream>>>(data, tiles, 0x9e3779b9U, sink);
+      });
+  double const copy = stream_rate<Loads>(
+      machine, words / 2, [&](unsigned blocks, unsigned threads, unsigned tiles) {
+        copy_kernel<Loads><<<blocks, threads, 0, stream>>>(data, data + words / 2, tiles);
+      });
+  double const triad = stream_rate<Loads>(
+      machine, words / 3, [&](unsigned blocks, unsigned threads, unsigned tiles) {
+        triad_kernel<Loads><<<blocks, threads, 0, stream>>>(data, data + words / 3, 0.5F,
+                                                            data + 2 * (words / 3), tiles);
+      });
+  result.read = std::max(result.read, read);
+  result.copy = std::max(result.copy, 2 * copy);
+  result.triad = std::max(result.triad, 3 * triad);
+}
+
+double measure_cache(cuda_machine const& machine, word const* data, std::size_t words,
+                     unsigned* sink) {
+  constexpr int loads = 8;
+  double best = 0;
+  for (std::size_t const part : {8U, 4U, 3U}) {
+    for (unsigned const threads : block_sizes) {
+      std::size_t const set = std::min(words, machine.l2_bytes() / part / sizeof(word));
+      auto const tiles = std::max(1U, unsigned(set / (loads * threads)));
+      unsigned const rounds = std::max(1U, unsigned((std::size_t(1) << 31U) / sizeof(word) / set));
+      double const bytes = double(tiles) * rounds * loads * threads * sizeof(word);
+      double const seconds = machine.seconds([&] {
+        cache_kernel<loads><<<machine.one_wave(threads), threads, 0, machine.stream()>>>(
+            data, tiles, rounds, 0x9e3779b9U, sink);
+      });
+      best = std::max(best, bytes / seconds);
+    }
+  }
+  return best;
+}
+
+template <class T>
+double measure_fma(cuda_machine const& machine, int lanes, int steps, unsigned* sink) {
+  unsigned const blocks = machine.one_wave(256);
+  double const operations =
+      2.0 * lanes * fma_chains * fma_unroll * double(steps) * 256.0 * double(blocks);
+  return operations / machine.seconds([&] {
+    fma_kernel<T><<<blocks, 256, 0, machine.stream()>>>(steps, 0.999F, 0x9e3779b9U, sink);
+  });
+}
+
+std::size_t working_set(ceiling_options const& options) {
+  if (options.bytes > 0) {
+    return std::max<std::size_t>(std::size_t(options.bytes), std::size_t(1) << 20U);
+  }
+  std::size_t free = 0;
+  std::size_t total = 0;
+  ISO_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return std::min(std::size_t(3) << 30U, free / 2);
+}
+
+}  // namespace
+
+template <>
+ceilings measure_ceilings(Kokkos::Cuda const& exec, ceiling_options const& options) {
+  ISO_VALIDATE(options.bytes >= 0 && options.repeats >= 0,
+               "measure_ceilings: bytes {}, repeats {} (negative) use 0 for the default",
+               options.bytes, options.repeats);
+  cuda_machine const machine(exec, options);
+  // Whole, halves and thirds of it start on a line.
+  std::size_t const words = working_set(options) / sizeof(word) / 48 * 48;
+  using storage = Kokkos::View<word*, Kokkos::CudaSpace>;
+  storage const data(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::backend::ceilings memory"),
+      words);
+  Kokkos::View<unsigned*, Kokkos::CudaSpace> const sink(
+      Kokkos::view_alloc(exec, "iso::backend::ceilings sink"), 1);
+  fill_kernel<<<machine.one_wave(256), 256, 0, machine.stream()>>>(data.data(), words);
+  ISO_CUDA_CHECK(cudaGetLastError());
+
+  ceilings result;
+  measure_streams<2>(machine, data.data(), words, sink.data(), result);
+  measure_streams<4>(machine, data.data(), words, sink.data(), result);
+  measure_streams<8>(machine, data.data(), words, sink.data(), result);
+  double const half = double(words / 2 * sizeof(word));
+  result.copy = std::max(result.copy, 2 * half / machine.seconds([&] {
+    ISO_CUDA_CHECK(cudaMemcpyAsync(data.data() + words / 2, data.data(), std::size_t(half),
+                                   cudaMemcpyDeviceToDevice, machine.stream()));
+  }));
+  result.l2 = measure_cache(machine, data.data(), words, sink.data());
+  result.fp16 = measure_fma<__half2>(machine, 2, 2048, sink.data());
+  result.fp32 = measure_fma<float>(machine, 1, 2048, sink.data());
+  result.fp64 = measure_fma<double>(machine, 1, 1024, sink.data());
+  exec.fence("iso::backend::measure_ceilings");
+  return result;
+}
+
+}  // namespace iso::backend

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/device_facts.hpp>
+#include <iso/backend/registry.hpp>
+
+#include "common_facts.hpp"
+#include "host_facts.hpp"
+
+#if ISO_HAS_OPENMP
+#include <omp.h>
+#endif
+
+namespace iso::backend {
+
+namespace {
+
+// The instruction set that the host's lane groups use, by what the code was compiled for.
+std::string vector_isa(int vector_bytes) {
+  if (vector_bytes >= 64) {
+    return "avx512";
+  }
+#if defined(__AVX2__)
+  return "avx2";
+#elif defined(__x86_64__)
+  return "sse2";
+#else
+  return {};
+#endif
+}
+
+template <class Exec>
+device_facts host_facts(Exec const& exec) {
+  device_facts result = detail::common_facts(tag<Exec>::name);
+  result.processor = detail::host_processor();
+  auto const memory = detail::host_memory();
+  result.memory_bytes = memory.total;
+  result.memory_free_bytes = memory.available;
+  result.l1_bytes = detail::host_l1_bytes();
+  result.l2_bytes = detail::host_l2_bytes();
+  result.l3_bytes = detail::host_l3_bytes();
+  result.cores = detail::host_cores();
+  result.threads = int(exec.concurrency());
+  result.vector_bytes = detail::host_vector_bytes();
+  result.vector_isa = vector_isa(result.vector_bytes);
+  result.clock_hz = detail::host_clock_hz();
+  return result;
+}
+
+}  // namespace
+
+template <>
+device_facts facts(Kokkos::Serial const& exec) {
+  return host_facts(exec);
+}
+
+#if ISO_HAS_OPENMP
+template <>
+device_facts facts(Kokkos::OpenMP const& exec) {
+  device_facts result = host_facts(exec);
+  result.runtime = "OpenMP " + std::to_string(_OPENMP);
+  return result;
+}
+#endif
+
+}  // namespace iso::backend

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the operating system says about the processor and its memory. 0 or empty: it does not say,
+// except for the cache sizes, which fall back on small common ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace iso::backend::detail {
+
+struct host_memory_facts {
+  std::int64_t total = 0;
+  std::int64_t available = 0;
+};
+
+host_memory_facts host_memory();
+std::string host_processor();
+double host_clock_hz();
+int host_cores();
+std::int64_t host_l1_bytes();
+std::int64_t host_l2_bytes();
+std::int64_t host_l3_bytes();
+
+inline float* align_to_line(float* p) {
+  return reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(p) + 63U) &
+                                  ~std::uintptr_t(63));
+}
+
+}  // namespace iso::backend::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one host thread does in each measurement of ceilings.cpp. Compiled without Kokkos, once for
+// the build's own instruction set and, on x86, once for AVX-512.
+#pragma once
+
+#include <cstddef>
+
+namespace iso::backend::detail {
+
+/// One thread's loops. Counts are in floats, a multiple of 1024; pointers are aligned to 64 bytes.
+struct host_rates {
+  /// A value made of every element of `in`.
+  float (*read)(float const* in, std::size_t count);
+  /// The same `rounds` times, for data that lie in a cache.
+  float (*read_cached)(float const* in, std::size_t count, std::size_t rounds);
+  /// out = in, past the caches.
+  void (*copy)(float const* in, float* out, std::size_t count);
+  /// out = b + s c, past the caches.
+  void (*triad)(float const* b, float const* c, float s, float* out, std::size_t count);
+  /// `steps` rounds of fma_chains vector operations; a value made of all of them.
+  float (*fma_float)(std::size_t steps);
+  double (*fma_double)(std::size_t steps);
+  /// Bytes of a vector.
+  std::size_t vector_bytes;
+};
+
+/// Independent operations in flight: two pipes of four cycles want eight.
+inline constexpr int fma_chains = 12;
+
+/// For the instruction set of the build.
+host_rates const& host_rates_base();
+/// For AVX-512; the caller has asked the processor. The base ones where the build has no such set.
+host_rates const& host_rates_wide();
+
+}  // namespace iso::backend::detail

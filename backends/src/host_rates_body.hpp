@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of host_rates.hpp for the instruction set of the including source. Everything here has
+// internal linkage: the two sources that include it must not share code.
+#pragma once
+
+#include "host_rates.hpp"
+
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace iso::backend::detail {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t bytes = 64;
+#else
+constexpr std::size_t bytes = 32;
+#endif
+typedef float floats __attribute__((vector_size(bytes)));
+typedef double doubles __attribute__((vector_size(bytes)));
+typedef unsigned words __attribute__((vector_size(bytes)));
+constexpr std::size_t width = bytes / sizeof(float);
+constexpr std::size_t line = 64 / sizeof(float);
+// How far ahead of the loads to ask for lines: the hardware's own stream detector stops at pages.
+constexpr std::size_t ahead = 4096 / sizeof(float);
+
+#if defined(__AVX512F__)
+void stream(float* out, floats x) { _mm512_stream_ps(out, (__m512)x); }
+floats fused(floats a, floats b, floats c) { return (floats)_mm512_fmadd_ps(a, b, c); }
+doubles fused(doubles a, doubles b, doubles c) { return (doubles)_mm512_fmadd_pd(a, b, c); }
+#elif defined(__AVX2__) && defined(__FMA__)
+void stream(float* out, floats x) { _mm256_stream_ps(out, (__m256)x); }
+floats fused(floats a, floats b, floats c) { return (floats)_mm256_fmadd_ps(a, b, c); }
+doubles fused(doubles a, doubles b, doubles c) { return (doubles)_mm256_fmadd_pd(a, b, c); }
+#else
+void stream(float* out, floats const& x) { std::memcpy(out, &x, sizeof x); }
+floats fused(floats const& a, floats const& b, floats const& c) { return a * b + c; }
+doubles fused(doubles const& a, doubles const& b, doubles const& c) { return a * b + c; }
+#endif
+
+void finish_stores() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+template <class Vector>
+[[gnu::always_inline]] inline Vector load(void const* from) {
+  Vector x;
+  std::memcpy(&x, __builtin_assume_aligned(from, bytes), sizeof x);
+  return x;
+}
+
+constexpr int streams = 8;
+
+// Integers, since their addition waits for one cycle only; the sum depends on every bit.
+template <bool Prefetch>
+[[gnu::always_inline]] inline void accumulate(float const* in, std::size_t count, words* total) {
+  for (std::size_t i = 0; i < count; i += width * streams) {
+    if constexpr (Prefetch) {
+#pragma GCC unroll 8
+      for (std::size_t k = 0; k < width * streams; k += line) {
+        __builtin_prefetch(in + i + ahead + k);
+      }
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < streams; ++k) {
+      total[k] += load<words>(in + i + std::size_t(k) * width);
+    }
+  }
+}
+
+[[gnu::always_inline]] inline float fold(words const* total) {
+  words sum{};
+#pragma GCC unroll 8
+  for (int k = 0; k < streams; ++k) {
+    sum += total[k];
+  }
+  unsigned all = 0;
+  for (std::size_t lane = 0; lane < width; ++lane) {
+    all += sum[lane];
+  }
+  return float(all);
+}
+
+float read(float const* in, std::size_t count) {
+  words total[streams] = {};
+  accumulate<true>(in, count, total);
+  return fold(total);
+}
+
+float read_cached(float const* in, std::size_t count, std::size_t rounds) {
+  words total[streams] = {};
+  for (std::size_t round = 0; round < rounds; ++round) {
+    // Each round might see other data, as far as the compiler knows: none is folded away.
+    asm volatile("" : "+r"(in) : : "memory");
+    accumulate<false>(in, count, total);
+  }
+  return fold(total);
+}
+
+void copy(float const* in, float* out, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += 4 * line) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 4 * line; k += line) {
+      __builtin_prefetch(in + i + ahead + k);
+    }
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 4 * line; k += width) {
+      stream(out + i + k, load<floats>(in + i + k));
+    }
+  }
+  finish_stores();
+}
+
+void triad(float const* b, float const* c, float s, float* out, std::size_t count) {
+  floats const scale = floats{} + s;
+  for (std::size_t i = 0; i < count; i += 4 * line) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 4 * line; k += line) {
+      __builtin_prefetch(b + i + ahead + k);
+      __builtin_prefetch(c + i + ahead + k);
+    }
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 4 * line; k += width) {
+      stream(out + i + k, fused(scale, load<floats>(c + i + k), load<floats>(b + i + k)));
+    }
+  }
+  finish_stores();
+}
+
+template <class T, class Vector>
+T fma_rounds(std::size_t steps) {
+  Vector x[fma_chains];
+  Vector const factor = Vector{} + T(0.999);
+  Vector const term = Vector{} + T(0.001);
+#pragma GCC unroll 12
+  for (int k = 0; k < fma_chains; ++k) {
+    x[k] = Vector{} + T(k);
+  }
+  for (std::size_t i = 0; i < steps; ++i) {
+#pragma GCC unroll 12
+    for (int k = 0; k < fma_chains; ++k) {
+      x[k] = fused(x[k], factor, term);
+    }
+  }
+  // Indexed by constants only, here too: otherwise the chains live on the stack.
+  Vector total{};
+#pragma GCC unroll 12
+  for (int k = 0; k < fma_chains; ++k) {
+    total += x[k];
+  }
+  T all = 0;
+  for (std::size_t lane = 0; lane < bytes / sizeof(T); ++lane) {
+    all += total[lane];
+  }
+  return all;
+}
+
+constexpr host_rates here = {
+    read, read_cached, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
+};
+
+}  // namespace
+}  // namespace iso::backend::detail

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include_guard(GLOBAL)
+include(CMakePackageConfigHelpers)
+
+# The numeric contract of docs/adr/0002-strict-numerics.md, as compile options that travel with the
+# exported target: no contraction but the fma that is written, on host and device.
+function(iso_strict_numerics target)
+  # The other two change no value: they let loops with comparisons and square roots vectorise.
+  target_compile_options(${target} PUBLIC -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  if(Kokkos_ENABLE_CUDA)
+    target_compile_options(${target} PUBLIC --fmad=false)
+  endif()
+endfunction()
+
+# One library of a layer, alias iso::<name>. Its header set is every .hpp under include/, and what
+# HEADERS adds (generated ones): installed, and checked for self-containment by
+# CMAKE_VERIFY_INTERFACE_HEADER_SETS.
+function(iso_add_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  set(target iso_${name})
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
+  if(NOT Kokkos_ENABLE_CUDA)
+    list(FILTER headers EXCLUDE REGEX "/cuda_check\\.hpp$")
+  endif()
+  foreach(header IN LISTS arg_HEADERS)
+    cmake_path(ABSOLUTE_PATH header NORMALIZE)
+    list(APPEND headers ${header})
+  endforeach()
+  list(REMOVE_DUPLICATES headers)
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(iso::${name} ALIAS ${target})
+  set_target_properties(
+    ${target}
+    PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
+  )
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(
+    ${target}
+    PUBLIC FILE_SET HEADERS BASE_DIRS include ${CMAKE_CURRENT_BINARY_DIR}/include FILES ${headers}
+  )
+  target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+  iso_warnings(${target})
+  install(
+    TARGETS ${target}
+    EXPORT IsocenterTargets
+    FILE_SET HEADERS
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  )
+endfunction()
+
+function(iso_warnings target)
+  if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wall -Wextra)
+  endif()
+endfunction()
+
+function(iso_install_package)
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/IsocenterConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/IsocenterConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Isocenter
+  )
+  write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/IsocenterConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion
+  )
+  install(
+    FILES
+      ${PROJECT_BINARY_DIR}/IsocenterConfig.cmake
+      ${PROJECT_BINARY_DIR}/IsocenterConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Isocenter
+  )
+  install(
+    EXPORT IsocenterTargets
+    NAMESPACE iso::
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Isocenter
+  )
+endfunction()

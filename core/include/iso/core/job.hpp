@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/job.hpp
+#pragma once
+
+#include <iso/core/error.hpp>
+
+#include <functional>
+
+namespace iso {
+
+/// How a long operation tells its caller where it stands, and is told to stop. Both callbacks run on
+/// the calling host thread, between launches, never inside a kernel; either may be empty.
+struct job {
+  std::function<void(double fraction)> progress;
+  std::function<bool()> cancelled;
+
+  /// Reports `fraction` in [0, 1]; throws iso::cancelled where the caller asks for a stop. Outputs are
+  /// then incomplete, and nothing is left running that the caller's next fence would not wait for.
+  void step(double fraction) const {
+    if (progress) {
+      progress(fraction);
+    }
+    if (cancelled && cancelled()) {
+      throw iso::cancelled("cancelled by the caller (outputs are incomplete)");
+    }
+  }
+};
+
+}  // namespace iso

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/math.hpp
+//! The transcendental functions that a kernel may call: the same bits on every backend.
+//!
+//! Each is one straight line of + - * /, written fma, integer arithmetic, comparisons and selects: no
+//! table, no branch, no library call, so that IEEE arithmetic alone fixes every bit and loops over
+//! them vectorise. float functions use float arithmetic throughout.
+//!
+//! Bound: at most 1 ulp off the exact value (ulp of the binade of the exact value, that of the
+//! smallest normal number below it), for every argument the function accepts, subnormal arguments and
+//! results included. A NaN argument gives the canonical NaN. The largest errors found among 30
+//! million random arguments and those of tests/core/test_math.cpp stand with each function.
+//!
+//! Method: argument reduction as Cody and Waite 1980 describe it, with the parts that fma makes exact
+//! kept as unevaluated sums (Dekker 1971, Knuth 1969), and minimax polynomials by the second algorithm
+//! of Remez, relative to the function's leading term, their coefficients rounded to T at the end.
+#pragma once
+
+#include <iso/core/concepts.hpp>
+#include <iso/core/detail/math_constants.hpp>
+#include <iso/core/numerics.hpp>
+
+#include <Kokkos_BitManipulation.hpp>
+#include <Kokkos_MathematicalFunctions.hpp>
+
+namespace iso::math {
+namespace detail {
+
+/// The bits of 2^e in T, for e + bias given, in [1, 2 bias].
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T power_of_two(bits_of<T> biased) {
+  return Kokkos::bit_cast<T>(bits_of<T>(biased << constants<T>::mantissa_bits));
+}
+
+/// What rounding the exact a + b to `sum` lost; exact for any order of magnitudes.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T lost(T a, T b, T sum) {
+  T const part = sum - a;
+  return (a - (sum - part)) + (b - part);
+}
+
+/// x = k ln 2 + r, and e^r - 1 = r + square + low with |r| <= ln 2 / 2.
+template <real T>
+struct exp_parts {
+  T r;
+  T square;  ///< r^2 / 2
+  T low;     ///< all else
+  bits_of<T> half_up;    ///< biased exponents of two powers of two whose product is 2^k
+  bits_of<T> half_down;
+};
+
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION exp_parts<T> reduce_exp(T x) {
+  using c = constants<T>;
+  T const shifted = Kokkos::fma(x, c::log2_e, c::rounder);
+  T const k = shifted - c::rounder;
+  T const high = Kokkos::fma(-k, c::ln2_high, x);
+  T const correction = k * c::ln2_low;
+  T const r = high - correction;
+  T const tail = (high - r) - correction;
+  // Two's complement k plus twice the bias is positive: a logical shift halves it.
+  auto const sum = bits_of<T>(Kokkos::bit_cast<bits_of<T>>(shifted) -
+                              Kokkos::bit_cast<bits_of<T>>(T(c::rounder)) + 2 * c::bias);
+  auto const half = bits_of<T>(sum >> 1);
+  T const z = r * r;
+  T const z_low = Kokkos::fma(r, r, -z);
+  T const low = Kokkos::fma(r * z, c::exp_tail(r), Kokkos::fma(T(0.5), z_low, tail));
+  return {r, T(0.5) * z, low, half, bits_of<T>(sum - half)};
+}
+
+/// a where the condition holds, else b, by masks: the host's vectoriser stops at nested conditionals.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
+  using word = bits_of<T>;
+  auto const mask = word(word(0) - word(condition));
+  return Kokkos::bit_cast<T>(
+      word((Kokkos::bit_cast<word>(a) & mask) | (Kokkos::bit_cast<word>(b) & ~mask)));
+}
+
+/// `x`, or the canonical NaN.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T quiet(T x) {
+  return select(x == x, x, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+}
+
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T clamp(T x, T low, T high) {
+  T const y = x < low ? low : x;
+  return y > high ? high : y;
+}
+
+}  // namespace detail
+
+/// e^x. Overflows to +infinity, underflows through the subnormal numbers to +0.
+/// Largest error found: float 0.83, double 0.81 ulp. Same bits on every backend.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T exp(T x) {
+  using c = detail::constants<T>;
+  // Beyond these bounds the last product below overflows, or rounds to zero, by itself.
+  auto const p = detail::reduce_exp(detail::clamp(x, c::exp_lowest, c::exp_highest));
+  T const y = T(1) + (p.r + (p.square + p.low));
+  return detail::quiet(y * detail::power_of_two<T>(p.half_up) * detail::power_of_two<T>(p.half_down));
+}
+
+/// e^x - 1 without cancellation. -1 at -infinity; keeps the sign of zero.
+/// Largest error found: float 0.79, double 0.82 ulp. Same bits on every backend.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T expm1(T x) {
+  using c = detail::constants<T>;
+  auto const p = detail::reduce_exp(detail::clamp(x, c::expm1_lowest, c::exp_highest));
+  // 2^k ((1 - 2^-k) + (e^r - 1)), both terms as sums of two numbers.
+  T const inverse = detail::power_of_two<T>(2 * c::bias - p.half_up) *
+                    detail::power_of_two<T>(2 * c::bias - p.half_down);
+  T const one = T(1) - inverse;
+  T const one_low = (T(1) - one) - inverse;
+  T const e = p.r + p.square;
+  T const e_low = ((p.r - e) + p.square) + p.low;
+  T const sum = one + e;
+  T const sum_low = (one - sum) + e;
+  T const y = sum + (sum_low + (e_low + one_low));
+  T const result = y * detail::power_of_two<T>(p.half_up) * detail::power_of_two<T>(p.half_down);
+  return detail::quiet(detail::select(x == T(0), x, result));
+}
+
+/// Natural logarithm. -infinity at +0 and -0, the canonical NaN below.
+/// Largest error found: float 0.84, double 0.85 ulp. Same bits on every backend.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
+  using c = detail::constants<T>;
+  using word = bits_of<T>;
+  T const lifted = x * c::lift;
+  bool const subnormal = x < c::smallest_normal;
+  T const normal = detail::select(subnormal, lifted, x);
+  // x = 2^k (1 + f) with 1 + f in [sqrt 1/2, sqrt 2).
+  word const moved =
+      Kokkos::bit_cast<word>(normal) + (Kokkos::bit_cast<word>(T(1)) - c::sqrt_half_bits);
+  word const exponent = moved >> c::mantissa_bits;
+  T const f = Kokkos::bit_cast<T>(word((moved & c::mantissa_mask) + c::sqrt_half_bits)) - T(1);
+  T const k = (Kokkos::bit_cast<T>(word(exponent | Kokkos::bit_cast<word>(T(c::integer_base)))) -
+               (c::integer_base + T(c::bias))) -
+              detail::select(subnormal, c::lift_exponent, T(0));
+  // log(1 + f) = 2 atanh(s) = f - s (f - z R) = f - (h - s (h + z R)), h = f^2 / 2.
+  T const s = f / (T(2) + f);
+  T const z = s * s;
+  T const h = (T(0.5) * f) * f;
+  T const small = h - Kokkos::fma(s, Kokkos::fma(z, c::log_tail(z), h), k * c::ln2_low);
+  T const high = k * c::ln2_high;
+  T const sum = high + f;
+  T const sum_low = (high - sum) + f;
+  T y = sum + (sum_low - small);
+  T const infinity = c::infinity;
+  y = detail::select(x == infinity, infinity, y);
+  y = detail::select(x == T(0), -infinity, y);
+  // Negative numbers and NaN.
+  return detail::select(x >= T(0), y, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+}
+
+/// Sine and cosine of x radians, for |x| <= 1e5. Beyond, and for arguments that are not finite, both
+/// are the canonical NaN: an angle that the reduction cannot hold is an error, not a number.
+/// The sine keeps the sign of zero. Largest error found, of both: float 0.79, double 0.73 ulp.
+/// Same bits on every backend.
+template <real T>
+KOKKOS_FORCEINLINE_FUNCTION void sincos(T x, T& sine, T& cosine) {
+  using c = detail::constants<T>;
+  using word = bits_of<T>;
+  T const shifted = Kokkos::fma(x, c::two_over_pi, c::rounder);
+  T const k = shifted - c::rounder;
+  word const quarter = Kokkos::bit_cast<word>(shifted);
+  // x - k pi/2 as r + low. The first step is exact: both are multiples of one ulp of the result.
+  T const a = Kokkos::fma(-k, c::half_pi_high, x);
+  T const middle = k * c::half_pi_middle;
+  T const middle_low = Kokkos::fma(k, c::half_pi_middle, -middle);
+  T const b = a - middle;
+  T const rest = detail::lost(a, -middle, b) - Kokkos::fma(k, c::half_pi_low, middle_low);
+  T const r = b + rest;
+  T const low = detail::lost(b, rest, r);
+  T const z = r * r;
+  // sin(r + low) = r + (r^3 S + low (1 - z / 2)), cos(r + low) = (1 - z / 2) + (z^2 C - r low).
+  T const s = r + Kokkos::fma(z * r, c::sin_tail(z), Kokkos::fma(T(-0.5) * z, low, low));
+  T const z_low = Kokkos::fma(r, r, -z);
+  T const h = T(0.5) * z;
+  T const w = T(1) - h;
+  T const w_low = (T(1) - w) - h;
+  T const d = w + (w_low + Kokkos::fma(z * z, c::cos_tail(z), -Kokkos::fma(r, low, T(0.5) * z_low)));
+  bool const swap = (quarter & 1U) != 0;
+  word const sign_s = (quarter & 2U) << (c::word_bits - 2);
+  word const sign_c = ((quarter + 1U) & 2U) << (c::word_bits - 2);
+  T const first = detail::select(x == T(0), x, s);
+  T const nan = Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);
+  bool const good = (x >= -c::sincos_most) & (x <= c::sincos_most);
+  T const a_sine = detail::select(swap, d, first);
+  T const a_cosine = detail::select(swap, first, d);
+  sine = detail::select(
+      good, Kokkos::bit_cast<T>(word(Kokkos::bit_cast<word>(a_sine) ^ sign_s)), nan);
+  cosine = detail::select(
+      good, Kokkos::bit_cast<T>(word(Kokkos::bit_cast<word>(a_cosine) ^ sign_c)), nan);
+}
+
+}  // namespace iso::math

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/numerics.hpp
+//! The contract on numbers, as far as a header can hold it: docs/adr/0002-strict-numerics.md.
+#pragma once
+
+#include <Kokkos_BitManipulation.hpp>
+#include <Kokkos_Macros.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+#ifdef __FAST_MATH__
+#error "Isocenter promises the same bits on every backend; -ffast-math cannot keep that promise."
+#endif
+
+namespace iso {
+
+/// How far a result is promised to be the same; every public function states its level.
+enum class determinism {
+  not_guaranteed,      ///< may differ from run to run
+  run_to_run,          ///< the same on one machine, backend and launch shape
+  backend_to_backend,  ///< the same bits on every backend, thread count and launch shape
+};
+
+template <class T>
+struct float_bits;
+template <>
+struct float_bits<float> {
+  using type = std::uint32_t;
+  // An enumerator has no address: device code may then bind it to a reference.
+  enum : type { canonical_nan = 0x7fc00000U };
+};
+template <>
+struct float_bits<double> {
+  using type = std::uint64_t;
+  enum : type { canonical_nan = 0x7ff8000000000000ULL };
+};
+
+template <class T>
+using bits_of = typename float_bits<T>::type;
+
+template <class T>
+KOKKOS_FUNCTION bool is_finite(T x) {
+  return x - x == T(0);
+}
+
+/// `x`, or the one quiet NaN pattern that may leave a kernel.
+template <class T>
+KOKKOS_FUNCTION T canonical(T x) {
+  return x == x ? x : Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);
+}
+
+}  // namespace iso

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/projection_view.hpp
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+
+namespace iso {
+
+/// Detector readings of a scan. Shape [views, u, v], v fastest; cheap to copy. `T` may be const.
+/// Where each pixel stands is the geometry's business (iso/ct/geometry.hpp).
+template <class T, class Space>
+struct projection_view {
+  using value_type = std::remove_const_t<T>;
+  using memory_space = Space;
+  using data_type = Kokkos::View<T***, Kokkos::LayoutRight, Space>;
+
+  data_type data;
+  iso::unit unit = iso::unit::none;
+
+  template <class U = T>
+    requires(!std::is_const_v<U>)
+  operator projection_view<U const, Space>() const {
+    return {data, unit};
+  }
+};
+
+/// Zeroed projections of `views` x `u` x `v` pixels.
+template <class T, class Space>
+projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
+                                           std::int64_t u, std::int64_t v) {
+  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
+               "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u, v);
+  return {{label, std::size_t(views), std::size_t(u), std::size_t(v)}};
+}
+
+}  // namespace iso

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/stage.hpp
+#pragma once
+
+#include <iso/core/concepts.hpp>
+
+#include <Kokkos_Core.hpp>
+
+namespace iso {
+
+enum class access { read, write, read_write };
+
+/// A view that `exec` can reach, standing for one that it may not: the same storage where it can,
+/// otherwise a mirror, filled on `exec` unless it is only written. Results go back by `commit()`
+/// alone, never by a destructor.
+template <access Access, execution_space Exec, view View>
+class staged {
+  static constexpr bool reachable =
+      Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible;
+
+ public:
+  using mirror_type =
+      Kokkos::View<typename View::non_const_data_type, typename View::array_layout,
+                   typename Exec::memory_space>;
+  using view_type = std::conditional_t<
+      reachable, View,
+      std::conditional_t<Access == access::read,
+                         Kokkos::View<typename View::const_data_type, typename View::array_layout,
+                                      typename Exec::memory_space>,
+                         mirror_type>>;
+
+  staged(Exec const& exec, View const& original) : exec_(exec), original_(original) {
+    if constexpr (reachable) {
+      view_ = original;
+    } else {
+      mirror_type mirror(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, original.label()),
+                         original.layout());
+      if constexpr (Access != access::write) {
+        Kokkos::deep_copy(exec, mirror, original);
+      }
+      view_ = mirror;
+    }
+  }
+
+  /// What the kernel gets.
+  [[nodiscard]] view_type const& view() const { return view_; }
+
+  /// Enqueues the copy back on `exec`; the caller fences.
+  void commit() const
+    requires(Access != access::read)
+  {
+    if constexpr (!reachable) {
+      Kokkos::deep_copy(exec_, original_, view_);
+    }
+  }
+
+ private:
+  Exec exec_;
+  View original_;
+  view_type view_;
+};
+
+/// Enqueues on `exec` and does not fence; the original must live until `exec` has passed the copy.
+template <access Access, execution_space Exec, view View>
+staged<Access, Exec, View> stage(Exec const& exec, View const& original) {
+  return {exec, original};
+}
+
+}  // namespace iso

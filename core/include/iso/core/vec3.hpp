@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/vec3.hpp
+#pragma once
+
+#include <Kokkos_Macros.hpp>
+#include <Kokkos_MathematicalFunctions.hpp>
+
+namespace iso {
+
+/// A point or direction. Sums of products are written with fma, x first, so that every backend
+/// rounds alike.
+template <class T>
+struct vec3 {
+  T x{};
+  T y{};
+  T z{};
+
+  KOKKOS_FUNCTION constexpr T& operator[](int axis) { return axis == 0 ? x : axis == 1 ? y : z; }
+  KOKKOS_FUNCTION constexpr T operator[](int axis) const {
+    return axis == 0 ? x : axis == 1 ? y : z;
+  }
+  template <class U>
+  KOKKOS_FUNCTION constexpr explicit operator vec3<U>() const {
+    return {U(x), U(y), U(z)};
+  }
+
+  friend KOKKOS_FUNCTION constexpr vec3 operator+(vec3 a, vec3 b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+  }
+  friend KOKKOS_FUNCTION constexpr vec3 operator-(vec3 a, vec3 b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+  }
+  friend KOKKOS_FUNCTION constexpr vec3 operator*(T s, vec3 a) { return {s * a.x, s * a.y, s * a.z}; }
+  friend constexpr bool operator==(vec3 const&, vec3 const&) = default;
+};
+
+template <class T>
+KOKKOS_FUNCTION T dot(vec3<T> a, vec3<T> b) {
+  return Kokkos::fma(a.z, b.z, Kokkos::fma(a.y, b.y, a.x * b.x));
+}
+
+template <class T>
+KOKKOS_FUNCTION T norm(vec3<T> a) {
+  return Kokkos::sqrt(dot(a, a));
+}
+
+}  // namespace iso

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/volume_view.hpp
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/grid.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace iso {
+
+/// What the numbers of a volume or a projection measure.
+enum class unit {
+  none,               ///< dimensionless, as a line integral of attenuation
+  per_mm,             ///< linear attenuation
+  gram_per_cm3,       ///< mass density
+  hounsfield,         ///< CT number
+  gray_per_fluence,   ///< dose per unit of energy fluence
+};
+
+/// Voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy, owns what
+/// its Kokkos::View owns. `T` may be const.
+template <class T, class Space>
+struct volume_view {
+  using value_type = std::remove_const_t<T>;
+  using memory_space = Space;
+  using data_type = Kokkos::View<T***, Kokkos::LayoutRight, Space>;
+
+  iso::grid grid;
+  data_type data;
+  iso::unit unit = iso::unit::none;
+
+  template <class U = T>
+    requires(!std::is_const_v<U>)
+  operator volume_view<U const, Space>() const {
+    return {grid, data, unit};
+  }
+};
+
+/// Throws iso::invalid_argument, naming `function`, unless the grid is valid and the storage has its
+/// extents.
+template <class T, class Space>
+void validate(volume_view<T, Space> const& v, char const* function) {
+  validate(v.grid, function);
+  auto const& n = v.grid.extent;
+  ISO_VALIDATE(std::int64_t(v.data.extent(0)) == n[0] && std::int64_t(v.data.extent(1)) == n[1] &&
+                   std::int64_t(v.data.extent(2)) == n[2],
+               "{}: volume data is [{}, {}, {}] (its grid has [{}, {}, {}] voxels) make them agree",
+               function, v.data.extent(0), v.data.extent(1), v.data.extent(2), n[0], n[1], n[2]);
+}
+
+/// A zeroed volume on `g`.
+template <class T, class Space>
+volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g,
+                                  iso::unit unit = iso::unit::none) {
+  validate(g, "iso::make_volume");
+  return {g, {label, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2])},
+          unit};
+}
+
+}  // namespace iso

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Configures and builds a preset: scripts/build.sh PRESET [target...]
+# The set-up must have been done (scripts/setup.sh).
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+preset=${1:?scripts/build.sh PRESET [target...]}
+shift
+cd "$ISO_TOP"
+log=$ISO_DEPS/configure-$preset.log
+cmake --preset "$preset" >"$log" 2>&1 || {
+  tail -n 25 "$log" >&2
+  rm -f "$ISO_DEPS/stamp/packages"
+  fail "preset $preset did not configure (log: $log)" \
+    "Where a package was not found: run the same command again, it looks for missing packages anew."
+}
+cmake --build --preset "$preset" -j "$(job_count)" ${1:+--target "$@"}

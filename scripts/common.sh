@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the scripts of this folder: where things are, how to speak, how to fail.
+# shellcheck shell=bash
+set -euo pipefail
+
+ISO_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ISO_DEPS=$ISO_TOP/.deps
+export ISO_TOP ISO_DEPS
+
+say() { printf '[isocenter] %s\n' "$*"; }
+
+# fail "what went wrong" "what to do"
+fail() {
+  printf '[isocenter] error: %s\n' "$1" >&2
+  shift
+  for line in "$@"; do printf '[isocenter]   %s\n' "$line" >&2; done
+  exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+sha256_of() { sha256sum "$1" | cut -d' ' -f1; }
+
+# One word that changes when any of the arguments does.
+key_of() { printf '%s\n' "$@" | sha256sum | cut -c1-32; }
+
+job_count() { printf '%s' "${ISO_JOBS:-$(nproc)}"; }
+
+# download ADDRESS FILE: quiet, whole or not at all
+download() {
+  local part=$2.part.$$
+  if have curl; then
+    curl --fail --silent --show-error --location --retry 2 --connect-timeout 20 -o "$part" "$1"
+  elif have wget; then
+    wget --quiet --tries=2 --timeout=20 -O "$part" "$1"
+  else
+    return 1
+  fi || {
+    rm -f "$part"
+    return 1
+  }
+  mv "$part" "$2"
+}
+
+# The CUDA build is wanted: nvcc is there and the user did not say ISO_CUDA=off.
+cuda_wanted() { [ "${ISO_CUDA:-on}" != off ] && have nvcc; }
+
+gpu_present() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# Compute capability without the dot (90): the GPU's, else ISO_CUDA_ARCH, else 90.
+cuda_arch() {
+  local found=""
+  if gpu_present; then
+    found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+  fi
+  printf '%s' "${found:-${ISO_CUDA_ARCH:-90}}"
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Format, spelling and the rules of this code base that a machine can check.
+#
+#   scripts/lint.sh [--fix] [--headers] [--tidy]
+#
+#   --fix      write the format instead of checking it
+#   --headers  also: every public header compiles alone (builds in build/openmp)
+#   --tidy     also: clang-tidy on core/, backends/, algorithms/ and apps/ (minutes)
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$ISO_TOP"
+PATH=$ISO_DEPS/venv/bin:$PATH
+
+fix="" headers="" tidy=""
+for argument in "$@"; do
+  case "$argument" in
+    --fix) fix=1 ;;
+    --headers) headers=1 ;;
+    --tidy) tidy=1 ;;
+    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    *) fail "unknown argument: $argument" "scripts/lint.sh --help lists them." ;;
+  esac
+done
+for tool in clang-format gersemi codespell python3; do
+  have $tool || fail "$tool is missing" "Run scripts/setup.sh (without ISO_PYTHON=off)."
+done
+
+FAILED=0
+# wrong "rule" "what was found": nothing found is good
+wrong() {
+  [ -n "$2" ] || return 0
+  printf '%s\n' "$2" | sed 's/^/    /' >&2
+  printf '[isocenter] lint: %s\n' "$1" >&2
+  FAILED=1
+}
+
+files() { git ls-files -co --exclude-standard -- "$@" | while read -r f; do [ ! -f "$f" ] || printf '%s\n' "$f"; done; }
+
+# in_code PATTERN FOLDER...: lines of C++ that match outside of comments
+in_code() {
+  local pattern=$1
+  shift
+  files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | xargs -r grep -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
+}
+
+check_format() {
+  local sources cmakes
+  sources=$(files | grep -E '\.(cpp|hpp)$' || true)
+  cmakes=$(files | grep -E '(CMakeLists\.txt|\.cmake)$' || true)
+  if [ -n "$fix" ]; then
+    # shellcheck disable=SC2086
+    clang-format -i $sources && gersemi -q -i $cmakes
+  else
+    # shellcheck disable=SC2086
+    wrong "clang-format 19 would change these; run scripts/lint.sh --fix" \
+      "$(for f in $sources; do clang-format --dry-run -Werror "$f" >/dev/null 2>&1 || echo "$f"; done)"
+    # shellcheck disable=SC2086
+    wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -l $cmakes 2>/dev/null || true)"
+  fi
+  wrong "lines over 100 columns" \
+    "$(files | grep -E '\.(in|py|sh)$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
+  wrong "no newline at the end" "$(files | grep -E '\.(cpp|hpp|in|py|txt|cmake|sh|md|json)$' |
+    while read -r f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done)"
+}
+
+check_words() {
+  # shellcheck disable=SC2046
+  wrong "spelling" "$(codespell $(files | grep -vE '\.(csv|png|gz)$') 2>&1 || true)"
+  wrong "first line without SPDX-License-Identifier" \
+    "$(files | grep -E '\.(cpp|hpp|in|py|cmake|sh)$|CMakeLists\.txt$' | grep -v -E '^tests/install/consumer/CMakeLists.txt|Config.cmake.in$' |
+      while read -r f; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$f"; done)"
+  wrong "left open" "$(files | grep -E '\.(cpp|hpp|py|cmake|sh)$' | grep -v scripts/lint.sh |
+    xargs -r grep -HnE 'TODO|FIXME|XXX|placeholder' || true)"
+}
+
+check_layers() {
+  wrong "core/ and algorithms/ name no backend; backends/ does" \
+    "$(in_code 'KOKKOS_ENABLE_|__CUDA|cuda_runtime|Kokkos::(Cuda|OpenMP|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP)|\bomp_' core algorithms)"
+  wrong "a lower layer includes a higher one" \
+    "$(in_code '#include <iso/(backend|ray|ct|dose|gamma|sparse)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse)/' backends)"
+  wrong "library code does not print, abort, read the environment, or own Kokkos" \
+    "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(printf|initialize|finalize|ScopeGuard)\b' core backends algorithms)"
+  wrong "Kokkos::abort only in ISO_EXPECT" "$(in_code 'Kokkos::abort\b' core backends algorithms | grep -v '^core/include/iso/core/check.hpp:' || true)"
+  wrong "library code does not fence globally" \
+    "$(in_code 'Kokkos::fence\s*\(|Kokkos::deep_copy\(\s*(?!\w*exec)\w|create_mirror_view_and_copy\(\s*(?!Kokkos::view_alloc|\w*exec)\w' core algorithms)"
+  wrong "no atomics in algorithms/: every sum has a defined order" "$(in_code 'Kokkos::atomic_|ScatterView' algorithms)"
+  wrong "no library transcendental in a kernel: iso::math has them" \
+    "$(in_code '(std|Kokkos)::(exp|expm1|exp2|log|log1p|log2|pow|sin|cos|tan|atan2?)\s*\(' algorithms/include)"
+  # shellcheck disable=SC2046
+  wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms apps perf examples tests | grep -E '\.(cpp|hpp)$') || true)"
+}
+
+check_headers() {
+  say "every public header alone"
+  scripts/build.sh openmp all_verify_interface_header_sets
+}
+
+check_tidy() {
+  say "clang-tidy"
+  local sources
+  sources=$(files core backends algorithms apps | grep -E '\.cpp$' |
+    while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
+  printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
+    clang-tidy --quiet -p build/openmp --extra-arg=-Wno-unknown-warning-option
+}
+
+python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_view_index.py fails its own test" "Mend it."
+check_format
+check_words
+check_layers
+[ -z "$headers" ] || check_headers
+[ -z "$tidy" ] || check_tidy
+[ "$FAILED" = 0 ] || fail "lint found something" "Each rule is named under what breaks it."
+say "lint: clean"

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sets up what is missing, builds, passes the tests.
+#
+#   scripts/test.sh [--preset NAME] [--label LABEL] [--all] [-- arguments of ctest...]
+#
+#   --preset NAME   a preset of CMakePresets.json (default: openmp)
+#   --label LABEL   only the tests that carry this label
+#   --all           the tests labelled slow too
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+preset=openmp
+label=""
+slow=(-LE '^slow$')
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --preset) preset=${2:?--preset needs a name} && shift 2 ;;
+    --label) label=${2:?--label needs a name} && shift 2 ;;
+    --all) slow=() && shift ;;
+    --) shift && break ;;
+    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    *) fail "unknown argument: $1" "scripts/test.sh --help lists them." ;;
+  esac
+done
+
+"$ISO_TOP/scripts/setup.sh"
+"$ISO_TOP/scripts/build.sh" "$preset"
+cd "$ISO_TOP"
+ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@"

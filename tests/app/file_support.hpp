@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! What the tests of the file formats share.
+#pragma once
+
+#include <iso/core/error.hpp>
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace iso::test {
+
+/// An empty folder of this test's own, removed with it.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "iso-test-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  scratch_folder(scratch_folder const&) = delete;
+  scratch_folder& operator=(scratch_folder const&) = delete;
+  ~scratch_folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::filesystem::path operator/(std::string const& name) const { return path_ / name; }
+  [[nodiscard]] std::filesystem::path const& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline void put(std::filesystem::path const& path, std::string const& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+}
+
+inline std::string get(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class T>
+std::string bytes_of(std::vector<T> const& values) {
+  std::string bytes(values.size() * sizeof(T), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// The sentence of the file_error that `action` throws; empty where it throws none.
+template <class Action>
+std::string refusal(Action&& action) {
+  try {
+    action();
+  } catch (file_error const& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+/// `text` names everything in `parts`.
+inline bool names(std::string const& text, std::vector<std::string> const& parts) {
+  for (auto const& part : parts) {
+    if (text.find(part) == std::string::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace iso::test

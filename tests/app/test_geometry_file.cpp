@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_support.hpp"
+
+#include <iso/files/geometry_file.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <numbers>
+
+namespace files = iso::files;
+using iso::test::names;
+using iso::test::refusal;
+using nlohmann::json;
+
+namespace {
+
+json cone() {
+  return json::parse(R"({"type": "circular_cone",
+    "detector": {"pixels": [64, 32], "pitch_mm": [0.5, 0.75], "offset_mm": [1, -2]},
+    "source_axis_mm": 500, "source_detector_mm": 1000,
+    "angles_deg": {"first": 10, "range": 360, "count": 4}})");
+}
+
+json vectors() {
+  return json::parse(R"({"type": "vectors", "rays": "cone", "detector": {"pixels": [4, 5]},
+    "views": [{"source_mm": [500, 0, 0], "detector_origin_mm": [-500, -2, -2],
+               "u_step_mm": [0, 1, 0], "v_step_mm": [0, 0, 1]}]})");
+}
+
+std::string said(json const& document) {
+  return refusal([&] { files::parse_geometry(document.dump(), "g.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("a circular cone geometry is read in mm and radians") {
+  auto const g = files::parse_geometry(cone().dump(), "g.json");
+  CHECK(g.kind == files::scan_kind::circular_cone);
+  CHECK(g.detector.pixels == std::array<std::int64_t, 2>{64, 32});
+  CHECK(g.detector.pitch == std::array<double, 2>{0.5, 0.75});
+  CHECK(g.detector.offset == std::array<double, 2>{1, -2});
+  CHECK(g.source_axis == 500);
+  CHECK(g.source_detector == 1000);
+  REQUIRE(g.angles.size() == 4);
+  CHECK(g.angles[0] == doctest::Approx(std::numbers::pi / 18));
+  CHECK(g.angles[3] == doctest::Approx(280 * std::numbers::pi / 180));
+}
+
+TEST_CASE("angles may be listed, offsets left out, and beams be parallel") {
+  auto document = cone();
+  document["angles_deg"] = {0, 90, -45};
+  document["detector"].erase("offset_mm");
+  document["type"] = "circular_parallel";
+  document.erase("source_axis_mm");
+  document.erase("source_detector_mm");
+  auto const g = files::parse_geometry(document.dump(), "g.json");
+  CHECK(g.kind == files::scan_kind::circular_parallel);
+  CHECK(g.detector.offset == std::array<double, 2>{0, 0});
+  REQUIRE(g.angles.size() == 3);
+  CHECK(g.angles[1] == std::numbers::pi / 2);
+}
+
+TEST_CASE("views may be given one by one") {
+  auto const g = files::parse_geometry(vectors().dump(), "g.json");
+  REQUIRE(g.views.size() == 1);
+  CHECK(g.views[0].source == std::array<double, 3>{500, 0, 0});
+  CHECK(g.views[0].v_step == std::array<double, 3>{0, 0, 1});
+  CHECK(g.rays == files::ray_kind::cone);
+}
+
+TEST_CASE("a wrong field gets a sentence that names it") {
+  auto const with = [](std::string const& pointer, json const& value) {
+    auto document = cone();
+    document[json::json_pointer(pointer)] = value;
+    return said(document);
+  };
+  CHECK(names(with("/detector/pitch_mm/1", -1), {"g.json", "/detector/pitch_mm/1", "-1", "mm", "greater than 0"}));
+  CHECK(names(with("/detector/pitch_mm", {1, 2, 3}), {"/detector/pitch_mm", "[1,2,3]", "pixel centres"}));
+  CHECK(names(with("/detector/pixels/0", 2.5), {"/detector/pixels/0", "2.5", "whole number"}));
+  CHECK(names(with("/detector/pixels", "64x32"), {"/detector/pixels", "64x32", "[u, v]"}));
+  CHECK(names(with("/detector", 7), {"/detector", "7", "flat detector"}));
+  CHECK(names(with("/source_axis_mm", 0), {"/source_axis_mm", "0", "mm"}));
+  CHECK(names(with("/source_axis_mm", "far"), {"/source_axis_mm", "far"}));
+  CHECK(names(with("/angles_deg/count", 0), {"/angles_deg/count", "0", "number of views"}));
+  CHECK(names(with("/angles_deg", json::array()), {"/angles_deg", "[]", "degrees"}));
+  CHECK(names(with("/angles_deg", {0, "x"}), {"/angles_deg/1", "\"x\"", "degrees"}));
+  CHECK(names(with("/angles_deg", true), {"/angles_deg", "true", "degrees"}));
+  CHECK(names(with("/type", "helix"), {"/type", "helix", "circular_cone"}));
+  CHECK(names(with("/detector/size", 3), {"/detector/size", "not known", "pitch_mm"}));
+  CHECK(names(with("/source_axis", 3), {"/source_axis", "not known", "source_axis_mm"}));
+}
+
+TEST_CASE("a missing field gets a sentence that names it") {
+  auto const without = [](std::string const& parent, std::string const& name) {
+    auto document = cone();
+    document[json::json_pointer(parent)].erase(name);
+    return said(document);
+  };
+  CHECK(names(without("", "type"), {"/type", "missing", "vectors"}));
+  CHECK(names(without("", "detector"), {"/detector", "missing"}));
+  CHECK(names(without("", "source_detector_mm"), {"/source_detector_mm", "missing", "mm"}));
+  CHECK(names(without("/detector", "pixels"), {"/detector/pixels", "missing", "[u, v]"}));
+  CHECK(names(without("/angles_deg", "range"), {"/angles_deg/range", "missing", "degrees"}));
+}
+
+TEST_CASE("wrong views get a sentence with their number") {
+  auto document = vectors();
+  document["views"][0]["u_step_mm"] = {0, 1};
+  CHECK(names(said(document), {"/views/0/u_step_mm", "[0,1]", "three numbers"}));
+  document = vectors();
+  document["views"][0].erase("source_mm");
+  CHECK(names(said(document), {"/views/0/source_mm", "missing", "cone"}));
+  document["views"][0]["direction"] = {1, 0, 0};
+  document["rays"] = "parallel";
+  CHECK(said(document).empty());
+  document["views"][0]["source_mm"] = {1, 0, 0};
+  CHECK(names(said(document), {"/views/0/source_mm", "parallel"}));
+}
+
+TEST_CASE("what is not JSON, or too large for a number, is refused") {
+  CHECK(names(refusal([] { files::parse_geometry("{", "g.json"); }), {"g.json", "not JSON"}));
+  CHECK(names(refusal([] { files::parse_geometry("[]", "g.json"); }), {"not an object"}));
+  auto text = cone().dump();
+  text.replace(text.find("1000"), 4, "1e999");
+  CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }), {"g.json", "not JSON", "1e999"}));
+  CHECK(names(refusal([] { files::read_geometry("/no/such/g.json"); }), {"/no/such/g.json", "cannot be opened"}));
+}
+
+TEST_CASE("the examples are complete and valid") {
+  int found = 0;
+  for (auto const& entry : std::filesystem::directory_iterator(ISO_EXAMPLE_GEOMETRIES)) {
+    CAPTURE(entry.path().string());
+    CHECK_NOTHROW(files::read_geometry(entry.path()));
+    ++found;
+  }
+  CHECK(found >= 4);
+}
+
+TEST_CASE("every field of the schema has a description") {
+  auto const schema = json::parse(files::geometry_schema());
+  for (auto const& [name, definition] : schema.at("definitions").items()) {
+    CAPTURE(name);
+    CHECK(definition.contains("description"));
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measured ceilings: no figure here is a promise of speed, only of order. Bounds are wide, because
+// the machine may be busy.
+#include <iso/backend/ceilings.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+namespace {
+
+// Slower than any machine this runs on, faster than any that there is.
+constexpr double slowest_bytes = 5e7;
+constexpr double fastest_bytes = 1e15;
+constexpr double slowest_operations = 5e7;
+constexpr double fastest_operations = 1e17;
+
+// A disturbed run of the cache may fall this far behind an undisturbed one of the memory.
+constexpr double busy = 4;
+
+void check_rate(double rate, double least, double most) {
+  CHECK(std::isfinite(rate));
+  CHECK(rate > least);
+  CHECK(rate < most);
+}
+
+// What holds on every backend. A function, not part of the generic lambda below: nvcc rejects a list
+// of dependent values in a range-based for there.
+void check_common(iso::backend::ceilings const& best) {
+  for (double const rate : {best.read, best.copy, best.triad, best.l2}) {
+    check_rate(rate, slowest_bytes, fastest_bytes);
+  }
+  for (double const rate : {best.fp32, best.fp64}) {
+    check_rate(rate, slowest_operations, fastest_operations);
+  }
+  CHECK(best.copy <= busy * best.l2);
+  CHECK(best.read <= busy * best.l2);
+  CHECK(best.fp64 <= busy * best.fp32);
+}
+
+TEST_CASE("ceilings: every figure is there and of a size that a machine can have") {
+  iso::backend::for_each([](auto tag) {
+    INFO(std::string(tag.name));
+    using exec = typename decltype(tag)::execution_space;
+    auto const best = iso::backend::measure_ceilings(exec());
+    check_common(best);
+    if constexpr (iso::backend::is_device<exec>) {
+      CHECK(best.l1 == 0);
+      CHECK(best.fp16 >= best.fp64);
+    } else {
+      check_rate(best.l1, slowest_bytes, fastest_bytes);
+      CHECK(best.l2 <= busy * best.l1);
+      CHECK(best.fp16 == 0);
+    }
+  });
+}
+
+TEST_CASE("ceilings: small, odd sizes work as well") {
+  iso::backend::for_each([](auto tag) {
+    INFO(std::string(tag.name));
+    using exec = typename decltype(tag)::execution_space;
+    for (std::int64_t const bytes : {1, 100000, 3000001}) {
+      CAPTURE(bytes);
+      auto const best = iso::backend::measure_ceilings(exec(), {.bytes = bytes, .repeats = 1});
+      CHECK(best.read > 0);
+      CHECK(best.copy > 0);
+      CHECK(best.triad > 0);
+    }
+  });
+}
+
+TEST_CASE("ceilings: negative options are refused") {
+  iso::backend::for_each([](auto tag) {
+    INFO(std::string(tag.name));
+    using exec = typename decltype(tag)::execution_space;
+    CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.bytes = -1}), iso::invalid_argument);
+    CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.repeats = -1}), iso::invalid_argument);
+  });
+}
+
+}  // namespace

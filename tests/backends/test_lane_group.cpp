@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lane group's operations against serial loops that spell out what each lane does and in which
+// order sums are taken, with the same bits demanded of every backend, number of threads, launch
+// shape and host vector width.
+#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/numerics.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using iso::backend::lanes;
+
+// 64 lengths about every multiple of 32 that matters, then a thousand that a sparse matrix has.
+std::vector<std::int64_t> row_begins() {
+  std::vector<std::int64_t> begins = {0};
+  std::mt19937_64 random(1);
+  for (std::int64_t row = 0; row < 1064; ++row) {
+    auto const drawn = std::int64_t(64 + random() % 437);
+    begins.push_back(begins.back() + (row < 64 ? row + (row > 32 ? 32 : 0) : drawn));
+  }
+  return begins;
+}
+
+// Magnitudes over 12 decades and both signs: another order of the sum gives other bits.
+template <class T>
+std::vector<T> entries(std::int64_t count) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> exponent(-6, 6);
+  std::vector<T> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto const size = std::pow(10.0, exponent(random));
+    all.push_back(T((random() & 1U) != 0 ? size : -size));
+  }
+  return all;
+}
+
+template <class T>
+struct serial {
+  static T tree(std::array<T, lanes> x) {
+    for (std::size_t const offset : {16, 8, 4, 2, 1}) {
+      for (std::size_t lane = 0; lane < offset; ++lane) {
+        x[lane] = x[lane] + x[lane + offset];
+      }
+    }
+    return x[0];
+  }
+
+  static T row(std::vector<T> const& a, std::vector<T> const& b, std::int64_t begin,
+               std::int64_t end) {
+    std::array<T, lanes> sums{};
+    for (std::int64_t i = begin; i < end; ++i) {
+      auto& mine = sums[std::size_t((i - begin) % lanes)];
+      mine = std::fma(a[std::size_t(i)], b[std::size_t(i)], mine);
+    }
+    return tree(sums);
+  }
+};
+
+template <class T>
+struct row_sum {
+  std::int64_t const* begin;
+  T const* a;
+  T const* b;
+  T* sum;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+    typename Group::template per_lane<T> mine(T(0));
+    group.strided(begin[row], begin[row + 1], [&](int lane, std::int64_t i) {
+      mine[lane] = Kokkos::fma(a[i], b[i], mine[lane]);
+    });
+    T const total = group.sum(mine);
+    group.each([&](int lane) {
+      if (lane == 0) {
+        sum[row] = total;
+      }
+    });
+  }
+};
+
+template <class Space, class T>
+Kokkos::View<T*, Space> on(std::vector<T> const& host) {
+  Kokkos::View<T*, Space> there("there", host.size());
+  Kokkos::deep_copy(there, Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                               host.data(), host.size()));
+  return there;
+}
+
+template <class V>
+auto back(V const& there) {
+  auto const here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), there);
+  return std::vector<std::remove_const_t<typename V::value_type>>(here.data(),
+                                                                  here.data() + here.size());
+}
+
+template <class T>
+bool same_bits(std::vector<T> const& x, std::vector<T> const& y) {
+  using bits = iso::bits_of<T>;
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                    [](T a, T b) { return std::bit_cast<bits>(a) == std::bit_cast<bits>(b); });
+}
+
+/// Calls f(exec, shape) for each backend, threads 1, 2, 3, 7, 16 on OpenMP, and three launch
+/// shapes.
+template <class F>
+void everywhere(F const& f) {
+  auto const shapes = [&](auto const& exec) {
+    for (std::int64_t const groups : {0, 37, 500}) {
+      CAPTURE(groups);
+      f(exec, iso::backend::launch_shape{groups});
+    }
+  };
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    using exec = typename decltype(tag)::execution_space;
+    shapes(exec());
+#if ISO_HAS_OPENMP
+    if constexpr (std::is_same_v<exec, Kokkos::OpenMP>) {
+      for (int const threads : {1, 2, 3, 7, 16}) {
+        CAPTURE(threads);
+        shapes(Kokkos::OpenMP(threads));
+      }
+    }
+#endif
+  });
+}
+
+/// All kernels over one fixed number of groups; the results of `kernel(exec)`, made for its memory.
+template <class T, class Make>
+void check_everywhere(std::vector<T> const& expected, std::int64_t count, Make const& make) {
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    Kokkos::View<T*, space> out("out", expected.size());
+    Kokkos::deep_copy(out, T(-77));
+    make(exec, out, [&](auto const& kernel) {
+      iso::backend::for_each_lane_group("test", exec, count, kernel, shape);
+    });
+    exec.fence();
+    CHECK(same_bits(back(out), expected));
+  });
+  for (int const vector_bytes : {32, 64}) {
+    if (vector_bytes > iso::backend::detail::host_vector_bytes()) {
+      continue;
+    }
+    CAPTURE(vector_bytes);
+    Kokkos::Serial const exec;
+    Kokkos::View<T*, Kokkos::HostSpace> out("out", expected.size());
+    make(exec, out, [&](auto const& kernel) {
+      iso::backend::detail::host_body<std::decay_t<decltype(kernel)>> const body{kernel,
+                                                                                 vector_bytes};
+      for (std::int64_t index = 0; index < count; ++index) {
+        body(index);
+      }
+    });
+    CHECK(same_bits(back(out), expected));
+  }
+}
+
+template <class T>
+void row_sums() {
+  auto const begins = row_begins();
+  auto const rows = std::int64_t(begins.size()) - 1;
+  auto const a = entries<T>(begins.back());
+  auto const b = entries<T>(begins.back());
+  std::vector<T> expected;
+  std::int64_t other_order = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto const begin = begins[std::size_t(row)];
+    auto const end = begins[std::size_t(row) + 1];
+    expected.push_back(serial<T>::row(a, b, begin, end));
+    T running = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      running = std::fma(a[std::size_t(i)], b[std::size_t(i)], running);
+    }
+    other_order += running != expected.back() ? 1 : 0;
+  }
+  CHECK(other_order > rows / 2);  // else the data could not tell one order from another
+  check_everywhere(expected, rows, [&](auto const& exec, auto const& out, auto const& run) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const begin = on<space>(begins);
+    auto const left = on<space>(a);
+    auto const right = on<space>(b);
+    run(row_sum<T>{begin.data(), left.data(), right.data(), out.data()});
+    exec.fence();
+  });
+}
+
+TEST_CASE("lane group: a row reduction has one order everywhere") {
+  SUBCASE("float") { row_sums<float>(); }
+  SUBCASE("double") { row_sums<double>(); }
+}
+
+/// Which lane saw which index: out[i] = lane + 32 visits.
+struct strided_kernel {
+  std::int64_t length;
+  double* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<int> visits(0);
+    std::int64_t const begin = index * length;
+    group.strided(begin, begin + length, [&](int lane, std::int64_t i) {
+      out[i] = lane + 32 * visits[lane];
+      ++visits[lane];
+    });
+  }
+};
+
+TEST_CASE("lane group: strided gives lane l the indices begin + l, begin + l + 32, ...") {
+  for (std::int64_t const length : {1, 31, 32, 33, 64, 100}) {
+    CAPTURE(length);
+    std::int64_t const groups = 130;
+    std::vector<double> expected;
+    for (std::int64_t i = 0; i < groups * length; ++i) {
+      expected.push_back(double(i % length));  // lane + 32 visits, counted from begin
+    }
+    check_everywhere(expected, groups, [&](auto const&, auto const& out, auto const& run) {
+      run(strided_kernel{length, out.data()});
+    });
+  }
+}
+
+/// out[32 index + lane]: the value of the lane that a rotation and a reversal point to, and one
+/// that lane 5 gives to all.
+struct shuffle_kernel {
+  double* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<double> value(0.0);
+    typename Group::template per_lane<int> rotated(0);
+    typename Group::template per_lane<int> reversed(0);
+    group.each([&](int lane) {
+      value[lane] = double(100 * index + lane);
+      rotated[lane] = (lane + int(index)) % 32;
+      reversed[lane] = 31 - lane;
+    });
+    auto const once = group.shuffle(value, rotated);
+    auto const twice = group.shuffle(once, reversed);
+    double const five = group.broadcast(value, 5);
+    group.each([&](int lane) { out[32 * index + lane] = twice[lane] + 1e6 * five; });
+  }
+};
+
+TEST_CASE(
+    "lane group: shuffle takes each lane's value from the lane it names, broadcast from one") {
+  std::int64_t const groups = 70;
+  std::vector<double> expected;
+  for (std::int64_t index = 0; index < groups; ++index) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      auto const from = (31 - lane + index) % 32;
+      expected.push_back(double(100 * index + from) + 1e6 * double(100 * index + 5));
+    }
+  }
+  check_everywhere(expected, groups, [](auto const&, auto const& out, auto const& run) {
+    run(shuffle_kernel{out.data()});
+  });
+}
+
+/// Group g < 32: only lane g says yes; 32: none; 33: all.
+struct any_kernel {
+  double* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<bool> yes(false);
+    group.each([&](int lane) { yes[lane] = lane == int(index) || index == 33; });
+    double const found = group.any(yes) ? 1 : 0;
+    group.each([&](int lane) { out[32 * index + lane] = found; });
+  }
+};
+
+TEST_CASE("lane group: any is true for all lanes where one lane's value is") {
+  std::vector<double> expected;
+  for (int index = 0; index < 34; ++index) {
+    expected.insert(expected.end(), std::size_t(lanes), index == 32 ? 0 : 1);
+  }
+  check_everywhere(expected, 34, [](auto const&, auto const& out, auto const& run) {
+    run(any_kernel{out.data()});
+  });
+}
+
+TEST_CASE("lane group: no groups, no calls") {
+  everywhere([](auto const& exec, iso::backend::launch_shape shape) {
+    iso::backend::for_each_lane_group("test", exec, 0, shuffle_kernel{nullptr}, shape);
+    exec.fence();
+  });
+}
+
+}  // namespace

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the projector paper shows (J. Graetz, arXiv:1609.00958, section IV-A and figure 2), at a
+// quarter of its size: the projections of voxels against those of the phantom itself.
+#include <iso/core/space.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/shepp_logan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+namespace {
+
+using exec_space = Kokkos::DefaultExecutionSpace;
+using space = exec_space::memory_space;
+using iso::ct::projector;
+
+constexpr std::int64_t pixels = 128;
+constexpr std::int64_t views = 44;  // the four along the grid's axes among them: 0, 11, 22, 33
+
+/// A cone of 10 degrees through a cube of 128 voxels of 1 mm.
+iso::ct::geometry ten_degrees() {
+  double const focal_widths = 0.5 / std::tan(5 * std::numbers::pi / 180);
+  double const source_axis = focal_widths * double(pixels);
+  double const source_detector = source_axis + 100;
+  double const pitch = source_detector / focal_widths / double(pixels);
+  return iso::ct::circular_cone({pixels, pixels, pitch, pitch}, source_axis, source_detector,
+                                iso::ct::even_angles(views, 2 * std::numbers::pi));
+}
+
+struct scene {
+  exec_space exec;
+  iso::ct::staged_geometry<space> geometry = iso::ct::stage(exec, ten_degrees());
+  iso::volume_view<float, space> volume = iso::make_volume<float, space>(
+      "head", iso::grid::centred({pixels, pixels, pixels}, {1, 1, 1}));
+  iso::projection_view<float, space> exact =
+      iso::make_projections<float, space>("exact", views, pixels, pixels);
+
+  scene() {
+    auto const head = iso::ct::shepp_logan(0.5 * double(pixels));
+    iso::ct::rasterise_ellipsoids(exec, head, volume, {.samples = 5});
+    iso::ct::project_ellipsoids(exec, head, geometry, exact, {.subsamples = 8});
+  }
+
+  /// l1 of the difference over l1 of the exact projection, view by view.
+  std::vector<double> residuals(projector method, int oversampling = 1) const {
+    iso::ct::forward_project_options const options{.method = method, .oversampling = oversampling};
+    iso::workspace<space> const scratch(iso::ct::forward_project_bytes_needed<exec_space, float>(
+        geometry.host(), volume.grid, options));
+    auto const out = iso::make_projections<float, space>("ours", views, pixels, pixels);
+    iso::ct::forward_project<exec_space, float>(exec, geometry, volume, out, scratch, options);
+    exec.fence();
+    auto const ours = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, out.data);
+    auto const truth = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, exact.data);
+    std::vector<double> result;
+    for (std::int64_t view = 0; view < views; ++view) {
+      double difference = 0;
+      double total = 0;
+      for (std::int64_t i = view * pixels * pixels; i < (view + 1) * pixels * pixels; ++i) {
+        difference += std::abs(double(ours.data()[i]) - double(truth.data()[i]));
+        total += std::abs(double(truth.data()[i]));
+      }
+      result.push_back(difference / total);
+    }
+    return result;
+  }
+};
+
+double mean(std::vector<double> const& x) {
+  double sum = 0;
+  for (double const each : x) {
+    sum += each;
+  }
+  return sum / double(x.size());
+}
+
+double median(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + std::ptrdiff_t(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+TEST_CASE("forward_project: the paper's order of the projectors, against the phantom itself") {
+  scene const s;
+  auto const linear = s.residuals(projector::joseph_linear);
+  auto const spline = s.residuals(projector::joseph_spline);
+  auto const dda = s.residuals(projector::amanatides_woo);
+  auto const twofold = s.residuals(projector::amanatides_woo, 2);
+
+  MESSAGE("mean residual: linear ", mean(linear), ", spline ", mean(spline), ", DDA ", mean(dda),
+          ", DDA with 2 x 2 rays ", mean(twofold), "; DDA along the axes ", dda[0], " ", dda[11],
+          " ", dda[22], " ", dda[33], ", median ", median(dda));
+
+  for (std::size_t view = 0; view < std::size_t(views); ++view) {
+    CAPTURE(view);
+    CHECK(linear[view] < spline[view]);
+    CHECK(linear[view] < twofold[view]);
+    CHECK(spline[view] < dda[view]);
+    CHECK(twofold[view] < dda[view]);
+  }
+  CHECK(mean(twofold) == doctest::Approx(mean(spline)).epsilon(0.25));
+  // Along the grid a pencil beam reads the nearest voxel, whatever lies beside it.
+  for (std::size_t const axis : {0U, 11U, 22U, 33U}) {
+    CHECK(dda[axis] > 1.2 * median(dda));
+  }
+}
+
+TEST_CASE("forward_project: parallel projections of a sphere's voxels hold its mass") {
+  exec_space const exec;
+  double const radius = 20;
+  iso::ct::ellipsoid const sphere{
+      .centre = {3, -2, 1}, .half_axes = {radius, radius, radius}, .density = 0.5};
+  auto const volume =
+      iso::make_volume<double, space>("sphere", iso::grid::centred({64, 60, 50}, {1, 1, 1}));
+  iso::ct::rasterise_ellipsoids(exec, {&sphere, 1}, volume);
+  auto const angles = iso::ct::even_angles(7, std::numbers::pi);
+  auto const scan = iso::ct::circular_parallel({192, 128, 0.5, 0.5}, angles);
+  auto const geometry = iso::ct::stage(exec, scan);
+  auto const out = iso::make_projections<double, space>("ours", 7, 192, 128);
+  double const mass = 0.5 * 4 * std::numbers::pi / 3 * std::pow(radius, 3);
+  for (auto const method : {projector::joseph_linear, projector::joseph_spline,
+                            projector::amanatides_woo, projector::branchless, projector::siddon}) {
+    CAPTURE(int(method));
+    iso::ct::forward_project_options const options{.method = method};
+    iso::workspace<space> const scratch(
+        iso::ct::forward_project_bytes_needed<exec_space, double>(scan, volume.grid, options));
+    iso::ct::forward_project<exec_space, double>(exec, geometry, volume, out, scratch, options);
+    exec.fence();
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, out.data);
+    for (std::size_t view = 0; view < angles.size(); ++view) {
+      CAPTURE(view);
+      double sum = 0;
+      for (std::size_t i = view * 192 * 128; i < (view + 1) * 192 * 128; ++i) {
+        sum += 0.25 * host.data()[i];
+      }
+      CHECK(sum == doctest::Approx(mass).epsilon(2e-3));
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ellipsoid_support.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
+#include <iso/ct/shepp_logan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using ellipsoid_support::ellipsoid;
+using ellipsoid_support::pi;
+using ellipsoid_support::projected;
+using ellipsoid_support::rasterised;
+using ellipsoid_support::same_bits;
+
+template <class T>
+void same_bits_everywhere() {
+  auto const head = iso::ct::shepp_logan(100);
+  auto const grid = iso::grid::centred({33, 29, 75}, {6, 7, 3});
+  auto const angles = iso::ct::even_angles(6, 2 * pi);
+  auto const cone = iso::ct::circular_cone({20, 45, 14, 6, 2, 1}, 500, 800, angles);
+  auto const parallel = iso::ct::circular_parallel({20, 45, 11, 4, 2, 1}, angles);
+  Kokkos::Serial const serial;
+  auto const first = rasterised<T>(serial, head, grid);
+  auto const second = projected<T>(serial, head, cone, 3);
+  auto const third = projected<T>(serial, head, parallel, 3);
+  auto const check = [&](auto const& exec) {
+    CHECK(same_bits(first, rasterised<T>(exec, head, grid)));
+    CHECK(same_bits(second, projected<T>(exec, head, cone, 3)));
+    CHECK(same_bits(third, projected<T>(exec, head, parallel, 3)));
+  };
+  iso::backend::for_each([&](auto tag) {
+    INFO(tag.name);
+    check(typename decltype(tag)::execution_space{});
+#if ISO_HAS_OPENMP
+    if constexpr (std::is_same_v<typename decltype(tag)::execution_space, Kokkos::OpenMP>) {
+      for (int const threads : {1, 2, 3, 7, 16}) {
+        CAPTURE(threads);
+        check(Kokkos::OpenMP(threads));
+      }
+    }
+#endif
+  });
+}
+
+TEST_CASE("ellipsoids: the same bits on every backend and number of threads") {
+  SUBCASE("float") { same_bits_everywhere<float>(); }
+  SUBCASE("double") { same_bits_everywhere<double>(); }
+}
+
+TEST_CASE("ellipsoids: scaling every length by a power of two scales lines alone") {
+  for (double const scale : {0x1p-10, 0x1p10}) {
+    auto const angles = iso::ct::even_angles(5, 2 * pi, 0.3);
+    auto const at = [&](double s) {
+      return projected<double>(
+          Kokkos::Serial(), iso::ct::shepp_logan(100 * s),
+          iso::ct::circular_cone({20, 45, 14 * s, 6 * s}, 500 * s, 800 * s, angles), 2);
+    };
+    auto expected = at(1);
+    for (double& x : expected) {
+      x *= scale;
+    }
+    CHECK(same_bits(expected, at(scale)));
+    auto const voxels = [&](double s) {
+      return rasterised<double>(Kokkos::Serial(), iso::ct::shepp_logan(100 * s),
+                                iso::grid::centred({20, 21, 40}, {10 * s, 10 * s, 5 * s}));
+    };
+    CHECK(same_bits(voxels(1), voxels(scale)));
+  }
+}
+
+TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written") {
+  Kokkos::Serial const exec;
+  using space = Kokkos::HostSpace;
+  auto const head = iso::ct::shepp_logan(100);
+  auto const g = iso::ct::stage(exec, iso::ct::circular_parallel({4, 5, 1, 1}, {0.0}));
+  auto const good = iso::make_projections<float, space>("test", 1, 4, 5);
+  auto const wrong = iso::make_projections<float, space>("test", 1, 5, 4);
+  auto volume = iso::make_volume<float, space>("test", iso::grid::centred({4, 4, 4}, {1, 1, 1}));
+  Kokkos::deep_copy(good.data, 7.0F);
+  Kokkos::deep_copy(volume.data, 7.0F);
+  using refusal = iso::invalid_argument;
+  auto const project = [&](std::vector<ellipsoid> const& bodies, std::int64_t n) {
+    iso::ct::project_ellipsoids(exec, bodies, g, good, {n});
+  };
+  CHECK_THROWS_WITH_AS(
+      iso::ct::project_ellipsoids(exec, head, g, wrong),
+      "project_ellipsoids: projections is [1, 5, 4] (geometry has [1, 4, 5]) make them agree",
+      refusal);
+  CHECK_THROWS_WITH_AS(project(head, 0), "project_ellipsoids: 0 subsamples (must be from 1 to 64)",
+                       refusal);
+  CHECK_THROWS_AS(project(head, 65), refusal);
+  CHECK_THROWS_WITH_AS(project({}, 1), doctest::Contains("0 ellipsoids (takes from 1 to 32)"),
+                       refusal);
+  CHECK_THROWS_AS(project(std::vector<ellipsoid>(33, head[0]), 1), refusal);
+  CHECK_NOTHROW(iso::ct::rasterise_ellipsoids(exec, std::vector<ellipsoid>(32, head[0]),
+                                              iso::make_volume<float, space>("t", volume.grid)));
+  double const nan = std::nan("");
+  double const inf = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_WITH_AS(project({{{}, {1, 0, 1}}}, 1),
+                       doctest::Contains("half axes of ellipsoid 0 are [1, 0, 1]"), refusal);
+  CHECK_THROWS_AS(project({{{}, {1, inf, 1}}}, 1), refusal);
+  CHECK_THROWS_WITH_AS(project({head[0], {{0, nan, 0}, {1, 1, 1}}}, 1),
+                       doctest::Contains("centre of ellipsoid 1 is"), refusal);
+  CHECK_THROWS_WITH_AS(project({{{}, {1, 1, 1}, inf, 1}}, 1), doctest::Contains("has angle inf"),
+                       refusal);
+  CHECK_THROWS_AS(project({{{}, {1, 1, 1}, 0, nan}}, 1), refusal);
+  CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, volume, {0}),
+                       "rasterise_ellipsoids: 0 samples (must be from 1 to 64)", refusal);
+  CHECK_THROWS_AS(iso::ct::rasterise_ellipsoids(exec, std::vector<ellipsoid>{}, volume), refusal);
+  CHECK(good.data(0, 3, 4) == 7.0F);
+  CHECK(volume.data(3, 3, 3) == 7.0F);
+  volume.grid.extent[1] = 5;
+  CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, volume),
+                       doctest::Contains("rasterise_ellipsoids: volume data is [4, 4, 4]"),
+                       refusal);
+}
+
+}  // namespace

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Batches of rays: the visitor's sum on every backend, method, number of threads and launch shape.
+#include "degenerate_rays.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/core/stage.hpp>
+#include <iso/ray/radiological_path.hpp>
+#include <iso/ray/traverse.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace iso::test;
+using iso::grid;
+using iso::vec3;
+using iso::ray::traversal;
+using host = Kokkos::HostSpace;
+
+constexpr traversal methods[] = {traversal::fastest, traversal::amanatides_woo,
+                                 traversal::branchless, traversal::siddon};
+
+template <class T>
+struct problem {
+  iso::volume_view<T, host> volume;
+  Kokkos::View<iso::ray::ray<T>*, host> rays;
+};
+
+/// The degenerate rays and as many random ones through numbered voxels.
+template <class T>
+problem<T> make_problem() {
+  grid const g{{6, 5, 37}, {0.5, 0.75, 0.3}, {-1, 0.2, -5}};
+  problem<T> p{iso::make_volume<T, host>("volume", g), {}};
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (std::int64_t n = 0; n < g.size(); ++n) {
+    p.volume.data.data()[n] = T(unit(random));
+  }
+  auto const named = degenerate_rays<T>(g, g.spacing);
+  p.rays = Kokkos::View<iso::ray::ray<T>*, host>("rays", 2 * named.size() + 5);
+  for (std::size_t n = 0; n < p.rays.extent(0); ++n) {
+    auto const some = [&](double scale) {
+      return vec3<T>{T(scale * (unit(random) - 0.5)), T(scale * (unit(random) - 0.5)),
+                     T(scale * (unit(random) - 0.5))};
+    };
+    p.rays(n) = n < named.size() ? named[n].ray : iso::ray::ray<T>{some(12), some(1)};
+  }
+  return p;
+}
+
+/// What the visitor, called on the host, sums up to.
+template <class T>
+std::vector<T> expected_paths(problem<T> const& p) {
+  std::vector<T> sums(p.rays.extent(0));
+  for (std::size_t n = 0; n < sums.size(); ++n) {
+    iso::ray::traverse<iso::ray::amanatides_woo>(
+        p.rays(n), iso::ray::traversal_grid(p.volume.grid), [&](std::int64_t index, T length) {
+          sums[n] = Kokkos::fma(length, p.volume.data.data()[index], sums[n]);
+        });
+    sums[n] = iso::canonical(sums[n]);
+  }
+  return sums;
+}
+
+template <class T, class Exec>
+std::vector<T> paths_on(Exec const& exec, problem<T> const& p,
+                        iso::ray::radiological_path_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const rays = iso::stage<iso::access::read>(exec, p.rays);
+  auto const data = iso::stage<iso::access::read>(exec, p.volume.data);
+  Kokkos::View<T*, space> const paths("paths", p.rays.extent(0));
+  iso::volume_view<T const, space> const volume{p.volume.grid, data.view(), p.volume.unit};
+  iso::ray::radiological_path(exec, rays.view(), volume, paths, options);
+  std::vector<T> result(paths.extent(0));
+  Kokkos::View<T*, host, Kokkos::MemoryUnmanaged> const out(result.data(), result.size());
+  Kokkos::deep_copy(exec, out, paths);
+  exec.fence();
+  return result;
+}
+
+template <class T>
+bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+std::string message_of(problem<T> const& p, std::size_t num_paths,
+                       iso::ray::radiological_path_options const& options = {}) {
+  Kokkos::View<T*, host> const paths("paths", num_paths);
+  Kokkos::deep_copy(paths, T(-7));
+  std::string message;
+  try {
+    iso::ray::radiological_path(Kokkos::DefaultHostExecutionSpace(), p.rays, p.volume, paths, options);
+  } catch (iso::invalid_argument const& e) {
+    message = e.what();
+  }
+  for (std::size_t n = 0; n < num_paths; ++n) {
+    CHECK(paths(n) == T(-7));
+  }
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("every backend, method and launch shape: the visitor's bits", T, float, double) {
+  auto const p = make_problem<T>();
+  auto const expected = expected_paths(p);
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    for (auto const method : methods) {
+      for (std::int64_t const groups : {0, 1, 7}) {
+        CAPTURE(int(method));
+        CAPTURE(groups);
+        CHECK(same_bits(paths_on(exec_space(), p, {method, {groups}}), expected));
+      }
+    }
+  });
+}
+
+#if ISO_HAS_OPENMP
+TEST_CASE_TEMPLATE("1, 2, 3, 7 and 16 threads: the same bits", T, float, double) {
+  auto const p = make_problem<T>();
+  auto const expected = expected_paths(p);
+  for (int const threads : {1, 2, 3, 7, 16}) {
+    Kokkos::OpenMP const exec(threads);
+    CAPTURE(threads);
+    for (auto const method : methods) {
+      CHECK(same_bits(paths_on(exec, p, {method}), expected));
+    }
+  }
+}
+#endif
+
+TEST_CASE_TEMPLATE("a NaN reaches the rays that cross its voxel, and no others", T, float, double) {
+  auto clean = make_problem<T>();
+  auto const before = expected_paths(clean);
+  std::int64_t const bad = (2 * 5 + 2) * 37 + 18;
+  // A negative NaN with a payload: what comes out must be the canonical one.
+  clean.volume.data.data()[bad] =
+      Kokkos::bit_cast<T>(iso::bits_of<T>(~iso::bits_of<T>(0) - iso::bits_of<T>(5)));
+  auto expected = before;
+  std::int64_t touched = 0;
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    iso::ray::traverse<iso::ray::siddon>(
+        clean.rays(n), iso::ray::traversal_grid(clean.volume.grid), [&](std::int64_t index, T) {
+          if (index == bad) {
+            expected[n] = Kokkos::bit_cast<T>(iso::float_bits<T>::canonical_nan);
+            ++touched;
+          }
+        });
+  }
+  CHECK(touched > 10);
+  CHECK(touched < std::int64_t(expected.size()) / 2);
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    for (auto const method : methods) {
+      CHECK(same_bits(paths_on(exec_space(), clean, {method}), expected));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("a NaN beside a corner that rays pass through stays where it is", T, float, double) {
+  auto const g = grid::centred({2, 2, 2}, {1, 1, 1});
+  problem<T> p{iso::make_volume<T, host>("volume", g), {"rays", 1}};
+  Kokkos::deep_copy(p.volume.data, std::numeric_limits<T>::quiet_NaN());
+  p.volume.data(0, 0, 0) = 1;
+  p.volume.data(1, 1, 1) = 2;
+  p.rays(0) = {{-2, -2, -2}, {1, 1, 1}};
+  for (auto const method : methods) {
+    auto const path = paths_on(Kokkos::DefaultHostExecutionSpace(), p, {method});
+    CHECK(double(path[0]) == doctest::Approx(3 * std::sqrt(3.0)));
+  }
+}
+
+TEST_CASE_TEMPLATE("ones: every path is the box's chord", T, float, double) {
+  auto const g = grid::centred({64, 64, 64}, {1, 1, 1});
+  problem<T> p{iso::make_volume<T, host>("volume", g), {"rays", 64}};
+  Kokkos::deep_copy(p.volume.data, T(1));
+  double const steepest = 0.4;  // |x| stays below 32 - 32 * 0.4 on the middle plane
+  for (int n = 0; n < 64; ++n) {
+    double const slope = steepest * n / 64;
+    p.rays(n) = {{T(-64 * slope), T(0.3), T(-64)}, {T(slope), T(0), T(1)}};
+  }
+  auto const paths = paths_on(Kokkos::DefaultHostExecutionSpace(), p, {});
+  for (int n = 0; n < 64; ++n) {
+    double const slope = double(p.rays(n).direction.x);
+    double const chord = 64 * std::sqrt(1 + slope * slope);
+    CHECK(std::abs(double(paths[std::size_t(n)]) - chord) <=
+          4 * 192 * double(std::numeric_limits<T>::epsilon()) * chord);
+  }
+}
+
+TEST_CASE("no rays, no paths: nothing happens") {
+  auto p = make_problem<float>();
+  p.rays = {};
+  CHECK(message_of(p, 0).empty());
+}
+
+TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
+  auto const good = make_problem<float>();
+  CHECK(message_of(good, 3) ==
+        "iso::ray::radiological_path: 941 rays and 3 paths (each ray has one path) make them agree");
+
+  CHECK(message_of(good, 941, {traversal(9)}) ==
+        "iso::ray::radiological_path: traversal 9 (is none of the enumeration) choose one of "
+        "iso::ray::traversal");
+
+  auto bad = good;
+  bad.volume.grid.extent[1] = 4;
+  CHECK(message_of(bad, 941) ==
+        "iso::ray::radiological_path: volume data is [6, 5, 37] (its grid has [6, 4, 37] voxels) make "
+        "them agree");
+
+  bad = good;
+  bad.volume.grid.spacing.z = 0;
+  CHECK(message_of(bad, 941).find("grid spacing [0.5, 0.75, 0] mm (must be finite and positive)") !=
+        std::string::npos);
+
+  bad = good;
+  bad.volume.grid.origin.x = std::numeric_limits<double>::quiet_NaN();
+  CHECK(message_of(bad, 941).find("must be finite") != std::string::npos);
+
+  bad = good;
+  bad.volume.grid.extent = {6, 5, (std::int64_t(1) << 24) + 1};
+  float no_voxels = 0;
+  bad.volume.data = decltype(bad.volume.data)(&no_voxels, 6, 5, (std::size_t(1) << 24) + 1);  // never read
+  CHECK(message_of(bad, 941) ==
+        "iso::ray::radiological_path: grid of [6, 5, 16777217] voxels (at most 16777216 along an axis "
+        "are counted exactly) use double");
+
+  bad = good;
+  bad.volume.data = decltype(bad.volume.data)(Kokkos::view_alloc("padded", Kokkos::AllowPadding), 6, 5,
+                                              37);
+  if (!bad.volume.data.span_is_contiguous()) {
+    CHECK(message_of(bad, 941) ==
+          "iso::ray::radiological_path: volume data of [6, 5, 37] has gaps between its rows (voxels "
+          "must follow each other, z fastest) copy it into a plain view");
+  }
+}

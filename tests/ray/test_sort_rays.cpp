@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/stage.hpp>
+#include <iso/ray/sort_rays.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using iso::grid;
+using iso::vec3;
+using iso::ray::ray_order;
+using host = Kokkos::HostSpace;
+
+grid const box = grid::centred({32, 32, 32}, {1, 1, 1});
+
+template <class T>
+Kokkos::View<iso::ray::ray<T>*, host> random_rays(std::size_t count) {
+  Kokkos::View<iso::ray::ray<T>*, host> rays("rays", count);
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (std::size_t n = 0; n < count; ++n) {
+    auto const some = [&](double scale) {
+      return vec3<T>{T(scale * unit(random)), T(scale * unit(random)), T(scale * unit(random))};
+    };
+    rays(n) = {some(30), some(1)};
+  }
+  rays(count / 2).direction.x = std::numeric_limits<T>::quiet_NaN();
+  return rays;
+}
+
+template <class Exec, class T>
+std::vector<std::int64_t> order_on(Exec const& exec, Kokkos::View<iso::ray::ray<T>*, host> const& rays,
+                                   ray_order order) {
+  auto const staged = iso::stage<iso::access::read>(exec, rays);
+  std::vector<std::int64_t> result(rays.extent(0));
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> const permutation("permutation",
+                                                                             rays.extent(0));
+  iso::ray::sort_rays(exec, staged.view(), box, permutation, order);
+  Kokkos::View<std::int64_t*, host, Kokkos::MemoryUnmanaged> const out(result.data(), result.size());
+  Kokkos::deep_copy(exec, out, permutation);
+  exec.fence();
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("the order is a permutation, the same on every backend", T, float, double) {
+  auto const rays = random_rays<T>(5000);
+  for (auto const order : {ray_order::entry_and_exit, ray_order::octant_then_entry}) {
+    auto const expected = order_on(Kokkos::Serial(), rays, order);
+    auto sorted = expected;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t n = 0; n < sorted.size(); ++n) {
+      REQUIRE(sorted[n] == std::int64_t(n));
+    }
+    iso::backend::for_each([&](auto tag) {
+      INFO(std::string(tag.name));
+      CHECK(order_on(typename decltype(tag)::execution_space(), rays, order) == expected);
+    });
+  }
+}
+
+TEST_CASE("rays of four corners come out corner by corner, empty ones last") {
+  // Ray n starts in corner n % 4 of the lower x face and runs along +x, but for every fifth, a miss.
+  std::size_t const count = 400;
+  Kokkos::View<iso::ray::ray<double>*, host> const rays("rays", count);
+  for (std::size_t n = 0; n < count; ++n) {
+    double const y = n % 4 < 2 ? -15.2 : 15.2;
+    double const z = n % 2 == 0 ? -15.2 : 15.2;
+    rays(n) = {{-40, n % 5 == 0 ? 99 : y, z}, {1, 0, 0}};
+  }
+  for (auto const order : {ray_order::entry_and_exit, ray_order::octant_then_entry}) {
+    auto const sorted = order_on(Kokkos::Serial(), rays, order);
+    std::vector<std::int64_t> expected;
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      for (std::size_t n = corner; n < count; n += 4) {
+        if (n % 5 != 0) {
+          expected.push_back(std::int64_t(n));
+        }
+      }
+    }
+    for (std::size_t n = 0; n < count; n += 5) {
+      expected.push_back(std::int64_t(n));
+    }
+    CHECK(sorted == expected);
+  }
+}
+
+TEST_CASE("what sort_rays refuses") {
+  auto const rays = random_rays<float>(10);
+  auto const message = [&](std::size_t length, grid const& g, ray_order order) -> std::string {
+    Kokkos::View<std::int64_t*, host> const permutation("permutation", length);
+    try {
+      iso::ray::sort_rays(Kokkos::Serial(), rays, g, permutation, order);
+    } catch (iso::invalid_argument const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(message(10, box, ray_order::entry_and_exit) == "");
+  CHECK(message(9, box, ray_order::entry_and_exit) ==
+        "iso::ray::sort_rays: 10 rays and a permutation of 9 (lengths must agree)");
+  CHECK(message(10, box, ray_order(5)) ==
+        "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of iso::ray::ray_order");
+  grid flat = box;
+  flat.extent[2] = 0;
+  CHECK(message(10, flat, ray_order::entry_and_exit).find("every extent must be at least 1") !=
+        std::string::npos);
+  Kokkos::View<iso::ray::ray<float>*, host> const none("rays", 0);
+  Kokkos::View<std::int64_t*, host> const nothing("permutation", 0);
+  CHECK_NOTHROW(iso::ray::sort_rays(Kokkos::Serial(), none, box, nothing));
+}

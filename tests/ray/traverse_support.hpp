@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  ray/traverse_support.hpp
+//! A visitor that remembers, and what must hold of everything it saw.
+#pragma once
+
+#include "../oracle/exact_traversal.hpp"
+
+#include <iso/ray/traverse.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace iso::test {
+
+template <class T>
+using visits = std::vector<std::pair<std::int64_t, T>>;
+
+template <class Method, class T>
+visits<T> walk(ray::ray<T> const& r, grid const& g) {
+  visits<T> seen;
+  auto const count = ray::traverse<Method>(
+      r, ray::traversal_grid(g),
+      [&](std::int64_t index, T length) { seen.emplace_back(index, length); });
+  if (count != std::int32_t(seen.size())) {
+    seen.emplace_back(-1, T(count));  // no grid has this index: every check below will say so
+  }
+  return seen;
+}
+
+template <class F>
+void for_each_method(F&& f) {
+  f(ray::amanatides_woo{}, "amanatides_woo");
+  f(ray::branchless{}, "branchless");
+  f(ray::siddon{}, "siddon");
+}
+
+/// What is wrong with `seen` as the traversal of a ray whose exact chords are `exact`; empty: nothing.
+template <class T>
+std::string complaint(visits<T> const& seen, oracle::exact_chords const& exact, grid const& g,
+                      double bound) {
+  std::ostringstream wrong;
+  wrong.precision(17);
+  std::map<std::int64_t, double> chords;
+  double sum = 0;
+  for (auto const& [index, length] : seen) {
+    if (index < 0 || index >= g.size()) {
+      wrong << "index " << index << " lies outside; ";
+    }
+    if (!(length > 0)) {
+      wrong << "length " << length << " is reported; ";
+    }
+    if (chords.contains(index)) {
+      wrong << "voxel " << index << " is visited twice; ";
+    }
+    chords[index] += double(length);
+    sum += double(length);
+  }
+  auto const most = g.extent[0] + g.extent[1] + g.extent[2];
+  if (std::int64_t(seen.size()) > most) {
+    wrong << seen.size() << " visits; ";
+  }
+  if (!(std::abs(sum - exact.total) <= bound)) {
+    wrong << "lengths sum to " << sum << " instead of " << exact.total << " (bound " << bound << "); ";
+  }
+  for (auto const& [index, chord] : exact.by_voxel) {
+    chords[index] -= chord;
+  }
+  for (auto const& [index, difference] : chords) {
+    if (!(std::abs(difference) <= bound)) {
+      wrong << "voxel " << index << " is off by " << difference << " mm (bound " << bound << "); ";
+    }
+  }
+  return wrong.str();
+}
+
+template <class T>
+std::string describe(ray::ray<T> const& r) {
+  std::ostringstream s;
+  s << std::hexfloat << "origin [" << r.origin.x << ", " << r.origin.y << ", " << r.origin.z
+    << "] direction [" << r.direction.x << ", " << r.direction.y << ", " << r.direction.z << "] t ["
+    << r.t_min << ", " << r.t_max << "]";
+  return s.str();
+}
+
+}  // namespace iso::test
