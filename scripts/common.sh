@@ -51,7 +51,8 @@ gpu_present() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 cuda_arch() {
   local found=""
   if gpu_present; then
-    found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+    found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+      head -n 1 | tr -d '. ')
   fi
   printf '%s' "${found:-${ISO_CUDA_ARCH:-90}}"
 }

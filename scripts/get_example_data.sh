@@ -79,7 +79,8 @@ plan() {
   from=$(archive dicompyler-core 0.5.6 dicompyler-core-0.5.6.tar.gz \
     0e3c05920a8fa3f1c0ff05a5c21dab3ff3f735e00012b69b38926b219d07faee)
   mkdir -p "$DATA/plan"
-  tar -xzf "$from" --no-same-owner -C "$DATA/plan" --wildcards --strip-components=4 '*/tests/testdata/example_data/*'
+  tar -xzf "$from" --no-same-owner -C "$DATA/plan" --wildcards --strip-components=4 \
+    '*/tests/testdata/example_data/*'
   touch "$DATA/plan/.whole"
 }
 

@@ -58,7 +58,7 @@ check_format() {
     wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -l $cmakes 2>/dev/null || true)"
   fi
   wrong "lines over 100 columns" \
-    "$(files | grep -E '\.(in|py|sh)$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
+    "$(files | grep -E '\.py$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
   wrong "no newline at the end" "$(files | grep -E '\.(cpp|hpp|in|py|txt|cmake|sh|md|json)$' |
     while read -r f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done)"
 }
@@ -70,12 +70,12 @@ check_words() {
     "$(files | grep -E '\.(cpp|hpp|in|py|cmake|sh)$|CMakeLists\.txt$' | grep -v -E '^tests/install/consumer/CMakeLists.txt|Config.cmake.in$' |
       while read -r f; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$f"; done)"
   wrong "left open" "$(files | grep -E '\.(cpp|hpp|py|cmake|sh)$' | grep -v scripts/lint.sh |
-    xargs -r grep -HnE 'TODO|FIXME|XXX|placeholder' || true)"
+    xargs -r grep -HnE 'TODO|FIXME|\bXXX\b|placeholder' || true)"
 }
 
 check_layers() {
   wrong "core/ and algorithms/ name no backend; backends/ does" \
-    "$(in_code 'KOKKOS_ENABLE_|__CUDA|cuda_runtime|Kokkos::(Cuda|OpenMP|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP)|\bomp_' core algorithms)"
+    "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP)|\bomp_' core algorithms)"
   wrong "a lower layer includes a higher one" \
     "$(in_code '#include <iso/(backend|ray|ct|dose|gamma|sparse)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse)/' backends)"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
@@ -87,7 +87,7 @@ check_layers() {
   wrong "no library transcendental in a kernel: iso::math has them" \
     "$(in_code '(std|Kokkos)::(exp|expm1|exp2|log|log1p|log2|pow|sin|cos|tan|atan2?)\s*\(' algorithms/include)"
   # shellcheck disable=SC2046
-  wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms apps perf examples tests | grep -E '\.(cpp|hpp)$') || true)"
+  wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms apps perf examples | grep -E '\.(cpp|hpp)$') || true)"
 }
 
 check_headers() {
@@ -97,11 +97,14 @@ check_headers() {
 
 check_tidy() {
   say "clang-tidy"
-  local sources
+  local sources gcc_headers
+  # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
+  gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
   sources=$(files core backends algorithms apps | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
-    clang-tidy --quiet -p build/openmp --extra-arg=-Wno-unknown-warning-option
+    clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||
+    FAILED=1
 }
 
 python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_view_index.py fails its own test" "Mend it."

@@ -18,12 +18,15 @@ source "$ISO_TOP/scripts/setup_kokkos.sh"
 # command:package of the tools, and all packages that scripts/probe may ask for
 TOOLS="g++:g++ cmake:cmake ninja:ninja-build ccache:ccache git:git python3:python3"
 LIBRARIES="libfmt-dev doctest-dev librapidcheck-dev libboost-dev libbenchmark-dev libcli11-dev
-  nlohmann-json3-dev libvalijson-dev libspdlog-dev libhwy-dev libhdf5-dev libinsighttoolkit5-dev"
+  nlohmann-json3-dev libvalijson-dev libspdlog-dev libhwy-dev zlib1g-dev libhdf5-dev
+  libinsighttoolkit5-dev"
 
 missing_tools() {
   local pair
   for pair in $TOOLS; do have "${pair%%:*}" || printf '%s ' "${pair##*:}"; done
-  if have python3 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then printf 'python3-venv '; fi
+  if have python3 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+    printf 'python3-venv '
+  fi
 }
 
 # The packages that CMake does not find; all of them while there is no compiler to ask with.
@@ -46,8 +49,8 @@ missing_libraries() {
 install_packages() {
   local line="apt-get install -y --no-install-recommends $*"
   have apt-get || fail "these packages are missing: $*" \
-    "This machine has no apt-get. Install them with its own package manager (the names are Debian's)," \
-    "or make CMake find them: CMAKE_PREFIX_PATH, modules, Spack."
+    "This machine has no apt-get. Install them with its own package manager (the names are" \
+    "Debian's), or make CMake find them: CMAKE_PREFIX_PATH, modules, Spack."
   [ "$(id -u)" = 0 ] || fail "these packages are missing, and only root may install them: $*" \
     "Run this line, then the same command again:" \
     "sudo apt-get update && sudo $line"
@@ -55,13 +58,19 @@ install_packages() {
   local log=$ISO_DEPS/apt.log
   export DEBIAN_FRONTEND=noninteractive
   $line >"$log" 2>&1 || { apt-get update >>"$log" 2>&1 && $line >>"$log" 2>&1; } ||
-    fail "apt-get could not install: $* (log: $log)" "Read the end of that file; check the network and apt's sources."
+    fail "apt-get could not install: $* (log: $log)" \
+      "Read the end of that file; check the network and apt's sources."
+}
+
+packages_key() {
+  key_of "$(cat "$ISO_TOP/scripts/probe/CMakeLists.txt")" "${CMAKE_PREFIX_PATH:-}" \
+    "$(command -v g++ cmake)"
 }
 
 setup_packages() {
   local stamp=$ISO_DEPS/stamp/packages key tools libraries
   tools=$(missing_tools)
-  key=$(key_of "$(cat "$ISO_TOP/scripts/probe/CMakeLists.txt")" "${CMAKE_PREFIX_PATH:-}" "$(command -v g++ cmake)")
+  key=$(packages_key)
   if [ -z "$tools" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then return; fi
   libraries=$(missing_libraries)
   if [ -n "${tools// /}${libraries// /}" ]; then
@@ -69,11 +78,11 @@ setup_packages() {
     install_packages $tools $libraries
     tools=$(missing_tools)
     libraries=$(missing_libraries)
-    [ -z "${tools// /}${libraries// /}" ] || fail "installed, but still not found: $tools $libraries" \
+    [ -z "${tools// /}${libraries// /}" ] ||
+      fail "installed, but still not found: $tools $libraries" \
       "Versions may be too old: see the log in $ISO_DEPS/probe/packages/log.txt."
   fi
-  key=$(key_of "$(cat "$ISO_TOP/scripts/probe/CMakeLists.txt")" "${CMAKE_PREFIX_PATH:-}" "$(command -v g++ cmake)")
-  printf '%s\n' "$key" >"$stamp"
+  packages_key >"$stamp"
   say "distribution packages: all found"
 }
 
@@ -86,18 +95,21 @@ python_tools_present() {
 setup_python() {
   [ "${ISO_PYTHON:-on}" != off ] || return 0
   local venv=$ISO_DEPS/venv stamp=$ISO_DEPS/stamp/python log=$ISO_DEPS/pip.log key
-  key=$(key_of "$(cat "$ISO_TOP/scripts/requirements.txt")" "$(command -v python3)" "$(python3 --version)")
+  key=$(key_of "$(cat "$ISO_TOP/scripts/requirements.txt")" "$(command -v python3)" \
+    "$(python3 --version)")
   if [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then return; fi
   if python_tools_present; then
     say "Python tools: found on this machine"
   else
     say "Python tools: into .deps/venv"
     rm -rf "$venv"
-    python3 -m venv "$venv" >"$log" 2>&1 || fail "python3 could not make a virtual environment (log: $log)" \
-      "Install the venv module of your Python (Debian: python3-venv), or set ISO_PYTHON=off."
+    python3 -m venv "$venv" >"$log" 2>&1 ||
+      fail "python3 could not make a virtual environment (log: $log)" \
+        "Install the venv module of your Python (Debian: python3-venv), or set ISO_PYTHON=off."
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-      -r "$ISO_TOP/scripts/requirements.txt" >>"$log" 2>&1 || fail "pip could not install scripts/requirements.txt (log: $log)" \
-      "Check the network and pip's index; or set ISO_PYTHON=off to do without figures and lint."
+      -r "$ISO_TOP/scripts/requirements.txt" >>"$log" 2>&1 ||
+      fail "pip could not install scripts/requirements.txt (log: $log)" \
+        "Check the network and pip's index; or set ISO_PYTHON=off to do without figures and lint."
   fi
   printf '%s\n' "$key" >"$stamp"
 }

@@ -54,7 +54,7 @@ use_installed_kokkos() {
   [ -s "$found" ] || return 1
   where=$(sed -n 1p "$found")
   if ! kokkos_fits "$kind" "$found"; then
-    say "Kokkos ($kind): $where has $(sed -n 3p "$found") $(sed -n 4p "$found"), which does not fit; looking on"
+    say "Kokkos ($kind): $where has $(sed -n 3p "$found") $(sed -n 4p "$found"): does not fit"
     return 1
   fi
   case "$where" in */lib/cmake/Kokkos | */lib64/cmake/Kokkos) where=${where%/*/cmake/Kokkos} ;; esac
@@ -105,7 +105,8 @@ from_upstream_release() {
   published=$(grep -F "$name" "$sums" | grep -oE '[0-9a-f]{64}' | head -n 1)
   [ -n "$published" ] && [ "$(sha256_of "$1")" = "$published" ] ||
     fail "the upstream archive does not have its published checksum ($published)" \
-      "Try again; if it stays so, put $KOKKOS_ARCHIVE into a folder and name that in ISO_SOURCE_CACHE."
+      "Try again; if it stays so, put $KOKKOS_ARCHIVE into a folder and name that folder in" \
+      "ISO_SOURCE_CACHE."
   say "Kokkos $KOKKOS_VERSION: source from the upstream release, published checksum"
 }
 

@@ -24,7 +24,9 @@ class scratch_folder {
   scratch_folder(scratch_folder const&) = delete;
   scratch_folder& operator=(scratch_folder const&) = delete;
   ~scratch_folder() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] std::filesystem::path operator/(std::string const& name) const { return path_ / name; }
+  [[nodiscard]] std::filesystem::path operator/(std::string const& name) const {
+    return path_ / name;
+  }
   [[nodiscard]] std::filesystem::path const& path() const { return path_; }
 
  private:

@@ -75,8 +75,10 @@ TEST_CASE("a wrong field gets a sentence that names it") {
     document[json::json_pointer(pointer)] = value;
     return said(document);
   };
-  CHECK(names(with("/detector/pitch_mm/1", -1), {"g.json", "/detector/pitch_mm/1", "-1", "mm", "greater than 0"}));
-  CHECK(names(with("/detector/pitch_mm", {1, 2, 3}), {"/detector/pitch_mm", "[1,2,3]", "pixel centres"}));
+  CHECK(names(with("/detector/pitch_mm/1", -1),
+              {"g.json", "/detector/pitch_mm/1", "-1", "mm", "greater than 0"}));
+  CHECK(names(with("/detector/pitch_mm", {1, 2, 3}),
+              {"/detector/pitch_mm", "[1,2,3]", "pixel centres"}));
   CHECK(names(with("/detector/pixels/0", 2.5), {"/detector/pixels/0", "2.5", "whole number"}));
   CHECK(names(with("/detector/pixels", "64x32"), {"/detector/pixels", "64x32", "[u, v]"}));
   CHECK(names(with("/detector", 7), {"/detector", "7", "flat detector"}));
@@ -123,8 +125,10 @@ TEST_CASE("what is not JSON, or too large for a number, is refused") {
   CHECK(names(refusal([] { files::parse_geometry("[]", "g.json"); }), {"not an object"}));
   auto text = cone().dump();
   text.replace(text.find("1000"), 4, "1e999");
-  CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }), {"g.json", "not JSON", "1e999"}));
-  CHECK(names(refusal([] { files::read_geometry("/no/such/g.json"); }), {"/no/such/g.json", "cannot be opened"}));
+  CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }),
+              {"g.json", "not JSON", "1e999"}));
+  CHECK(names(refusal([] { files::read_geometry("/no/such/g.json"); }),
+              {"/no/such/g.json", "cannot be opened"}));
 }
 
 TEST_CASE("the examples are complete and valid") {

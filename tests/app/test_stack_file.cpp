@@ -49,7 +49,8 @@ unsigned number_at(std::string const& png, std::size_t at) {
 TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
   scratch_folder const folder;
   auto stack = small_stack<T>();
-  stack.geometry += std::string(200000, ' ');  // a list of vectors is longer than an attribute may be
+  stack.geometry +=
+      std::string(200000, ' ');  // a list of vectors is longer than an attribute may be
   files::write_stack(folder / "p.h5", stack);
   auto const read = files::read_stack<T>(folder / "p.h5");
   CHECK(read.extent == stack.extent);
@@ -69,16 +70,20 @@ TEST_CASE("stacks that are cut, damaged or something else are refused") {
   scratch_folder const folder;
   files::write_stack(folder / "p.h5", small_stack<float>());
   auto const bytes = get(folder / "p.h5");
-  for (std::size_t const length : {bytes.size() - 1, bytes.size() / 2, std::size_t(7), std::size_t(0)}) {
+  for (std::size_t const length :
+       {bytes.size() - 1, bytes.size() / 2, std::size_t(7), std::size_t(0)}) {
     CAPTURE(length);
     put(folder / "cut.h5", bytes.substr(0, length));
-    CHECK(names(refusal([&] { files::read_stack<float>(folder / "cut.h5"); }), {"cut.h5", "truncated"}));
+    CHECK(names(refusal([&] { files::read_stack<float>(folder / "cut.h5"); }),
+                {"cut.h5", "truncated"}));
   }
-  CHECK(names(refusal([&] { files::read_stack<float>(folder / "none.h5"); }), {"none.h5", "no such file"}));
+  CHECK(names(refusal([&] { files::read_stack<float>(folder / "none.h5"); }),
+              {"none.h5", "no such file"}));
   auto stack = small_stack<float>();
   stack.values[(1 * 3 + 2) * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
   files::write_stack(folder / "nan.h5", stack);
-  CHECK(names(refusal([&] { files::read_stack<float>(folder / "nan.h5"); }), {"view 1, u 2, v 1", "finite"}));
+  CHECK(names(refusal([&] { files::read_stack<float>(folder / "nan.h5"); }),
+              {"view 1, u 2, v 1", "finite"}));
 }
 
 TEST_CASE("a killed writer leaves the old file whole") {
@@ -115,7 +120,8 @@ TEST_CASE("a writer that fails leaves the old file and no other") {
 
 TEST_CASE("a folder that is not there, and one in the file's place") {
   scratch_folder const folder;
-  CHECK(names(refusal([&] { files::write_text(folder / "no/such.json", ""); }), {"such.json", "folder"}));
+  CHECK(names(refusal([&] { files::write_text(folder / "no/such.json", ""); }),
+              {"such.json", "folder"}));
   CHECK(names(refusal([&] { files::write_text(folder.path(), ""); }), {"is a folder"}));
 }
 
@@ -134,6 +140,8 @@ TEST_CASE("pictures have the size and depth asked for") {
     CHECK(int(png[24]) == (depth == files::png_depth::bits8 ? 8 : 16));
     CHECK(int(png[25]) == 0);  // gray
   }
-  CHECK(names(refusal([&] { files::write_png(folder / "p.jpg", image, window); }), {"p.jpg", ".png"}));
-  CHECK(names(refusal([&] { files::write_png(folder / "e.png", {2, 2, {1}}, window); }), {"e.png", "2 x 2"}));
+  CHECK(names(refusal([&] { files::write_png(folder / "p.jpg", image, window); }),
+              {"p.jpg", ".png"}));
+  CHECK(names(refusal([&] { files::write_png(folder / "e.png", {2, 2, {1}}, window); }),
+              {"e.png", "2 x 2"}));
 }

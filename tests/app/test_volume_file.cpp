@@ -50,8 +50,8 @@ std::vector<T> file_values() {
 
 std::string metaimage(std::string const& fields, std::string const& type = "MET_SHORT",
                       std::string const& size = "2 3 4") {
-  return "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n" + fields +
-         "DimSize = " + size + "\nElementType = " + type + "\nElementDataFile = LOCAL\n";
+  return "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n" +
+         fields + "DimSize = " + size + "\nElementType = " + type + "\nElementDataFile = LOCAL\n";
 }
 
 std::string nrrd(std::string const& fields, std::string const& sizes = "2 3 4") {
@@ -62,7 +62,9 @@ std::string nrrd(std::string const& fields, std::string const& sizes = "2 3 4") 
 // A NIfTI-1 header for 2 x 3 x 4 shorts.
 std::string nifti(std::array<std::int16_t, 8> dim = {3, 2, 3, 4, 1, 1, 1, 1}, float spacing = 2) {
   std::string header(352, '\0');
-  auto const set = [&](std::size_t at, auto value) { std::memcpy(header.data() + at, &value, sizeof value); };
+  auto const set = [&](std::size_t at, auto value) {
+    std::memcpy(header.data() + at, &value, sizeof value);
+  };
   set(0, std::int32_t(348));
   for (std::size_t i = 0; i < 8; ++i) {
     set(40 + 2 * i, dim[i]);
@@ -91,7 +93,8 @@ void put_gz(std::filesystem::path const& path, std::string const& bytes) {
 
 TEST_CASE("reorder turns x fastest into z fastest, and back") {
   auto const from_file = file_values<short>();
-  auto const library = files::reorder<float, short>(from_file, 0, files::last_axis_fastest({2, 3, 4}));
+  auto const library =
+      files::reorder<float, short>(from_file, 0, files::last_axis_fastest({2, 3, 4}));
   CHECK(library == small_volume().values);
   auto const back = files::reorder<short, float>(library, 0, files::last_axis_fastest({4, 3, 2}));
   CHECK(back == from_file);
@@ -103,7 +106,8 @@ TEST_CASE("reorder holds beyond one tile") {
   for (std::int64_t i = 0; i < nx * ny * nz; ++i) {
     source.push_back(float(i));
   }
-  auto const turned = files::reorder<float, float>(source, 0, files::last_axis_fastest({nx, ny, nz}));
+  auto const turned =
+      files::reorder<float, float>(source, 0, files::last_axis_fastest({nx, ny, nz}));
   bool same = true;
   for (std::int64_t x = 0; x < nx; ++x) {
     for (std::int64_t y = 0; y < ny; ++y) {
@@ -141,10 +145,11 @@ TEST_CASE("a hand-written MetaImage, attached and detached, plain and compressed
   compress(reinterpret_cast<Bytef*>(packed.data()), &length,
            reinterpret_cast<Bytef const*>(voxels.data()), voxels.size());
   packed.resize(length);
-  put(folder / "z.mha", metaimage("ElementSpacing = 0.5 1.25 3\nOffset = -7 8 9.5\nCompressedData = "
-                                  "True\nCompressedDataSize = " +
-                                  std::to_string(length) + "\n") +
-                            packed);
+  put(folder / "z.mha",
+      metaimage("ElementSpacing = 0.5 1.25 3\nOffset = -7 8 9.5\nCompressedData = "
+                "True\nCompressedDataSize = " +
+                std::to_string(length) + "\n") +
+          packed);
   for (auto const* name : {"a.mha", "d.mhd", "z.mha"}) {
     CAPTURE(name);
     auto const read = files::read_volume(folder / name);
@@ -157,9 +162,10 @@ TEST_CASE("a hand-written MetaImage, attached and detached, plain and compressed
 
 TEST_CASE("a flipped axis is turned back exactly, and the origin moves to the other end") {
   scratch_folder const folder;
-  put(folder / "f.mha", metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = -1 0 "
-                                  "0 0 -1 0 0 0 1\n") +
-                            bytes_of(file_values<short>()));
+  put(folder / "f.mha",
+      metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = -1 0 "
+                "0 0 -1 0 0 0 1\n") +
+          bytes_of(file_values<short>()));
   auto const read = files::read_volume(folder / "f.mha");
   CHECK(read.extent == std::array<std::int64_t, 3>{2, 3, 4});
   CHECK(read.origin == std::array<double, 3>{9.5, 17.5, 30});
@@ -175,9 +181,10 @@ TEST_CASE("a flipped axis is turned back exactly, and the origin moves to the ot
 TEST_CASE("permuted axes are put along the world's") {
   scratch_folder const folder;
   // File axis 0 runs along z, 1 along x, 2 along -y (MetaImage lists the directions axis by axis).
-  put(folder / "p.mha", metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = 0 0 1 "
-                                  "1 0 0 0 -1 0\n") +
-                            bytes_of(file_values<short>()));
+  put(folder / "p.mha",
+      metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = 0 0 1 "
+                "1 0 0 0 -1 0\n") +
+          bytes_of(file_values<short>()));
   auto const read = files::read_volume(folder / "p.mha");
   CHECK(read.extent == std::array<std::int64_t, 3>{3, 4, 2});
   CHECK(read.spacing == std::array<double, 3>{1.25, 3, 0.5});
@@ -214,8 +221,8 @@ TEST_CASE("a hand-written NRRD and NIfTI") {
 
 TEST_CASE("a tilted direction matrix is refused") {
   scratch_folder const folder;
-  put(folder / "t.mha", metaimage("TransformMatrix = 0.8 0.6 0 -0.6 0.8 0 0 0 1\n") +
-                            bytes_of(file_values<short>()));
+  put(folder / "t.mha",
+      metaimage("TransformMatrix = 0.8 0.6 0 -0.6 0.8 0 0 0 1\n") + bytes_of(file_values<short>()));
   auto const text = refusal([&] { files::read_volume(folder / "t.mha"); });
   CHECK(names(text, {"t.mha", "direction matrix", "resample"}));
 }
@@ -227,18 +234,22 @@ TEST_CASE("files that lie about their size are refused before memory is asked fo
     put(folder / name, bytes);
     return refusal([&] { files::read_volume(folder / name); });
   };
-  CHECK(names(read("short.mha", metaimage("") + voxels.substr(1)), {"short.mha", "truncated", "2 x 3 x 4"}));
+  CHECK(names(read("short.mha", metaimage("") + voxels.substr(1)),
+              {"short.mha", "truncated", "2 x 3 x 4"}));
   CHECK(names(read("long.mha", metaimage("") + voxels + "x"), {"long.mha", "longer"}));
   CHECK(names(read("huge.mha", metaimage("", "MET_DOUBLE", "1048576 1048576 1048576") + voxels),
               {"huge.mha", "1048576 x 1048576 x 1048576", "truncated"}));
   CHECK(names(read("short.nrrd", nrrd("") + voxels.substr(2)), {"short.nrrd", "truncated"}));
   CHECK(names(read("huge.nrrd", nrrd("", "65536 65536 256") + voxels), {"huge.nrrd", "65536"}));
   CHECK(names(read("short.nii", nifti() + voxels.substr(1)), {"short.nii", "truncated"}));
-  CHECK(names(read("huge.nii", nifti({3, 32767, 32767, 32767, 1, 1, 1, 1}) + voxels), {"huge.nii", "32767"}));
+  CHECK(names(read("huge.nii", nifti({3, 32767, 32767, 32767, 1, 1, 1, 1}) + voxels),
+              {"huge.nii", "32767"}));
   put_gz(folder / "short.nii.gz", nifti() + voxels.substr(1));
-  CHECK(names(refusal([&] { files::read_volume(folder / "short.nii.gz"); }), {"short.nii.gz", "truncated"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "short.nii.gz"); }),
+              {"short.nii.gz", "truncated"}));
   put_gz(folder / "huge.nii.gz", nifti({3, 32767, 32767, 32767, 1, 1, 1, 1}) + voxels);
-  CHECK(names(refusal([&] { files::read_volume(folder / "huge.nii.gz"); }), {"huge.nii.gz", "cannot hold"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "huge.nii.gz"); }),
+              {"huge.nii.gz", "cannot hold"}));
 }
 
 TEST_CASE("the 93-byte header that claims 2^40 voxels") {
@@ -254,10 +265,12 @@ TEST_CASE("a damaged or truncated compressed file is refused") {
   put_gz(folder / "w.nii.gz", nifti() + bytes_of(file_values<short>()));
   auto bytes = iso::test::get(folder / "w.nii.gz");
   put(folder / "cut.nii.gz", bytes.substr(0, bytes.size() - 9));
-  CHECK(names(refusal([&] { files::read_volume(folder / "cut.nii.gz"); }), {"cut.nii.gz", "truncated"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "cut.nii.gz"); }),
+              {"cut.nii.gz", "truncated"}));
   bytes[bytes.size() - 6] = char(bytes[bytes.size() - 6] ^ 1);  // a bit of the check sum
   put(folder / "bad.nii.gz", bytes);
-  CHECK(names(refusal([&] { files::read_volume(folder / "bad.nii.gz"); }), {"bad.nii.gz", "check sum"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "bad.nii.gz"); }),
+              {"bad.nii.gz", "check sum"}));
 }
 
 TEST_CASE("headers that make no sense are refused by field") {
@@ -267,12 +280,17 @@ TEST_CASE("headers that make no sense are refused by field") {
     put(folder / name, bytes);
     return refusal([&] { files::read_volume(folder / name); });
   };
-  CHECK(names(read("a.mha", metaimage("ElementSpacing = 1 nan 1\n") + voxels), {"a.mha", "ElementSpacing", "nan"}));
-  CHECK(names(read("b.mha", metaimage("ElementSpacing = 1 0 1\n") + voxels), {"ElementSpacing", "greater"}));
-  CHECK(names(read("c.mha", metaimage("ElementSpacing = 1 1\n") + voxels), {"ElementSpacing", "2 numbers"}));
+  CHECK(names(read("a.mha", metaimage("ElementSpacing = 1 nan 1\n") + voxels),
+              {"a.mha", "ElementSpacing", "nan"}));
+  CHECK(names(read("b.mha", metaimage("ElementSpacing = 1 0 1\n") + voxels),
+              {"ElementSpacing", "greater"}));
+  CHECK(names(read("c.mha", metaimage("ElementSpacing = 1 1\n") + voxels),
+              {"ElementSpacing", "2 numbers"}));
   CHECK(names(read("d.mha", metaimage("", "MET_SHORT", "2 -3 4") + voxels), {"DimSize", "2 -3 4"}));
-  CHECK(names(read("e.mha", metaimage("", "MET_SHORT_ARRAY") + voxels), {"ElementType", "MET_SHORT_ARRAY"}));
-  CHECK(names(read("f.mha", metaimage("ElementNumberOfChannels = 3\n") + voxels), {"ElementNumberOfChannels"}));
+  CHECK(names(read("e.mha", metaimage("", "MET_SHORT_ARRAY") + voxels),
+              {"ElementType", "MET_SHORT_ARRAY"}));
+  CHECK(names(read("f.mha", metaimage("ElementNumberOfChannels = 3\n") + voxels),
+              {"ElementNumberOfChannels"}));
   CHECK(names(read("g.mha", "what is this\n"), {"g.mha", "ElementDataFile"}));
   CHECK(names(read("h.mha", metaimage("Offset = 0 0 inf\n") + voxels), {"Offset", "inf"}));
   CHECK(names(read("i.mha", "NDims = 4\n" + metaimage("") + voxels), {"NDims", "twice"}));
@@ -285,8 +303,10 @@ TEST_CASE("headers that make no sense are refused by field") {
   CHECK(names(read("d.nii", std::string(400, 'x')), {"magic"}));
   CHECK(names(read("e.nii", "x"), {"e.nii", "truncated"}));
   CHECK(names(read("x.jpg", "x"), {".jpg", ".nii.gz"}));
-  CHECK(names(refusal([&] { files::read_volume(folder / "none.mha"); }), {"none.mha", "cannot be opened"}));
-  CHECK(names(refusal([&] { files::read_volume(folder / "none.nii.gz"); }), {"none.nii.gz", "cannot be opened"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "none.mha"); }),
+              {"none.mha", "cannot be opened"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "none.nii.gz"); }),
+              {"none.nii.gz", "cannot be opened"}));
 }
 
 TEST_CASE("a voxel that is not finite is refused by place, or kept where that is asked for") {
@@ -294,7 +314,8 @@ TEST_CASE("a voxel that is not finite is refused by place, or kept where that is
   auto volume = small_volume();
   volume.values[std::size_t((1 * 3 + 2) * 4 + 3)] = std::numeric_limits<float>::quiet_NaN();
   files::write_volume(folder / "n.mha", volume);
-  CHECK(names(refusal([&] { files::read_volume(folder / "n.mha"); }), {"n.mha", "(1, 2, 3)", "finite"}));
+  CHECK(names(refusal([&] { files::read_volume(folder / "n.mha"); }),
+              {"n.mha", "(1, 2, 3)", "finite"}));
   CHECK_NOTHROW(files::read_volume(folder / "n.mha", files::finite_values::not_required));
   volume.values.back() = 0;
   volume.values.front() = std::numeric_limits<float>::infinity();
@@ -316,7 +337,8 @@ TEST_CASE("projections as an image have u along x and v along y") {
 
 TEST_CASE("two-file formats are not written") {
   scratch_folder const folder;
-  CHECK(names(refusal([&] { files::write_volume(folder / "v.mhd", small_volume()); }), {"v.mhd", ".mha"}));
+  CHECK(names(refusal([&] { files::write_volume(folder / "v.mhd", small_volume()); }),
+              {"v.mhd", ".mha"}));
 }
 
 TEST_CASE("CT numbers become attenuation by the documented table") {

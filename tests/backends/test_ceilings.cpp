@@ -27,8 +27,8 @@ void check_rate(double rate, double least, double most) {
   CHECK(rate < most);
 }
 
-// What holds on every backend. A function, not part of the generic lambda below: nvcc rejects a list
-// of dependent values in a range-based for there.
+// What holds on every backend. A function, not part of the generic lambda below: nvcc rejects a
+// list of dependent values in a range-based for there.
 void check_common(iso::backend::ceilings const& best) {
   for (double const rate : {best.read, best.copy, best.triad, best.l2}) {
     check_rate(rate, slowest_bytes, fastest_bytes);

@@ -64,19 +64,6 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
   });
 }
 
-std::int32_t default_slab_planes(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
-                                 std::int64_t cache_bytes) {
-  auto const& n = volume.extent;
-  auto const most = std::int32_t(std::max(n[0], n[1]));
-  if (g.num_views() < 8) {
-    return most;
-  }
-  std::int64_t const band = 32 * joseph_rows;
-  std::int64_t const block = block_planes * std::max(n[0], n[1]) * band * value_bytes;
-  std::int64_t const blocks = std::max<std::int64_t>(1, cache_bytes / block);
-  return std::int32_t(std::min<std::int64_t>(most, blocks * block_planes));
-}
-
 void validate_forward_project(geometry const& g, iso::grid const& volume,
                               std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
                               std::int64_t needed_bytes, forward_project_options const& options) {

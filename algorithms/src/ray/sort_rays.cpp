@@ -25,7 +25,7 @@ KOKKOS_FUNCTION std::int64_t part(axis_planes const& a, double t, int bits) {
   double const parts = double(std::int64_t(1) << bits);
   double const along = (t * a.speed - a.distance(0)) / (a.count * a.spacing) * parts;
   double const inside = less_of(greater_of(along, 0.0), parts - 1);
-  return std::int64_t(a.down ? parts - 1 - inside : inside);
+  return std::int64_t(a.sign < 0 ? parts - 1 - inside : inside);
 }
 
 KOKKOS_FUNCTION vec3<std::int64_t> parts(clipped_ray const& c, double t, int bits) {
@@ -35,12 +35,12 @@ KOKKOS_FUNCTION vec3<std::int64_t> parts(clipped_ray const& c, double t, int bit
 /// At most 30 bits; less than `empty_ray`.
 template <class T>
 KOKKOS_FUNCTION std::uint64_t place(ray<T> const& r, traversal_grid const& g, ray_order order) {
-  clipped_ray const c = clip(r, g);
+  clipped_ray const c(r, g);
   if (!c.hits) {
     return empty_ray;
   }
   if (order == ray_order::octant_then_entry) {
-    std::uint64_t const octant = (c.x.down ? 4U : 0U) | (c.y.down ? 2U : 0U) | (c.z.down ? 1U : 0U);
+    std::uint64_t const octant = (c.x.sign < 0 ? 4U : 0U) | (c.y.sign < 0 ? 2U : 0U) | (c.z.sign < 0 ? 1U : 0U);
     return octant << 27 | interleave(parts(c, c.t_in, 9), 9);
   }
   constexpr int bits = 5;

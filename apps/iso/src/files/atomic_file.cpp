@@ -35,9 +35,10 @@ atomic_file::atomic_file(fs::path target) : target_(std::move(target)) {
                                  target_.string()));
   }
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    temporary_ = target_.parent_path() / fmt::format(".iso-{}-{}-{}", ::getpid(), counter++,
-                                                     target_.filename().string());
-    int const descriptor = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    temporary_ = target_.parent_path() /
+                 fmt::format(".iso-{}-{}-{}", ::getpid(), counter++, target_.filename().string());
+    int const descriptor =
+        ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
       ::close(descriptor);
       return;
@@ -46,8 +47,9 @@ atomic_file::atomic_file(fs::path target) : target_(std::move(target)) {
       break;
     }
   }
-  throw file_error(fmt::format("'{}' cannot be written ({}) check that its folder exists and is yours",
-                               target_.string(), std::strerror(errno)));
+  throw file_error(
+      fmt::format("'{}' cannot be written ({}) check that its folder exists and is yours",
+                  target_.string(), std::strerror(errno)));
 }
 
 atomic_file::~atomic_file() {
@@ -83,15 +85,16 @@ void write_text(fs::path const& target, std::string_view text) {
 std::string read_text(fs::path const& source, std::size_t most) {
   std::ifstream in(source, std::ios::binary);
   if (!in || fs::is_directory(source)) {
-    throw file_error(fmt::format("'{}' cannot be opened (no such file, or not readable)",
-                                 source.string()));
+    throw file_error(
+        fmt::format("'{}' cannot be opened (no such file, or not readable)", source.string()));
   }
   std::string text(most + 1, '\0');
   in.read(text.data(), std::streamsize(text.size()));
   text.resize(std::size_t(in.gcount()));
   if (text.size() > most) {
-    throw file_error(fmt::format("'{}' is longer than {} bytes (text of that length is not expected)",
-                                 source.string(), most));
+    throw file_error(
+        fmt::format("'{}' is longer than {} bytes (text of that length is not expected)",
+                    source.string(), most));
   }
   return text;
 }

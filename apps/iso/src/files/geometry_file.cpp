@@ -47,7 +47,8 @@ struct place {
 };
 
 // valijson gives a path as "<root>", "[name]", "[0]": the place in document and schema it means.
-place find_place(json const& document, json const& schema, std::vector<std::string> const& context) {
+place find_place(json const& document, json const& schema,
+                 std::vector<std::string> const& context) {
   place at{"", &document, &schema};
   for (std::size_t i = 1; i < context.size(); ++i) {
     std::string const name = context[i].substr(1, context[i].size() - 2);
@@ -58,7 +59,8 @@ place find_place(json const& document, json const& schema, std::vector<std::stri
       at.schema = here && here->contains("items") ? &resolved(schema, here->at("items")) : nullptr;
     } else {
       at.value = &at.value->at(name);
-      bool const known = here && here->contains("properties") && here->at("properties").contains(name);
+      bool const known =
+          here && here->contains("properties") && here->at("properties").contains(name);
       at.schema = known ? &resolved(schema, here->at("properties").at(name)) : nullptr;
     }
   }
@@ -88,19 +90,21 @@ std::string known_fields(json const& schema) {
   auto const at = find_place(document, schema, error.context);
   auto const field = quoted_name(error.description);
   if (error.description.starts_with("Missing required") && at.schema) {
-    detail::refuse(name, fmt::format("field {}/{} is missing (expected: {})", at.pointer, field,
-                                     description(&resolved(schema, at.schema->at("properties").at(field)))));
+    detail::refuse(
+        name, fmt::format("field {}/{} is missing (expected: {})", at.pointer, field,
+                          description(&resolved(schema, at.schema->at("properties").at(field)))));
   }
   if (error.description.find("additionalProperties") != std::string::npos && at.schema) {
-    detail::refuse(name, fmt::format("field {}/{} is not known (known there: {})", at.pointer, field,
-                                     known_fields(*at.schema)));
+    detail::refuse(name, fmt::format("field {}/{} is not known (known there: {})", at.pointer,
+                                     field, known_fields(*at.schema)));
   }
   std::string value = at.value->dump();
   if (value.size() > 60) {
     value = value.substr(0, 57) + "...";
   }
-  detail::refuse(name, fmt::format("field {} is {} (expected: {})",
-                                   at.pointer.empty() ? "/" : at.pointer, value, description(at.schema)));
+  detail::refuse(name,
+                 fmt::format("field {} is {} (expected: {})", at.pointer.empty() ? "/" : at.pointer,
+                             value, description(at.schema)));
 }
 
 void validate(std::string const& name, json const& document) {
@@ -152,18 +156,21 @@ std::vector<double> read_angles(json const& node) {
   return angles;
 }
 
-view_description read_view(std::string const& name, json const& node, ray_kind rays, std::size_t index) {
+view_description read_view(std::string const& name, json const& node, ray_kind rays,
+                           std::size_t index) {
   char const* const wanted = rays == ray_kind::cone ? "source_mm" : "direction";
   char const* const other = rays == ray_kind::cone ? "direction" : "source_mm";
   if (!node.contains(wanted)) {
-    detail::refuse(name, fmt::format("field /views/{}/{} is missing (expected: a point or vector [x, y, "
-                                     "z], because /rays is '{}')",
-                                     index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
+    detail::refuse(name,
+                   fmt::format("field /views/{}/{} is missing (expected: a point or vector [x, y, "
+                               "z], because /rays is '{}')",
+                               index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
   }
   if (node.contains(other)) {
-    detail::refuse(name, fmt::format("field /views/{}/{} does not go with /rays '{}' (expected: {} "
-                                     "alone)",
-                                     index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
+    detail::refuse(name,
+                   fmt::format("field /views/{}/{} does not go with /rays '{}' (expected: {} "
+                               "alone)",
+                               index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
   }
   view_description view;
   view.source = node.at(wanted).get<std::array<double, 3>>();

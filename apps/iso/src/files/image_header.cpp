@@ -40,8 +40,8 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-std::vector<double> parse_numbers(fs::path const& path, std::string_view field, std::string_view text,
-                                  std::size_t count) {
+std::vector<double> parse_numbers(fs::path const& path, std::string_view field,
+                                  std::string_view text, std::size_t count) {
   std::vector<double> numbers;
   std::string_view rest = trimmed(text);
   while (!rest.empty()) {
@@ -151,7 +151,8 @@ class inflater {
       if (status == Z_STREAM_END) {
         ended_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        refuse(path_, "is damaged (its compressed data does not inflate, or its check sum is wrong)");
+        refuse(path_,
+               "is damaged (its compressed data does not inflate, or its check sum is wrong)");
       }
     }
     return {reinterpret_cast<char const*>(output_.data()), output_.size() - state_.avail_out};
@@ -195,35 +196,36 @@ void check_length(fs::path const& path, image_header const& header) {
   auto const offset = std::uint64_t(std::max<std::int64_t>(header.data_offset, 0));
   std::uint64_t const stored = size > offset || header.whole_file_deflated ? size : offset;
   std::uint64_t held = header.whole_file_deflated ? stored : stored - offset;
-  auto const shape = fmt::format("{} x {} x {} voxels of {} bytes", n[0], n[1], n[2],
-                                 header.bytes_per_voxel);
+  auto const shape =
+      fmt::format("{} x {} x {} voxels of {} bytes", n[0], n[1], n[2], header.bytes_per_voxel);
   if (header.kind == storage::deflate) {
     // Deflate never packs more than 1032 to 1: a claim beyond it needs no reading.
     if (claimed > wide(held) * 1032 + 1032) {
-      refuse(path, fmt::format("the header claims {} (its {} compressed bytes cannot hold that many)",
-                               shape, held));
+      refuse(path,
+             fmt::format("the header claims {} (its {} compressed bytes cannot hold that many)",
+                         shape, held));
     }
     std::int64_t const before = header.whole_file_deflated ? header.data_offset : 0;
     std::int64_t const skip = header.whole_file_deflated ? 0 : header.data_offset;
-    held = std::uint64_t(
-        std::max<std::int64_t>(inflated_length(header.data_file, skip, std::int64_t(claimed) + before) -
-                                   before,
-                               0));
+    held = std::uint64_t(std::max<std::int64_t>(
+        inflated_length(header.data_file, skip, std::int64_t(claimed) + before) - before, 0));
   }
   bool const from_end = header.data_offset < 0;
   if (wide(held) != claimed && !(from_end && wide(held) > claimed)) {
     refuse(path, fmt::format("the header claims {}, the file holds {}{} bytes of them (it is {}) "
                              "fetch or write it again",
-                             shape, held, header.kind == storage::deflate && held > claimed ? " or more" : "",
+                             shape, held,
+                             header.kind == storage::deflate && held > claimed ? " or more" : "",
                              wide(held) < claimed ? "truncated, or its size is wrong"
                                                   : "longer than its header says"));
   }
-  std::uint64_t const needed = std::uint64_t(claimed / wide(header.bytes_per_voxel) *
-                                             wide(header.bytes_per_voxel + 4));
+  std::uint64_t const needed =
+      std::uint64_t(claimed / wide(header.bytes_per_voxel) * wide(header.bytes_per_voxel + 4));
   if (needed > machine_memory()) {
-    throw out_of_memory(fmt::format("'{}': {} need {} bytes (this machine has {}) use a smaller volume",
-                                    path.string(), shape, needed, machine_memory()),
-                        needed, machine_memory());
+    throw out_of_memory(
+        fmt::format("'{}': {} need {} bytes (this machine has {}) use a smaller volume",
+                    path.string(), shape, needed, machine_memory()),
+        needed, machine_memory());
   }
 }
 

@@ -46,18 +46,20 @@ std::array<std::int64_t, 3> parse_extent(std::filesystem::path const& path, std:
 /// Throws naming `field` unless every number is greater than 0.
 void check_spacing(std::filesystem::path const& path, std::string_view field,
                    std::span<double const> spacing);
-/// The header lines of a text header, at most 64 KiB, up to and including the line that `last` accepts.
+/// The header lines of a text header, at most 64 KiB, up to and including the line that `last`
+/// accepts.
 struct text_header {
   std::vector<std::string> lines;
   std::int64_t bytes = 0;  ///< length of the header
 };
-text_header read_text_header(std::filesystem::path const& path, bool (*last)(std::string_view line));
+text_header read_text_header(std::filesystem::path const& path,
+                             bool (*last)(std::string_view line));
 /// Without leading and trailing blanks.
 std::string_view trimmed(std::string_view text);
 /// First `count` bytes after inflation of the file (gzip or zlib).
 std::string inflate_start(std::filesystem::path const& path, std::size_t count);
-/// Number of bytes that the stream at `offset` inflates to, reading at most one buffer beyond `most`;
-/// throws naming the file where the stream ends early or its check sum is wrong.
+/// Number of bytes that the stream at `offset` inflates to, reading at most one buffer beyond
+/// `most`; throws naming the file where the stream ends early or its check sum is wrong.
 std::int64_t inflated_length(std::filesystem::path const& path, std::int64_t offset,
                              std::int64_t most);
 

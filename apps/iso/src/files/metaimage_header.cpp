@@ -40,19 +40,22 @@ std::string const& required(fs::path const& path, fields const& all, std::string
 
 std::int64_t bytes_of(fs::path const& path, std::string_view type) {
   static std::map<std::string_view, std::int64_t> const known = {
-      {"MET_CHAR", 1}, {"MET_UCHAR", 1}, {"MET_SHORT", 2}, {"MET_USHORT", 2}, {"MET_INT", 4},
-      {"MET_UINT", 4}, {"MET_LONG_LONG", 8},
-      {"MET_ULONG_LONG", 8}, {"MET_FLOAT", 4}, {"MET_DOUBLE", 8}};
+      {"MET_CHAR", 1},  {"MET_UCHAR", 1}, {"MET_SHORT", 2},     {"MET_USHORT", 2},
+      {"MET_INT", 4},   {"MET_UINT", 4},  {"MET_LONG_LONG", 8}, {"MET_ULONG_LONG", 8},
+      {"MET_FLOAT", 4}, {"MET_DOUBLE", 8}};
   auto const found = known.find(type);
   if (found == known.end()) {
-    refuse(path, fmt::format("header field 'ElementType' is '{}' (expected MET_UCHAR ... MET_DOUBLE, "
-                             "one number a voxel)",
-                             type));
+    refuse(path,
+           fmt::format("header field 'ElementType' is '{}' (expected MET_UCHAR ... MET_DOUBLE, "
+                       "one number a voxel)",
+                       type));
   }
   return found->second;
 }
 
-bool is_true(std::string_view text) { return text.starts_with('T') || text.starts_with('t') || text == "1"; }
+bool is_true(std::string_view text) {
+  return text.starts_with('T') || text.starts_with('t') || text == "1";
+}
 
 void check_numbers(fs::path const& path, fields const& all) {
   for (auto const* key : {"ElementSpacing", "ElementSize"}) {
@@ -72,9 +75,10 @@ void check_numbers(fs::path const& path, fields const& all) {
   }
   if (auto const found = all.find("ElementNumberOfChannels");
       found != all.end() && found->second != "1") {
-    refuse(path, fmt::format("header field 'ElementNumberOfChannels' is '{}' (one number a voxel is "
-                             "expected)",
-                             found->second));
+    refuse(path,
+           fmt::format("header field 'ElementNumberOfChannels' is '{}' (one number a voxel is "
+                       "expected)",
+                       found->second));
   }
   if (auto const found = all.find("BinaryData"); found != all.end() && !is_true(found->second)) {
     refuse(path, "header field 'BinaryData' is not 'True' (voxels as text are not read)");
@@ -86,8 +90,9 @@ void check_numbers(fs::path const& path, fields const& all) {
 image_header read_metaimage_header(fs::path const& path) {
   auto const text = read_text_header(path, names_the_data);
   if (text.lines.empty() || !names_the_data(text.lines.back())) {
-    refuse(path, "header field 'ElementDataFile' is missing in its first 64 KiB (is this a "
-                 "MetaImage?)");
+    refuse(path,
+           "header field 'ElementDataFile' is missing in its first 64 KiB (is this a "
+           "MetaImage?)");
   }
   auto const all = parse_fields(path, text);
   if (auto const& dimensions = required(path, all, "NDims"); dimensions != "3") {
@@ -107,8 +112,8 @@ image_header read_metaimage_header(fs::path const& path) {
     return header;
   }
   if (data.starts_with("LIST") || data.find('%') != std::string::npos || data.empty()) {
-    refuse(path, fmt::format("header field 'ElementDataFile' is '{}' (one data file is expected)",
-                             data));
+    refuse(path,
+           fmt::format("header field 'ElementDataFile' is '{}' (one data file is expected)", data));
   }
   header.data_file = path.parent_path() / data;
   if (auto const found = all.find("HeaderSize"); found != all.end()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layout: NIfTI-1.1, nifti1.h of the NIfTI data format working group: 348 bytes, the byte order told by
-// the first field.
+// Layout: NIfTI-1.1, nifti1.h of the NIfTI data format working group: 348 bytes, the byte order
+// told by the first field.
 #include "image_header.hpp"
 
 #include <fmt/core.h>
@@ -81,14 +81,15 @@ std::array<std::int64_t, 3> extent_of(fs::path const& path, raw_header const& ra
 }
 
 std::int64_t bytes_of(fs::path const& path, raw_header const& raw) {
-  static std::map<int, std::int64_t> const known = {{2, 1},   {4, 2},   {8, 4},    {16, 4},   {64, 8},
-                                                    {256, 1}, {512, 2}, {768, 4}, {1024, 8}, {1280, 8}};
+  static std::map<int, std::int64_t> const known = {
+      {2, 1}, {4, 2}, {8, 4}, {16, 4}, {64, 8}, {256, 1}, {512, 2}, {768, 4}, {1024, 8}, {1280, 8}};
   int const type = raw.number<std::int16_t>(70);
   auto const found = known.find(type);
   if (found == known.end()) {
-    refuse(path, fmt::format("header field 'datatype' is {} (one real number a voxel is expected: 2, "
-                             "4, 8, 16, 64, 256, 512, 768, 1024 or 1280)",
-                             type));
+    refuse(path,
+           fmt::format("header field 'datatype' is {} (one real number a voxel is expected: 2, "
+                       "4, 8, 16, 64, 256, 512, 768, 1024 or 1280)",
+                       type));
   }
   if (int const bits = raw.number<std::int16_t>(72); bits != 8 * found->second) {
     refuse(path, fmt::format("header field 'bitpix' is {} (datatype {} has {})", bits, type,
@@ -108,8 +109,9 @@ image_header read_nifti_header(fs::path const& path) {
   raw_header const raw(bytes);
   if (raw.number<std::int32_t>(0) != std::int32_t(header_bytes) ||
       std::string_view(bytes).substr(344, 3) != "n+1") {
-    refuse(path, "header fields 'sizeof_hdr' and 'magic' are not 348 and 'n+1' (is this a NIfTI-1 "
-                 "file in one piece?)");
+    refuse(path,
+           "header fields 'sizeof_hdr' and 'magic' are not 348 and 'n+1' (is this a NIfTI-1 "
+           "file in one piece?)");
   }
   header.extent = extent_of(path, raw);
   header.bytes_per_voxel = bytes_of(path, raw);
@@ -124,7 +126,8 @@ image_header read_nifti_header(fs::path const& path) {
   header.data_offset = std::int64_t(offset);
   for (std::size_t at : {std::size_t(112), std::size_t(116)}) {
     if (!std::isfinite(raw.number<float>(at))) {
-      refuse(path, fmt::format("header field '{}' is not finite", at == 112 ? "scl_slope" : "scl_inter"));
+      refuse(path,
+             fmt::format("header field '{}' is not finite", at == 112 ? "scl_slope" : "scl_inter"));
     }
   }
   return header;

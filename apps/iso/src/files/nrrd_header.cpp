@@ -24,7 +24,8 @@ fields parse_fields(fs::path const& path, text_header const& header) {
     }
     auto const colon = line.find(':');
     if (colon == std::string::npos) {
-      refuse(path, fmt::format("header line {} is not 'field: value' (is this an NRRD file?)", i + 1));
+      refuse(path,
+             fmt::format("header line {} is not 'field: value' (is this an NRRD file?)", i + 1));
     }
     std::string const key(trimmed(std::string_view(line).substr(0, colon)));
     if (!result.emplace(key, trimmed(std::string_view(line).substr(colon + 1))).second) {
@@ -43,15 +44,42 @@ std::string value(fields const& all, std::string_view key, std::string_view othe
 }
 
 std::int64_t bytes_of(fs::path const& path, std::string const& type) {
-  static std::map<std::string_view, std::int64_t> const known = {
-      {"signed char", 1}, {"int8", 1}, {"int8_t", 1}, {"uchar", 1}, {"unsigned char", 1},
-      {"uint8", 1}, {"uint8_t", 1}, {"short", 2}, {"short int", 2}, {"signed short", 2},
-      {"signed short int", 2}, {"int16", 2}, {"int16_t", 2}, {"ushort", 2}, {"unsigned short", 2},
-      {"unsigned short int", 2}, {"uint16", 2}, {"uint16_t", 2}, {"int", 4}, {"signed int", 4},
-      {"int32", 4}, {"int32_t", 4}, {"uint", 4}, {"unsigned int", 4}, {"uint32", 4},
-      {"uint32_t", 4}, {"longlong", 8}, {"long long", 8}, {"int64", 8}, {"int64_t", 8},
-      {"ulonglong", 8}, {"unsigned long long", 8}, {"uint64", 8}, {"uint64_t", 8}, {"float", 4},
-      {"double", 8}};
+  static std::map<std::string_view, std::int64_t> const known = {{"signed char", 1},
+                                                                 {"int8", 1},
+                                                                 {"int8_t", 1},
+                                                                 {"uchar", 1},
+                                                                 {"unsigned char", 1},
+                                                                 {"uint8", 1},
+                                                                 {"uint8_t", 1},
+                                                                 {"short", 2},
+                                                                 {"short int", 2},
+                                                                 {"signed short", 2},
+                                                                 {"signed short int", 2},
+                                                                 {"int16", 2},
+                                                                 {"int16_t", 2},
+                                                                 {"ushort", 2},
+                                                                 {"unsigned short", 2},
+                                                                 {"unsigned short int", 2},
+                                                                 {"uint16", 2},
+                                                                 {"uint16_t", 2},
+                                                                 {"int", 4},
+                                                                 {"signed int", 4},
+                                                                 {"int32", 4},
+                                                                 {"int32_t", 4},
+                                                                 {"uint", 4},
+                                                                 {"unsigned int", 4},
+                                                                 {"uint32", 4},
+                                                                 {"uint32_t", 4},
+                                                                 {"longlong", 8},
+                                                                 {"long long", 8},
+                                                                 {"int64", 8},
+                                                                 {"int64_t", 8},
+                                                                 {"ulonglong", 8},
+                                                                 {"unsigned long long", 8},
+                                                                 {"uint64", 8},
+                                                                 {"uint64_t", 8},
+                                                                 {"float", 4},
+                                                                 {"double", 8}};
   auto const found = known.find(type);
   if (found == known.end()) {
     refuse(path, fmt::format("header field 'type' is '{}' (expected one number a voxel: int8 ... "
@@ -62,8 +90,10 @@ std::int64_t bytes_of(fs::path const& path, std::string const& type) {
 }
 
 // "(1,0,0) (0,1,0) (0,0,1)": three vectors of three finite numbers.
-void check_vectors(fs::path const& path, std::string_view field, std::string text, std::size_t count) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
+void check_vectors(fs::path const& path, std::string_view field, std::string text,
+                   std::size_t count) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
   parse_numbers(path, field, text, count);
 }
 
@@ -84,13 +114,15 @@ void place_data(fs::path const& path, fields const& all, text_header const& text
   std::string const data = value(all, "data file", "datafile");
   if (data.empty()) {
     if (!text.lines.back().empty()) {
-      refuse(path, "the header does not end in an empty line within 64 KiB (is this an NRRD file?)");
+      refuse(path,
+             "the header does not end in an empty line within 64 KiB (is this an NRRD file?)");
     }
     header.data_file = path;
     header.data_offset = text.bytes;
   } else {
     if (data.starts_with("LIST") || data.find('%') != std::string::npos) {
-      refuse(path, fmt::format("header field 'data file' is '{}' (one data file is expected)", data));
+      refuse(path,
+             fmt::format("header field 'data file' is '{}' (one data file is expected)", data));
     }
     header.data_file = path.parent_path() / data;
   }

@@ -55,7 +55,8 @@ void write_levels(std::filesystem::path const& path, gray_image const& image,
 }  // namespace
 
 gray_window full_window(gray_image const& image) {
-  gray_window window{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  gray_window window{std::numeric_limits<double>::infinity(),
+                     -std::numeric_limits<double>::infinity()};
   for (float const value : image.values) {
     if (std::isfinite(value)) {
       window.black = std::min(window.black, double(value));

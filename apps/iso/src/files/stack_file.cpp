@@ -45,7 +45,8 @@ class handle {
 
 void quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-void write_attribute(fs::path const& path, hid_t object, char const* name, std::string const& text) {
+void write_attribute(fs::path const& path, hid_t object, char const* name,
+                     std::string const& text) {
   handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
   H5Tset_size(type, text.empty() ? 1 : text.size());
   H5Tset_cset(type, H5T_CSET_UTF8);
@@ -58,14 +59,15 @@ void write_attribute(fs::path const& path, hid_t object, char const* name, std::
 }
 
 // Text of any length lies in a dataset of its own.
-void write_text_dataset(fs::path const& path, hid_t file, char const* name, std::string const& text) {
+void write_text_dataset(fs::path const& path, hid_t file, char const* name,
+                        std::string const& text) {
   handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
   H5Tset_size(type, text.empty() ? 1 : text.size());
   H5Tset_cset(type, H5T_CSET_UTF8);
   handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)");
-  handle const dataset(
-      path, H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
-      "cannot be written (HDF5 dataset)");
+  handle const dataset(path,
+                       H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose, "cannot be written (HDF5 dataset)");
   if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.empty() ? "" : text.data()) < 0) {
     refuse(path, fmt::format("cannot be written (dataset '{}')", name));
   }
@@ -79,7 +81,8 @@ std::string text_of(fs::path const& path, char const* name, hid_t type, auto&& r
   }
   std::size_t const length = H5Tget_size(type);
   if (length > most_text) {
-    refuse(path, fmt::format("'{}' claims {} characters (at most {} are read)", name, length, most_text));
+    refuse(path,
+           fmt::format("'{}' claims {} characters (at most {} are read)", name, length, most_text));
   }
   std::string text(length, '\0');
   if (read(text.data()) < 0) {
@@ -108,7 +111,8 @@ std::string read_geometry_text(fs::path const& path, hid_t file) {
 std::array<std::int64_t, 3> read_extent(fs::path const& path, hid_t dataset) {
   handle const space(path, H5Dget_space(dataset), H5Sclose, "dataset /projections has no shape");
   if (int const rank = H5Sget_simple_extent_ndims(space); rank != 3) {
-    refuse(path, fmt::format("dataset /projections has {} axes (3 are expected: views, u, v)", rank));
+    refuse(path,
+           fmt::format("dataset /projections has {} axes (3 are expected: views, u, v)", rank));
   }
   hsize_t n[3];
   H5Sget_simple_extent_dims(space, n, nullptr);
@@ -122,15 +126,17 @@ void check_storage(fs::path const& path, hid_t dataset, std::array<std::int64_t,
   claim.bytes_per_voxel = element;
   claim.data_file = path;
   claim.data_offset = -1;
-  handle const creation(path, H5Dget_create_plist(dataset), H5Pclose, "dataset /projections is damaged");
+  handle const creation(path, H5Dget_create_plist(dataset), H5Pclose,
+                        "dataset /projections is damaged");
   hsize_t const stored = H5Dget_storage_size(dataset);
   __extension__ using wide = unsigned __int128;
   wide const needed = wide(extent[0]) * wide(extent[1]) * wide(extent[2]) * wide(element);
   wide const most = H5Pget_layout(creation) == H5D_CHUNKED ? wide(stored) * 1032 : wide(stored);
   if (extent[0] < 1 || extent[1] < 1 || extent[2] < 1 || needed > most) {
-    refuse(path, fmt::format("dataset /projections claims {} x {} x {} values of {} bytes ({} bytes of "
-                             "them are stored) fetch or write it again",
-                             extent[0], extent[1], extent[2], element, stored));
+    refuse(path,
+           fmt::format("dataset /projections claims {} x {} x {} values of {} bytes ({} bytes of "
+                       "them are stored) fetch or write it again",
+                       extent[0], extent[1], extent[2], element, stored));
   }
   if (H5Pget_layout(creation) == H5D_CONTIGUOUS) {
     detail::check_length(path, claim);
@@ -143,9 +149,10 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
     if (!std::isfinite(stack.values[i])) {
       auto const at = std::int64_t(i);
       auto const& n = stack.extent;
-      refuse(path, fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
-                               "finite)",
-                               at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], stack.values[i]));
+      refuse(path,
+             fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
+                         "finite)",
+                         at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], stack.values[i]));
     }
   }
 }
@@ -160,13 +167,16 @@ void write_stack(fs::path const& path, projection_stack<T> const& stack) {
     handle const file(path,
                       H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
                       H5Fclose, "cannot be written (HDF5 refused to make the file)");
-    hsize_t const n[3] = {hsize_t(stack.extent[0]), hsize_t(stack.extent[1]), hsize_t(stack.extent[2])};
-    handle const space(path, H5Screate_simple(3, n, nullptr), H5Sclose, "cannot be written (shape)");
+    hsize_t const n[3] = {hsize_t(stack.extent[0]), hsize_t(stack.extent[1]),
+                          hsize_t(stack.extent[2])};
+    handle const space(path, H5Screate_simple(3, n, nullptr), H5Sclose,
+                       "cannot be written (shape)");
     hid_t const stored = sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     handle const dataset(
         path, H5Dcreate2(file, dataset_name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
         H5Dclose, "cannot be written (HDF5 dataset)");
-    if (H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, stack.values.data()) < 0) {
+    if (H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, stack.values.data()) <
+        0) {
       refuse(path, "cannot be written (is the disk full?)");
     }
     write_attribute(path, dataset, "unit", stack.unit);
@@ -191,7 +201,8 @@ projection_stack<T> read_stack(fs::path const& path) {
                        "dataset /projections is missing");
   handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /projections has no type");
   if (H5Tget_class(type) != H5T_FLOAT) {
-    refuse(path, "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
+    refuse(path,
+           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
   }
   projection_stack<T> stack;
   stack.extent = read_extent(path, dataset);
@@ -202,9 +213,9 @@ projection_stack<T> read_stack(fs::path const& path) {
   try {
     stack.values.resize(count);
   } catch (std::bad_alloc const&) {
-    throw out_of_memory(fmt::format("'{}': {} bytes do not fit the memory", path.string(),
-                                    count * sizeof(T)),
-                        count * sizeof(T), 0);
+    throw out_of_memory(
+        fmt::format("'{}': {} bytes do not fit the memory", path.string(), count * sizeof(T)),
+        count * sizeof(T), 0);
   }
   if (H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, stack.values.data()) < 0) {
     refuse(path, "dataset /projections cannot be read (truncated or damaged)");

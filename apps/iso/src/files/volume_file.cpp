@@ -81,10 +81,11 @@ alignment align(fs::path const& path, itk::ImageIOBase const& io) {
         result.world[axis] = world;
         result.sign[axis] = direction[world] > 0 ? 1 : -1;
       } else if (!(size <= slack)) {
-        refuse(path, fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
-                                 "permutations of the axes are read) resample it to an axis-aligned "
-                                 "grid",
-                                 axis, direction[0], direction[1], direction[2]));
+        refuse(path,
+               fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
+                           "permutations of the axes are read) resample it to an axis-aligned "
+                           "grid",
+                           axis, direction[0], direction[1], direction[2]));
       }
     }
   }
@@ -158,7 +159,8 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
     volume.extent[world] = extent[axis];
     volume.spacing[world] = spacing;
     double const corner = io.GetOrigin(unsigned(world));
-    volume.origin[world] = how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
+    volume.origin[world] =
+        how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
     if (!std::isfinite(volume.origin[world])) {
       refuse(path, "header field 'origin' is not finite");
     }
@@ -170,9 +172,10 @@ void check_finite(fs::path const& path, host_volume const& volume) {
     if (!std::isfinite(volume.values[i])) {
       auto const at = std::int64_t(i);
       auto const& n = volume.extent;
-      refuse(path, fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
-                               "first",
-                               at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], volume.values[i]));
+      refuse(path,
+             fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
+                         "first",
+                         at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], volume.values[i]));
     }
   }
 }
@@ -225,8 +228,9 @@ host_volume read_volume(fs::path const& path, finite_values values) {
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (io->GetNumberOfDimensions() < 3 || io->GetNumberOfComponents() != 1 ||
           std::int64_t(io->GetDimensions(axis)) != header.extent[axis]) {
-        refuse(path, "its header reads differently at second sight (one number a voxel, three axes "
-                     "are expected)");
+        refuse(path,
+               "its header reads differently at second sight (one number a voxel, three axes "
+               "are expected)");
       }
     }
     auto const how = align(path, *io);
@@ -253,7 +257,8 @@ host_volume read_volume(fs::path const& path, finite_values values) {
 
 void write_volume(fs::path const& path, host_volume const& volume) {
   auto const& n = volume.extent;
-  auto const file_order = reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
+  auto const file_order =
+      reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
   write_image(path, file_order, n, volume.spacing, volume.origin);
 }
 
@@ -267,9 +272,11 @@ void write_projection_image(fs::path const& path, std::vector<T> const& values,
   write_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
 }
 template void write_projection_image(fs::path const&, std::vector<float> const&,
-                                     std::array<std::int64_t, 3> const&, std::array<double, 2> const&);
+                                     std::array<std::int64_t, 3> const&,
+                                     std::array<double, 2> const&);
 template void write_projection_image(fs::path const&, std::vector<double> const&,
-                                     std::array<std::int64_t, 3> const&, std::array<double, 2> const&);
+                                     std::array<std::int64_t, 3> const&,
+                                     std::array<double, 2> const&);
 
 bool is_image_path(fs::path const& path) {
   auto const end = detail::ending(path);

@@ -7,13 +7,15 @@ namespace iso::jobs {
 namespace {
 
 demo_plan plan_of(demo_request const& request) {
-  ISO_VALIDATE(request.size >= 8 && request.size <= 1024, "demo: size {} (from 8 to 1024)", request.size);
+  ISO_VALIDATE(request.size >= 8 && request.size <= 1024, "demo: size {} (from 8 to 1024)",
+               request.size);
   ISO_VALIDATE(request.views >= 1 && request.views <= 10000, "demo: {} views (from 1 to 10000)",
                request.views);
   double const width = 256;  // mm: the phantom's cube, whatever the number of voxels
   double const voxel = width / double(request.size);
   std::int64_t const n = request.size;
-  // 10 degrees of cone: source at 1000 mm, detector at 1536 mm, pixels that see a voxel at the axis.
+  // 10 degrees of cone: source at 1000 mm, detector at 1536 mm, pixels that see a voxel at the
+  // axis.
   double const pixel = voxel * 1.536;
   return {grid::centred({n, n, n}, {voxel, voxel, voxel}),
           ct::circular_cone({n, n, pixel, pixel, 0, 0}, 1000, 1536,

@@ -72,8 +72,8 @@ class scanner {
 template <class T, class Exec>
 timed<T> exact_projections(Exec const& exec, demo_state& state) {
   auto const& g = state.plan.scan;
-  auto const out = make_projections<T, typename Exec::memory_space>("iso::jobs::exact", g.num_views(),
-                                                                    g.num_u(), g.num_v());
+  auto const out = make_projections<T, typename Exec::memory_space>(
+      "iso::jobs::exact", g.num_views(), g.num_u(), g.num_v());
   auto const phantom = ct::shepp_logan(state.plan.width / 2);
   auto const staged = ct::stage(exec, g);
   double const seconds =
@@ -134,15 +134,16 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
 
 template <class T, class Exec>
 std::vector<T> run_ct_method(Exec const& exec, std::string const& backend, demo_state& state,
-                             ct::geometry const& g, files::host_volume const& volume, method const& m,
-                             std::vector<double> const* exact) {
+                             ct::geometry const& g, files::host_volume const& volume,
+                             method const& m, std::vector<double> const* exact) {
   state.next(std::string("chest CT, ") + m.name + " on " + backend);
   auto const loaded = load<T>(exec, volume);
   scanner<Exec, T> scan(exec, g, loaded);
   auto projected = scan.run(m);
   std::optional<double> error;
   if (exact) {
-    error = relative_l1(std::vector<double>(projected.values.begin(), projected.values.end()), *exact);
+    error =
+        relative_l1(std::vector<double>(projected.values.begin(), projected.values.end()), *exact);
   }
   auto const counts = count_rays(g, loaded.grid);
   auto const values = projected.values;
@@ -177,9 +178,10 @@ void run_large_on(Exec const& exec, std::string const& backend, demo_state& stat
   for (auto const& m : {methods[0], methods[1], methods[3], methods[4]}) {
     state.watch.step(0.99, std::string(m.name) + " at 512 on " + backend);
     auto projected = scan.run(m);
-    state.add<float>(std::string("project_") + m.name + "_512", backend, std::move(projected.values),
-                     projected.seconds, {},
-                     floor_seconds(m.projector, all, g, box, 4, state.ceilings.find(backend)->second));
+    state.add<float>(
+        std::string("project_") + m.name + "_512", backend, std::move(projected.values),
+        projected.seconds, {},
+        floor_seconds(m.projector, all, g, box, 4, state.ceilings.find(backend)->second));
   }
 }
 
@@ -206,8 +208,7 @@ void run_ct(demo_state& state, files::host_volume const& volume) {
   for (auto const& name : state.request.backends) {
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      auto const exact =
-          run_ct_method<double>(exec, name, state, g, volume, methods[0], nullptr);
+      auto const exact = run_ct_method<double>(exec, name, state, g, volume, methods[0], nullptr);
       auto const drawn = run_ct_method<float>(exec, name, state, g, volume, methods[0], &exact);
       if (name == state.request.backends.front()) {
         draw_projection(state, "chest_ct_projection.png", g, drawn);

@@ -11,7 +11,8 @@
 
 namespace iso::jobs {
 
-demo_state::demo_state(demo_request const& the_request, observer const& the_watch, demo_plan the_plan)
+demo_state::demo_state(demo_request const& the_request, observer const& the_watch,
+                       demo_plan the_plan)
     : request(the_request),
       watch(the_watch),
       plan(std::move(the_plan)),
@@ -35,8 +36,8 @@ void demo_state::next(std::string const& what) {
 }
 
 template <class T>
-void demo_state::add(std::string const& operation, std::string const& backend, std::vector<T> values,
-                     double seconds, std::optional<double> error,
+void demo_state::add(std::string const& operation, std::string const& backend,
+                     std::vector<T> values, double seconds, std::optional<double> error,
                      std::optional<double> least_seconds) {
   record one;
   one.operation = operation;
@@ -85,23 +86,25 @@ template double relative_l1(std::vector<double> const&, std::vector<double> cons
 
 namespace {
 
-void draw(demo_state& state, std::string const& name, files::gray_image const& image) {
-  files::write_png(state.request.folder / name, image, files::full_window(image));
+void draw(demo_state& state, std::string const& name, files::gray_image const& image,
+          files::gray_window window) {
+  files::write_png(state.request.folder / name, image, window);
   state.result.figures.push_back(name);
 }
 
 }  // namespace
 
-// The slice z = middle, x to the right and y upwards.
+// The slice that cuts most of the ellipsoids, x to the right and y upwards; the skull is
+// overexposed.
 void draw_phantom(demo_state& state, std::vector<float> const& volume) {
   auto const& n = state.plan.volume.extent;
   files::gray_image image{n[0], n[1], {}};
   for (std::int64_t y = n[1]; y-- > 0;) {
     for (std::int64_t x = 0; x < n[0]; ++x) {
-      image.values.push_back(volume[std::size_t((x * n[1] + y) * n[2] + n[2] / 2)]);
+      image.values.push_back(volume[std::size_t((x * n[1] + y) * n[2] + n[2] * 3 / 8)]);
     }
   }
-  draw(state, "phantom.png", image);
+  draw(state, "phantom.png", image, {0, 0.5});
 }
 
 // The first view, u to the right and v upwards.
@@ -113,7 +116,7 @@ void draw_projection(demo_state& state, std::string const& name, ct::geometry co
       image.values.push_back(projections[std::size_t(u * scan.num_v() + v)]);
     }
   }
-  draw(state, name, image);
+  draw(state, name, image, files::full_window(image));
 }
 
 }  // namespace iso::jobs

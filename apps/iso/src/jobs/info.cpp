@@ -14,12 +14,14 @@ void add(std::vector<fact>& to, std::string const& name, std::string const& valu
     to.push_back({name, value, ""});
   }
 }
-void add(std::vector<fact>& to, std::string const& name, std::int64_t value, std::string const& unit) {
+void add(std::vector<fact>& to, std::string const& name, std::int64_t value,
+         std::string const& unit) {
   if (value > 0) {
     to.push_back({name, value, unit});
   }
 }
-void add_rate(std::vector<fact>& to, std::string const& name, double value, std::string const& unit) {
+void add_rate(std::vector<fact>& to, std::string const& name, double value,
+              std::string const& unit) {
   if (value > 0) {
     to.push_back({name, value, unit});
   }

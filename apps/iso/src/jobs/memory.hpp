@@ -21,11 +21,12 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   auto const facts = backend::facts(exec);
   if (facts.memory_free_bytes > 0 && bytes > facts.memory_free_bytes) {
     throw out_of_memory(
-        message("{}: {} bytes do not fit the memory of backend {} ({} bytes are free) use a smaller "
-                "volume, fewer views or a larger machine",
-                {detail::as_message_arg(what), detail::as_message_arg(bytes),
-                 detail::as_message_arg(facts.backend),
-                 detail::as_message_arg(facts.memory_free_bytes)}),
+        message(
+            "{}: {} bytes do not fit the memory of backend {} ({} bytes are free) use a smaller "
+            "volume, fewer views or a larger machine",
+            {detail::as_message_arg(what), detail::as_message_arg(bytes),
+             detail::as_message_arg(facts.backend),
+             detail::as_message_arg(facts.memory_free_bytes)}),
         std::uint64_t(bytes), std::uint64_t(facts.memory_free_bytes));
   }
 }
@@ -39,12 +40,13 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
   } catch (error const&) {
     throw;
   } catch (std::exception const&) {
-    throw out_of_memory(
-        message("{}: {} bytes could not be allocated ({} bytes were free) use a smaller volume or fewer "
-                "views",
-                {detail::as_message_arg(what), detail::as_message_arg(bytes),
-                 detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
-        std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));
+    throw out_of_memory(message("{}: {} bytes could not be allocated ({} bytes were free) use a "
+                                "smaller volume or fewer "
+                                "views",
+                                {detail::as_message_arg(what), detail::as_message_arg(bytes),
+                                 detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
+                        std::uint64_t(bytes),
+                        std::uint64_t(backend::facts(exec).memory_free_bytes));
   }
 }
 

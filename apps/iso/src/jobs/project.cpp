@@ -23,7 +23,8 @@ grid grid_of(project_request const& request) {
 }
 
 template <class T, class Exec>
-volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec, project_request const& request,
+volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec,
+                                                      project_request const& request,
                                                       grid const& g) {
   if (request.phantom_size == 0) {
     return load<T>(exec, request.volume);
@@ -35,8 +36,8 @@ volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec, project_
   return volume;
 }
 
-// On the host some views at a time, so that progress and cancellation come often enough; no bit depends
-// on it. A GPU takes all at once.
+// On the host some views at a time, so that progress and cancellation come often enough; no bit
+// depends on it. A GPU takes all at once.
 template <class T, class Exec>
 void project_in_parts(Exec const& exec, ct::geometry const& g,
                       volume_view<T, typename Exec::memory_space> const& volume,
@@ -50,8 +51,8 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
   for (std::int64_t first = 0; first < g.num_views(); first += part) {
     auto const some = g.subset(first, std::min(part, g.num_views() - first));
     auto const staged = ct::stage(exec, some);
-    auto const out =
-        projections_at<T, typename Exec::memory_space>(projections.data.data() + first * image, some);
+    auto const out = projections_at<T, typename Exec::memory_space>(
+        projections.data.data() + first * image, some);
     job control;
     control.progress = [&](double fraction) {
       double const views = double(first) + fraction * double(some.num_views());
@@ -75,8 +76,8 @@ projection_result run(Exec const& exec, project_request const& request, observer
   options.oversampling = request.oversampling;
   std::int64_t const scratch = ct::forward_project_bytes_needed<Exec, T>(g, volume_grid, options);
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
-  double const wanted = double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) +
-                        double(scratch);
+  double const wanted =
+      double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) + double(scratch);
   std::int64_t const bytes = wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62;
 
   watch.step(0, "preparing");
@@ -84,8 +85,8 @@ projection_result run(Exec const& exec, project_request const& request, observer
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
   guard_memory(exec, bytes, "iso project", [&] {
     auto const volume = volume_of<T>(exec, request, volume_grid);
-    auto const projections = make_projections<T, space>("iso::jobs::projections", g.num_views(),
-                                                        g.num_u(), g.num_v());
+    auto const projections =
+        make_projections<T, space>("iso::jobs::projections", g.num_views(), g.num_u(), g.num_v());
     workspace<space> const work(scratch);
     result.time_ms = 1e3 * seconds_of(exec, [&] {
                        project_in_parts<T>(exec, g, volume, projections, work, options, watch);

@@ -68,7 +68,13 @@ ct::geometry make_geometry(files::geometry_description const& g) {
 }
 
 grid make_grid(files::host_volume const& volume) {
-  return {volume.extent, vec(volume.spacing), vec(volume.origin)};
+  grid g;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    g.extent[axis] = volume.extent[axis];
+  }
+  g.spacing = vec(volume.spacing);
+  g.origin = vec(volume.origin);
+  return g;
 }
 
 }  // namespace iso::jobs

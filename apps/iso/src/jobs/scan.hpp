@@ -26,9 +26,10 @@ ct::summation summation_named(std::string_view name);
 
 /// Copies host values onto `exec`, converted to T, and waits.
 template <class T, class Exec>
-volume_view<T, typename Exec::memory_space> load(Exec const& exec, files::host_volume const& volume) {
-  auto const target =
-      make_volume<T, typename Exec::memory_space>("iso::jobs::volume", make_grid(volume), unit::per_mm);
+volume_view<T, typename Exec::memory_space> load(Exec const& exec,
+                                                 files::host_volume const& volume) {
+  auto const target = make_volume<T, typename Exec::memory_space>("iso::jobs::volume",
+                                                                  make_grid(volume), unit::per_mm);
   auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, target.data);
   std::copy(volume.values.begin(), volume.values.end(), host.data());
   Kokkos::deep_copy(exec, target.data, host);
@@ -47,7 +48,8 @@ projection_view<T, Space> projections_at(T* out, ct::geometry const& g) {
 template <class T, class Space>
 volume_view<T, Space> volume_at(T* out, grid const& g) {
   using data = typename volume_view<T, Space>::data_type;
-  return {g, data(out, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2]))};
+  return {g,
+          data(out, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2]))};
 }
 
 /// The values of a view on the host, in the order they lie; waits for `exec`.

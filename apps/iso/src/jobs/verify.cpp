@@ -42,7 +42,10 @@ class comparison {
  public:
   comparison(verify_request const& request, std::string operation, Case const& what,
              std::vector<variant> variants)
-      : request_(request), operation_(std::move(operation)), case_(what), variants_(std::move(variants)) {}
+      : request_(request),
+        operation_(std::move(operation)),
+        case_(what),
+        variants_(std::move(variants)) {}
 
   template <class Exec>
   record on(std::string const& backend) {
@@ -147,7 +150,8 @@ void add_small(plan& all) {
   all.add<T>("math_sincos", math_case<T>{function::sincos}, shapes);
   all.add<T>("lane_group_row_sum", row_case<T>{}, shapes);
   // The branching and the branchless walk promise the same bits, whichever the backend prefers.
-  all.add<T>("radiological_path_amanatides_woo", path_case<T>{ray::traversal::amanatides_woo}, shapes);
+  all.add<T>("radiological_path_amanatides_woo", path_case<T>{ray::traversal::amanatides_woo},
+             shapes);
   all.add<T>("radiological_path_branchless", path_case<T>{ray::traversal::branchless}, shapes);
   all.add<T>("radiological_path_fastest", path_case<T>{ray::traversal::fastest}, shapes);
   all.add<T>("radiological_path_siddon", path_case<T>{ray::traversal::siddon}, shapes);
@@ -168,16 +172,19 @@ void add_projections(plan& all) {
   all.add<T>("project_joseph_order_free",
              projection_case<T>{cone, projector::joseph_linear, summation::order_free}, joseph);
   all.add<T>("project_joseph_ordered_parallel",
-             projection_case<T>{verify_parallel(), projector::joseph_linear, summation::ordered}, joseph);
+             projection_case<T>{verify_parallel(), projector::joseph_linear, summation::ordered},
+             joseph);
   all.add<T>("project_joseph_ordered_tilted",
-             projection_case<T>{verify_tilted(), projector::joseph_linear, summation::ordered}, shapes);
+             projection_case<T>{verify_tilted(), projector::joseph_linear, summation::ordered},
+             shapes);
   all.add<T>("project_joseph_spline",
              projection_case<T>{cone, projector::joseph_spline, summation::ordered}, shapes);
   all.add<T>("project_amanatides_woo",
              projection_case<T>{cone, projector::amanatides_woo, summation::ordered}, shapes);
   all.add<T>("project_branchless",
              projection_case<T>{cone, projector::branchless, summation::ordered}, shapes);
-  all.add<T>("project_siddon", projection_case<T>{cone, projector::siddon, summation::ordered}, shapes);
+  all.add<T>("project_siddon", projection_case<T>{cone, projector::siddon, summation::ordered},
+             shapes);
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ struct row_case {
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const rows = 8192;
     return {rows, [=](Exec const& exec, variant const& v, T* out) {
-              backend::for_each_lane_group("iso::jobs::verify::rows", exec, rows, row_kernel<T>{out},
-                                           {v.groups});
+              backend::for_each_lane_group("iso::jobs::verify::rows", exec, rows,
+                                           row_kernel<T>{out}, {v.groups});
             }};
   }
 };
@@ -192,8 +192,8 @@ struct projection_case {
               here.shape = {v.groups};
               here.slab_planes = v.slab;
               here.path = v.path;
-              ct::forward_project<Exec, T>(on, staged, volume,
-                                           projections_at<T, space>(out, staged.host()), work, here);
+              ct::forward_project<Exec, T>(
+                  on, staged, volume, projections_at<T, space>(out, staged.host()), work, here);
             }};
   }
 };

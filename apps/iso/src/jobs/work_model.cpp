@@ -9,10 +9,10 @@ namespace iso::jobs {
 namespace {
 
 // Adds what the segment from a to b (voxels, box [0, n)) has inside the box.
-void count_segment(vec3<double> a, vec3<double> d, std::array<std::int64_t, 3> const& n, double low,
-                   double high, ray_counts& counts) {
+void count_segment(vec3<double> a, vec3<double> d, grid const& box, double low, double high,
+                   ray_counts& counts) {
   for (int axis = 0; axis < 3; ++axis) {
-    double const width = double(n[std::size_t(axis)]);
+    double const width = double(box.extent[std::size_t(axis)]);
     if (d[axis] == 0) {
       if (a[axis] < 0 || a[axis] >= width) {
         return;
@@ -25,8 +25,8 @@ void count_segment(vec3<double> a, vec3<double> d, std::array<std::int64_t, 3> c
     high = std::min(high, std::max(first, last));
   }
   if (high > low) {
-    std::array<double, 3> const crossed = {std::abs(d.x) * (high - low), std::abs(d.y) * (high - low),
-                                           std::abs(d.z) * (high - low)};
+    std::array<double, 3> const crossed = {
+        std::abs(d.x) * (high - low), std::abs(d.y) * (high - low), std::abs(d.z) * (high - low)};
     counts.joseph_samples += *std::max_element(crossed.begin(), crossed.end());
     counts.segments += crossed[0] + crossed[1] + crossed[2] + 1;
   }
@@ -45,7 +45,7 @@ ray_counts count_rays(ct::geometry const& g, grid const& volume) {
         auto const pixel = view.detector_origin + double(u) * view.u_step + double(v) * view.v_step;
         auto const from = volume.to_index(cone ? view.source : pixel) + half;
         auto const along = volume.to_index_vector(cone ? pixel - view.source : view.source);
-        count_segment(from, along, volume.extent, cone ? 0 : -far, cone ? 1 : far, counts);
+        count_segment(from, along, volume, cone ? 0 : -far, cone ? 1 : far, counts);
       }
     }
   }

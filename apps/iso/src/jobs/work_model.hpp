@@ -19,9 +19,9 @@ struct ray_counts {
 
 ray_counts count_rays(ct::geometry const& g, grid const& volume);
 
-/// Seconds that the projection takes at the ceilings: volume and projections moved once, and for each
-/// Joseph sample three blends of three operations and an addition, for each voxel crossed one fma for
-/// the sum, one for the next crossing and a difference. The larger of the two.
+/// Seconds that the projection takes at the ceilings: volume and projections moved once, and for
+/// each Joseph sample three blends of three operations and an addition, for each voxel crossed one
+/// fma for the sum, one for the next crossing and a difference. The larger of the two.
 double floor_seconds(ct::projector method, ray_counts const& counts, ct::geometry const& g,
                      grid const& volume, int bytes_per_value, backend::ceilings const& most);
 

@@ -42,21 +42,32 @@ struct launch_shape {
 
 /// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.
 ///
-/// `Threads` and `MinBlocks` are CUDA launch bounds (MinBlocks 0: none). On the host the widest of the compiled vector
-/// widths that this processor has is taken at run time; the bits do not depend on it.
-template <unsigned Threads = 256, unsigned MinBlocks = 0, execution_space Exec, class Kernel>
+/// `Threads` is the size of a CUDA block and `MinBlocks` how many of them must fit a multiprocessor
+/// (0: no matter). Kernels of many short groups run best in flat ranges, whose blocks are of 128; long
+/// ones that share lines of the level-1 cache with their neighbours want larger blocks, which Kokkos
+/// makes of teams. On the host the widest of the compiled vector widths that this processor has is taken
+/// at run time. No bit depends on any of it.
+template <unsigned Threads = 128, unsigned MinBlocks = 0, execution_space Exec, class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
+  static_assert(Threads % 128 == 0 && Threads <= 1024,
+                "iso::backend::for_each_lane_group: Threads must be a multiple of 128, at most 1024");
   std::int64_t const most = std::numeric_limits<std::int32_t>::max() / lanes - 1024;
   std::int64_t const step =
       shape.groups_per_launch > 0 ? std::min(shape.groups_per_launch, most) : most;
   for (std::int64_t first = 0; first < count; first += step) {
     std::int64_t const groups = std::min(step, count - first);
-    if constexpr (detail::is_cuda<Exec>) {
-      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint32_t>,
-                                         Kokkos::LaunchBounds<Threads, MinBlocks>>;
+    using bounds = Kokkos::LaunchBounds<Threads, MinBlocks>;
+    if constexpr (detail::is_cuda<Exec> && Threads == 128) {
+      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint32_t>, bounds>;
       Kokkos::parallel_for(label, policy(exec, 0, std::uint32_t(groups * lanes)),
                            detail::cuda_body<Kernel>{kernel, first});
+    } else if constexpr (detail::is_cuda<Exec>) {
+      constexpr std::int64_t warps = Threads / lanes;
+      Kokkos::parallel_for(
+          label,
+          Kokkos::TeamPolicy<Exec, bounds>(exec, int((groups + warps - 1) / warps), int(Threads)),
+          detail::cuda_team_body<Kernel, int(warps)>{kernel, first, groups});
     } else {
       using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
       Kokkos::parallel_for(label, policy(exec, first, first + groups),

@@ -42,15 +42,18 @@ struct joseph_scratch {
 
 /// Pixels a lane carries: two share the work across z.
 inline constexpr int joseph_rows = 2;
+/// Fans that a processor's thread walks together (4, 8, 16 and 32 tried).
+inline constexpr int host_fans = 16;
 
 /// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T resolves
 /// to better than a sixteenth of a voxel, and byte distances of 32 bits.
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
-/// Driving planes a launch when the caller leaves it open: what stays in a GPU's level-2 cache while all
-/// views of a band pass over it; everything at once on the host or for a few views.
-std::int32_t default_slab_planes(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
-                                 std::int64_t cache_bytes);
+/// Driving planes a launch when the caller leaves it open. On a GPU, what a band of all views reads of
+/// a slab should stay in the level-2 cache: 192 planes were fastest on an H200 at 512^3 and at 1024^3
+/// (64 to 1024 tried). A few views gain nothing from slabs, nor does a processor.
+inline constexpr std::int32_t device_slab_planes = 3 * block_planes;
+inline constexpr std::int64_t few_views = 8;
 
 void validate_forward_project(geometry const& g, iso::grid const& volume,
                               std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
@@ -110,11 +113,10 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
                                              std::int32_t(host.num_u())});
   auto const most = std::int32_t(std::max(volume.grid.extent[0], volume.grid.extent[1]));
   constexpr bool on_device = backend::is_device<Exec>;
-  std::int32_t const planes =
-      options.slab_planes > 0 ? options.slab_planes
-      : on_device ? default_slab_planes(host, volume.grid, sizeof(T), std::int64_t(17) << 20)
-                  : most;
-  joseph_fast_kernel<T, Sum, on_device ? 1 : 8, joseph_rows> kernel{
+  std::int32_t const automatic =
+      on_device && host.num_views() >= few_views ? device_slab_planes : most;
+  std::int32_t const planes = options.slab_planes > 0 ? options.slab_planes : automatic;
+  joseph_fast_kernel<T, Sum, on_device ? 1 : host_fans, joseph_rows> kernel{
       volume.data.data(),
       projections,
       s.fans,
@@ -127,8 +129,7 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
       std::int32_t(host.num_v()),
       {},
       false,
-      false,
-      on_device};
+      false};
   for (std::int32_t first = 0; first < most; first += planes) {
     kernel.slab = {first, std::min(most, first + planes)};
     kernel.first_slab = first == 0;
@@ -147,7 +148,7 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
   joseph_general_kernel<T, Sum, Weight> const kernel{
       g.views(),    volume.data.data(), projections,  s.scale,      volume.grid,
       options.edge, host.kind(),        host.num_u(), host.num_v()};
-  backend::for_each_lane_group<256>("iso::ct::forward_project", exec,
+  backend::for_each_lane_group("iso::ct::forward_project", exec,
                                     host.num_views() * host.num_u() * kernel.bands(), kernel,
                                     options.shape);
 }
@@ -176,7 +177,7 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
     forward_project_dda_kernel<Method, Index, T> const kernel{
         ray::traversal_grid(volume.grid), g.views().data(), volume.data.data(), projections,
         host.num_u(),                     host.num_v(),     host.kind(),        options.oversampling};
-    backend::for_each_lane_group<256>("iso::ct::forward_project", exec,
+    backend::for_each_lane_group("iso::ct::forward_project", exec,
                                       host.num_views() * kernel.groups_per_view(), kernel,
                                       options.shape);
   };

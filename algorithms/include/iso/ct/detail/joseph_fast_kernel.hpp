@@ -93,7 +93,6 @@ struct joseph_fast_kernel {
   plane_range slab;
   bool first_slab;
   bool last_slab;
-  bool bands_outermost;
 
   static constexpr std::int32_t band = 32 * Rows;
 
@@ -166,18 +165,18 @@ struct joseph_fast_kernel {
     std::int32_t band;
   };
 
+  /// Bands of v slowest, so that what all views read of one band stays in a cache while they pass: on a
+  /// GPU, whose thousands of groups spread over u and views, next to views and u; on the host, whose few
+  /// threads follow one tile from view to view, next to u and views.
   KOKKOS_FUNCTION tile_position locate(std::int64_t index) const {
     auto const i = std::uint32_t(index);
-    auto const bands = std::uint32_t(num_bands());
     auto const across = std::uint32_t(tiles_across());
-    std::uint32_t const tiles = std::uint32_t(num_views) * across;
-    std::uint32_t const band_index = bands_outermost ? i / tiles : i % bands;
-    std::uint32_t const tile = bands_outermost ? i % tiles : i / bands;
-    if constexpr (Fans == 1) {
-      return {tile, 1, std::int32_t(band_index)};
-    }
-    std::uint32_t const view = tile / across;
-    std::int32_t const u = std::int32_t(tile - view * across) * Fans;
+    auto const views = std::uint32_t(num_views);
+    std::uint32_t const band_index = i / (views * across);
+    std::uint32_t const rest = i - band_index * (views * across);
+    std::uint32_t const view = Fans == 1 ? rest / across : rest % views;
+    std::uint32_t const tile = Fans == 1 ? rest % across : rest / views;
+    std::int32_t const u = std::int32_t(tile) * Fans;
     return {std::int64_t(view) * num_u + u, num_u - u < Fans ? num_u - u : Fans,
             std::int32_t(band_index)};
   }
@@ -287,14 +286,14 @@ struct joseph_fast_kernel {
     joseph_fan<T> const& fan = *s.fan;
     // Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64: one wide
     // multiply-add each, and volumes may be as large as memory.
-    std::uint64_t const stride = stride_along(fan.axis) * sizeof(T);
-    std::uint64_t const column = stride_along(1 - fan.axis) * sizeof(T);
+    std::uint32_t const stride = stride_along(fan.axis) * std::uint32_t(sizeof(T));
+    std::uint32_t const column = stride_along(1 - fan.axis) * std::uint32_t(sizeof(T));
     std::int32_t const height = std::int32_t(g.extent[2]);
     coordinate<T> const across = fan.across;
-    // A bias that the group's integer parts carry is taken off the columns' addresses.
-    constexpr std::uint32_t bias = Group::template index_bias<T>;
-    char const* const origin =
-        reinterpret_cast<char const*>(volume) - std::uint64_t(bias) * sizeof(T);
+    // A bias that the group's integer parts carry is taken off the columns' addresses, once.
+    constexpr std::uint64_t bias = Group::template index_bias<T>;
+    std::uint64_t const origin =
+        reinterpret_cast<std::uint64_t>(volume) - bias * (sizeof(T) + std::uint64_t(column));
     auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
 #ifdef __CUDACC__
 #pragma unroll 4
@@ -303,8 +302,8 @@ struct joseph_fast_kernel {
       std::uint32_t k;
       T w;
       group.split(across(i), k, w);
-      char const* const address =
-          origin + std::uint32_t(i) * stride + std::uint64_t(k - bias) * column;
+      std::uint64_t const address =
+          origin + std::uint64_t(std::uint32_t(i)) * stride + std::uint64_t(k) * column;
       auto const* const lower = reinterpret_cast<T const*>(address);
       auto const* const upper = reinterpret_cast<T const*>(address + column);
       for (int r = 0; r < Rows; ++r) {

@@ -40,60 +40,83 @@ KOKKOS_FORCEINLINE_FUNCTION bool finite(vec3<T> a) {
   return (a.x - a.x == 0) & (a.y - a.y == 0) & (a.z - a.z == 0);
 }
 
+// What follows has no branches, and no operation that could trap is only half needed: so the compiler
+// may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or NaN on a
+// plane, and less_of and greater_of pass over a NaN on their left.
+
 /// The planes of one axis in the order in which the ray meets them, 0 to count. An axis along which it
 /// does not move counts as upward, so that a point on a plane belongs to the upper voxel.
 struct axis_planes {
   double position;
-  double speed;  // >= 0
+  double speed;    // >= 0
   double count;
   double spacing;
   double origin;
-  bool down;
+  double sign;     // 1 upward, -1 downward
+  double plane_0;  // number of the first plane met, from below
+  double voxel_0;  // voxel before the first plane
 
   KOKKOS_FORCEINLINE_FUNCTION axis_planes(double o, double d, double n, double width, double centre)
-      : position(o), speed(d < 0 ? -d : d), count(n), spacing(width), origin(centre), down(d < 0) {}
+      : position(o),
+        speed(Kokkos::fabs(d)),
+        count(n),
+        spacing(width),
+        origin(centre),
+        sign(d < 0 ? -1.0 : 1.0),
+        plane_0(d < 0 ? n : 0.0),
+        voxel_0(d < 0 ? n : -1.0) {}
 
   /// From the ray's origin to plane q along this axis, positive ahead. Taken from the plane's own
   /// coordinate, so that it is exact near the origin, however slow the ray is along this axis.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double distance(double q) const {
-    double const mirrored = count - q;
-    double const plane = Kokkos::fma((down ? mirrored : q) - 0.5, spacing, origin);
-    double const ahead = plane - position;
-    return down ? -ahead : ahead;
+    double const n = Kokkos::fma(sign, q, plane_0);
+    return sign * (Kokkos::fma(n - 0.5, spacing, origin) - position);
   }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double t_enter() const {
-    double const never = Kokkos::Experimental::infinity_v<double>;
-    bool const between = (distance(0) <= 0) & (distance(count) > 0);
-    double const t = distance(0) / speed;
-    return speed > 0 ? t : between ? -never : never;
-  }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double t_leave() const {
-    double const t = distance(count) / speed;
-    return speed > 0 ? t : Kokkos::Experimental::infinity_v<double>;
+  /// Not moving, and not between the first plane and the last.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool beside() const {
+    return (speed == 0) & ((distance(0) > 0) | (distance(count) <= 0));
   }
   /// The first plane ahead at time t, of 1 to count: an estimate, put right by comparing distances.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double next_plane(double t) const {
     double const gone = t * speed;
-    double q = Kokkos::floor((gone - distance(0)) / spacing) + 1;
-    q = q > 1 ? q : 1.0;
-    q = q < count ? q : count;
-    double const late = (q < count) & (distance(q) <= gone) ? 1.0 : 0.0;
-    q = q + late;
-    double const early = (q > 1) & (distance(q - 1) > gone) ? 1.0 : 0.0;
-    return q - early;
+    double const planes = less_of(greater_of((gone - distance(0)) / spacing - 0.5, 0.0), count - 1);
+    double const rounder = 0x1.8p52;  // to the nearest integer
+    double q = (planes + rounder) - rounder + 1;
+    q = less_of(q + (distance(q) <= gone ? 1.0 : 0.0), count);
+    return greater_of(q - (distance(q - 1) > gone ? 1.0 : 0.0), 1.0);
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double voxel(double next) const {
-    double const from_above = count - next;
-    double const from_below = next - 1;
-    return down ? from_above : from_below;
+    return Kokkos::fma(sign, next, voxel_0);
   }
 };
 
-/// `mm` as a T in [0, largest]; the largest where a ray never moves along the axis.
+/// `mm` as a T from zero to the largest finite one; a NaN as zero.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T bounded(double mm) {
-  double const most = double(Kokkos::Experimental::finite_max_v<T>);
-  return T(less_of(greater_of(mm, 0.0), most));
+  return less_of(greater_of(T(mm), T(0)), Kokkos::Experimental::finite_max_v<T>);
+}
+
+/// A power of two that keeps the squares of very long and very short directions in range, applied to
+/// directions; times take its inverse.
+struct direction_scale {
+  double of_direction;
+  double of_time;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit direction_scale(double largest)
+      : of_direction(largest < 0x1p-300 ? 0x1p600 : largest > 0x1p300 ? 0x1p-600 : 1.0),
+        of_time(largest < 0x1p-300 ? 0x1p-600 : largest > 0x1p300 ? 0x1p600 : 1.0) {}
+};
+
+KOKKOS_FORCEINLINE_FUNCTION double largest_of(vec3<double> d) {
+  return greater_of(greater_of(Kokkos::fabs(d.x), Kokkos::fabs(d.y)), Kokkos::fabs(d.z));
+}
+
+/// Length of the direction after its scale. On its own because a square root, which may set errno,
+/// would keep the rest from being vectorised.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION double scaled_length(ray<Real> const& r) {
+  vec3<double> const d(r.direction);
+  return norm(direction_scale(largest_of(d)).of_direction * d);
 }
 
 /// The part of a ray inside its grid, in double precision.
@@ -101,65 +124,68 @@ struct clipped_ray {
   axis_planes x;
   axis_planes y;
   axis_planes z;
+  double t_end;  ///< the ray's own
   double t_in;
   double t_out;
-  double t_end;   ///< the ray's own
-  double length;  ///< of the direction, mm
-  bool hits;      ///< else t_in and t_out mean nothing
-};
+  bool hits;     ///< else t_out means nothing
 
-/// Without branches, so that the compiler may clip several rays at once.
-template <class Real>
-KOKKOS_FORCEINLINE_FUNCTION clipped_ray clip(ray<Real> const& r, traversal_grid const& g) {
-  vec3<double> d{double(r.direction.x), double(r.direction.y), double(r.direction.z)};
-  vec3<double> const o{double(r.origin.x), double(r.origin.y), double(r.origin.z)};
-  // A power of two keeps the squares of very long and very short directions in range.
-  double const most = greater_of(greater_of(Kokkos::fabs(d.x), Kokkos::fabs(d.y)), Kokkos::fabs(d.z));
-  double const scale = most < 0x1p-300 ? 0x1p600 : most > 0x1p300 ? 0x1p-600 : 1.0;
-  double const unscale = most < 0x1p-300 ? 0x1p-600 : most > 0x1p300 ? 0x1p600 : 1.0;
-  d = scale * d;
-  axis_planes const x(o.x, d.x, g.extent.x, g.spacing.x, g.origin.x);
-  axis_planes const y(o.y, d.y, g.extent.y, g.spacing.y, g.origin.y);
-  axis_planes const z(o.z, d.z, g.extent.z, g.spacing.z, g.origin.z);
-  double const t_in = greater_of(greater_of(x.t_enter(), y.t_enter()),
-                                 greater_of(z.t_enter(), double(r.t_min) * unscale));
-  double const t_end = double(r.t_max) * unscale;
-  double const t_out = less_of(less_of(x.t_leave(), y.t_leave()), less_of(z.t_leave(), t_end));
-  bool const hits = finite(o) & finite(d) & (most > 0) & (r.t_min < r.t_max) & (t_in < t_out) &
-                    (t_in - t_in == 0);
-  return {x, y, z, hits ? t_in : 0.0, t_out, t_end, norm(d), hits};
-}
+  template <class Real>
+  KOKKOS_FORCEINLINE_FUNCTION clipped_ray(ray<Real> const& r, traversal_grid const& g)
+      : clipped_ray(r, g, direction_scale(largest_of(vec3<double>(r.direction)))) {}
+
+  template <class Real>
+  KOKKOS_FORCEINLINE_FUNCTION clipped_ray(ray<Real> const& r, traversal_grid const& g,
+                                          direction_scale scale)
+      : x(r.origin.x, scale.of_direction * r.direction.x, g.extent.x, g.spacing.x, g.origin.x),
+        y(r.origin.y, scale.of_direction * r.direction.y, g.extent.y, g.spacing.y, g.origin.y),
+        z(r.origin.z, scale.of_direction * r.direction.z, g.extent.z, g.spacing.z, g.origin.z),
+        t_end(scale.of_time * double(r.t_max)) {
+    double const from =
+        greater_of(x.distance(0) / x.speed,
+                   greater_of(y.distance(0) / y.speed,
+                              greater_of(z.distance(0) / z.speed, scale.of_time * double(r.t_min))));
+    t_out = less_of(x.distance(x.count) / x.speed,
+                    less_of(y.distance(y.count) / y.speed,
+                            less_of(z.distance(z.count) / z.speed, t_end)));
+    bool const moves = (x.speed > 0) | (y.speed > 0) | (z.speed > 0);
+    hits = finite(r.origin) & finite(r.direction) & moves & !(x.beside() | y.beside() | z.beside()) &
+           (r.t_min < r.t_max) & (from < t_out) & (from - from == 0);
+    t_in = hits ? from : 0.0;
+  }
+};
 
 /// Where `r` enters the grid: worked out in double precision, the result rounded to T.
 template <class T, class Index, class Real>
-KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_grid const& g) {
-  clipped_ray const c = clip(r, g);
+KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_grid const& g,
+                                                  double length) {
+  clipped_ray const c(r, g);
   double const qx = c.x.next_plane(c.t_in);
   double const qy = c.y.next_plane(c.t_in);
   double const qz = c.z.next_plane(c.t_in);
   auto const first = [&](axis_planes const& a, double q) {
-    T const mm = bounded<T>((a.distance(q) / a.speed - c.t_in) * c.length);
-    return a.speed > 0 ? mm : Kokkos::Experimental::finite_max_v<T>;
+    return bounded<T>((a.distance(q) / a.speed - c.t_in) * length);
   };
-  auto const step = [&](axis_planes const& a) {
-    T const mm = bounded<T>(a.spacing / a.speed * c.length);
-    return a.speed > 0 ? mm : T(0);
-  };
+  auto const step = [&](axis_planes const& a) { return bounded<T>(a.spacing / a.speed * length); };
   entry<T, Index> e;
   e.first = {first(c.x, qx), first(c.y, qy), first(c.z, qz)};
   e.step = {step(c.x), step(c.y), step(c.z)};
-  vec3<T> const rest{T(c.x.count - qx), T(c.y.count - qy), T(c.z.count - qz)};
-  T const end = less_of(less_of(Kokkos::fma(rest.x, e.step.x, e.first.x),
-                                Kokkos::fma(rest.y, e.step.y, e.first.y)),
-                        less_of(Kokkos::fma(rest.z, e.step.z, e.first.z),
-                                bounded<T>((c.t_end - c.t_in) * c.length)));
-  bool const countable = greater_of(greater_of(g.extent.x, g.extent.y), g.extent.z) <= most_planes<T>;
-  e.end = c.hits & countable ? end : T(0);
+  T const end_x = Kokkos::fma(T(c.x.count - qx), e.step.x, e.first.x);
+  T const end_y = Kokkos::fma(T(c.y.count - qy), e.step.y, e.first.y);
+  T const end_z = Kokkos::fma(T(c.z.count - qz), e.step.z, e.first.z);
+  T const end = less_of(less_of(end_x, end_y),
+                        less_of(end_z, bounded<T>((c.t_end - c.t_in) * length)));
+  bool const counts = (g.extent.x <= most_planes<T>) & (g.extent.y <= most_planes<T>) &
+                      (g.extent.z <= most_planes<T>);
+  e.end = less_of(end, c.hits & counts ? Kokkos::Experimental::finite_max_v<T> : T(0));
   e.index = Index(Kokkos::fma(c.x.voxel(qx), g.stride.x,
                               Kokkos::fma(c.y.voxel(qy), g.stride.y, c.z.voxel(qz))));
-  auto const stride = [](axis_planes const& a, double s) { return Index(a.down ? -s : s); };
-  e.stride = {stride(c.x, g.stride.x), stride(c.y, g.stride.y), stride(c.z, g.stride.z)};
+  e.stride = {Index(c.x.sign * g.stride.x), Index(c.y.sign * g.stride.y), Index(c.z.sign * g.stride.z)};
   return e;
+}
+
+template <class T, class Index, class Real>
+KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_grid const& g) {
+  return enter<T, Index>(r, g, scaled_length(r));
 }
 
 }  // namespace iso::ray::detail

@@ -10,8 +10,8 @@
 namespace iso::files {
 
 /// A file that appears whole or not at all: written under a temporary name of its own in the same
-/// folder (same ending, so that writers which go by the ending agree), flushed to the disk, renamed.
-/// A run that is killed before leaves what was there untouched.
+/// folder (same ending, so that writers which go by the ending agree), flushed to the disk,
+/// renamed. A run that is killed before leaves what was there untouched.
 class atomic_file {
  public:
   /// Reserves the temporary name; throws iso::file_error where the folder does not allow it.

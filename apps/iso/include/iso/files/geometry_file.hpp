@@ -16,13 +16,13 @@ enum class scan_kind { circular_cone, circular_parallel, vectors };
 enum class ray_kind { cone, parallel };
 
 struct detector_description {
-  std::array<std::int64_t, 2> pixels{};    ///< along u, v
-  std::array<double, 2> pitch{1, 1};  ///< mm
-  std::array<double, 2> offset{};     ///< mm, of the detector's middle along u, v
+  std::array<std::int64_t, 2> pixels{};  ///< along u, v
+  std::array<double, 2> pitch{1, 1};     ///< mm
+  std::array<double, 2> offset{};        ///< mm, of the detector's middle along u, v
 };
 
 struct view_description {
-  std::array<double, 3> source{};  ///< mm; with parallel rays their direction
+  std::array<double, 3> source{};           ///< mm; with parallel rays their direction
   std::array<double, 3> detector_origin{};  ///< mm; centre of pixel (0, 0)
   std::array<double, 3> u_step{};           ///< mm
   std::array<double, 3> v_step{};           ///< mm

@@ -13,9 +13,10 @@ struct attenuation_point {
   double per_mm;  ///< at 100 keV
 };
 
-/// Air, water and cortical bone at 100 keV: mass attenuation 0.1707 (water) and 0.1855 cm2/g (ICRU-44
-/// cortical bone) of NIST SRD 126 (Hubbell and Seltzer), densities 1 and 1.92 g/cm3. A scanner with an
-/// effective energy of 70 keV shows that bone at 1590 HU. docs/formats.md has the derivation.
+/// Air, water and cortical bone at 100 keV: mass attenuation 0.1707 (water) and 0.1855 cm2/g
+/// (ICRU-44 cortical bone) of NIST SRD 126 (Hubbell and Seltzer), densities 1 and 1.92 g/cm3. A
+/// scanner with an effective energy of 70 keV shows that bone at 1590 HU. docs/formats.md has the
+/// derivation.
 inline constexpr std::array<attenuation_point, 3> attenuation_table = {
     {{-1000, 0}, {0, 0.01707}, {1590, 0.035616}}};
 

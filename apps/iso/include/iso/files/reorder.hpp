@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/reorder.hpp
-//! The one place where axis orders meet: files and Python have x fastest, the library has z fastest.
+//! The one place where axis orders meet: files and Python have x fastest, the library has z
+//! fastest.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +42,8 @@ std::vector<To> reorder(std::span<From const> source, std::int64_t offset,
   return result;
 }
 
-/// The walk that turns an array of `extent`, first axis fastest, into one with the last axis fastest;
-/// with the extents reversed, the walk back.
+/// The walk that turns an array of `extent`, first axis fastest, into one with the last axis
+/// fastest; with the extents reversed, the walk back.
 inline std::array<axis_walk, 3> last_axis_fastest(std::array<std::int64_t, 3> const& extent) {
   return {axis_walk{extent[0], 1}, axis_walk{extent[1], extent[0]},
           axis_walk{extent[2], extent[0] * extent[1]}};

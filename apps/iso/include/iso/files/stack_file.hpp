@@ -20,14 +20,15 @@ struct projection_stack {
   std::string geometry;                  ///< the geometry file's JSON text
 };
 
-/// Writes dataset /projections [views, u, v] with its attributes `unit` and `geometry`; T is float or
-/// double and is kept.
+/// Writes dataset /projections [views, u, v] with its attributes `unit` and `geometry`; T is float
+/// or double and is kept.
 /// \throws iso::file_error
 template <class T>
 void write_stack(std::filesystem::path const& path, projection_stack<T> const& stack);
 
 /// Reads it back; a file in the other precision is converted.
-/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, an attribute
+/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, an
+/// attribute
 ///                             missing, a value that is not finite
 /// \throws iso::out_of_memory  more than this machine has
 template <class T>

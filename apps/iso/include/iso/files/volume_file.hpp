@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/volume_file.hpp
-//! Volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz): docs/formats.md.
+//! Volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz):
+//! docs/formats.md.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace iso::files {
 
 /// A volume on the host, in the library's axis order.
 struct host_volume {
-  std::array<std::int64_t, 3> extent{};   ///< voxels along x, y, z
+  std::array<std::int64_t, 3> extent{};    ///< voxels along x, y, z
   std::array<double, 3> spacing{1, 1, 1};  ///< mm
   std::array<double, 3> origin{};          ///< mm; centre of voxel (0, 0, 0)
   std::vector<float> values;               ///< [nx, ny, nz], z fastest
@@ -23,12 +24,14 @@ enum class finite_values {
   not_required,  ///< read as it is
 };
 
-/// Reads a volume. Axis-aligned direction matrices (flips, permutations) are undone exactly: x, y, z
-/// of the result run along the world's axes.
+/// Reads a volume. Axis-aligned direction matrices (flips, permutations) are undone exactly: x, y,
+/// z of the result run along the world's axes.
 ///
 /// Header and length of the file are compared before any memory is asked for.
-/// \throws iso::file_error     no such file, unknown ending, a header that lies or makes no sense, a
-///                             truncated or damaged file, a tilted direction matrix, values not finite
+/// \throws iso::file_error     no such file, unknown ending, a header that lies or makes no sense,
+/// a
+///                             truncated or damaged file, a tilted direction matrix, values not
+///                             finite
 /// \throws iso::out_of_memory  more than this machine has
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required);

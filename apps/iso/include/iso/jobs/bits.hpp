@@ -19,7 +19,8 @@ using word_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>
 /// The bits of `x`, every NaN as the one canonical pattern.
 template <class T>
 word_of<T> canonical_bits(T x) {
-  word_of<T> const nan = sizeof(T) == 4 ? word_of<T>(0x7fc00000U) : word_of<T>(0x7ff8000000000000ULL);
+  word_of<T> const nan =
+      sizeof(T) == 4 ? word_of<T>(0x7fc00000U) : word_of<T>(0x7ff8000000000000ULL);
   return x == x ? std::bit_cast<word_of<T>>(x) : nan;
 }
 
@@ -55,11 +56,11 @@ std::uint64_t ulp_distance(T a, T b) {
 }
 
 struct difference {
-  std::int64_t index = 0;    ///< of the first element that differs
-  std::string expected;      ///< its value in the reference run, as a hexadecimal and a decimal number
+  std::int64_t index = 0;  ///< of the first element that differs
+  std::string expected;  ///< its value in the reference run, as a hexadecimal and a decimal number
   std::string found;
-  std::uint64_t ulps = 0;    ///< between the two
-  std::int64_t count = 0;    ///< elements that differ
+  std::uint64_t ulps = 0;  ///< between the two
+  std::int64_t count = 0;  ///< elements that differ
 };
 
 std::string number_text(double value);

@@ -20,17 +20,17 @@ std::vector<std::string> method_names();
 struct project_request {
   std::string backend;
   std::string method = "joseph";
-  std::string sum = "ordered";        ///< or "order-free"
-  std::string precision = "float";    ///< or "double"
-  int oversampling = 1;               ///< exact methods: rays a pixel each way
+  std::string sum = "ordered";      ///< or "order-free"
+  std::string precision = "float";  ///< or "double"
+  int oversampling = 1;             ///< exact methods: rays a pixel each way
   files::geometry_description geometry;
-  files::host_volume volume;          ///< 1/mm; without values where a phantom is wanted
-  std::int64_t phantom_size = 0;      ///< voxels along each side; 0: `volume`
-  double phantom_width = 256;         ///< mm, of the phantom's cube
+  files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
+  std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
+  double phantom_width = 256;     ///< mm, of the phantom's cube
 };
 
 struct projection_result {
-  std::array<std::int64_t, 3> extent{};  ///< views, u, v
+  std::array<std::int64_t, 3> extent{};                          ///< views, u, v
   std::variant<std::vector<float>, std::vector<double>> values;  ///< [views, u, v]
   std::string hash;
   double time_ms = 0;  ///< of the projection alone, data in place

@@ -38,11 +38,11 @@ struct record {
   std::string operation;
   std::string backend;
   std::string precision;
-  std::string hash;                        ///< of the first run
-  std::int64_t runs = 0;                   ///< that were compared
-  bool agrees = true;                      ///< with the reference: the first backend's first run
-  std::optional<double> error;             ///< l1 of difference over l1 of reference, where one is known
-  std::optional<double> time_ms;           ///< of one call
+  std::string hash;               ///< of the first run
+  std::int64_t runs = 0;          ///< that were compared
+  bool agrees = true;             ///< with the reference: the first backend's first run
+  std::optional<double> error;    ///< l1 of difference over l1 of reference, where one is known
+  std::optional<double> time_ms;  ///< of one call
   std::optional<double> share_of_ceiling;  ///< least time at the measured ceilings over time
   std::vector<disagreement> disagreements;
 };

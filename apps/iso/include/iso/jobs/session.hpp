@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/session.hpp
-//! What the tool's jobs share. These headers name no Kokkos type: the command line compiles without it.
+//! What the tool's jobs share. These headers name no Kokkos type: the command line compiles without
+//! it.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,8 @@ class session {
 /// The backends of this build, Serial first.
 std::vector<std::string> backend_names();
 
-/// `choice` is a backend's name or several with commas between; "all"; or "default", the last of this
-/// build. Throws iso::invalid_argument for a name that this build does not have.
+/// `choice` is a backend's name or several with commas between; "all"; or "default", the last of
+/// this build. Throws iso::invalid_argument for a name that this build does not have.
 std::vector<std::string> choose_backends(std::string_view choice);
 
 /// What a long job tells and asks its caller.

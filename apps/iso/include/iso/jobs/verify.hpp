@@ -22,8 +22,8 @@ struct verify_request {
   fault inject = fault::none;
 };
 
-/// Runs every operation on every backend with every number of threads and launch shape, repeated, and
-/// compares all bits with those of the first run.
+/// Runs every operation on every backend with every number of threads and launch shape, repeated,
+/// and compares all bits with those of the first run.
 report verify(verify_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/hounsfield.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/files/stack_file.hpp>
+#include <iso/jobs/project.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace iso::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct project_options {
+  common_options common;
+  std::string volume;
+  std::string phantom;
+  std::string geometry;
+  std::string output;
+  std::string png;
+  std::int64_t size = 128;
+  double width = 256;
+  std::int64_t view = 0;
+  bool hounsfield = false;
+  bool centred = false;
+  jobs::project_request request;
+};
+
+bool is_stack_path(fs::path const& path) {
+  return path.extension() == ".h5" || path.extension() == ".hdf5";
+}
+
+// Everything that can be wrong before any work is done.
+void check_outputs(project_options const& options) {
+  if (options.output.empty() && options.png.empty() && options.common.json_file.empty()) {
+    throw invalid_argument(
+        "nothing to write (the result would be lost) give --output, --png or --json");
+  }
+  fs::path const output = options.output;
+  auto const end = output.extension();
+  if (!options.output.empty() && !is_stack_path(output) && end != ".mha" && end != ".nrrd") {
+    throw file_error(
+        fmt::format("'{}': ending '{}' is not a format for projections (.h5, .hdf5, .mha and "
+                    ".nrrd are)",
+                    options.output, end.string()));
+  }
+  if (!options.png.empty() && fs::path(options.png).extension() != ".png") {
+    throw file_error(fmt::format("'{}': does not end in .png (the preview is one)", options.png));
+  }
+  for (auto const& file : {options.output, options.png, options.common.json_file}) {
+    check_folder(file);
+  }
+}
+
+void read_inputs(project_options& options) {
+  auto& request = options.request;
+  request.geometry = files::read_geometry(options.geometry);
+  auto const& g = request.geometry;
+  auto const views =
+      std::int64_t(g.kind == files::scan_kind::vectors ? g.views.size() : g.angles.size());
+  if (options.view >= views) {
+    throw invalid_argument(
+        fmt::format("--view {} (the geometry has {} views, counted from 0)", options.view, views));
+  }
+  if (options.volume.empty()) {
+    request.phantom_size = options.size;
+    request.phantom_width = options.width;
+    return;
+  }
+  request.volume = files::read_volume(options.volume);
+  auto& values = request.volume.values;
+  if (options.hounsfield) {
+    files::to_attenuation(values);
+  } else if (*std::min_element(values.begin(), values.end()) < -100) {
+    spdlog::warn(
+        "'{}' holds values below -100; attenuation in 1/mm is expected (are these Hounsfield "
+        "units? then give --hounsfield)",
+        options.volume);
+  }
+  if (options.centred) {
+    centre(request.volume);
+  }
+}
+
+std::array<double, 2> pitch_of(files::geometry_description const& g) {
+  if (g.kind != files::scan_kind::vectors) {
+    return g.detector.pitch;
+  }
+  auto const length = [](std::array<double, 3> const& v) { return std::hypot(v[0], v[1], v[2]); };
+  return {length(g.views[0].u_step), length(g.views[0].v_step)};
+}
+
+template <class T>
+void write_projections(project_options const& options, jobs::projection_result const& result,
+                       std::vector<T> const& values) {
+  if (is_stack_path(options.output)) {
+    files::write_stack<T>(options.output,
+                          {result.extent, values, "1", options.request.geometry.text});
+  } else if (!options.output.empty()) {
+    files::write_projection_image<T>(options.output, values, result.extent,
+                                     pitch_of(options.request.geometry));
+  }
+}
+
+// One view, u to the right, v upwards.
+template <class T>
+files::gray_image picture(jobs::projection_result const& result, std::vector<T> const& values,
+                          std::int64_t view) {
+  auto const [views, nu, nv] = result.extent;
+  files::gray_image image{nu, nv, {}};
+  for (std::int64_t v = nv; v-- > 0;) {
+    for (std::int64_t u = 0; u < nu; ++u) {
+      image.values.push_back(float(values[std::size_t((view * nu + u) * nv + v)]));
+    }
+  }
+  return image;
+}
+
+int run_project(project_options& options) {
+  check_outputs(options);
+  read_inputs(options);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  auto const chosen = jobs::choose_backends(options.common.backend);
+  if (chosen.size() != 1) {
+    throw invalid_argument(
+        fmt::format("--backend '{}' (project runs on one) name one", options.common.backend));
+  }
+  request.backend = chosen.front();
+  auto const result = jobs::project(request, terminal_observer());
+  json document = {
+      {"isocenter", ISO_VERSION}, {"operation", "project"},     {"method", request.method},
+      {"sum", request.sum},       {"backend", request.backend}, {"precision", request.precision},
+      {"extent", result.extent},  {"hash", result.hash},        {"time_ms", result.time_ms}};
+  std::string const text =
+      fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
+                  result.extent[1], result.extent[2], request.method, request.backend,
+                  result.time_ms, result.hash);
+  std::visit([&](auto const& values) { write_projections(options, result, values); },
+             result.values);
+  if (!options.png.empty()) {
+    auto const image = std::visit(
+        [&](auto const& values) { return picture(result, values, options.view); }, result.values);
+    auto const window = files::full_window(image);
+    files::write_png(options.png, image, window, files::png_depth::bits16);
+    spdlog::info("'{}': view {}, black is {:.6g}, white {:.6g}", options.png, options.view,
+                 window.black, window.white);
+    document["preview"] = {
+        {"view", options.view}, {"black", window.black}, {"white", window.white}};
+  }
+  if (options.common.json_file != "-") {
+    fmt::print("{}\n", text);
+  }
+  write_json(options.common.json_file, document);
+  return success;
+}
+
+void add_input_options(CLI::App& sub, project_options& options) {
+  auto* const volume =
+      sub.add_option("--volume", options.volume,
+                     "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), attenuation in 1/mm");
+  sub.add_flag("--hounsfield", options.hounsfield,
+               "the volume holds CT numbers: convert them (100 keV)")
+      ->needs(volume);
+  sub.add_flag("--centre", options.centred, "move the volume's middle onto the isocenter")
+      ->needs(volume);
+  auto* const phantom =
+      sub.add_option("--phantom", options.phantom, "shepp-logan, instead of a volume")
+          ->check(CLI::IsMember({"shepp-logan"}))
+          ->excludes(volume);
+  sub.add_option("--size", options.size, "voxels of the phantom along each side")
+      ->check(CLI::Range(1, 8192))
+      ->needs(phantom)
+      ->capture_default_str();
+  sub.add_option("--width", options.width, "side of the phantom's cube, mm")
+      ->check(CLI::PositiveNumber)
+      ->needs(phantom)
+      ->capture_default_str();
+  sub.add_option("--geometry", options.geometry, "geometry file (JSON, docs/formats.md)")
+      ->required();
+}
+
+}  // namespace
+
+command add_project(CLI::App& app) {
+  auto const options = std::make_shared<project_options>();
+  auto* const sub =
+      app.add_subcommand("project", "Line integrals of a volume along every detector ray");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  add_input_options(*sub, *options);
+  sub->add_option("--method", options->request.method, "how a line integral is taken")
+      ->check(CLI::IsMember(jobs::method_names()))
+      ->capture_default_str();
+  sub->add_option("--sum", options->request.sum, "order of a Joseph ray's sum")
+      ->check(CLI::IsMember({"ordered", "order-free"}))
+      ->capture_default_str();
+  sub->add_option("--precision", options->request.precision, "of all arithmetic")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
+  sub->add_option("--oversampling", options->request.oversampling,
+                  "exact methods: rays a pixel along u and along v")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  sub->add_option("--output", options->output, "projections: .h5 (HDF5), .mha or .nrrd");
+  sub->add_option("--png", options->png, "picture of one view, 16 bits, its window printed");
+  sub->add_option("--view", options->view, "the view of the picture")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  return [options, sub] {
+    if (options->volume.empty() == options->phantom.empty()) {
+      throw invalid_argument(
+          "project: no volume (or two) give either --volume FILE or --phantom "
+          "shepp-logan");
+    }
+    return run_project(*options);
+  };
+}
+
+}  // namespace iso::cli

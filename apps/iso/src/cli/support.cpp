@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/atomic_file.hpp>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+namespace iso::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};
+std::atomic<bool> on_progress_line{false};
+
+extern "C" void note_interrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+void draw_progress(double fraction, std::string const& what) {
+  int const width = 30;
+  int const done = int(fraction * width);
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} % {:<48.48}", "", done, "", width - done,
+             100 * fraction, what);
+  std::fflush(stderr);
+  on_progress_line = true;
+  if (fraction >= 1) {
+    end_progress();
+  }
+}
+
+}  // namespace
+
+void add_common(CLI::App& app, common_options& options, char const* preset) {
+  options.backend = preset;
+  app.add_option(
+         "--backend", options.backend,
+         "backends, with commas between: serial, openmp, cuda as far as this build has them; "
+         "'all'; 'default' is the last of them. Never falls back to another")
+      ->capture_default_str();
+  app.add_option("--json", options.json_file,
+                 "also write the results as JSON to this file ('-': here)");
+}
+
+void add_threads(CLI::App& app, common_options& options) {
+  app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+void watch_for_interrupts() { std::signal(SIGINT, note_interrupt); }
+
+void end_progress() {
+  if (on_progress_line.exchange(false)) {
+    fmt::print(stderr, "\r{:90}\r", "");
+    std::fflush(stderr);
+  }
+}
+
+jobs::observer terminal_observer() {
+  jobs::observer watch;
+  watch.cancelled = [] { return interrupted.load(); };
+  if (::isatty(STDERR_FILENO)) {
+    watch.progress = draw_progress;
+  }
+  return watch;
+}
+
+void write_json(std::string const& file, json const& document) {
+  if (file == "-") {
+    fmt::print("{}\n", document.dump(2));
+  } else if (!file.empty()) {
+    files::write_text(file, document.dump(2) + "\n");
+  }
+}
+
+void check_folder(std::filesystem::path const& file) {
+  auto const folder = file.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw file_error(
+        fmt::format("'{}': folder '{}' is not there (nothing can be written in it) make it "
+                    "first",
+                    file.string(), folder.string()));
+  }
+}
+
+void centre(files::host_volume& volume) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    volume.origin[axis] = -0.5 * double(volume.extent[axis] - 1) * volume.spacing[axis];
+  }
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! What the subcommands share: options, progress, output.
+#pragma once
+
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/report.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace iso::cli {
+
+/// What the program returns, stated in its help.
+enum exit_code : int {
+  success = 0,
+  bits_differ = 1,
+  bad_input = 2,
+  memory_short = 3,
+  internal_failure = 4,
+  cancelled_by_user = 130,
+};
+
+using json = nlohmann::ordered_json;
+
+struct common_options {
+  std::string backend;
+  std::string json_file;
+  int threads = 0;
+};
+
+/// --backend, with `preset` where it is not given, and --json.
+void add_common(CLI::App& app, common_options& options, char const* preset);
+void add_threads(CLI::App& app, common_options& options);
+
+/// Progress on standard error where that is a terminal, and cancellation by SIGINT.
+jobs::observer terminal_observer();
+/// Ends the line that the progress stands on.
+void end_progress();
+/// From now on SIGINT asks for a stop; a second one ends the program at once.
+void watch_for_interrupts();
+
+/// Writes `document` to `file` ("-" is standard output; nothing where it is empty).
+void write_json(std::string const& file, json const& document);
+json to_json(std::vector<jobs::backend_facts> const& machine);
+json to_json(jobs::report const& report);
+
+/// The two tables of a report, the machine's figures, and the verdict, on standard output.
+void print_machine(std::vector<jobs::backend_facts> const& machine);
+void print_records(jobs::report const& report);
+void print_verdict(jobs::report const& report);
+
+/// Throws iso::file_error unless the folder that `file` is to be written in exists.
+void check_folder(std::filesystem::path const& file);
+/// Moves the volume so that its middle lies on the isocenter.
+void centre(files::host_volume& volume);
+
+/// A subcommand's registration: adds it to `app`; its run returns an exit code.
+using command = std::function<int()>;
+command add_info(CLI::App& app);
+command add_project(CLI::App& app);
+command add_verify(CLI::App& app);
+command add_demo(CLI::App& app);
+
+}  // namespace iso::cli

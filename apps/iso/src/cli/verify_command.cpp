@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/jobs/verify.hpp>
+
+#include <memory>
+
+namespace iso::cli {
+namespace {
+
+struct verify_options {
+  common_options common;
+  std::vector<int> threads = {1, 2, 3, 7, 16};
+  int repeats = 2;
+  bool flip_a_bit = false;
+};
+
+int run_verify(verify_options const& options) {
+  if (!options.common.json_file.empty()) {
+    check_folder(options.common.json_file);
+  }
+  jobs::session const session(0);
+  jobs::verify_request request;
+  request.backends = jobs::choose_backends(options.common.backend);
+  request.threads = options.threads;
+  request.repeats = options.repeats;
+  request.inject = options.flip_a_bit ? jobs::fault::one_bit : jobs::fault::none;
+  auto const report = jobs::verify(request, terminal_observer());
+  if (options.common.json_file != "-") {
+    print_records(report);
+    print_verdict(report);
+  }
+  write_json(options.common.json_file, to_json(report));
+  return report.bits_agree.value_or(true) ? success : bits_differ;
+}
+
+}  // namespace
+
+command add_verify(CLI::App& app) {
+  auto const options = std::make_shared<verify_options>();
+  auto* const sub = app.add_subcommand(
+      "verify",
+      "Do all backends give the same bits, with any number of threads and any launch shape?");
+  add_common(*sub, options->common, "all");
+  sub->add_option("--threads", options->threads, "numbers of OpenMP threads to try, commas between")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  sub->add_option("--repeats", options->repeats, "runs of each")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  sub->add_flag(
+      "--flip-a-bit", options->flip_a_bit,
+      "flip one bit of one run of each operation, to see that verify notices: must exit with 1");
+  return [options] { return run_verify(*options); };
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check_report FILE WANTED: does the JSON of `iso verify` or `iso demo` hold what its readers rely
+// on? WANTED is what bits_agree must be: true, false, null, or any.
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace {
+
+using nlohmann::json;
+
+int failures = 0;
+
+void expect(bool condition, std::string const& what) {
+  if (!condition) {
+    std::fprintf(stderr, "check_report: %s\n", what.c_str());
+    ++failures;
+  }
+}
+
+bool number_or_null(json const& value) {
+  return value.is_null() || (value.is_number() && value >= 0);
+}
+
+void check_record(json const& record, std::size_t index, std::set<std::string>& seen) {
+  std::string const name = "record " + std::to_string(index);
+  for (auto const* key : {"operation", "backend", "precision", "hash"}) {
+    expect(record.contains(key) && record[key].is_string(),
+           name + ": text '" + key + "' is missing");
+  }
+  for (auto const* key : {"error", "time_ms", "share_of_ceiling"}) {
+    expect(record.contains(key) && number_or_null(record[key]),
+           name + ": '" + key + "' is neither a number from 0 nor null");
+  }
+  if (failures == 0) {
+    std::string const hash = record["hash"];
+    expect(hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == std::string::npos,
+           name + ": hash is not 16 hexadecimal digits");
+    expect(record["precision"] == "float" || record["precision"] == "double", name + ": precision");
+    auto const id = record["operation"].get<std::string>() + "/" +
+                    record["backend"].get<std::string>() + "/" +
+                    record["precision"].get<std::string>();
+    expect(seen.insert(id).second, name + ": " + id + " stands there twice");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: check_report FILE true|false|null|any\n");
+    return 2;
+  }
+  auto const document = json::parse(std::ifstream(argv[1]), nullptr, false);
+  expect(document.is_object(), "not a JSON object");
+  if (failures == 0) {
+    expect(document.contains("bits_agree"), "'bits_agree' is missing");
+    expect(document.contains("machine") && !document["machine"].empty(),
+           "'machine' is missing or empty");
+    expect(document.contains("records") && document["records"].is_array() &&
+               !document["records"].empty(),
+           "'records' is missing or empty");
+  }
+  if (failures == 0) {
+    std::string const wanted = argv[2];
+    expect(wanted == "any" || document["bits_agree"].dump() == wanted,
+           "bits_agree is " + document["bits_agree"].dump() + ", not " + wanted);
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < document["records"].size(); ++i) {
+      check_record(document["records"][i], i, seen);
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_command_line.sh ISO CHECK_REPORT GEOMETRIES
+# The built tool as a user meets it: exit codes, messages, files.
+set -u
+iso=$1
+check_report=$2
+geometries=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE PATTERN ARGUMENT...: the tool returns CODE, and its output matches PATTERN.
+expect() {
+  local code=$1 pattern=$2 output
+  shift 2
+  output=$("$iso" "$@" 2>&1)
+  local got=$?
+  [ $got -eq "$code" ] || fail "iso $*: exit code $got instead of $code: $output"
+  grep -qE -- "$pattern" <<<"$output" || fail "iso $*: output does not match '$pattern': $output"
+}
+
+cone=$geometries/circular_cone.json
+phantom=(--phantom shepp-logan --size 16)
+
+# Help and usage.
+expect 0 'info.*' --help
+expect 0 'Exit codes' --help
+for command in info project verify demo; do
+  expect 0 '--backend' $command --help
+  expect 0 '--json' $command --help
+  expect 0 '--threads' $command --help
+done
+expect 2 'subcommand' ''
+expect 2 '--geometry is required' project
+expect 2 'wrong not in' project "${phantom[@]}" --geometry "$cone" --method wrong
+expect 2 'no volume' project --geometry "$cone" --png x.png
+expect 2 'nothing to write' project "${phantom[@]}" --geometry "$cone"
+expect 2 'choose one of those' info --backend tpu
+expect 2 'not in range' verify --threads 0
+
+# Bad input: a sentence that names file and field, exit code 2, nothing written.
+expect 2 "'none.json' cannot be opened" project "${phantom[@]}" --geometry none.json --png x.png
+sed 's/"source_axis_mm": 1000/"source_axis_mm": -1/' "$cone" >bad.json
+expect 2 "'bad.json'.*/source_axis_mm is -1.*mm" project "${phantom[@]}" --geometry bad.json --png x.png
+sed 's/"pixels"/"pixel"/' "$cone" >bad.json
+expect 2 "'bad.json'.*/detector/pixel" project "${phantom[@]}" --geometry bad.json --png x.png
+printf 'NDims = 3\nDimSize = 1024 1024 1024\nElementType = MET_FLOAT\nElementDataFile = LOCAL\nxx' >lies.mha
+expect 2 "'lies.mha'.*truncated" project --volume lies.mha --geometry "$cone" --png x.png
+expect 2 "'none.nrrd'" project --volume none.nrrd --geometry "$cone" --png x.png
+expect 2 "ending '.jpg'" project "${phantom[@]}" --geometry "$cone" --output x.jpg
+expect 2 "folder 'no'" project "${phantom[@]}" --geometry "$cone" --output no/x.h5
+expect 2 'counted from 0' project "${phantom[@]}" --geometry "$cone" --png x.png --view 60
+expect 3 'do not fit the memory' project --phantom shepp-logan --size 8192 --geometry "$cone" --png x.png
+[ -e x.png ] && fail 'x.png was written by a run that failed'
+
+# Projections to files, from every example geometry; two formats, a picture, and JSON.
+for geometry in "$geometries"/*.json; do
+  expect 0 'hash [0-9a-f]{16}' project "${phantom[@]}" --geometry "$geometry" --output p.h5 --png p.png
+done
+expect 0 'black is 0' project "${phantom[@]}" --geometry "$cone" --output p.mha --png p.png --view 3
+expect 0 '"hash"' project "${phantom[@]}" --geometry "$cone" --json - --precision double --method siddon
+for file in p.h5 p.mha p.png; do
+  [ -s $file ] || fail "$file was not written"
+done
+# A stack written as an image is a volume again.
+expect 0 'hash' project --volume p.mha --centre --geometry "$cone" --output q.nrrd
+leftovers=$(find . -name '.iso-*')
+[ -z "$leftovers" ] || fail "temporary files stayed: $leftovers"
+
+# Facts, verification and its alarm, the demo.
+expect 0 'processor' info --no-ceilings --json info.json
+grep -q '"machine"' info.json || fail 'info.json has no machine'
+expect 0 'bits: ' verify --repeats 1 --threads 1,3 --json verify.json
+"$check_report" verify.json any || fail 'verify.json'
+expect 0 'nothing to compare' verify --backend serial --repeats 1 --json one.json
+"$check_report" one.json null || fail 'one.json'
+expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json
+"$check_report" flipped.json false || fail 'flipped.json'
+grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
+expect 0 'demo.json' demo --size 24 --views 4 --output demo
+"$check_report" demo/demo.json any || fail 'demo/demo.json'
+for file in phantom projection_joseph difference_joseph; do
+  [ -s demo/$file.png ] || fail "demo/$file.png was not written"
+done
+
+# SIGINT stops a long run with 130.
+"$iso" project --backend serial --phantom shepp-logan --size 128 --geometry "$cone" --method joseph-spline \
+  --precision double --png late.png >/dev/null 2>&1 &
+job=$!
+sleep 0.4
+kill -INT $job 2>/dev/null
+wait $job
+code=$?
+if [ $code -eq 130 ]; then
+  [ -e late.png ] && fail 'late.png was written by a run that was stopped'
+elif [ $code -ne 0 ]; then
+  fail "a run stopped by SIGINT returned $code"
+else
+  echo 'note: the run was over before the signal came'
+fi
+
+if [ $failures -gt 0 ]; then
+  echo "$failures failed"
+  exit 1
+fi
+echo 'all passed'

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files with a few bytes changed, lost or added are read or refused, and nothing else.
+#include <iso/files/stack_file.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "file_support.hpp"
+
+namespace files = iso::files;
+
+namespace {
+
+std::string damaged(std::string bytes, std::mt19937& random) {
+  for (auto changes = 1 + random() % 4; changes > 0 && !bytes.empty(); --changes) {
+    // Mostly in the header, where the harm is done.
+    std::size_t const reach =
+        random() % 4 != 0 ? std::min<std::size_t>(bytes.size(), 600) : bytes.size();
+    std::size_t const at = random() % reach;
+    switch (random() % 4) {
+      case 0:
+        bytes[at] = char(random());
+        break;
+      case 1:
+        bytes[at] = char(bytes[at] ^ (1 << random() % 8));
+        break;
+      case 2:
+        bytes.erase(at, 1 + random() % 8);
+        break;
+      default:
+        bytes.insert(at, std::string(1 + random() % 8, "0123456789- \n="[random() % 14]));
+    }
+  }
+  return bytes;
+}
+
+template <class Read>
+void read_damaged(std::filesystem::path const& path, Read const& read) {
+  std::string const whole = iso::test::get(path);
+  std::mt19937 random(20);
+  int refused = 0;
+  for (int i = 0; i < 150; ++i) {
+    iso::test::put(path, damaged(whole, random));
+    try {
+      read(path);
+    } catch (iso::error const& failure) {
+      ++refused;
+      CHECK(iso::test::names(failure.what(), {path.filename().string()}));
+    }
+  }
+  CHECK(refused > 50);
+}
+
+}  // namespace
+
+TEST_CASE("damaged volumes are read or refused") {
+  iso::test::scratch_folder const folder;
+  files::host_volume const volume{{4, 5, 6}, {1, 2, 3}, {0, 0, 0}, std::vector<float>(120, 1.5F)};
+  for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
+    CAPTURE(name);
+    files::write_volume(folder / name, volume);
+    read_damaged(folder / name, [](auto const& path) { files::read_volume(path); });
+  }
+}
+
+TEST_CASE("damaged stacks are read or refused") {
+  iso::test::scratch_folder const folder;
+  files::projection_stack<float> stack;
+  stack.extent = {4, 5, 6};
+  stack.values.assign(120, 1.0F);
+  files::write_stack(folder / "p.h5", stack);
+  read_damaged(folder / "p.h5", [](auto const& path) { files::read_stack<float>(path); });
+}

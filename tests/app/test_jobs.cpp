@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_support.hpp"
+
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/info.hpp>
+#include <iso/jobs/project.hpp>
+#include <iso/jobs/verify.hpp>
+
+#include <doctest/doctest.h>
+
+namespace files = iso::files;
+namespace jobs = iso::jobs;
+
+namespace {
+
+jobs::project_request phantom_request(std::string const& backend) {
+  jobs::project_request request;
+  request.backend = backend;
+  request.phantom_size = 24;
+  request.geometry = files::parse_geometry(
+      R"({"type": "circular_cone", "detector": {"pixels": [20, 16], "pitch_mm": [24, 24]},
+          "source_axis_mm": 1000, "source_detector_mm": 1536,
+          "angles_deg": {"range": 360, "count": 6}})",
+      "test");
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("one voxel of a file lands on its own pixel") {
+  iso::test::scratch_folder const folder;
+  // Voxel (x, y, z) = (1, 2, 3) of 5 x 5 x 5 is 1, the others 0: a file with x fastest.
+  std::vector<float> voxels(125, 0.0F);
+  voxels[1 + 5 * (2 + 5 * 3)] = 1;
+  iso::test::put(folder / "v.mha",
+                 "NDims = 3\nDimSize = 5 5 5\nElementSpacing = 1 1 1\nOffset = -2 -2 -2\n"
+                 "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n" +
+                     iso::test::bytes_of(voxels));
+  for (auto const& backend : jobs::backend_names()) {
+    for (std::string const method : {"joseph", "siddon", "branchless", "amanatides-woo"}) {
+      CAPTURE(backend);
+      CAPTURE(method);
+      jobs::project_request request;
+      request.backend = backend;
+      request.method = method;
+      request.volume = files::read_volume(folder / "v.mha");
+      // At 0 degrees rays run along -x, u along +y, v along +z: y = 2 and z = 3 are u = 2 and v
+      // = 3. At 90 degrees u runs along -x: x = 1 is u = 3.
+      request.geometry = files::parse_geometry(
+          R"({"type": "circular_parallel", "detector": {"pixels": [5, 5], "pitch_mm": [1, 1]},
+              "angles_deg": [0, 90]})",
+          "test");
+      auto const result = jobs::project(request, {});
+      auto const& values = std::get<std::vector<float>>(result.values);
+      REQUIRE(values.size() == 50);
+      for (std::size_t i = 0; i < 50; ++i) {
+        bool const hit = i == 2 * 5 + 3 || i == 25 + 3 * 5 + 3;
+        CAPTURE(i);
+        CHECK(values[i] == doctest::Approx(hit ? 1 : 0).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("projections have the same hash on every backend") {
+  std::string first;
+  for (auto const& backend : jobs::backend_names()) {
+    auto const result = jobs::project(phantom_request(backend), {});
+    first = first.empty() ? result.hash : first;
+    CHECK(result.hash == first);
+    CHECK(result.extent == std::array<std::int64_t, 3>{6, 20, 16});
+  }
+}
+
+TEST_CASE("too much memory is a typed error with both figures, and the next call works") {
+  auto request = phantom_request(jobs::backend_names().back());
+  request.phantom_size = 8192;
+  try {
+    jobs::project(request, {});
+    FAIL("2 TB were allocated");
+  } catch (iso::out_of_memory const& failure) {
+    CHECK(failure.requested() > std::uint64_t(1) << 41);
+    CHECK(failure.available() > 0);
+    CHECK(failure.available() < failure.requested());
+  }
+  request.phantom_size = 8;
+  CHECK_NOTHROW(jobs::project(request, {}));
+}
+
+TEST_CASE("a job stops where it is asked to, and tells how far it is") {
+  auto const request = phantom_request("serial");
+  jobs::observer watch;
+  double last = -1;
+  watch.progress = [&](double fraction, std::string const&) {
+    CHECK(fraction >= last);
+    last = fraction;
+  };
+  jobs::project(request, watch);
+  CHECK(last == 1);
+  watch.progress = nullptr;
+  watch.cancelled = [] { return true; };
+  CHECK_THROWS_AS(jobs::project(request, watch), iso::cancelled);
+}
+
+TEST_CASE("unknown names are refused with the choices") {
+  CHECK_THROWS_WITH_AS(jobs::choose_backends("tpu"), doctest::Contains("serial"),
+                       iso::invalid_argument);
+  auto request = phantom_request("serial");
+  request.method = "guess";
+  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("siddon"),
+                       iso::invalid_argument);
+  request = phantom_request("serial");
+  request.sum = "random";
+  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("order-free"),
+                       iso::invalid_argument);
+  request = phantom_request("serial");
+  request.precision = "half";
+  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("double"),
+                       iso::invalid_argument);
+}
+
+TEST_CASE("info names a processor for every backend") {
+  auto const machine = jobs::info(jobs::backend_names(), jobs::ceilings_wanted::no, {});
+  REQUIRE(machine.size() == jobs::backend_names().size());
+  for (auto const& one : machine) {
+    CHECK_FALSE(one.facts.empty());
+    CHECK(one.ceilings.empty());
+  }
+}
