@@ -29,10 +29,7 @@ function(iso_add_layer name)
   list(REMOVE_DUPLICATES headers)
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(iso::${name} ALIAS ${target})
-  set_target_properties(
-    ${target}
-    PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
-  )
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_sources(
     ${target}
@@ -40,12 +37,28 @@ function(iso_add_layer name)
   )
   target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
   iso_warnings(${target})
+  iso_quiet_nvcc(${target})
   install(
     TARGETS ${target}
     EXPORT IsocenterTargets
     FILE_SET HEADERS
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   )
+endfunction()
+
+# For targets that nvcc compiles. Kernels are host and device functions of a group; with the host's
+# group they call host functions, which nvcc notes (20011, 20014) once for every call, and it does not
+# know GCC's pragmas (1675).
+function(iso_quiet_nvcc target)
+  if(Kokkos_ENABLE_CUDA)
+    target_compile_options(
+      ${target}
+      PRIVATE
+        "SHELL:-Xcudafe --diag_suppress=20011"
+        "SHELL:-Xcudafe --diag_suppress=20014"
+        "SHELL:-Xcudafe --diag_suppress=1675"
+    )
+  endif()
 endfunction()
 
 function(iso_warnings target)

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 
   // Three calls, enqueued one after the other; nothing waits until the fence.
   iso::ct::rasterise_ellipsoids(exec, head, volume);
-  iso::ct::forward_project<execution, float>(exec, geometry, volume, projections, scratch);
+  iso::ct::forward_project(exec, geometry, volume, projections, scratch);
   iso::ct::project_ellipsoids(exec, head, geometry, exact);
   exec.fence();
 

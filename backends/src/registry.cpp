@@ -20,8 +20,9 @@ bool keeps_subnormals() {
 
 void check_floating_point_environment() {
   if (std::fegetround() != FE_TONEAREST) {
-    throw error("the rounding mode is not to nearest (results would differ between backends) "
-                "call std::fesetround(FE_TONEAREST)");
+    throw error(
+        "the rounding mode is not to nearest (results would differ between backends) "
+        "call std::fesetround(FE_TONEAREST)");
   }
   bool kept = keeps_subnormals();
   using host = Kokkos::DefaultHostExecutionSpace;
@@ -30,8 +31,9 @@ void check_floating_point_environment() {
       Kokkos::RangePolicy<host>(0, host().concurrency()),
       [](int, bool& every) { every = every && keeps_subnormals(); }, Kokkos::LAnd<bool>(kept));
   if (!(kept && keeps_subnormals())) {
-    throw error("subnormal numbers are flushed to zero (results would differ between backends) "
-                "unset FTZ and DAZ; a library built with -ffast-math sets them when it is loaded");
+    throw error(
+        "subnormal numbers are flushed to zero (results would differ between backends) "
+        "unset FTZ and DAZ; a library built with -ffast-math sets them when it is loaded");
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radiological paths by every method, for rays that lie close together (cone views), for random ones,
-// and for the same random ones in the order of sort_rays.
+// Radiological paths by every method, for rays that lie close together (cone views), for random
+// ones, and for the same random ones in the order of sort_rays.
 //
-// `plain` is a loop over rays that calls traverse<amanatides_woo> for each, one a thread: what a user
-// would write, and the twin that the methods are to beat on the host. Counters beside the usual:
-// `rays_per_second`, `voxels_per_second`, `twin_ms` and `ratio` (time of `plain` over time of this row,
-// both medians of alternating runs), and for sorted rays `sort_ms`, which the time does not include.
-// `error` is the largest difference of a path from double precision, over the longest of them; paths
-// whose bits differ from the plain ones are an error of the benchmark.
+// `plain` is a loop over rays that calls traverse<amanatides_woo> for each, one a thread: what a
+// user would write, and the twin that the methods are to beat on the host. Counters beside the
+// usual: `rays_per_second`, `voxels_per_second`, `twin_ms` and `ratio` (time of `plain` over time
+// of this row, both medians of alternating runs), and for sorted rays `sort_ms`, which the time
+// does not include. `error` is the largest difference of a path from double precision, over the
+// longest of them; paths whose bits differ from the plain ones are an error of the benchmark.
 #include "support/bench.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -46,7 +46,7 @@ ray::ray<T> cone_ray(std::int64_t i, std::int64_t n) {
   double const far = double(n);
   vec3<double> const source{2 * far * c, 2 * far * s, 0};
   vec3<double> const pixel{-far * c - u * s, -far * s + u * c, v};
-  return ray::ray<T>::between(vec3<T>(source), vec3<T>(pixel));
+  return ray::ray<T>::between(static_cast<vec3<T>>(source), static_cast<vec3<T>>(pixel));
 }
 
 template <class T>
@@ -56,7 +56,7 @@ host_view<ray::ray<T>> make_rays(bundle kind, std::int64_t n, std::int64_t count
   std::normal_distribution<double> normal;
   auto const on_sphere = [&] {
     vec3<double> const p{normal(random), normal(random), normal(random)};
-    return vec3<T>((0.87 * double(n) / norm(p)) * p);
+    return static_cast<vec3<T>>((0.87 * double(n) / norm(p)) * p);
   };
   for (std::int64_t i = 0; i < count; ++i) {
     rays(std::size_t(i)) = kind == bundle::coherent
@@ -109,7 +109,9 @@ class paths_problem {
  public:
   paths_problem(Exec const& exec, bundle kind)
       : exec_(exec),
-        n_(smoke() ? 16 : backend::is_device<Exec> ? 512 : 256),
+        n_(smoke()                    ? 16
+           : backend::is_device<Exec> ? 512
+                                      : 256),
         count_(n_ * n_ * (backend::is_device<Exec> && !smoke() ? 16 : 1)),
         volume_(make_volume<T, space>("volume", grid::centred({n_, n_, n_}, {1, 1, 1}))),
         host_rays_(make_rays<T>(kind, n_, count_)),
@@ -148,9 +150,8 @@ class paths_problem {
     double sum = 0;
     double counted = 0;
     for (std::int64_t i = 0; i < count_; i += 61) {
-      sum += ray::traverse<ray::branchless>(host_rays_(std::size_t(i)),
-                                            ray::traversal_grid(volume_.grid),
-                                            [](std::int64_t, T) {});
+      sum += ray::traverse<ray::branchless>(
+          host_rays_(std::size_t(i)), ray::traversal_grid(volume_.grid), [](std::int64_t, T) {});
       ++counted;
     }
     return sum / counted * double(count_);
@@ -165,12 +166,13 @@ class paths_problem {
     for (std::size_t i = 0; i < std::size_t(count_); i += 997) {
       auto const& r = rays(i);
       double exact = 0;
-      ray::traverse<ray::siddon>(
-          ray::ray<double>{vec3<double>(r.origin), vec3<double>(r.direction), double(r.t_min),
-                           double(r.t_max)},
-          ray::traversal_grid(volume_.grid), [&](std::int64_t voxel, double length) {
-            exact += length * double(values.data()[voxel]);
-          });
+      ray::traverse<ray::siddon>(ray::ray<double>{static_cast<vec3<double>>(r.origin),
+                                                  static_cast<vec3<double>>(r.direction),
+                                                  double(r.t_min), double(r.t_max)},
+                                 ray::traversal_grid(volume_.grid),
+                                 [&](std::int64_t voxel, double length) {
+                                   exact += length * double(values.data()[voxel]);
+                                 });
       worst = std::max(worst, std::abs(exact - double(paths(i))));
       longest = std::max(longest, exact);
     }
@@ -231,7 +233,8 @@ void measure(benchmark::State& state, bundle kind, ray::traversal method) {
     state.counters["sort_ms"] = 1e3 * problem.sort_seconds();
   }
   // Each voxel that a ray crosses is a value read and an fma; what the caches save is not counted.
-  model const work{voxels * sizeof(T) + problem.rays() * (sizeof(ray::ray<T>) + sizeof(T)), 2 * voxels};
+  model const work{voxels * sizeof(T) + problem.rays() * (sizeof(ray::ray<T>) + sizeof(T)),
+                   2 * voxels};
   auto const& ceilings = ceilings_of(exec);
   set_counters(state, time, work,
                {.bytes_per_second = ceilings.l2,
@@ -241,11 +244,10 @@ void measure(benchmark::State& state, bundle kind, ray::traversal method) {
 
 template <class Exec, class T>
 void add_rows_of(std::string const& backend_name, std::string const& type) {
-  std::pair<char const*, bundle> const bundles[] = {
-      {"coherent", bundle::coherent},
-      {"random", bundle::random},
-      {"sorted_by_ends", bundle::sorted_by_ends},
-      {"sorted_by_entry", bundle::sorted_by_entry}};
+  std::pair<char const*, bundle> const bundles[] = {{"coherent", bundle::coherent},
+                                                    {"random", bundle::random},
+                                                    {"sorted_by_ends", bundle::sorted_by_ends},
+                                                    {"sorted_by_entry", bundle::sorted_by_entry}};
   std::pair<char const*, ray::traversal> const methods[] = {
       {"amanatides_woo", ray::traversal::amanatides_woo},
       {"branchless", ray::traversal::branchless},

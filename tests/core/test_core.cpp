@@ -168,8 +168,9 @@ TEST_CASE("views: made zeroed, and refused with a message") {
   CHECK(thrown<iso::invalid_argument>([&] { iso::validate(v, "iso::here"); }) ==
         "iso::here: volume data is [2, 3, 4] (its grid has [2, 4, 3] voxels) make them agree");
   v.grid.spacing.x = 0;
-  CHECK(thrown<iso::invalid_argument>([&] { iso::validate(v, "iso::here"); })
-            .starts_with("iso::here: grid spacing"));
+  CHECK(thrown<iso::invalid_argument>([&] {
+          iso::validate(v, "iso::here");
+        }).starts_with("iso::here: grid spacing"));
 }
 
 TEST_CASE("workspace: grows, never shrinks") {
@@ -225,7 +226,8 @@ TEST_CASE("job: reports and is told to stop") {
 TEST_CASE_TEMPLATE("numerics: finite numbers and the one NaN", T, float, double) {
   using word = iso::bits_of<T>;
   T const infinity = limits<T>::infinity();
-  for (T const x : {T(0), T(-0.0), limits<T>::denorm_min(), limits<T>::max(), limits<T>::lowest()}) {
+  for (T const x :
+       {T(0), T(-0.0), limits<T>::denorm_min(), limits<T>::max(), limits<T>::lowest()}) {
     CHECK(iso::is_finite(x));
     CHECK(Kokkos::bit_cast<word>(iso::canonical(x)) == Kokkos::bit_cast<word>(x));
   }
@@ -240,7 +242,8 @@ TEST_CASE_TEMPLATE("numerics: finite numbers and the one NaN", T, float, double)
   }
 }
 
-TEST_CASE_TEMPLATE("vec3: arithmetic, and the dot product rounds as its fma chain", T, float, double) {
+TEST_CASE_TEMPLATE("vec3: arithmetic, and the dot product rounds as its fma chain", T, float,
+                   double) {
   iso::vec3<T> const a{1, 2, 3};
   iso::vec3<T> const b{4, -5, 6};
   CHECK(a + b == iso::vec3<T>{5, -3, 9});

@@ -18,9 +18,10 @@
 
 namespace {
 
-using oracle = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<
-    50, boost::multiprecision::digit_base_10, void, std::int32_t>,
-    boost::multiprecision::et_off>;
+using oracle =
+    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<
+                                      50, boost::multiprecision::digit_base_10, void, std::int32_t>,
+                                  boost::multiprecision::et_off>;
 template <class T>
 using limits = std::numeric_limits<T>;
 
@@ -55,10 +56,9 @@ oracle exactly(function f, oracle const& x) {
       return exp(x);
     case function::expm1:
       // Below, the subtraction would cost the oracle its digits; x + x^2/2 + x^3/6 leaves 1e-80.
-      return abs(x) < oracle(1e-20) ? x + x * x / 2 + x * x * x / 6
-             : abs(x) < oracle(1e-4)
-                 ? oracle(2 * sinh(x / 2) * exp(x / 2))
-                 : oracle(exp(x) - 1);
+      return abs(x) < oracle(1e-20)  ? x + x * x / 2 + x * x * x / 6
+             : abs(x) < oracle(1e-4) ? oracle(2 * sinh(x / 2) * exp(x / 2))
+                                     : oracle(exp(x) - 1);
     case function::log:
       return log(x);
     case function::sine:
@@ -78,8 +78,7 @@ double ulp_error(T value, oracle const& exact) {
   if (!std::isfinite(value)) {
     // Infinity is right where the exact value rounds to it.
     oracle const edge = ldexp(oracle(2) - ldexp(oracle(1), -limits<T>::digits), e);
-    return e >= limits<T>::max_exponent ||
-                   (e == limits<T>::max_exponent - 1 && abs(exact) >= edge)
+    return e >= limits<T>::max_exponent || (e == limits<T>::max_exponent - 1 && abs(exact) >= edge)
                ? 0
                : limits<double>::infinity();
   }
@@ -133,8 +132,8 @@ std::vector<T> arguments(function f) {
     double const e = -40 + 57 * (double(random() >> 11) * 0x1p-53);
     xs.push_back(T((random() & 1) != 0 ? std::exp2(e) : -std::exp2(e)));
   }
-  for (T const edge : {limits<T>::denorm_min(), limits<T>::min(), limits<T>::epsilon(), T(1), T(0.5),
-                       T(2), limits<T>::max(), low, high, T(std::log(2.0)), T(1e5)}) {
+  for (T const edge : {limits<T>::denorm_min(), limits<T>::min(), limits<T>::epsilon(), T(1),
+                       T(0.5), T(2), limits<T>::max(), low, high, T(std::log(2.0)), T(1e5)}) {
     add_around(xs, edge);
     add_around(xs, T(-edge));
   }
@@ -200,8 +199,7 @@ T worst_of_many(function f, double low, double high, std::uint64_t seed) {
     T const x = T(low + (high - low) * (double(random() >> 11) * 0x1p-53));
     long double const exact = roughly(f, x);
     int const e = std::max(std::ilogb(exact), limits<T>::min_exponent - 1);
-    long double const error =
-        std::abs(std::ldexp(ours(f, x) - exact, limits<T>::digits - 1 - e));
+    long double const error = std::abs(std::ldexp(ours(f, x) - exact, limits<T>::digits - 1 - e));
     if (exact != 0 && std::isfinite(error) && error > most) {
       most = error;
       worst = x;

@@ -115,8 +115,8 @@ void check_sum(std::uint64_t seed, int count, int octaves) {
     exact += rational(x);
   }
   T const value = reference.value(scale);
-  rational const allowed = rational(scale.unit()) * count / 2 +
-                           magnitude(rational(value)) * two_to(-limits<T>::digits);
+  rational const allowed =
+      rational(scale.unit()) * count / 2 + magnitude(rational(value)) * two_to(-limits<T>::digits);
   RC_ASSERT(magnitude(rational(value) - exact) <= allowed);
 
   std::mt19937_64 random(seed + 1);
@@ -126,8 +126,8 @@ void check_sum(std::uint64_t seed, int count, int octaves) {
   while (begin < xs.size()) {
     auto const left = xs.size() - begin;
     auto const length = 1 + random() % left;
-    parts.add(sum_of(scale, std::vector<T>(xs.begin() + long(begin),
-                                           xs.begin() + long(begin + length))));
+    parts.add(
+        sum_of(scale, std::vector<T>(xs.begin() + long(begin), xs.begin() + long(begin + length))));
     begin += length;
   }
   RC_ASSERT(parts.sum == reference.sum);
@@ -140,8 +140,15 @@ void check_sum(std::uint64_t seed, int count, int octaves) {
 
 TEST_CASE_TEMPLATE("order_free: k is the largest that the bounds allow", T, float, double) {
   int const range = sizeof(T) == 4 ? 126 : 1022;
-  std::vector<double> sizes{double(limits<T>::denorm_min()), double(limits<T>::min()), 1.0, 1.5, 3.0,
-                            0.1, 2047.9999, 524287.75, double(limits<T>::max()),
+  std::vector<double> sizes{double(limits<T>::denorm_min()),
+                            double(limits<T>::min()),
+                            1.0,
+                            1.5,
+                            3.0,
+                            0.1,
+                            2047.9999,
+                            524287.75,
+                            double(limits<T>::max()),
                             double(limits<T>::max()) / 2};
   std::mt19937_64 random(11);
   for (int i = 0; i < 300; ++i) {

@@ -45,12 +45,12 @@ std::vector<T> read(decltype(iso::grid::extent) n, F const& f, iso::boundary edg
   Kokkos::deep_copy(volume.data, mirror);
   Kokkos::View<point<T>*, space> const where("points", points.size());
   Kokkos::View<T*, space> const values("values", points.size());
-  Kokkos::deep_copy(where, Kokkos::View<point<T> const*, Kokkos::HostSpace>(points.data(),
-                                                                          points.size()));
+  Kokkos::deep_copy(where,
+                    Kokkos::View<point<T> const*, Kokkos::HostSpace>(points.data(), points.size()));
   using sampler = iso::interpolating_sampler<T, space, Weight>;
-  Kokkos::parallel_for("sampler", Kokkos::RangePolicy<Exec>(0, std::int64_t(points.size())),
-                       read_at<sampler, decltype(where), decltype(values)>{
-                           sampler(volume, edge), where, values});
+  Kokkos::parallel_for(
+      "sampler", Kokkos::RangePolicy<Exec>(0, std::int64_t(points.size())),
+      read_at<sampler, decltype(where), decltype(values)>{sampler(volume, edge), where, values});
   auto const back = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
   return {back.data(), back.data() + points.size()};
 }
@@ -129,8 +129,8 @@ TEST_CASE("sampler: beyond the outermost centres") {
     for (double const x : {-1.0, -0.75, -0.5, 0.0, 3.0, 3.25, 3.75, 4.0, 5.0, -1e30, 1e30}) {
       at.push_back({T(x), 1, 1});
     }
-    at.push_back({T(3.5), T(2.5), T(4.5)});   // a corner: an eighth
-    at.push_back({T(-0.5), T(-0.5), T(1)});   // an edge: a quarter
+    at.push_back({T(3.5), T(2.5), T(4.5)});  // a corner: an eighth
+    at.push_back({T(-0.5), T(-0.5), T(1)});  // an edge: a quarter
     CHECK(read<iso::linear_weight, Exec, T>(shape, eight, iso::boundary::zero, at) ==
           std::vector<T>{0, 2, 4, 8, 8, 6, 2, 0, 0, 0, 0, 1, 2});
     CHECK(read<iso::linear_weight, Exec, T>(shape, eight, iso::boundary::cut, at) ==
@@ -166,8 +166,7 @@ TEST_CASE("sampler: a NaN voxel reaches its neighbours and no further") {
         for (int k = -4; k <= 20; ++k) {
           point<T> const p{T(i) / 4, T(j) / 4, T(k) / 4};
           auto const reach = [](T x, double centre) { return std::abs(double(x) - centre); };
-          double const most =
-              std::max({reach(p.x, 1), reach(p.y, 1), reach(p.z, 2)});
+          double const most = std::max({reach(p.x, 1), reach(p.y, 1), reach(p.z, 2)});
           if (most < 1) {
             near.push_back(p);
           } else if (most > 1) {

@@ -4,8 +4,8 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/numerics.hpp>
 
-#include <Kokkos_Core.hpp>
 #include <doctest/doctest.h>
+#include <Kokkos_Core.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -22,8 +22,13 @@ struct arithmetic {
   view_type separate, fused, quotient, root;
 
   explicit arithmetic(std::int64_t count)
-      : a("a", count), b("b", count), c("c", count), separate("separate", count),
-        fused("fused", count), quotient("quotient", count), root("root", count) {}
+      : a("a", count),
+        b("b", count),
+        c("c", count),
+        separate("separate", count),
+        fused("fused", count),
+        quotient("quotient", count),
+        root("root", count) {}
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     separate(i) = a(i) * b(i) + c(i);
@@ -52,8 +57,8 @@ void fill(View const& view, F&& value) {
   Kokkos::deep_copy(view, mirror);
 }
 
-// (1 + e)^2 = 1 + 2 e + e^2, and e^2 is lost when the product is rounded: minus (1 + 2 e) that leaves
-// 0, but e^2 when the product goes into the sum unrounded.
+// (1 + e)^2 = 1 + 2 e + e^2, and e^2 is lost when the product is rounded: minus (1 + 2 e) that
+// leaves 0, but e^2 when the product goes into the sum unrounded.
 template <class T, class Exec>
 void check_contraction() {
   T const e = std::ldexp(T(1), -(std::numeric_limits<T>::digits / 2 + 1));

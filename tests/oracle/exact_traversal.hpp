@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  oracle/exact_traversal.hpp
-//! Which voxels a ray crosses and how far, in rational arithmetic: no rounding but that of its inputs.
+//! Which voxels a ray crosses and how far, in rational arithmetic: no rounding but that of its
+//! inputs.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -46,8 +47,8 @@ inline std::optional<std::int64_t> exact_voxel(std::vector<rational> const& plan
   return std::int64_t(above - planes.begin()) - 1;
 }
 
-/// The exact chords of a finite ray through `g`. For each pair of neighbouring crossings the voxel of
-/// the point halfway between them; in a plane, half-open voxels decide.
+/// The exact chords of a finite ray through `g`. For each pair of neighbouring crossings the voxel
+/// of the point halfway between them; in a plane, half-open voxels decide.
 template <class T>
 exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
   std::array<std::vector<rational>, 3> planes;
@@ -93,8 +94,8 @@ exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
   std::erase_if(crossings, [&](rational const& t) { return t < *from || t > *to; });
   std::sort(crossings.begin(), crossings.end());
 
-  double const length = std::hypot(double(r.direction.x), double(r.direction.y),
-                                   double(r.direction.z));
+  double const length =
+      std::hypot(double(r.direction.x), double(r.direction.y), double(r.direction.z));
   exact_chords chords;
   for (std::size_t n = 1; n < crossings.size(); ++n) {
     rational const part = crossings[n] - crossings[n - 1];
@@ -123,11 +124,11 @@ double chord_bound(ray::ray<T> const& r, grid const& g) {
     double const n = double(g.extent[std::size_t(a)]);
     planes += n;
     diagonal = std::hypot(diagonal, n * g.spacing[a]);
-    distance = std::hypot(
-        distance, double(r.origin[a]) - (g.origin[a] + 0.5 * (n - 1) * g.spacing[a]));
+    distance =
+        std::hypot(distance, double(r.origin[a]) - (g.origin[a] + 0.5 * (n - 1) * g.spacing[a]));
   }
-  return 4 * planes * double(std::numeric_limits<T>::epsilon()) * std::max(1.0, distance / diagonal) *
-         diagonal;
+  return 4 * planes * double(std::numeric_limits<T>::epsilon()) *
+         std::max(1.0, distance / diagonal) * diagonal;
 }
 
 }  // namespace iso::oracle

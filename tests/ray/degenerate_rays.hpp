@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  ray/degenerate_rays.hpp
-//! The 468 named degenerate rays: 26 sign patterns of the direction x 9 origins x the sign of its zeros.
+//! The 468 named degenerate rays: 26 sign patterns of the direction x 9 origins x the sign of its
+//! zeros.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -23,11 +24,11 @@ struct named_ray {
 };
 
 inline constexpr std::array<char const*, 9> origin_names = {
-    "outside before", "outside beside", "on a face",        "on an edge",         "on a corner",
+    "outside before", "outside beside", "on a face",         "on an edge", "on a corner",
     "on inner plane", "voxel centre",   "inside off-centre", "far outside"};
 
-/// Origin number `place` for a ray of direction `d`; coordinates are multiples of the spacing from the
-/// grid's lower corner, exact where the grid is dyadic.
+/// Origin number `place` for a ray of direction `d`; coordinates are multiples of the spacing from
+/// the grid's lower corner, exact where the grid is dyadic.
 inline vec3<double> degenerate_origin(int place, vec3<double> d, grid const& g) {
   vec3<double> p;
   for (int a = 0; a < 3; ++a) {
@@ -36,23 +37,40 @@ inline vec3<double> degenerate_origin(int place, vec3<double> d, grid const& g) 
     double const centre = double(std::int64_t(n) / 2) + 0.5;
     double at = centre;  // in voxels from the lower corner
     switch (place) {
-      case 0: at = centre - sign * 2 * n; break;
-      case 1: at = a == 0 ? 1.5 * n + 0.25 : centre - sign * 2 * n; break;
-      case 2: at = a == 0 ? 0 : centre; break;
-      case 3: at = a == 2 ? centre : 0; break;
-      case 4: at = n; break;
-      case 5: at = a == 1 ? double(std::int64_t(n) / 2) : centre; break;
-      case 6: break;
-      case 7: at = 0.25 * n + 0.125 * a; break;
-      default: at = centre - sign * 1e6; break;
+      case 0:
+        at = centre - sign * 2 * n;
+        break;
+      case 1:
+        at = a == 0 ? 1.5 * n + 0.25 : centre - sign * 2 * n;
+        break;
+      case 2:
+        at = a == 0 ? 0 : centre;
+        break;
+      case 3:
+        at = a == 2 ? centre : 0;
+        break;
+      case 4:
+        at = n;
+        break;
+      case 5:
+        at = a == 1 ? double(std::int64_t(n) / 2) : centre;
+        break;
+      case 6:
+        break;
+      case 7:
+        at = 0.25 * n + 0.125 * a;
+        break;
+      default:
+        at = centre - sign * 1e6;
+        break;
     }
     p[a] = g.origin[a] + (at - 0.5) * g.spacing[a];
   }
   return p;
 }
 
-/// All of them for one grid. `tilt` multiplies the directions' components: {1, 1, 1} and cubic voxels
-/// give rays through edges and corners.
+/// All of them for one grid. `tilt` multiplies the directions' components: {1, 1, 1} and cubic
+/// voxels give rays through edges and corners.
 template <class T>
 std::vector<named_ray<T>> degenerate_rays(grid const& g, vec3<double> tilt) {
   std::vector<named_ray<T>> rays;
@@ -73,7 +91,9 @@ std::vector<named_ray<T>> degenerate_rays(grid const& g, vec3<double> tilt) {
         }
         name += std::string(") zeros ") + (std::signbit(zero) ? "-0" : "+0") + ", origin " +
                 origin_names[std::size_t(place)];
-        rays.push_back({name, {vec3<T>(degenerate_origin(place, d, g)), vec3<T>(d)}});
+        rays.push_back(
+            {name,
+             {static_cast<vec3<T>>(degenerate_origin(place, d, g)), static_cast<vec3<T>>(d)}});
       }
     }
   }

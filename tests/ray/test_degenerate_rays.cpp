@@ -53,8 +53,8 @@ int failures(std::string const& grid_name, grid const& g, vec3<double> tilt) {
       for_each_method([&](auto method, char const* method_name) {
         auto const wrong = complaint(walk<decltype(method)>(r, g), exact, g, bound);
         if (!wrong.empty() && ++failed <= 5) {
-          MESSAGE(grid_name << ", " << std::string(method_name) << ", " << named.name << ", " << describe(r)
-                            << ": " << wrong);
+          MESSAGE(grid_name << ", " << std::string(method_name) << ", " << named.name << ", "
+                            << describe(r) << ": " << wrong);
         }
       });
     }
@@ -64,7 +64,8 @@ int failures(std::string const& grid_name, grid const& g, vec3<double> tilt) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("468 named degenerate rays: exact chords, five neighbours each", T, float, double) {
+TEST_CASE_TEMPLATE("468 named degenerate rays: exact chords, five neighbours each", T, float,
+                   double) {
   for (auto const& [name, g] : grids()) {
     CAPTURE(name);
     CHECK(failures<T>(name + " along voxel diagonals", g, g.spacing) == 0);

@@ -98,7 +98,8 @@ std::string message_of(problem<T> const& p, std::size_t num_paths,
   Kokkos::deep_copy(paths, T(-7));
   std::string message;
   try {
-    iso::ray::radiological_path(Kokkos::DefaultHostExecutionSpace(), p.rays, p.volume, paths, options);
+    iso::ray::radiological_path(Kokkos::DefaultHostExecutionSpace(), p.rays, p.volume, paths,
+                                options);
   } catch (iso::invalid_argument const& e) {
     message = e.what();
   }
@@ -169,7 +170,8 @@ TEST_CASE_TEMPLATE("a NaN reaches the rays that cross its voxel, and no others",
   });
 }
 
-TEST_CASE_TEMPLATE("a NaN beside a corner that rays pass through stays where it is", T, float, double) {
+TEST_CASE_TEMPLATE("a NaN beside a corner that rays pass through stays where it is", T, float,
+                   double) {
   auto const g = grid::centred({2, 2, 2}, {1, 1, 1});
   problem<T> p{iso::make_volume<T, host>("volume", g), {"rays", 1}};
   Kokkos::deep_copy(p.volume.data, std::numeric_limits<T>::quiet_NaN());
@@ -208,8 +210,9 @@ TEST_CASE("no rays, no paths: nothing happens") {
 
 TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   auto const good = make_problem<float>();
-  CHECK(message_of(good, 3) ==
-        "iso::ray::radiological_path: 941 rays and 3 paths (each ray has one path) make them agree");
+  CHECK(
+      message_of(good, 3) ==
+      "iso::ray::radiological_path: 941 rays and 3 paths (each ray has one path) make them agree");
 
   CHECK(message_of(good, 941, {traversal(9)}) ==
         "iso::ray::radiological_path: traversal 9 (is none of the enumeration) choose one of "
@@ -218,7 +221,8 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   auto bad = good;
   bad.volume.grid.extent[1] = 4;
   CHECK(message_of(bad, 941) ==
-        "iso::ray::radiological_path: volume data is [6, 5, 37] (its grid has [6, 4, 37] voxels) make "
+        "iso::ray::radiological_path: volume data is [6, 5, 37] (its grid has [6, 4, 37] voxels) "
+        "make "
         "them agree");
 
   bad = good;
@@ -233,17 +237,20 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   bad = good;
   bad.volume.grid.extent = {6, 5, (std::int64_t(1) << 24) + 1};
   float no_voxels = 0;
-  bad.volume.data = decltype(bad.volume.data)(&no_voxels, 6, 5, (std::size_t(1) << 24) + 1);  // never read
+  bad.volume.data =
+      decltype(bad.volume.data)(&no_voxels, 6, 5, (std::size_t(1) << 24) + 1);  // never read
   CHECK(message_of(bad, 941) ==
-        "iso::ray::radiological_path: grid of [6, 5, 16777217] voxels (at most 16777216 along an axis "
+        "iso::ray::radiological_path: grid of [6, 5, 16777217] voxels (at most 16777216 along an "
+        "axis "
         "are counted exactly) use double");
 
   bad = good;
-  bad.volume.data = decltype(bad.volume.data)(Kokkos::view_alloc("padded", Kokkos::AllowPadding), 6, 5,
-                                              37);
+  bad.volume.data =
+      decltype(bad.volume.data)(Kokkos::view_alloc("padded", Kokkos::AllowPadding), 6, 5, 37);
   if (!bad.volume.data.span_is_contiguous()) {
-    CHECK(message_of(bad, 941) ==
-          "iso::ray::radiological_path: volume data of [6, 5, 37] has gaps between its rows (voxels "
-          "must follow each other, z fastest) copy it into a plain view");
+    CHECK(
+        message_of(bad, 941) ==
+        "iso::ray::radiological_path: volume data of [6, 5, 37] has gaps between its rows (voxels "
+        "must follow each other, z fastest) copy it into a plain view");
   }
 }

@@ -37,14 +37,16 @@ Kokkos::View<iso::ray::ray<T>*, host> random_rays(std::size_t count) {
 }
 
 template <class Exec, class T>
-std::vector<std::int64_t> order_on(Exec const& exec, Kokkos::View<iso::ray::ray<T>*, host> const& rays,
+std::vector<std::int64_t> order_on(Exec const& exec,
+                                   Kokkos::View<iso::ray::ray<T>*, host> const& rays,
                                    ray_order order) {
   auto const staged = iso::stage<iso::access::read>(exec, rays);
   std::vector<std::int64_t> result(rays.extent(0));
   Kokkos::View<std::int64_t*, typename Exec::memory_space> const permutation("permutation",
                                                                              rays.extent(0));
   iso::ray::sort_rays(exec, staged.view(), box, permutation, order);
-  Kokkos::View<std::int64_t*, host, Kokkos::MemoryUnmanaged> const out(result.data(), result.size());
+  Kokkos::View<std::int64_t*, host, Kokkos::MemoryUnmanaged> const out(result.data(),
+                                                                       result.size());
   Kokkos::deep_copy(exec, out, permutation);
   exec.fence();
   return result;
@@ -69,7 +71,8 @@ TEST_CASE_TEMPLATE("the order is a permutation, the same on every backend", T, f
 }
 
 TEST_CASE("rays of four corners come out corner by corner, empty ones last") {
-  // Ray n starts in corner n % 4 of the lower x face and runs along +x, but for every fifth, a miss.
+  // Ray n starts in corner n % 4 of the lower x face and runs along +x, but for every fifth, a
+  // miss.
   std::size_t const count = 400;
   Kokkos::View<iso::ray::ray<double>*, host> const rays("rays", count);
   for (std::size_t n = 0; n < count; ++n) {
@@ -109,7 +112,8 @@ TEST_CASE("what sort_rays refuses") {
   CHECK(message(9, box, ray_order::entry_and_exit) ==
         "iso::ray::sort_rays: 10 rays and a permutation of 9 (lengths must agree)");
   CHECK(message(10, box, ray_order(5)) ==
-        "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of iso::ray::ray_order");
+        "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of "
+        "iso::ray::ray_order");
   grid flat = box;
   flat.extent[2] = 0;
   CHECK(message(10, flat, ray_order::entry_and_exit).find("every extent must be at least 1") !=

@@ -29,7 +29,8 @@ struct chord {
 template <class T>
 void check_chords(double x, std::vector<chord> const& expected) {
   double const infinity = std::numeric_limits<double>::infinity();
-  iso::ray::ray<T> const r{{T(x), T(2), T(0.5)}, {T(-0.5), T(s3 / 2), T(0)}, T(-infinity), T(infinity)};
+  iso::ray::ray<T> const r{
+      {T(x), T(2), T(0.5)}, {T(-0.5), T(s3 / 2), T(0)}, T(-infinity), T(infinity)};
   // The irrational inputs are rounded, which moves the line by about an ulp of 4.
   double const tolerance = 16 * double(std::numeric_limits<T>::epsilon());
   for_each_method([&](auto method, char const* name) {
@@ -50,7 +51,8 @@ std::size_t visited(iso::ray::ray<T> const& r, grid const& g) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("exact chords of a line of slope -sqrt(3) through 4 x 4 pixels", T, float, double) {
+TEST_CASE_TEMPLATE("exact chords of a line of slope -sqrt(3) through 4 x 4 pixels", T, float,
+                   double) {
   double const a = 4 / s3 - 2;
   double const b = 2 - 2 / s3;
   double const c = 2 / s3;
@@ -149,8 +151,8 @@ TEST_CASE_TEMPLATE("segments end where their end points lie", T, float, double) 
   });
 }
 
-TEST_CASE_TEMPLATE("a ray in a face belongs to the upper voxel, in the upper face to none", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("a ray in a face belongs to the upper voxel, in the upper face to none", T,
+                   float, double) {
   auto const g = grid::centred({4, 4, 4}, {1, 1, 1});
   for_each_method([&](auto method, char const* name) {
     INFO(std::string(name));
@@ -188,7 +190,8 @@ TEST_CASE_TEMPLATE("a ray that only touches an edge or a corner", T, float, doub
     REQUIRE(seen.size() == 4);
     for (std::size_t n = 0; n < 4; ++n) {
       CHECK(seen[n].first == std::int64_t(21 * n));
-      CHECK(std::abs(double(seen[n].second) - s3) <= 8 * s3 * double(std::numeric_limits<T>::epsilon()));
+      CHECK(std::abs(double(seen[n].second) - s3) <=
+            8 * s3 * double(std::numeric_limits<T>::epsilon()));
     }
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Random grids and rays, half of them on a coarse lattice so that faces, edges and corners are common.
+//! Random grids and rays, half of them on a coarse lattice so that faces, edges and corners are
+//! common.
 #include "traverse_support.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ grid dyadic_grid() {
 
 template <class T>
 iso::ray::ray<T> dyadic_ray() {
-  iso::ray::ray<T> r{vec3<T>(point(24)), vec3<T>(point(4))};
+  iso::ray::ray<T> r{static_cast<vec3<T>>(point(24)), static_cast<vec3<T>>(point(4))};
   if (*rc::gen::arbitrary<bool>()) {
     r.t_min = T(coordinate(4));
     r.t_max = r.t_min + T(coordinate(16));
@@ -118,8 +119,9 @@ TEST_CASE_TEMPLATE("any bit pattern is a ray: it ends, inside", T, float, double
     CHECK(rc::check(std::string("any bits, ") + name, [&] {
       auto const g = dyadic_grid();
       auto const any = [] {
-        return Kokkos::bit_cast<T>(*rc::gen::arbitrary<std::conditional_t<
-                                       sizeof(T) == 4, std::uint32_t, std::uint64_t>>());
+        return Kokkos::bit_cast<T>(
+            *rc::gen::arbitrary<
+                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>());
       };
       auto const some = [&] { return *rc::gen::arbitrary<bool>() ? any() : T(coordinate(8)); };
       iso::ray::ray<T> const r{{some(), some(), some()}, {some(), some(), some()}, some(), some()};

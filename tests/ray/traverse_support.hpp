@@ -40,7 +40,8 @@ void for_each_method(F&& f) {
   f(ray::siddon{}, "siddon");
 }
 
-/// What is wrong with `seen` as the traversal of a ray whose exact chords are `exact`; empty: nothing.
+/// What is wrong with `seen` as the traversal of a ray whose exact chords are `exact`; empty:
+/// nothing.
 template <class T>
 std::string complaint(visits<T> const& seen, oracle::exact_chords const& exact, grid const& g,
                       double bound) {
@@ -66,7 +67,8 @@ std::string complaint(visits<T> const& seen, oracle::exact_chords const& exact, 
     wrong << seen.size() << " visits; ";
   }
   if (!(std::abs(sum - exact.total) <= bound)) {
-    wrong << "lengths sum to " << sum << " instead of " << exact.total << " (bound " << bound << "); ";
+    wrong << "lengths sum to " << sum << " instead of " << exact.total << " (bound " << bound
+          << "); ";
   }
   for (auto const& [index, chord] : exact.by_voxel) {
     chords[index] -= chord;

@@ -8,7 +8,8 @@
 namespace iso::ct::detail {
 namespace {
 
-/// A lower bound, over all u of a detector row, of the larger of |x| and |y| of the rays' direction.
+/// A lower bound, over all u of a detector row, of the larger of |x| and |y| of the rays'
+/// direction.
 double least_horizontal(index_view const& w, beam kind, double num_u) {
   ray_component const x0 = component(w, kind, 0, 0, 0);
   ray_component const y0 = component(w, kind, 1, 0, 0);
@@ -64,23 +65,14 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
   });
 }
 
-void validate_forward_project(geometry const& g, iso::grid const& volume,
-                              std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
-                              std::int64_t needed_bytes, forward_project_options const& options) {
-  ISO_VALIDATE(shape[0] == g.num_views() && shape[1] == g.num_u() && shape[2] == g.num_v(),
-               "forward_project: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) "
-               "make them agree",
-               shape[0], shape[1], shape[2], g.num_views(), g.num_u(), g.num_v());
-  auto const& n = volume.extent;
-  std::int64_t const most = std::int64_t(1) << 24;
-  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
-               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
-               "project it in parts",
-               n[0], n[1], n[2]);
-  ISO_VALIDATE(scratch_bytes >= needed_bytes,
-               "forward_project: scratch of {} bytes ({} are needed) reserve "
-               "forward_project_bytes_needed",
-               scratch_bytes, needed_bytes);
+void validate_options(forward_project_options const& options) {
+  auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
+  ISO_VALIDATE(
+      known(options.method, projector::siddon) && known(options.sum, summation::order_free) &&
+          known(options.edge, boundary::cut) && known(options.path, ct::joseph_path::general),
+      "forward_project: method {}, sum {}, edge {}, path {} (one is none of its enumeration) "
+      "choose from iso/ct/forward_project.hpp",
+      int(options.method), int(options.sum), int(options.edge), int(options.path));
   ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
                "forward_project: oversampling {} (must lie in 1..64)", options.oversampling);
   ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
@@ -91,14 +83,43 @@ void validate_forward_project(geometry const& g, iso::grid const& volume,
                "forward_project: order-free sums with an exact method (their chords have no common "
                "scale) use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
-               "forward_project: slab_planes {} (must be a multiple of {}, or 0)", options.slab_planes,
-               block_planes);
+               "forward_project: slab_planes {} (must be a multiple of {}, or 0)",
+               options.slab_planes, block_planes);
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "forward_project: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);
   ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
                "forward_project: max_abs {} (must be finite and not negative)",
                options.max_abs.value_or(0));
+}
+
+void validate_contiguous(bool volume, bool projections) {
+  ISO_VALIDATE(volume,
+               "forward_project: volume data has gaps between its rows (voxels must follow "
+               "each other, z fastest) copy it into a plain view");
+  ISO_VALIDATE(projections,
+               "forward_project: projections has gaps between its rows (pixels must "
+               "follow each other, v fastest) use a plain view");
+}
+
+void validate_forward_project(geometry const& g, iso::grid const& volume,
+                              std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
+                              std::int64_t needed_bytes) {
+  ISO_VALIDATE(
+      shape[0] == g.num_views() && shape[1] == g.num_u() && shape[2] == g.num_v(),
+      "forward_project: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) "
+      "make them agree",
+      shape[0], shape[1], shape[2], g.num_views(), g.num_u(), g.num_v());
+  auto const& n = volume.extent;
+  std::int64_t const most = std::int64_t(1) << 24;
+  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
+               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
+               "project it in parts",
+               n[0], n[1], n[2]);
+  ISO_VALIDATE(scratch_bytes >= needed_bytes,
+               "forward_project: scratch of {} bytes ({} are needed) reserve "
+               "forward_project_bytes_needed",
+               scratch_bytes, needed_bytes);
 }
 
 }  // namespace iso::ct::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/ct/detail/on_circle.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace iso::ct {
 namespace {
@@ -23,23 +23,14 @@ void check(vec3<double> a, char const* field, std::size_t view) {
 
 void check(flat_detector const& d) {
   ISO_VALIDATE(d.num_u >= 1 && d.num_v >= 1,
-               "geometry: detector of [{}, {}] pixels (needs at least one each way)", d.num_u, d.num_v);
+               "geometry: detector of [{}, {}] pixels (needs at least one each way)", d.num_u,
+               d.num_v);
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
   ISO_VALIDATE(good(d.pitch_u) && good(d.pitch_v),
-               "geometry: pixel pitch [{}, {}] mm (must be finite and positive)", d.pitch_u, d.pitch_v);
+               "geometry: pixel pitch [{}, {}] mm (must be finite and positive)", d.pitch_u,
+               d.pitch_v);
   ISO_VALIDATE(std::isfinite(d.offset_u) && std::isfinite(d.offset_v),
                "geometry: detector offset [{}, {}] mm (must be finite)", d.offset_u, d.offset_v);
-}
-
-/// Sine and cosine that are exact at multiples of a quarter turn, so that a view at 90 degrees runs
-/// along the grid and not beside it.
-vec3<double> on_circle(double angle) {
-  double const quarter = angle / (std::numbers::pi / 2);
-  if (quarter == std::round(quarter) && std::abs(quarter) < 1e9) {
-    auto const k = ((std::int64_t(quarter) % 4) + 4) % 4;
-    return {k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0, k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0, 0};
-  }
-  return {std::cos(angle), std::sin(angle), 0};
 }
 
 geometry circle(beam kind, flat_detector const& d, double source_axis, double axis_detector,
@@ -51,8 +42,9 @@ geometry circle(beam kind, flat_detector const& d, double source_axis, double ax
   std::vector<view_vectors> views;
   views.reserve(angles.size());
   for (double const angle : angles) {
-    ISO_VALIDATE(std::isfinite(angle), "geometry: view angle {} (must be finite)", angle);
-    vec3<double> const out = on_circle(angle);
+    ISO_VALIDATE(std::abs(angle) <= 1e5,
+                 "geometry: view angle {} rad (must be finite, at most 1e5 either way)", angle);
+    vec3<double> const out = detail::on_circle(angle);
     vec3<double> const u{-out.y, out.x, 0};
     vec3<double> const v{0, 0, 1};
     views.push_back({kind == beam::cone ? source_axis * out : -1.0 * out,
@@ -68,7 +60,8 @@ geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
                    std::vector<view_vectors> views)
     : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
   ISO_VALIDATE(num_u_ >= 1 && num_v_ >= 1,
-               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u_, num_v_);
+               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u_,
+               num_v_);
   ISO_VALIDATE(!views_.empty(), "geometry: no views (needs at least one)");
   for (std::size_t i = 0; i < views_.size(); ++i) {
     auto const& view = views_[i];

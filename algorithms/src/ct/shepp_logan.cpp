@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/ct/detail/on_circle.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <algorithm>
@@ -49,18 +50,10 @@ void check(ellipsoid const& e, std::int64_t i, char const* function) {
                e.angle, e.density);
 }
 
-/// Cosine and sine, exact at multiples of a quarter turn.
-std::array<double, 2> turned(double angle) {
-  double const quarter = angle / (std::numbers::pi / 2);
-  if (quarter == std::round(quarter) && std::abs(quarter) < 1e9) {
-    auto const k = ((std::int64_t(quarter) % 4) + 4) % 4;
-    return {k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0, k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0};
-  }
-  return {std::cos(angle), std::sin(angle)};
-}
-
 detail::ball_map to_ball(ellipsoid const& e) {
-  auto const [c, s] = turned(e.angle);
+  vec3<double> const turn = detail::on_circle(e.angle);
+  double const c = turn.x;
+  double const s = turn.y;
   auto const& h = e.half_axes;
   detail::ball_map map{};
   map.centre = e.centre;

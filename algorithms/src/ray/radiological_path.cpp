@@ -12,9 +12,13 @@ namespace {
 
 template <class Method, class Index, class Exec, class T>
 void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape shape) {
-  radiological_path_kernel<Method, Index, T> const kernel{a.grid, a.rays, a.values, a.paths, a.count};
-  backend::for_each_lane_group("iso::ray::radiological_path", exec, (a.count + 31) / 32, kernel,
-                               shape);
+  radiological_path_kernel<Method, Index, T> const kernel{a.grid, a.rays, a.values, a.paths,
+                                                          a.count};
+  // The set-up in double precision would take 90 registers, the steps need half of them: more
+  // threads in flight are worth a spill before the loop.
+  constexpr unsigned blocks = sizeof(T) == 4 ? 8 : 5;
+  backend::for_each_lane_group<256, blocks>("iso::ray::radiological_path", exec,
+                                            (a.count + 31) / 32, kernel, shape);
 }
 
 template <class Method, class Exec, class T>
@@ -31,22 +35,25 @@ void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape 
 
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths, bool contiguous,
                              std::int64_t most_planes, traversal method) {
-  ISO_VALIDATE(rays == paths,
-               "iso::ray::radiological_path: {} rays and {} paths (each ray has one path) make them "
-               "agree",
-               rays, paths);
+  ISO_VALIDATE(
+      rays == paths,
+      "iso::ray::radiological_path: {} rays and {} paths (each ray has one path) make them "
+      "agree",
+      rays, paths);
   ISO_VALIDATE(contiguous,
                "iso::ray::radiological_path: volume data of [{}, {}, {}] has gaps between its rows "
                "(voxels must follow each other, z fastest) copy it into a plain view",
                g.extent[0], g.extent[1], g.extent[2]);
-  ISO_VALIDATE(g.extent[0] <= most_planes && g.extent[1] <= most_planes && g.extent[2] <= most_planes,
-               "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis are "
-               "counted exactly) use double",
-               g.extent[0], g.extent[1], g.extent[2], most_planes);
-  ISO_VALIDATE(method >= traversal::fastest && method <= traversal::siddon,
-               "iso::ray::radiological_path: traversal {} (is none of the enumeration) choose one of "
-               "iso::ray::traversal",
-               int(method));
+  ISO_VALIDATE(
+      g.extent[0] <= most_planes && g.extent[1] <= most_planes && g.extent[2] <= most_planes,
+      "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis are "
+      "counted exactly) use double",
+      g.extent[0], g.extent[1], g.extent[2], most_planes);
+  ISO_VALIDATE(
+      method >= traversal::fastest && method <= traversal::siddon,
+      "iso::ray::radiological_path: traversal {} (is none of the enumeration) choose one of "
+      "iso::ray::traversal",
+      int(method));
 }
 
 template <execution_space Exec, real T>
@@ -66,15 +73,14 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
     case traversal::fastest:
       break;
   }
-  using fastest = std::conditional_t<backend::is_device<Exec>, amanatides_woo, branchless>;
-  launch<fastest>(exec, arguments, options.shape);
+  launch<branchless>(exec, arguments, options.shape);
 }
 
-#define ISO_INSTANTIATE(Exec)                                                          \
-  template void launch_radiological_path<Exec, float>(                                 \
-      Exec const&, path_arguments<float> const&, radiological_path_options const&);    \
-  template void launch_radiological_path<Exec, double>(                                \
-      Exec const&, path_arguments<double> const&, radiological_path_options const&);
+#define ISO_INSTANTIATE(Exec)                                                                      \
+  template void launch_radiological_path<Exec, float>(Exec const&, path_arguments<float> const&,   \
+                                                      radiological_path_options const&);           \
+  template void launch_radiological_path<Exec, double>(Exec const&, path_arguments<double> const&, \
+                                                       radiological_path_options const&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 

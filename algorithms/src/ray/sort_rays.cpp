@@ -15,7 +15,8 @@ constexpr std::uint64_t empty_ray = (std::uint64_t(1) << 31) - 1;
 KOKKOS_FUNCTION std::uint64_t interleave(vec3<std::int64_t> p, int bits) {
   std::uint64_t code = 0;
   for (int bit = bits - 1; bit >= 0; --bit) {
-    code = code << 3 | std::uint64_t((p.x >> bit & 1) << 2 | (p.y >> bit & 1) << 1 | (p.z >> bit & 1));
+    code =
+        code << 3 | std::uint64_t((p.x >> bit & 1) << 2 | (p.y >> bit & 1) << 1 | (p.z >> bit & 1));
   }
   return code;
 }
@@ -40,7 +41,8 @@ KOKKOS_FUNCTION std::uint64_t place(ray<T> const& r, traversal_grid const& g, ra
     return empty_ray;
   }
   if (order == ray_order::octant_then_entry) {
-    std::uint64_t const octant = (c.x.sign < 0 ? 4U : 0U) | (c.y.sign < 0 ? 2U : 0U) | (c.z.sign < 0 ? 1U : 0U);
+    std::uint64_t const octant =
+        (c.x.sign < 0 ? 4U : 0U) | (c.y.sign < 0 ? 2U : 0U) | (c.z.sign < 0 ? 1U : 0U);
     return octant << 27 | interleave(parts(c, c.t_in, 9), 9);
   }
   constexpr int bits = 5;
@@ -86,18 +88,19 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("iso::ray::sort_rays: keys", range(exec, 0, count),
                        key_maker<T>{grid, rays, keys, order});
-  Kokkos::sort(exec, Kokkos::View<std::uint64_t*, typename Exec::memory_space,
-                                  Kokkos::MemoryUnmanaged>(keys, std::size_t(count)));
+  Kokkos::sort(exec,
+               Kokkos::View<std::uint64_t*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
+                   keys, std::size_t(count)));
   Kokkos::parallel_for("iso::ray::sort_rays: permutation", range(exec, 0, count),
                        index_reader{keys, permutation});
 }
 
-#define ISO_INSTANTIATE(Exec)                                                                  \
-  template void launch_sort_rays<Exec, float>(Exec const&, traversal_grid const&,              \
-                                              ray<float> const*, std::int64_t, ray_order,      \
-                                              std::uint64_t*, std::int64_t*);                  \
-  template void launch_sort_rays<Exec, double>(Exec const&, traversal_grid const&,             \
-                                               ray<double> const*, std::int64_t, ray_order,    \
+#define ISO_INSTANTIATE(Exec)                                                               \
+  template void launch_sort_rays<Exec, float>(Exec const&, traversal_grid const&,           \
+                                              ray<float> const*, std::int64_t, ray_order,   \
+                                              std::uint64_t*, std::int64_t*);               \
+  template void launch_sort_rays<Exec, double>(Exec const&, traversal_grid const&,          \
+                                               ray<double> const*, std::int64_t, ray_order, \
                                                std::uint64_t*, std::int64_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE

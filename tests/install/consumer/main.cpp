@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   using memory = exec_space::memory_space;
   exec_space const exec;
 
-  auto const cube = iso::make_volume<float, memory>("cube", iso::grid::centred({16, 16, 16}, {1, 1, 1}));
+  auto const cube =
+      iso::make_volume<float, memory>("cube", iso::grid::centred({16, 16, 16}, {1, 1, 1}));
   Kokkos::deep_copy(exec, cube.data, 1.0F);
   iso::volume_view<float const, memory> const input = cube;
 

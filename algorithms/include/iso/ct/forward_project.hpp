@@ -29,7 +29,8 @@ enum class projector {
 /// How the samples of a Joseph ray are added.
 enum class summation {
   ordered,     ///< floating point, in blocks of 64 driving planes
-  order_free,  ///< rounded to a common grid first: exact, whatever the partition (core/order_free.hpp)
+  order_free,  ///< rounded to a common grid first: exact, whatever the partition
+               ///< (core/order_free.hpp)
 };
 
 /// Which of two kernels with the same bits runs.
@@ -45,11 +46,12 @@ struct forward_project_options {
   joseph_path path = joseph_path::automatic;
   std::optional<double> max_abs = {};  ///< order_free: largest |voxel|; empty: found by a reduction
   std::int32_t oversampling = 1;       ///< exact methods: rays per pixel each way, averaged
-  std::int32_t slab_planes = 0;        ///< driving planes a launch, multiple of 64; 0: chosen by size
+  std::int32_t slab_planes = 0;  ///< driving planes a launch, multiple of 64; 0: chosen by size
   backend::launch_shape shape = {};
 };
 
-/// Bytes of scratch that forward_project wants in `Exec`'s memory.
+/// Bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend.
 template <execution_space Exec, real T>
 std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
@@ -63,29 +65,31 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// Determinism: backend_to_backend, both sums. `ordered` depends on nothing but the ray;
 /// neither `slab_planes`, `shape` nor `path` changes a bit.
 ///
-/// A voxel that is not finite makes those rays NaN that blend it, and no others. The canonical NaN is
-/// the only one that leaves. Order-free sums are off by at most half a grid step a sample, the step
-/// being about max|voxel| 2^-21 (float) or 2^-50 (double).
+/// A NaN voxel makes those rays NaN that blend or cross it, and no others; an infinite one makes
+/// them infinite or NaN, order-free sums NaN. The canonical NaN is the only one that leaves. A cone
+/// ray without length, its pixel at the source, counts as zero. Order-free sums are off by at most
+/// half a grid step a sample, the step being about max|voxel| 2^-21 (float) or 2^-50 (double).
 ///
 /// \param[in]  g            views, u, v; lengths in mm
 /// \param[in]  volume       [nx, ny, nz], 1/mm
 /// \param[out] projections  [views, u, v], dimensionless
 /// \param      scratch      at least forward_project_bytes_needed; free again after the next fence
 /// \param[in]  control      progress and cancellation, asked between launches
-/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, too little scratch, an
-///                                option out of its range
+/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, data with gaps, too
+///                                little scratch, an option out of its range
 /// \throws iso::cancelled         `projections` is then incomplete
 /// \par Method  J. Graetz, arXiv:1609.00958 (algorithm 1, equations 3 to 14), after P. M. Joseph,
-///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths: iso/ray/traverse.hpp.
-///              Deviations: equal components go to the lower axis; by default samples blend with zero
-///              beyond the outermost centres (boundary::cut is the paper's way); the step's length is
-///              applied once, to the sum.
+///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths:
+///              iso/ray/traverse.hpp. Deviations: equal components go to the lower axis; by default
+///              samples blend with zero beyond the outermost centres (boundary::cut is the paper's
+///              way); the step's length is applied once, to the sum.
 template <execution_space Exec, real T>
-void forward_project(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& volume,
-                     projection_view<T, typename Exec::memory_space> const& projections,
-                     workspace<typename Exec::memory_space> const& scratch,
-                     forward_project_options const& options = {}, job const& control = {});
+void forward_project(
+    Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& volume,
+    projection_view<T, typename Exec::memory_space> const& projections,
+    workspace<typename Exec::memory_space> const& scratch,
+    forward_project_options const& options = {}, job const& control = {});
 
 }  // namespace iso::ct
 

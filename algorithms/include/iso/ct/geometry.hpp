@@ -22,7 +22,7 @@ enum class beam {
 
 /// One view, in world coordinates (mm).
 struct view_vectors {
-  vec3<double> source;           ///< cone: source position; parallel: direction of the rays, any length
+  vec3<double> source;  ///< cone: source position; parallel: direction of the rays, any length
   vec3<double> detector_origin;  ///< centre of pixel (u, v) = (0, 0)
   vec3<double> u_step;           ///< from pixel (u, v) to (u + 1, v)
   vec3<double> v_step;           ///< from pixel (u, v) to (u, v + 1)
@@ -32,8 +32,8 @@ struct view_vectors {
 /// that algorithms need not look at every view again.
 class geometry {
  public:
-  /// Throws iso::invalid_argument naming the view and the field that is not finite, has no length, or
-  /// makes u and v parallel.
+  /// Throws iso::invalid_argument naming the view and the field that is not finite, has no length,
+  /// or makes u and v parallel.
   geometry(beam kind, std::int64_t num_u, std::int64_t num_v, std::vector<view_vectors> views);
 
   [[nodiscard]] beam kind() const { return kind_; }
@@ -64,8 +64,9 @@ struct flat_detector {
   double offset_v = 0;  ///< mm along +v
 };
 
-/// A circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs along +y
-/// and v along +z; angles turn from x to y.
+/// A circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs along
+/// +y and v along +z; angles turn from x to y. Determinism: backend_to_backend; sines and cosines
+/// are iso::math's.
 ///
 /// \param[in] source_axis      distance of the source from the z axis, mm
 /// \param[in] source_detector  distance of the source from the detector's plane, mm
@@ -76,9 +77,11 @@ geometry circular_cone(flat_detector const& detector, double source_axis, double
                        std::vector<double> const& angles);
 
 /// The same circle with parallel rays: at angle 0 they run along -x, u along +y, v along +z.
+/// Determinism: backend_to_backend; sines and cosines are iso::math's.
 geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles);
 
 /// `count` angles, evenly from `first` over `range` (rad), the end left out.
+/// Determinism: backend_to_backend; made on the host.
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
 
 /// A geometry whose views `Space` holds, as kernels want it.
@@ -87,7 +90,8 @@ class staged_geometry {
  public:
   using views_type = Kokkos::View<view_vectors*, Space>;
 
-  /// Copies the views into `Space`, enqueued on `exec`; fences `exec` where the copy crosses memories.
+  /// Copies the views into `Space`, enqueued on `exec`; fences `exec` where the copy crosses
+  /// memories.
   template <execution_space Exec>
   staged_geometry(Exec const& exec, iso::ct::geometry g)
       : host_(std::move(g)),
@@ -107,6 +111,8 @@ class staged_geometry {
   views_type views_;
 };
 
+/// `g` with its views where kernels of `exec` read them; fences `exec`, as staged_geometry does.
+/// Determinism: backend_to_backend, a copy.
 template <execution_space Exec>
 staged_geometry<typename Exec::memory_space> stage(Exec const& exec, geometry const& g) {
   return {exec, g};

@@ -16,7 +16,7 @@ namespace iso::ray {
 
 /// How rays are walked: the methods of iso/ray/traverse.hpp. Which one changes no bit.
 enum class traversal {
-  fastest,  ///< branchless on the host, amanatides_woo on a GPU
+  fastest,  ///< branchless, on every backend
   amanatides_woo,
   branchless,
   siddon,
@@ -48,8 +48,8 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
 
 }  // namespace detail
 
-/// Integral of `volume` along each ray: the sum over the voxels it crosses of value * length, one fma
-/// each, in order along the ray, from zero.
+/// Integral of `volume` along each ray: the sum over the voxels it crosses of value * length, one
+/// fma each, in order along the ray, from zero.
 ///
 /// Enqueued on `exec`; does not fence. Overwrites `paths`, which must not overlap the inputs. A ray
 /// that touches no voxel gives 0; a NaN reaches only the rays that cross its voxel with a positive
@@ -69,18 +69,18 @@ void radiological_path(Exec const& exec, Rays const& rays, volume_view<T, Space>
                        Paths const& paths, radiological_path_options const& options = {}) {
   using value = std::remove_const_t<T>;
   static_assert(real<value>, "iso::ray::radiological_path: volumes of float or double");
-  static_assert(Rays::rank() == 1 && std::is_same_v<typename Rays::non_const_value_type, ray<value>> &&
-                    !std::is_same_v<typename Rays::array_layout, Kokkos::LayoutStride>,
-                "iso::ray::radiological_path: rays must be a dense rank-1 view of iso::ray::ray<T>");
+  static_assert(
+      Rays::rank() == 1 && std::is_same_v<typename Rays::non_const_value_type, ray<value>> &&
+          !std::is_same_v<typename Rays::array_layout, Kokkos::LayoutStride>,
+      "iso::ray::radiological_path: rays must be a dense rank-1 view of iso::ray::ray<T>");
   static_assert(Paths::rank() == 1 && std::is_same_v<typename Paths::value_type, value> &&
                     !std::is_same_v<typename Paths::array_layout, Kokkos::LayoutStride>,
                 "iso::ray::radiological_path: paths must be a dense writable rank-1 view of T");
   validate(volume, "iso::ray::radiological_path");
   auto const count = std::int64_t(rays.extent(0));
-  detail::check_radiological_path(volume.grid, count, std::int64_t(paths.extent(0)),
-                                  volume.data.span_is_contiguous(),
-                                  sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53,
-                                  options.method);
+  detail::check_radiological_path(
+      volume.grid, count, std::int64_t(paths.extent(0)), volume.data.span_is_contiguous(),
+      sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53, options.method);
   detail::launch_radiological_path<Exec, value>(
       exec, {traversal_grid(volume.grid), rays.data(), volume.data.data(), paths.data(), count},
       options);

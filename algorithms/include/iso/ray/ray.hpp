@@ -9,11 +9,11 @@
 
 namespace iso::ray {
 
-/// The points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The direction may
-/// have any length; with t_min = -infinity the ray is a whole line.
+/// The points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The direction
+/// may have any length; with t_min = -infinity the ray is a whole line.
 ///
-/// A ray with a NaN anywhere, an infinite origin or direction, a direction of zero, or t_min >= t_max
-/// is empty: it visits no voxel.
+/// A ray with a NaN anywhere, an infinite origin or direction, a direction of zero, or t_min >=
+/// t_max is empty: it visits no voxel.
 template <real T>
 struct ray {
   vec3<T> origin;

@@ -17,8 +17,8 @@ namespace iso::ray {
 
 /// What neighbouring rays have in common.
 enum class ray_order {
-  entry_and_exit,       ///< where they enter and where they leave, both to 1/32 of the grid
-  octant_then_entry,    ///< first the signs of their direction, then where they enter, to 1/512
+  entry_and_exit,     ///< where they enter and where they leave, both to 1/32 of the grid
+  octant_then_entry,  ///< first the signs of their direction, then where they enter, to 1/512
 };
 
 namespace detail {
@@ -32,8 +32,9 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
 }  // namespace detail
 
 /// The order in which rays lie close together: the i-th of them is rays[permutation[i]]. The key is
-/// the interleaved bits (Morton code) of the ray's entry into the grid with those of its exit, or below
-/// the octant of its direction; equal keys keep the rays' own order, and empty rays come last.
+/// the interleaved bits (Morton code) of the ray's entry into the grid with those of its exit, or
+/// below the octant of its direction; equal keys keep the rays' own order, and empty rays come
+/// last.
 ///
 /// Enqueued on `exec`, which it fences (the sort of the backend may). Overwrites `permutation`;
 /// allocates 8 bytes a ray besides what the backend's sort takes.
@@ -42,7 +43,8 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
 /// \param[in]  rays         [n], n <= 2^32; world coordinates, mm
 /// \param[in]  grid         the grid that they will walk
 /// \param[out] permutation  [n]
-/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, an unknown order
+/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, an unknown
+/// order
 template <execution_space Exec, view Rays, view Permutation>
   requires accesses<Exec, typename Rays::memory_space> &&
            accesses<Exec, typename Permutation::memory_space>

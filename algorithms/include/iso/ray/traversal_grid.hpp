@@ -15,7 +15,8 @@ struct voxel {
   std::int64_t k;
 };
 
-/// What a traversal needs of a grid, ready for a kernel. Extents are kept as doubles, exact to 2^53.
+/// What a traversal needs of a grid, ready for a kernel. Extents are kept as doubles, exact to
+/// 2^53.
 struct traversal_grid {
   vec3<double> extent;
   vec3<double> spacing;  ///< mm

@@ -3,6 +3,7 @@
 //! Walks a ray through a grid, voxel by voxel; callable inside any kernel.
 #pragma once
 
+#include <iso/backend/unroll.hpp>
 #include <iso/ray/detail/entry.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/ray/traversal_grid.hpp>
@@ -46,6 +47,16 @@ struct reporter {
   }
 };
 
+/// Leaves a voxel across the next plane of one axis.
+template <class Report, class T, class Index>
+KOKKOS_FORCEINLINE_FUNCTION void cross(Report& report, Index& index, T& next, T& crossed, T step,
+                                       T first, Index stride) {
+  report(index, next);
+  index += stride;
+  crossed += T(1);
+  next = Kokkos::fma(crossed, step, first);
+}
+
 template <class T, class Index, class Visit>
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(amanatides_woo, entry<T, Index> const& e,
                                               Visit&& visit) {
@@ -53,32 +64,27 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(amanatides_woo, entry<T, Index> co
   vec3<T> n{};
   Index index = e.index;
   reporter<T, Visit> report{visit};
-  auto const cross = [&](T& next, T& crossed, T step, T first, Index stride) {
-    report(index, next);
-    index += stride;
-    crossed += T(1);
-    next = Kokkos::fma(crossed, step, first);
-  };
+  ISO_DEVICE_UNROLL
   for (;;) {
     if (t.x < t.y) {
       if (t.x < t.z) {
         if (!(t.x < e.end)) {
           break;
         }
-        cross(t.x, n.x, e.step.x, e.first.x, e.stride.x);
+        cross(report, index, t.x, n.x, e.step.x, e.first.x, e.stride.x);
         continue;
       }
     } else if (t.y < t.z) {
       if (!(t.y < e.end)) {
         break;
       }
-      cross(t.y, n.y, e.step.y, e.first.y, e.stride.y);
+      cross(report, index, t.y, n.y, e.step.y, e.first.y, e.stride.y);
       continue;
     }
     if (!(t.z < e.end)) {
       break;
     }
-    cross(t.z, n.z, e.step.z, e.first.z, e.stride.z);
+    cross(report, index, t.z, n.z, e.step.z, e.first.z, e.stride.z);
   }
   report(index, e.end);
   return report.count;
@@ -99,15 +105,15 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(branchless, entry<T, Index> const&
   vec3<T> n{};
   Index index = e.index;
   reporter<T, Visit> report{visit};
-  T next = less_of(less_of(t.x, t.y), t.z);
-  while (next < e.end) {
-    report(index, next);
+  T next;
+  ISO_DEVICE_UNROLL
+  do {
+    next = less_of(less_of(t.x, t.y), t.z);
+    report(index, less_of(next, e.end));
     step_if(t.x <= next, t.x, n.x, index, e.step.x, e.first.x, e.stride.x);
     step_if(t.y <= next, t.y, n.y, index, e.step.y, e.first.y, e.stride.y);
     step_if(t.z <= next, t.z, n.z, index, e.step.z, e.first.z, e.stride.z);
-    next = less_of(less_of(t.x, t.y), t.z);
-  }
-  report(index, e.end);
+  } while (next < e.end);
   return report.count;
 }
 
@@ -121,6 +127,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(siddon, entry<T, Index> const& e, 
     return e.index + Index(n.x) * e.stride.x + Index(n.y) * e.stride.y + Index(n.z) * e.stride.z;
   };
   T next = less_of(less_of(t.x, t.y), t.z);
+  ISO_DEVICE_UNROLL
   while (next < e.end) {
     report(voxel(), next);
     step_if(t.x <= next, t.x, n.x, none, e.step.x, e.first.x, Index(0));
@@ -138,15 +145,15 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(siddon, entry<T, Index> const& e, 
 /// how many those are: at most Nx + Ny + Nz - 2.
 ///
 /// `index` is the voxel's std::int64_t linear index, z fastest (`g.at(index)` gives the three), and
-/// `length` > 0 the chord inside it as a T, mm. Segments whose length rounds to zero are not visited,
-/// so a corner or an edge is credited to nobody twice. A ray in a face between two voxels visits the
-/// upper one, in the grid's upper face none; an empty ray (iso/ray/ray.hpp) none. Where a part of a
-/// ray runs within rounding of a corner, a voxel whose exact chord is below
-/// 4 (Nx + Ny + Nz) eps max(1, distance of the origin / diagonal) diagonals may be missing or extra.
+/// `length` > 0 the chord inside it as a T, mm. Segments whose length rounds to zero are not
+/// visited, so a corner or an edge is credited to nobody twice. A ray in a face between two voxels
+/// visits the upper one, in the grid's upper face none; an empty ray (iso/ray/ray.hpp) none. Where
+/// a part of a ray runs within rounding of a corner, a voxel whose exact chord is below 4 (Nx + Ny
+/// + Nz) eps max(1, distance of the origin / diagonal) diagonals may be missing or extra.
 ///
-/// The set-up runs in double precision, the steps in T. Grids of more than 2^24 voxels along an axis
-/// want T = double; in float they are not visited.
-/// Determinism: backend_to_backend; all methods report the same voxels and the same bits.
+/// The set-up runs in double precision, the steps in T. Grids of more than 2^24 voxels along an
+/// axis want T = double; in float they are not visited. Determinism: backend_to_backend; all
+/// methods report the same voxels and the same bits.
 template <class Method, real T, class Visit>
 KOKKOS_FUNCTION std::int32_t traverse(ray<T> const& r, traversal_grid const& g, Visit&& visit) {
   return detail::walk(Method{}, detail::enter<T, std::int64_t>(r, g), visit);

@@ -42,6 +42,7 @@ struct device_facts {
 
 /// Facts about what `exec` runs on. Enqueues nothing. Names no host.
 ///
+/// Determinism: not_guaranteed, free memory and clocks change.
 /// \throws iso::error  a device call failed
 template <execution_space Exec>
 device_facts facts(Exec const& exec);

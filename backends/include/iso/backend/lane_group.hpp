@@ -43,15 +43,17 @@ struct launch_shape {
 /// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.
 ///
 /// `Threads` is the size of a CUDA block and `MinBlocks` how many of them must fit a multiprocessor
-/// (0: no matter). Kernels of many short groups run best in flat ranges, whose blocks are of 128; long
-/// ones that share lines of the level-1 cache with their neighbours want larger blocks, which Kokkos
-/// makes of teams. On the host the widest of the compiled vector widths that this processor has is taken
-/// at run time. No bit depends on any of it.
+/// (0: no matter). Kernels of many short groups run best in flat ranges, whose blocks are of 128;
+/// long ones that share lines of the level-1 cache with their neighbours want larger blocks, which
+/// Kokkos makes of teams. On the host the widest of the compiled vector widths that this processor
+/// has is taken at run time. No bit depends on any of it. Determinism: backend_to_backend, of what
+/// the lanes of a group do; groups are in no order.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, execution_space Exec, class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
-  static_assert(Threads % 128 == 0 && Threads <= 1024,
-                "iso::backend::for_each_lane_group: Threads must be a multiple of 128, at most 1024");
+  static_assert(
+      Threads % 128 == 0 && Threads <= 1024,
+      "iso::backend::for_each_lane_group: Threads must be a multiple of 128, at most 1024");
   std::int64_t const most = std::numeric_limits<std::int32_t>::max() / lanes - 1024;
   std::int64_t const step =
       shape.groups_per_launch > 0 ? std::min(shape.groups_per_launch, most) : most;

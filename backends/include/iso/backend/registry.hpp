@@ -52,8 +52,8 @@ void for_each(F&& f) {
   std::apply([&](auto... each) { (f(each), ...); }, all{});
 }
 
-/// Calls f(tag<Exec>{}) for the backend called `name`; throws iso::invalid_argument, listing those of
-/// this build, where there is none. Never falls back to another.
+/// Calls f(tag<Exec>{}) for the backend called `name`; throws iso::invalid_argument, listing those
+/// of this build, where there is none. Never falls back to another.
 template <class F>
 void with_name(std::string_view name, F&& f) {
   bool found = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/check.hpp
-//! Checks and messages. A message reads "problem (why) suggestion"; formatting lives in src/error.cpp
-//! so that no kernel header pays for it.
+//! Checks and messages. A message reads "problem (why) suggestion"; formatting lives in
+//! src/error.cpp so that no kernel header pays for it.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,8 @@ message_arg as_message_arg(T const& value) {
   }
 }
 
-[[noreturn]] void throw_invalid_argument(std::string_view format, std::initializer_list<message_arg>);
+[[noreturn]] void throw_invalid_argument(std::string_view format,
+                                         std::initializer_list<message_arg>);
 [[noreturn]] void throw_file_error(std::string_view format, std::initializer_list<message_arg>);
 
 }  // namespace detail
@@ -54,20 +55,20 @@ template <class... Args>
 }  // namespace iso
 
 /// Always-on check of an argument: O(1), on the host, before anything is enqueued.
-#define ISO_VALIDATE(condition, ...)       \
-  do {                                     \
-    if (!(condition)) [[unlikely]] {       \
-      ::iso::fail_argument(__VA_ARGS__);   \
-    }                                      \
+#define ISO_VALIDATE(condition, ...)     \
+  do {                                   \
+    if (!(condition)) [[unlikely]] {     \
+      ::iso::fail_argument(__VA_ARGS__); \
+    }                                    \
   } while (false)
 
 /// Internal precondition, checked on host and device where ISO_DEBUG_CHECKS is defined.
 #ifdef ISO_DEBUG_CHECKS
-#define ISO_EXPECT(condition)                                        \
-  do {                                                               \
-    if (!(condition)) {                                              \
-      Kokkos::abort("iso: internal check failed: " #condition);      \
-    }                                                                \
+#define ISO_EXPECT(condition)                                   \
+  do {                                                          \
+    if (!(condition)) {                                         \
+      Kokkos::abort("iso: internal check failed: " #condition); \
+    }                                                           \
   } while (false)
 #else
 #define ISO_EXPECT(condition) static_cast<void>(0)

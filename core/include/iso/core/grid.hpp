@@ -12,13 +12,13 @@ namespace iso {
 
 /// A regular grid of voxels, axis-aligned.
 ///
-/// Voxel (i, j, k) is the half-open box of one spacing about `origin + spacing * (i, j, k)`: a point
-/// on a face between two voxels belongs to the upper one, and a point on the upper face of the grid
-/// to none.
+/// Voxel (i, j, k) is the half-open box of one spacing about `origin + spacing * (i, j, k)`: a
+/// point on a face between two voxels belongs to the upper one, and a point on the upper face of
+/// the grid to none.
 struct grid {
   Kokkos::Array<std::int64_t, 3> extent{};  ///< voxels along x, y, z
-  vec3<double> spacing{1, 1, 1};         ///< mm
-  vec3<double> origin{};                 ///< mm; centre of voxel (0, 0, 0)
+  vec3<double> spacing{1, 1, 1};            ///< mm
+  vec3<double> origin{};                    ///< mm; centre of voxel (0, 0, 0)
 
   /// A grid of `extent` voxels whose middle lies at the world's origin, the isocenter.
   static grid centred(Kokkos::Array<std::int64_t, 3> const& extent, vec3<double> spacing);
@@ -28,7 +28,8 @@ struct grid {
   }
   /// World point (mm) to continuous voxel index: the centre of voxel (0, 0, 0) is (0, 0, 0).
   [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index(vec3<double> p) const {
-    return {(p.x - origin.x) / spacing.x, (p.y - origin.y) / spacing.y, (p.z - origin.z) / spacing.z};
+    return {(p.x - origin.x) / spacing.x, (p.y - origin.y) / spacing.y,
+            (p.z - origin.z) / spacing.z};
   }
   /// World vector (mm) to voxels.
   [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index_vector(vec3<double> d) const {
@@ -38,8 +39,8 @@ struct grid {
   friend bool operator==(grid const&, grid const&) = default;
 };
 
-/// Throws iso::invalid_argument, naming `function`, unless every extent is at least 1, their product
-/// fits 63 bits, every spacing is finite and positive, and the origin is finite.
+/// Throws iso::invalid_argument, naming `function`, unless every extent is at least 1, their
+/// product fits 63 bits, every spacing is finite and positive, and the origin is finite.
 void validate(grid const& g, char const* function);
 
 }  // namespace iso

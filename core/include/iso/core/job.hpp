@@ -8,14 +8,15 @@
 
 namespace iso {
 
-/// How a long operation tells its caller where it stands, and is told to stop. Both callbacks run on
-/// the calling host thread, between launches, never inside a kernel; either may be empty.
+/// How a long operation tells its caller where it stands, and is told to stop. Both callbacks run
+/// on the calling host thread, between launches, never inside a kernel; either may be empty.
 struct job {
   std::function<void(double fraction)> progress;
   std::function<bool()> cancelled;
 
-  /// Reports `fraction` in [0, 1]; throws iso::cancelled where the caller asks for a stop. Outputs are
-  /// then incomplete, and nothing is left running that the caller's next fence would not wait for.
+  /// Reports `fraction` in [0, 1]; throws iso::cancelled where the caller asks for a stop. Outputs
+  /// are then incomplete, and nothing is left running that the caller's next fence would not wait
+  /// for.
   void step(double fraction) const {
     if (progress) {
       progress(fraction);

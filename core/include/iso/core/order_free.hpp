@@ -13,11 +13,11 @@ namespace iso {
 
 /// The common grid 2^-k of an order-free sum of at most `terms` terms of magnitude at most `most`.
 ///
-/// k is the largest integer with most 2^k <= 2^(p-3) and most terms 2^k < 2^(b-1), where p and b are
-/// the significand and word lengths of T (24 and 32, 53 and 64), one less where terms rounded up to
-/// the grid would reach 2^(b-1), and at most the largest whose 2^-k is a normal number of T. Each
-/// term is then off by at most 2^-k / 2. `most` = 0 gives k = 0. The rounding constant is
-/// 1.5 * 2^(p-1); every term's bits are added as unsigned integers modulo 2^b, and the constant's
+/// k is the largest integer with most 2^k <= 2^(p-3) and most terms 2^k < 2^(b-1), where p and b
+/// are the significand and word lengths of T (24 and 32, 53 and 64), one less where terms rounded
+/// up to the grid would reach 2^(b-1), and at most the largest whose 2^-k is a normal number of T.
+/// Each term is then off by at most 2^-k / 2. `most` = 0 gives k = 0. The rounding constant is 1.5
+/// * 2^(p-1); every term's bits are added as unsigned integers modulo 2^b, and the constant's
 /// multiple is taken off at the end.
 template <class T>
 class order_free_scale {
@@ -35,8 +35,8 @@ class order_free_scale {
       auto const n = split(terms > 1 ? terms : 1.0);
       // The first bound; the second: floor(log2(most terms)) + k <= b - 2.
       int const first = significand - 3 - m.exponent - (m.fraction > 1 ? 1 : 0);
-      int const second = word_bits - 2 - m.exponent - n.exponent -
-                         (below(m.fraction, n.fraction, 2) ? 0 : 1);
+      int const second =
+          word_bits - 2 - m.exponent - n.exponent - (below(m.fraction, n.fraction, 2) ? 0 : 1);
       k = first < second ? first : second;
       k = k > range ? range : k < -range ? -range : k;
       double const top = (m.fraction * power(m.exponent + k) + to_integer) - to_integer;
@@ -60,8 +60,8 @@ class order_free_scale {
     using signed_word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     return T(signed_word(sum)) * unit_;
   }
-  /// The or of all terms' bits shows that one was not finite (an exponent of all ones; terms in range
-  /// never set these bits).
+  /// The or of all terms' bits shows that one was not finite (an exponent of all ones; terms in
+  /// range never set these bits).
   [[nodiscard]] KOKKOS_FUNCTION bool flagged(word or_of_terms) const {
     return (or_of_terms & outside) != 0;
   }

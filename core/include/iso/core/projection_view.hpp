@@ -29,7 +29,8 @@ template <class T, class Space>
 projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
                                            std::int64_t u, std::int64_t v) {
   ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
-               "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u, v);
+               "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u,
+               v);
   return {{label, std::size_t(views), std::size_t(u), std::size_t(v)}};
 }
 

@@ -19,9 +19,8 @@ class staged {
       Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible;
 
  public:
-  using mirror_type =
-      Kokkos::View<typename View::non_const_data_type, typename View::array_layout,
-                   typename Exec::memory_space>;
+  using mirror_type = Kokkos::View<typename View::non_const_data_type, typename View::array_layout,
+                                   typename Exec::memory_space>;
   using view_type = std::conditional_t<
       reachable, View,
       std::conditional_t<Access == access::read,

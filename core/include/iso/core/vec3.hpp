@@ -30,7 +30,9 @@ struct vec3 {
   friend KOKKOS_FUNCTION constexpr vec3 operator-(vec3 a, vec3 b) {
     return {a.x - b.x, a.y - b.y, a.z - b.z};
   }
-  friend KOKKOS_FUNCTION constexpr vec3 operator*(T s, vec3 a) { return {s * a.x, s * a.y, s * a.z}; }
+  friend KOKKOS_FUNCTION constexpr vec3 operator*(T s, vec3 a) {
+    return {s * a.x, s * a.y, s * a.z};
+  }
   friend constexpr bool operator==(vec3 const&, vec3 const&) = default;
 };
 

@@ -14,11 +14,11 @@ namespace iso {
 
 /// What the numbers of a volume or a projection measure.
 enum class unit {
-  none,               ///< dimensionless, as a line integral of attenuation
-  per_mm,             ///< linear attenuation
-  gram_per_cm3,       ///< mass density
-  hounsfield,         ///< CT number
-  gray_per_fluence,   ///< dose per unit of energy fluence
+  none,              ///< dimensionless, as a line integral of attenuation
+  per_mm,            ///< linear attenuation
+  gram_per_cm3,      ///< mass density
+  hounsfield,        ///< CT number
+  gray_per_fluence,  ///< dose per unit of energy fluence
 };
 
 /// Voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy, owns what
@@ -40,8 +40,8 @@ struct volume_view {
   }
 };
 
-/// Throws iso::invalid_argument, naming `function`, unless the grid is valid and the storage has its
-/// extents.
+/// Throws iso::invalid_argument, naming `function`, unless the grid is valid and the storage has
+/// its extents.
 template <class T, class Space>
 void validate(volume_view<T, Space> const& v, char const* function) {
   validate(v.grid, function);
@@ -57,7 +57,8 @@ template <class T, class Space>
 volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g,
                                   iso::unit unit = iso::unit::none) {
   validate(g, "iso::make_volume");
-  return {g, {label, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2])},
+  return {g,
+          {label, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2])},
           unit};
 }
 

@@ -55,7 +55,8 @@ class workspace {
       std::uint64_t const available = detail::free_bytes<Space>();
       throw out_of_memory(
           available != 0
-              ? message("workspace of {} bytes does not fit {} ({} bytes are free) use fewer views a call",
+              ? message("workspace of {} bytes does not fit {} ({} bytes are free) use fewer views "
+                        "a call",
                         {std::int64_t(bytes), std::string_view(Space::name()), available})
               : message("workspace of {} bytes does not fit {} (it does not say what is free) "
                         "use fewer views a call",

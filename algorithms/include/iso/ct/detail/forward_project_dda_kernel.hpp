@@ -16,24 +16,25 @@ KOKKOS_FORCEINLINE_FUNCTION vec3<double> along(vec3<double> a, double s, vec3<do
   return {Kokkos::fma(s, b.x, a.x), Kokkos::fma(s, b.y, a.y), Kokkos::fma(s, b.z, a.z)};
 }
 
-/// The ray of the detector point (u, v), in pixels: from the source to it, or the whole line through it.
-KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view, beam kind, double u,
-                                                      double v) {
+/// The ray of the detector point (u, v), in pixels: from the source to it, or the whole line
+/// through it.
+KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view, beam kind,
+                                                       double u, double v) {
   vec3<double> const point = along(along(view.detector_origin, u, view.u_step), v, view.v_step);
   double const infinity = Kokkos::Experimental::infinity_v<double>;
   return kind == beam::cone ? ray::ray<double>{view.source, point - view.source, 0.0, 1.0}
                             : ray::ray<double>{point, view.source, -infinity, infinity};
 }
 
-/// Line integrals by exact chords. A group makes 32 neighbouring v of one view and one u: its index is
-/// (view * num_u + u) * ceil(num_v / 32) + block. Each pixel is the mean of `per_side` x `per_side`
-/// rays, added u-major; rays are set up in double, lengths and sums are T.
+/// Line integrals by exact chords. A group makes 32 neighbouring v of one view and one u: its index
+/// is (view * num_u + u) * ceil(num_v / 32) + block. Each pixel is the mean of `per_side` x
+/// `per_side` rays, added u-major; rays are set up in double, lengths and sums are T.
 template <class Method, class Index, class T>
 struct forward_project_dda_kernel {
   ray::traversal_grid grid;
   view_vectors const* views;
-  T const* volume;    // [nx, ny, nz], contiguous
-  T* projections;     // [views, u, v], contiguous
+  T const* volume;  // [nx, ny, nz], contiguous
+  T* projections;   // [views, u, v], contiguous
   std::int64_t num_u;
   std::int64_t num_v;
   beam kind;
@@ -65,8 +66,7 @@ struct forward_project_dda_kernel {
     }
     group.each([&](int lane) {
       if (first + lane < num_v) {
-        projections[row * num_v + first + lane] =
-            canonical(total[lane] / T(per_side * per_side));
+        projections[row * num_v + first + lane] = canonical(total[lane] / T(per_side * per_side));
       }
     });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/unroll.hpp>
 #include <iso/core/sampler.hpp>
 #include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
@@ -12,8 +13,8 @@
 
 namespace iso::ct::detail {
 
-/// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate across
-/// it in the plane of x and y, and what the coordinate along z is made of.
+/// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
+/// across it in the plane of x and y, and what the coordinate along z is made of.
 template <class T>
 struct joseph_fan {
   coordinate<T> across;
@@ -66,18 +67,18 @@ struct joseph_fan_kernel {
     fan.z_pixel = Kokkos::fma(u, w.u_step.z, w.origin.z);
     fan.z_step = w.v_step.z;
     std::int64_t const columns = g.extent[1 - m];
-    fan.planes = planes_about(fan.across, T(-1), T(columns),
-                               planes_between_ends(along, kind, g.extent[m]));
+    fan.planes =
+        planes_about(fan.across, T(-1), T(columns), planes_between_ends(along, kind, g.extent[m]));
     fan.inside = planes_inside(fan.across, columns, fan.planes);
     fans[index] = fan;
   }
 };
 
 /// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by
-/// `Rows` x 32 pixels along v. A column of voxels is blended with its neighbour once for all heights;
-/// see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the sum, which no shape of tile
-/// changes. Several fans walk plane by plane together, so that the columns they share are read once:
-/// a processor's caches need that, a GPU's do not.
+/// `Rows` x 32 pixels along v. A column of voxels is blended with its neighbour once for all
+/// heights; see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the sum, which no
+/// shape of tile changes. Several fans walk plane by plane together, so that the columns they share
+/// are read once: a processor's caches need that, a GPU's do not.
 template <class T, class Sum, int Fans, int Rows>
 struct joseph_fast_kernel {
   T const* volume;
@@ -165,9 +166,9 @@ struct joseph_fast_kernel {
     std::int32_t band;
   };
 
-  /// Bands of v slowest, so that what all views read of one band stays in a cache while they pass: on a
-  /// GPU, whose thousands of groups spread over u and views, next to views and u; on the host, whose few
-  /// threads follow one tile from view to view, next to u and views.
+  /// Bands of v slowest, so that what all views read of one band stays in a cache while they pass:
+  /// on a GPU, whose thousands of groups spread over u and views, next to views and u; on the host,
+  /// whose few threads follow one tile from view to view, next to u and views.
   KOKKOS_FUNCTION tile_position locate(std::int64_t index) const {
     auto const i = std::uint32_t(index);
     auto const across = std::uint32_t(tiles_across());
@@ -177,8 +178,9 @@ struct joseph_fast_kernel {
     std::uint32_t const view = Fans == 1 ? rest / across : rest % views;
     std::uint32_t const tile = Fans == 1 ? rest % across : rest / views;
     std::int32_t const u = std::int32_t(tile) * Fans;
-    return {std::int64_t(view) * num_u + u, num_u - u < Fans ? num_u - u : Fans,
-            std::int32_t(band_index)};
+    // A tile of one is whole; knowing so at compile time keeps its state in registers.
+    std::int32_t const count = Fans > 1 && num_u - u < Fans ? num_u - u : Fans;
+    return {std::int64_t(view) * num_u + u, count, std::int32_t(band_index)};
   }
 
   template <class Group>
@@ -241,8 +243,8 @@ struct joseph_fast_kernel {
   }
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void start(Group const& group, tile_position at, int f, Sum const& sum,
-                                         fan_state<Group>& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void start(Group const& group, tile_position at, int f,
+                                         Sum const& sum, fan_state<Group>& s) const {
     s.fan = fans + at.first_fan + f;
     joseph_fan<T> const& fan = *s.fan;
     T const* const pixels = projections + (at.first_fan + f) * num_v;
@@ -295,9 +297,7 @@ struct joseph_fast_kernel {
     std::uint64_t const origin =
         reinterpret_cast<std::uint64_t>(volume) - bias * (sizeof(T) + std::uint64_t(column));
     auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
-#ifdef __CUDACC__
-#pragma unroll 4
-#endif
+    ISO_DEVICE_UNROLL
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       std::uint32_t k;
       T w;
@@ -362,8 +362,8 @@ struct joseph_fast_kernel {
   }
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, tile_position at, int f, Sum const& sum,
-                                         fan_state<Group> const& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, tile_position at, int f,
+                                         Sum const& sum, fan_state<Group> const& s) const {
     joseph_fan<T> const& fan = *s.fan;
     T* const pixels = projections + (at.first_fan + f) * num_v;
     for (int r = 0; r < Rows; ++r) {

@@ -48,8 +48,12 @@ struct joseph_general_kernel {
     int const a = other_axis(m, 0);
     int const b = other_axis(m, 1);
     std::int64_t const strides[3] = {g.extent[1] * g.extent[2], g.extent[2], 1};
-    plane_range planes = planes_about(line.across[0], T(-1), T(g.extent[std::size_t(a)]), line.planes);
+    plane_range planes =
+        planes_about(line.across[0], T(-1), T(g.extent[std::size_t(a)]), line.planes);
     planes = planes_about(line.across[1], T(-1), T(g.extent[std::size_t(b)]), planes);
+    if (planes.empty()) {
+      return T(0);  // of a ray without length, too, whose step is NaN
+    }
     Sum const sum(scale);
     typename Sum::template state<single_lane> s;
     sum.start(s, 0, T(0));

@@ -31,8 +31,8 @@ struct coordinate {
   KOKKOS_FUNCTION T operator()(std::int32_t i) const { return Kokkos::fma(T(i), slope, base); }
 };
 
-/// The part of `within` where lo < p(i) < hi, or a little more: at most two planes too many each way,
-/// never one too few.
+/// The part of `within` where lo < p(i) < hi, or a little more: at most two planes too many each
+/// way, never one too few.
 template <class T>
 KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_range within) {
   if (within.empty()) {
@@ -48,8 +48,9 @@ KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_rang
   if (!(least < double(within.last) && most > double(within.first))) {
     return {within.first, within.first};
   }
-  return within.clipped(least > double(within.first) ? std::int32_t(Kokkos::floor(least)) : within.first,
-                        most < double(within.last) ? std::int32_t(Kokkos::ceil(most)) : within.last);
+  return within.clipped(
+      least > double(within.first) ? std::int32_t(Kokkos::floor(least)) : within.first,
+      most < double(within.last) ? std::int32_t(Kokkos::ceil(most)) : within.last);
 }
 
 /// A part of `within` where 0 <= p(i) < n - 1 for certain, so that both neighbours are voxels.
@@ -67,9 +68,9 @@ KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, std::int64_t n, plane
   return r;
 }
 
-/// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes between
-/// its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double until the last
-/// rounding. `across[0]` belongs to the lower of the two other axes.
+/// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes
+/// between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double
+/// until the last rounding. `across[0]` belongs to the lower of the two other axes.
 template <class T>
 struct joseph_line {
   std::int32_t axis;
@@ -92,8 +93,8 @@ KOKKOS_INLINE_FUNCTION index_view to_index(view_vectors const& view, grid const&
           g.to_index_vector(view.v_step)};
 }
 
-/// Axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the point is
-/// the source and the direction ends at the pixel.
+/// Axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the point
+/// is the source and the direction ends at the pixel.
 struct ray_component {
   double point;
   double direction;
@@ -110,7 +111,8 @@ KOKKOS_INLINE_FUNCTION int other_axis(int driving, int which) {
   return which == 0 ? (driving == 0 ? 1 : 0) : (driving == 2 ? 1 : 2);
 }
 
-/// Slope and base of the coordinate along `a` when `m` drives with the reciprocal direction `inverse`.
+/// Slope and base of the coordinate along `a` when `m` drives with the reciprocal direction
+/// `inverse`.
 struct exact_coordinate {
   double slope;
   double base;

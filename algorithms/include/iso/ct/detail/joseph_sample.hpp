@@ -12,13 +12,14 @@ namespace iso::ct::detail {
 /// The value between four voxels of one plane at (p, q), anywhere: blended along p, then along q;
 /// voxels outside count as zero. With boundary::cut, points beyond the outermost centres are zero.
 template <class T, class Weight>
-KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::int64_t p_extent, T q,
-                              std::int64_t q_stride, std::int64_t q_extent, boundary edge,
+KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::int64_t p_extent,
+                              T q, std::int64_t q_stride, std::int64_t q_extent, boundary edge,
                               Weight const& weight) {
   T const reach = edge == boundary::zero ? T(1) : T(0);
-  bool const within = edge == boundary::zero
-                          ? p > -reach && p < T(p_extent) && q > -reach && q < T(q_extent)
-                          : p >= reach && p <= T(p_extent - 1) && q >= reach && q <= T(q_extent - 1);
+  bool const within =
+      edge == boundary::zero
+          ? p > -reach && p < T(p_extent) && q > -reach && q < T(q_extent)
+          : p >= reach && p <= T(p_extent - 1) && q >= reach && q <= T(q_extent - 1);
   if (!within) {
     return T(0);
   }
@@ -27,7 +28,8 @@ KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::i
   auto const i = std::int64_t(p_floor);
   auto const j = std::int64_t(q_floor);
   auto const at = [&](std::int64_t a, std::int64_t b) {
-    return a >= 0 && a < p_extent && b >= 0 && b < q_extent ? plane[a * p_stride + b * q_stride] : T(0);
+    return a >= 0 && a < p_extent && b >= 0 && b < q_extent ? plane[a * p_stride + b * q_stride]
+                                                            : T(0);
   };
   T const wp = weight(p - p_floor);
   T const wq = weight(q - q_floor);

@@ -40,15 +40,15 @@ KOKKOS_FORCEINLINE_FUNCTION bool finite(vec3<T> a) {
   return (a.x - a.x == 0) & (a.y - a.y == 0) & (a.z - a.z == 0);
 }
 
-// What follows has no branches, and no operation that could trap is only half needed: so the compiler
-// may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or NaN on a
-// plane, and less_of and greater_of pass over a NaN on their left.
+// What follows has no branches, and no operation that could trap is only half needed: so the
+// compiler may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or
+// NaN on a plane, and less_of and greater_of pass over a NaN on their left.
 
-/// The planes of one axis in the order in which the ray meets them, 0 to count. An axis along which it
-/// does not move counts as upward, so that a point on a plane belongs to the upper voxel.
+/// The planes of one axis in the order in which the ray meets them, 0 to count. An axis along which
+/// it does not move counts as upward, so that a point on a plane belongs to the upper voxel.
 struct axis_planes {
   double position;
-  double speed;    // >= 0
+  double speed;  // >= 0
   double count;
   double spacing;
   double origin;
@@ -96,15 +96,19 @@ KOKKOS_FORCEINLINE_FUNCTION T bounded(double mm) {
   return less_of(greater_of(T(mm), T(0)), Kokkos::Experimental::finite_max_v<T>);
 }
 
-/// A power of two that keeps the squares of very long and very short directions in range, applied to
-/// directions; times take its inverse.
+/// A power of two that keeps the squares of very long and very short directions in range, applied
+/// to directions; times take its inverse.
 struct direction_scale {
   double of_direction;
   double of_time;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit direction_scale(double largest)
-      : of_direction(largest < 0x1p-300 ? 0x1p600 : largest > 0x1p300 ? 0x1p-600 : 1.0),
-        of_time(largest < 0x1p-300 ? 0x1p-600 : largest > 0x1p300 ? 0x1p600 : 1.0) {}
+      : of_direction(largest < 0x1p-300  ? 0x1p600
+                     : largest > 0x1p300 ? 0x1p-600
+                                         : 1.0),
+        of_time(largest < 0x1p-300  ? 0x1p-600
+                : largest > 0x1p300 ? 0x1p600
+                                    : 1.0) {}
 };
 
 KOKKOS_FORCEINLINE_FUNCTION double largest_of(vec3<double> d) {
@@ -115,7 +119,7 @@ KOKKOS_FORCEINLINE_FUNCTION double largest_of(vec3<double> d) {
 /// would keep the rest from being vectorised.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION double scaled_length(ray<Real> const& r) {
-  vec3<double> const d(r.direction);
+  auto const d = static_cast<vec3<double>>(r.direction);
   return norm(direction_scale(largest_of(d)).of_direction * d);
 }
 
@@ -127,11 +131,11 @@ struct clipped_ray {
   double t_end;  ///< the ray's own
   double t_in;
   double t_out;
-  bool hits;     ///< else t_out means nothing
+  bool hits;  ///< else t_out means nothing
 
   template <class Real>
   KOKKOS_FORCEINLINE_FUNCTION clipped_ray(ray<Real> const& r, traversal_grid const& g)
-      : clipped_ray(r, g, direction_scale(largest_of(vec3<double>(r.direction)))) {}
+      : clipped_ray(r, g, direction_scale(largest_of(static_cast<vec3<double>>(r.direction)))) {}
 
   template <class Real>
   KOKKOS_FORCEINLINE_FUNCTION clipped_ray(ray<Real> const& r, traversal_grid const& g,
@@ -140,16 +144,17 @@ struct clipped_ray {
         y(r.origin.y, scale.of_direction * r.direction.y, g.extent.y, g.spacing.y, g.origin.y),
         z(r.origin.z, scale.of_direction * r.direction.z, g.extent.z, g.spacing.z, g.origin.z),
         t_end(scale.of_time * double(r.t_max)) {
-    double const from =
-        greater_of(x.distance(0) / x.speed,
-                   greater_of(y.distance(0) / y.speed,
-                              greater_of(z.distance(0) / z.speed, scale.of_time * double(r.t_min))));
-    t_out = less_of(x.distance(x.count) / x.speed,
-                    less_of(y.distance(y.count) / y.speed,
-                            less_of(z.distance(z.count) / z.speed, t_end)));
+    double const from = greater_of(
+        x.distance(0) / x.speed,
+        greater_of(y.distance(0) / y.speed,
+                   greater_of(z.distance(0) / z.speed, scale.of_time * double(r.t_min))));
+    t_out = less_of(
+        x.distance(x.count) / x.speed,
+        less_of(y.distance(y.count) / y.speed, less_of(z.distance(z.count) / z.speed, t_end)));
     bool const moves = (x.speed > 0) | (y.speed > 0) | (z.speed > 0);
-    hits = finite(r.origin) & finite(r.direction) & moves & !(x.beside() | y.beside() | z.beside()) &
-           (r.t_min < r.t_max) & (from < t_out) & (from - from == 0);
+    hits = finite(r.origin) & finite(r.direction) & moves &
+           !(x.beside() | y.beside() | z.beside()) & (r.t_min < r.t_max) & (from < t_out) &
+           (from - from == 0);
     t_in = hits ? from : 0.0;
   }
 };
@@ -172,14 +177,15 @@ KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_
   T const end_x = Kokkos::fma(T(c.x.count - qx), e.step.x, e.first.x);
   T const end_y = Kokkos::fma(T(c.y.count - qy), e.step.y, e.first.y);
   T const end_z = Kokkos::fma(T(c.z.count - qz), e.step.z, e.first.z);
-  T const end = less_of(less_of(end_x, end_y),
-                        less_of(end_z, bounded<T>((c.t_end - c.t_in) * length)));
-  bool const counts = (g.extent.x <= most_planes<T>) & (g.extent.y <= most_planes<T>) &
-                      (g.extent.z <= most_planes<T>);
+  T const end =
+      less_of(less_of(end_x, end_y), less_of(end_z, bounded<T>((c.t_end - c.t_in) * length)));
+  bool const counts =
+      (g.extent.x <= most_planes<T>)&(g.extent.y <= most_planes<T>)&(g.extent.z <= most_planes<T>);
   e.end = less_of(end, c.hits & counts ? Kokkos::Experimental::finite_max_v<T> : T(0));
   e.index = Index(Kokkos::fma(c.x.voxel(qx), g.stride.x,
                               Kokkos::fma(c.y.voxel(qy), g.stride.y, c.z.voxel(qz))));
-  e.stride = {Index(c.x.sign * g.stride.x), Index(c.y.sign * g.stride.y), Index(c.z.sign * g.stride.z)};
+  e.stride = {Index(c.x.sign * g.stride.x), Index(c.y.sign * g.stride.y),
+              Index(c.z.sign * g.stride.z)};
   return e;
 }
 

@@ -12,16 +12,23 @@ namespace iso::ray::detail {
 template <class Group>
 concept steps_together = requires { Group::vector_bytes; };
 
-/// Sum over the voxels of `e` of length * value, one fma each in order along the ray.
+/// Sum over the voxels of `e` of length * value, one fma each in order along the ray. Each product
+/// waits a step for its value, so that the walk goes on while the value comes.
 template <class Method, class T, class Index>
 KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RESTRICT values) {
   T sum = T(0);
-  walk(Method{}, e, [&](Index index, T length) { sum = Kokkos::fma(length, values[index], sum); });
-  return sum;
+  T length_before = T(0);
+  T value_before = T(0);
+  walk(Method{}, e, [&](Index index, T length) {
+    sum = Kokkos::fma(length_before, value_before, sum);
+    value_before = values[index];
+    length_before = length;
+  });
+  return Kokkos::fma(length_before, value_before, sum);
 }
 
-/// 32 rays in lock-step. A lane that has arrived goes on with segments of no length, so that a step has
-/// no branch and the compiler can use whole registers.
+/// 32 rays in lock-step. A lane that has arrived goes on with segments of no length, so that a step
+/// has no branch and the compiler can use whole registers.
 template <class Group, class T, class Index>
 struct rays_together {
   template <class X>
@@ -75,8 +82,9 @@ struct rays_together {
     });
   }
 
-  /// The next `rounds` segments: the state stays in registers meanwhile. The crossing after the next is
-  /// kept ready, which takes an addition and an fma off the chain from one segment to the next.
+  /// The next `rounds` segments: the state stays in registers meanwhile. The crossing after the
+  /// next is kept ready, which takes an addition and an fma off the chain from one segment to the
+  /// next.
   KOKKOS_FORCEINLINE_FUNCTION void advance(Group const& group, batch& b) {
     group.each([&](int lane) {
       T tx = x[lane], ty = y[lane], tz = z[lane];
@@ -121,7 +129,8 @@ struct rays_together {
     });
   }
 
-  /// Asks the cache for what every tenth lane will read: where rays lie close together, for all of it.
+  /// Asks the cache for what every tenth lane will read: where rays lie close together, for all of
+  /// it.
   KOKKOS_FORCEINLINE_FUNCTION static void expect(batch const& b, T const* KOKKOS_RESTRICT values) {
     for (int round = 0; round < rounds; ++round) {
       for (int lane = 0; lane < 32; lane += 10) {
@@ -150,10 +159,13 @@ struct rays_together {
     });
   }
 
-  /// All segments of all lanes, each lane's in order. Several batches are under way at once, so that
-  /// what one will read has time to come while the others are worked on.
+  /// All segments of all lanes, each lane's in order. Several batches are under way at once, so
+  /// that what one will read has time to come while the others are worked on.
   KOKKOS_FORCEINLINE_FUNCTION void sum_up(Group const& group, T const* KOKKOS_RESTRICT values,
                                           per_lane<T>& sums) {
+    if (!any_left()) {
+      return;
+    }
     constexpr int ahead = 4;
     batch batches[ahead];
     for (auto& b : batches) {
@@ -186,9 +198,9 @@ struct rays_together {
 
 /// Integrals of `values` (on `grid`, z fastest) along 32 rays, one a lane; an empty ray gives 0.
 ///
-/// `Index` is a signed integer that holds the grid's size: 32 bits where that fits, for speed. `T` is
-/// the type of the values and of the sums, `Real` that of the rays. The bits depend
-/// neither on the group's kind nor on Method.
+/// `Index` is a signed integer that holds the grid's size: 32 bits where that fits, for speed. `T`
+/// is the type of the values and of the sums, `Real` that of the rays. The bits depend neither on
+/// the group's kind nor on Method.
 template <class Method, class Index, class T, class Group, class Real>
 KOKKOS_FORCEINLINE_FUNCTION void trace_group(
     Group const& group, traversal_grid const& grid, T const* KOKKOS_RESTRICT values,
@@ -200,9 +212,8 @@ KOKKOS_FORCEINLINE_FUNCTION void trace_group(
     sums = typename Group::template per_lane<T>(T(0));
     all.sum_up(group, values, sums);
   } else {
-    group.each([&](int lane) {
-      sums[lane] = trace<Method>(enter<T, Index>(rays[lane], grid), values);
-    });
+    group.each(
+        [&](int lane) { sums[lane] = trace<Method>(enter<T, Index>(rays[lane], grid), values); });
   }
 }
 

@@ -107,16 +107,16 @@ class cuda_lane_group {
   template <int Count, class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*) {}
 
-  /// What `split` adds to every integer part; `blend_columns` expects columns moved back by as much.
+  /// What `split` adds to every integer part; `blend_columns` expects columns moved back by as
+  /// much.
   template <class T>
   static constexpr std::uint32_t index_bias = sizeof(T) == 4 ? 0x4b000000U : 0U;
 
-  /// z >= 0 to its integer part (plus index_bias) and the rest: an addition that rounds down, where a
-  /// conversion would wait for the slower pipe.
+  /// z >= 0 to its integer part (plus index_bias) and the rest: an addition that rounds down, where
+  /// a conversion would wait for the slower pipe.
   KOKKOS_FORCEINLINE_FUNCTION static void split(float z, std::uint32_t& whole, float& rest) {
     KOKKOS_IF_ON_DEVICE((float const shifted = __fadd_rd(z, 8388608.0F);
-                         whole = __float_as_uint(shifted);
-                         rest = z - (shifted - 8388608.0F);))
+                         whole = __float_as_uint(shifted); rest = z - (shifted - 8388608.0F);))
     KOKKOS_IF_ON_HOST((whole = std::uint32_t(z); rest = z - float(whole);))
   }
   KOKKOS_FORCEINLINE_FUNCTION static void split(double z, std::uint32_t& whole, double& rest) {
@@ -142,14 +142,13 @@ class cuda_lane_group {
     out[0] = blend(fraction[0], blend(w, p0, q0), blend(w, p1, q1));
   }
 
-  /// The same where neighbours may be missing: a column that does not exist (its pointer is then any
-  /// valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
+  /// The same where neighbours may be missing: a column that does not exist (its pointer is then
+  /// any valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
   template <class T, class Blend>
-  KOKKOS_FORCEINLINE_FUNCTION void blend_columns_at_edge(T const* lower, T const* upper,
-                                                         columns_present present, std::int32_t height,
-                                                         T w, per_lane<std::int32_t> const& z,
-                                                         per_lane<T> const& fraction,
-                                                         per_lane<T>& out, Blend const& blend) const {
+  KOKKOS_FORCEINLINE_FUNCTION void blend_columns_at_edge(
+      T const* lower, T const* upper, columns_present present, std::int32_t height, T w,
+      per_lane<std::int32_t> const& z, per_lane<T> const& fraction, per_lane<T>& out,
+      Blend const& blend) const {
     auto const at = [&](std::int32_t k) {
       bool const inside = k >= 0 && k < height;
       T const a = inside && present.lower ? lower[k] : T(0);

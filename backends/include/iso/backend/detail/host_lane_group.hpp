@@ -10,8 +10,9 @@
 
 namespace iso::backend::detail {
 
-// GCC's vector types: a permute of two registers is __builtin_shuffle, whatever the machine calls it.
-// Written out, because nvcc's front end fails on a vector_size that depends on a template parameter.
+// GCC's vector types: a permute of two registers is __builtin_shuffle, whatever the machine calls
+// it. Written out, because nvcc's front end fails on a vector_size that depends on a template
+// parameter.
 template <class T, int Bytes>
 struct simd;
 template <>
@@ -51,8 +52,8 @@ struct simd<std::int64_t, 64> {
   using type [[gnu::vector_size(64)]] = std::int64_t;
 };
 
-/// Thirty-two lanes in arrays that the compiler vectorises. `VectorBytes` is the register width that
-/// permutes are written for; no bit depends on it.
+/// Thirty-two lanes in arrays that the compiler vectorises. `VectorBytes` is the register width
+/// that permutes are written for; no bit depends on it.
 template <int VectorBytes>
 class host_lane_group {
  public:
@@ -108,7 +109,8 @@ class host_lane_group {
   }
 
   template <class T>
-  [[gnu::always_inline]] per_lane<T> shuffle(per_lane<T> const& x, per_lane<int> const& from) const {
+  [[gnu::always_inline]] per_lane<T> shuffle(per_lane<T> const& x,
+                                             per_lane<int> const& from) const {
     per_lane<T> result;
     for (int lane = 0; lane < 32; ++lane) {
       result[lane] = x[from[lane] & 31];
@@ -182,12 +184,13 @@ class host_lane_group {
   /// Interpolates between two neighbouring columns of `height` voxels, each lane at its own height:
   /// the columns with weight w, then the heights z and z + 1 with the lane's fraction.
   ///
-  /// Where a register's lanes lie within two registers of voxels, which neighbouring pixels do unless
-  /// the magnification is large, the columns are blended once for all of them and each lane picks its
-  /// two heights by a permute; otherwise each lane gathers. Same operations on the same numbers.
+  /// Where a register's lanes lie within two registers of voxels, which neighbouring pixels do
+  /// unless the magnification is large, the columns are blended once for all of them and each lane
+  /// picks its two heights by a permute; otherwise each lane gathers. Same operations on the same
+  /// numbers.
   template <class T, class Blend>
-  [[gnu::always_inline]] void blend_columns(T const* lower, T const* upper, std::int32_t height, T w,
-                                            per_lane<std::uint32_t> const& z,
+  [[gnu::always_inline]] void blend_columns(T const* lower, T const* upper, std::int32_t height,
+                                            T w, per_lane<std::uint32_t> const& z,
                                             per_lane<T> const& fraction, per_lane<T>& out,
                                             Blend const& blend) const {
     for (int first = 0; first < 32; first += width<T>) {
@@ -196,8 +199,8 @@ class host_lane_group {
       if (window(heights, height, low)) {
         auto const at = __builtin_convertvector(heights - low, index_vec<T>);
         blended_window<T> const columns(lower + low, upper + low, {true, true}, w);
-        auto const result = blend_vector(load<vec<T>>(&fraction[first]), columns[at],
-                                         columns[at + integer<T>(1)]);
+        auto const result =
+            blend_vector(load<vec<T>>(&fraction[first]), columns[at], columns[at + integer<T>(1)]);
         __builtin_memcpy(&out[first], &result, sizeof result);
       } else {
         for (int lane = first; lane < first + width<T>; ++lane) {
@@ -209,12 +212,12 @@ class host_lane_group {
     }
   }
 
-  /// The same where neighbours may be missing: a column that does not exist (its pointer is then any
-  /// valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
+  /// The same where neighbours may be missing: a column that does not exist (its pointer is then
+  /// any valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
   template <class T, class Blend>
   [[gnu::always_inline]] void blend_columns_at_edge(T const* lower, T const* upper,
-                                                    columns_present present, std::int32_t height, T w,
-                                                    per_lane<std::int32_t> const& z,
+                                                    columns_present present, std::int32_t height,
+                                                    T w, per_lane<std::int32_t> const& z,
                                                     per_lane<T> const& fraction, per_lane<T>& out,
                                                     Blend const& blend) const {
     for (int first = 0; first < 32; first += width<T>) {
@@ -274,8 +277,8 @@ class host_lane_group {
     return up < top ? up : top;
   }
 
-  /// Whether two registers of voxels from `low` on hold z and z + 1 of every lane. Lanes between the
-  /// outer two may fall short of them by rounding: one voxel of room.
+  /// Whether two registers of voxels from `low` on hold z and z + 1 of every lane. Lanes between
+  /// the outer two may fall short of them by rounding: one voxel of room.
   template <class Vec>
   [[gnu::always_inline]] static bool window(Vec const& z, std::int32_t height, std::int32_t& low) {
     constexpr int count = int(sizeof(Vec) / 4);
@@ -294,7 +297,8 @@ class host_lane_group {
     vec<T> first;
     vec<T> second;
 
-    [[gnu::always_inline]] blended_window(T const* lower, T const* upper, columns_present present, T w) {
+    [[gnu::always_inline]] blended_window(T const* lower, T const* upper, columns_present present,
+                                          T w) {
       vec<T> const zero{};
       vec<T> const l0 = present.lower ? load<vec<T>>(lower) : zero;
       vec<T> const l1 = present.lower ? load<vec<T>>(lower + width<T>) : zero;
@@ -308,7 +312,8 @@ class host_lane_group {
     }
   };
 
-  /// a + w (b - a) with one fma, as iso::blend, a lane at a time: the compiler makes it one instruction.
+  /// a + w (b - a) with one fma, as iso::blend, a lane at a time: the compiler makes it one
+  /// instruction.
   template <class Weight, class Vec>
   [[gnu::always_inline]] static Vec blend_vector(Weight w, Vec a, Vec b) {
     Vec const d = b - a;
@@ -327,17 +332,16 @@ class host_lane_group {
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define ISO_HOST_WIDE                                                                             \
-  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512"), \
-                 flatten))
+#define ISO_HOST_WIDE \
+  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512"), flatten))
 #endif
 
 /// 64 where this processor has the AVX-512 that the wide body is compiled for, else 32.
 inline int host_vector_bytes() {
 #ifdef ISO_HOST_WIDE
-  static bool const wide =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  static bool const wide = __builtin_cpu_supports("avx512f") &&
+                           __builtin_cpu_supports("avx512vl") &&
+                           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
   return wide ? 64 : 32;
 #else
   return 32;

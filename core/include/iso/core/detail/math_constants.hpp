@@ -25,9 +25,9 @@ KOKKOS_FORCEINLINE_FUNCTION T horner(T x, T c0, Rest... rest) {
 template <class T>
 struct constants;
 
-// ln2_high has so many trailing zeros that its product with any exponent is exact; the parts of pi/2
-// are its roundings and what they leave. Polynomials: error against the function's leading term is
-// 2^-32 at most (float), 2^-57.9 (double), before the coefficients are rounded.
+// ln2_high has so many trailing zeros that its product with any exponent is exact; the parts of
+// pi/2 are its roundings and what they leave. Polynomials: error against the function's leading
+// term is 2^-32 at most (float), 2^-57.9 (double), before the coefficients are rounded.
 template <>
 struct constants<float> {
   static constexpr int mantissa_bits = 23;
@@ -35,9 +35,9 @@ struct constants<float> {
   static constexpr std::uint32_t bias = 127;
   static constexpr std::uint32_t mantissa_mask = 0x007fffffU;
   static constexpr std::uint32_t sqrt_half_bits = 0x3f3504f3U;
-  static constexpr float rounder = 0x1.8p23F;       ///< adding it rounds to an integer
-  static constexpr float integer_base = 0x1p23F;    ///< its last bit is worth 1
-  static constexpr float lift = 0x1p24F;            ///< makes subnormal numbers normal
+  static constexpr float rounder = 0x1.8p23F;     ///< adding it rounds to an integer
+  static constexpr float integer_base = 0x1p23F;  ///< its last bit is worth 1
+  static constexpr float lift = 0x1p24F;          ///< makes subnormal numbers normal
   static constexpr float lift_exponent = 24;
   static constexpr float smallest_normal = 0x1p-126F;
   static constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -55,8 +55,7 @@ struct constants<float> {
 
   /// (e^r - 1 - r - r^2 / 2) / r^3, |r| <= ln 2 / 2
   KOKKOS_FORCEINLINE_FUNCTION static float exp_tail(float r) {
-    return horner(r, 0x1.555556p-3F, 0x1.5554aep-5F, 0x1.11109p-7F, 0x1.6d74e4p-10F,
-                  0x1.a1a2p-13F);
+    return horner(r, 0x1.555556p-3F, 0x1.5554aep-5F, 0x1.11109p-7F, 0x1.6d74e4p-10F, 0x1.a1a2p-13F);
   }
   /// (2 atanh(s) - 2 s) / s^3 by z = s^2, |s| <= 3 - 2 sqrt 2
   KOKKOS_FORCEINLINE_FUNCTION static float log_tail(float z) {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// forward_project: N^3 voxels to N^2 pixels, cone views of a circle (projection_problem.hpp), every
+// method, sum, precision and backend. Rows:
+//
+//   forward_project/<method>/<sum>/<precision>/<backend>/<N>          many views a call (`views`)
+//   forward_project_one_view/<method>/<sum>/<precision>/cuda/<N>      one view a call
+//   forward_project_growth/joseph_linear/ordered/float/<backend>/<N>  N views a call: scaling.py
+//   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
+//
+// `joseph_linear` takes the fast path, `joseph_linear_general` the general one. `order_free` finds
+// the largest voxel first, within the time; `order_free_given_maximum` is told.
+//
+// Counters beside the usual: `views`; `ms_per_view`; `samples`, those that the rays take
+// (num_samples), and `samples_per_second`; `share_of_l2`: of the time, what the bytes would need at
+// the speed of the level-2 cache, for where slabs keep the volume there, views share what is read
+// of memory and `share_of_ceiling` may pass 1. The twin's: `ratio`, its time over ours (medians of
+// alternating runs), `ours_ms_per_view`, and `equal_bits` (1: it computed the same numbers).
+//
+// The model. Bytes: the volume once a view, and each pixel written once. Operations a sample,
+// Joseph: 11 = the coordinate along z (an fma, 2), its integer part and fraction (2), one blend of
+// two columns (a difference and an fma, 3; the sample above shares the other), the blend along z
+// (3), the sum (1). Smooth weights add the weight along z (4; the other one belongs to a column).
+// Exact methods: 5 = the next crossing (an fma), a chord's length, the sum (an fma); comparisons
+// are not counted.
+//
+// `error`: relative l2 distance from double precision (projection_problem::error).
+#include "ct/projection_problem.hpp"
+#include "ct/raw_joseph.hpp"
+#include "support/bench.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace iso::perf {
+namespace {
+
+/// Host rows are to take seconds, not minutes: those without a fast path see fewer views.
+enum class pace { fast, slow };
+
+struct variant {
+  char const* name;
+  ct::forward_project_options options;
+  pace on_host;
+  double flops_per_sample;
+};
+
+std::vector<variant> variants() {
+  using ct::projector;
+  using ct::summation;
+  return {
+      {"joseph_linear/ordered", {}, pace::fast, 11},
+      {"joseph_linear/order_free", {.sum = summation::order_free}, pace::fast, 11},
+      {"joseph_linear/order_free_given_maximum",
+       {.sum = summation::order_free, .max_abs = field_maximum},
+       pace::fast,
+       11},
+      {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow, 11},
+      {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::slow, 15},
+      {"amanatides_woo/ordered", {.method = projector::amanatides_woo}, pace::slow, 5},
+      {"branchless/ordered", {.method = projector::branchless}, pace::slow, 5},
+      {"siddon/ordered", {.method = projector::siddon}, pace::slow, 5},
+  };
+}
+
+std::int64_t many_views(bool device, std::int64_t n, pace on_host) {
+  if (smoke()) {
+    return 4;
+  }
+  if (device) {
+    return n <= 512 ? 360 : 90;
+  }
+  if (on_host == pace::fast) {
+    return n <= 128 ? 90 : n <= 256 ? 45 : 4;
+  }
+  return n <= 128 ? 12 : n <= 256 ? 4 : 1;
+}
+
+template <class Exec, class T>
+void set_projection_counters(benchmark::State& state, projection_problem<Exec, T> const& problem,
+                             double seconds, double flops_per_sample) {
+  Exec const exec;
+  auto const views = double(problem.num_views());
+  double const samples = problem.samples();
+  double const voxels = double(problem.volume().grid.size());
+  double const pixels = double(problem.projections().data.size());
+  model const work{(views * voxels + pixels) * sizeof(T), samples * flops_per_sample};
+  auto const& at_most = ceilings_of(exec);
+  state.counters["views"] = views;
+  state.counters["ms_per_view"] = 1e3 * seconds / views;
+  state.counters["samples"] = samples;
+  state.counters["samples_per_second"] = samples / seconds;
+  state.counters["share_of_l2"] = work.bytes / at_most.l2 / seconds;
+  set_counters(state, seconds, work,
+               {.bytes_per_second = at_most.read,
+                .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
+               problem.error());
+}
+
+template <class Exec, class T>
+void measure(benchmark::State& state, variant const& what, std::int64_t n, std::int64_t views) {
+  Exec const exec;
+  projection_problem<Exec, T> const problem(exec, n, views, what.options);
+  int const calls = backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
+  double const seconds = time_calls(state, exec, [&] { problem.project(); }, calls);
+  set_projection_counters(state, problem, seconds, what.flops_per_sample);
+}
+
+#if ISO_HAS_CUDA
+template <class View>
+bool same_bits(View const& a, View const& b) {
+  auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
+  auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof(typename View::value_type)) == 0;
+}
+
+/// The twin and forward_project in turn, with the slabs that forward_project chooses itself.
+void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
+  Kokkos::Cuda const exec;
+  projection_problem<Kokkos::Cuda, float> const problem(exec, n, views, {});
+  auto const result = make_projections<float, Kokkos::CudaSpace>("twin", views, n, n);
+  Kokkos::View<ct::detail::joseph_fan<float>*, Kokkos::CudaSpace> const fans(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "fans"), std::size_t(views * n));
+  raw_joseph_arrays const arrays{problem.scan().views().data(),
+                                 problem.volume().data.data(),
+                                 result.data.data(),
+                                 fans.data(),
+                                 problem.volume().grid,
+                                 std::int32_t(views),
+                                 std::int32_t(n),
+                                 std::int32_t(n)};
+  auto const slab =
+      views >= ct::detail::few_views ? ct::detail::device_slab_planes : std::int32_t(n);
+  auto const ours = [&] { problem.project(); };
+  auto const twin = [&] { raw_joseph(exec, arrays, slab); };
+  int const calls = views == 1 && !smoke() ? 20 : 1;
+  ours();
+  twin();
+  std::vector<double> our_seconds;
+  std::vector<double> twin_seconds;
+  for (auto _ : state) {
+    our_seconds.push_back(seconds_of(exec, ours, calls));
+    twin_seconds.push_back(seconds_of(exec, twin, calls));
+    state.SetIterationTime(twin_seconds.back());
+  }
+  double const seconds = median(twin_seconds);
+  set_projection_counters(state, problem, seconds, 11);
+  state.counters["ratio"] = seconds / median(our_seconds);
+  state.counters["ours_ms_per_view"] = 1e3 * median(our_seconds) / double(views);
+  state.counters["equal_bits"] = same_bits(problem.projections().data, result.data) ? 1 : 0;
+}
+#endif
+
+template <class F>
+void add(std::string const& name, int iterations, F const& f) {
+  benchmark::RegisterBenchmark(name.c_str(), f)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(smoke() ? 1 : iterations);
+}
+
+template <class Exec, class T>
+void add_variants(std::string const& where, std::int64_t n) {
+  constexpr bool device = backend::is_device<Exec>;
+  auto const size = "/" + std::to_string(n);
+  for (auto const& each : variants()) {
+    if (!device && each.options.max_abs) {
+      continue;  // what a GPU's single view gains by it is no matter there
+    }
+    auto const row = std::string(each.name) + where + size;
+    std::int64_t const views = many_views(device, n, each.on_host);
+    add("forward_project/" + row,
+        device                       ? 7
+        : each.on_host == pace::fast ? 3
+                                     : 1,
+        [=](benchmark::State& state) { measure<Exec, T>(state, each, n, views); });
+    if (device) {
+      add("forward_project_one_view/" + row, 9,
+          [=](benchmark::State& state) { measure<Exec, T>(state, each, n, 1); });
+    }
+  }
+}
+
+template <class Exec>
+void add_rows_of(std::string const& name) {
+  constexpr bool device = backend::is_device<Exec>;
+  std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
+                                          : device ? std::vector<std::int64_t>{128, 256, 512, 1024}
+                                                   : std::vector<std::int64_t>{128, 256, 512};
+  for (auto const n : sizes) {
+    add_variants<Exec, float>("/float/" + name, n);
+    add_variants<Exec, double>("/double/" + name, n);
+  }
+  std::int64_t const unit = smoke() ? 8 : device ? 128 : 64;
+  for (std::int64_t k = 1; k <= 4; ++k) {
+    std::int64_t const n = k * unit;
+    add("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
+        device ? 5 : 1,
+        [=](benchmark::State& state) { measure<Exec, float>(state, variants().front(), n, n); });
+  }
+#if ISO_HAS_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    for (auto const n : sizes) {
+      auto const row = "/raw_twin/ordered/float/" + name + "/" + std::to_string(n);
+      add("forward_project" + row, 9, [=](benchmark::State& state) {
+        measure_twin(state, n, many_views(true, n, pace::fast));
+      });
+      add("forward_project_one_view" + row, 15,
+          [=](benchmark::State& state) { measure_twin(state, n, 1); });
+    }
+  }
+#endif
+}
+
+int const registered = [] {
+  backend::for_each([](auto tag) {
+    add_rows_of<typename decltype(tag)::execution_space>(std::string(tag.name));
+  });
+  return 0;
+}();
+
+}  // namespace
+}  // namespace iso::perf
