@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What geometries and forward_project refuse, in which words, and that nothing is written then.
+#include "forward_project_support.hpp"
+
+#include <iso/core/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+using exec_space = Kokkos::Serial;
+
+double const nan_value = std::numeric_limits<double>::quiet_NaN();
+double const infinity = std::numeric_limits<double>::infinity();
+
+/// The sentence of the iso::invalid_argument that `f` throws; empty: it throws none.
+template <class F>
+std::string refusal(F const& f) {
+  try {
+    f();
+  } catch (iso::invalid_argument const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string refused_view(view_vectors const& view, beam kind = beam::cone) {
+  view_vectors const good{{9, 0, 0}, {-9, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  return refusal([&] { geometry(kind, 2, 3, {good, view}); });
+}
+
+/// A good call of forward_project, to be spoilt one argument at a time.
+struct call {
+  geometry scan = iso::ct::circular_cone({4, 5, 1, 1}, 20, 30, {0.0, 1.0});
+  iso::volume_view<float, host> volume = random_volume<float>(grid::centred({6, 7, 8}, {1, 1, 1}));
+  iso::projection_view<float, host> out = iso::make_projections<float, host>("out", 2, 4, 5);
+  iso::workspace<host> scratch{4096};
+  forward_project_options options;
+
+  /// What it says; checks that, where it says something, nothing was written and no one was asked.
+  std::string operator()() const {
+    Kokkos::deep_copy(out.data, -7.0F);
+    int asked = 0;
+    iso::job const control{[&](double) { ++asked; }, {}};
+    auto const said = refusal([&] {
+      iso::ct::forward_project<exec_space, float>(exec_space(), iso::ct::stage(exec_space(), scan),
+                                                  volume, out, scratch, options, control);
+    });
+    for (std::size_t n = 0; n < out.data.size() && out.data.span_is_contiguous(); ++n) {
+      CHECK((out.data.data()[n] == -7.0F) == !said.empty());
+    }
+    CHECK((asked == 0) == !said.empty());
+    return said;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("geometry: what it refuses") {
+  view_vectors const good{{9, 0, 0}, {-9, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  CHECK(refusal([&] { geometry(beam::cone, 0, 3, {good}); }) ==
+        "geometry: detector of [0, 3] pixels (needs at least one each way)");
+  CHECK(refusal([&] { geometry(beam::cone, 2, -1, {good}); }) ==
+        "geometry: detector of [2, -1] pixels (needs at least one each way)");
+  CHECK(refusal([&] { geometry(beam::cone, 2, 3, {}); }) ==
+        "geometry: no views (needs at least one)");
+  CHECK(refused_view(good) == "");
+  CHECK(refused_view({{nan_value, 0, 1}, good.detector_origin, good.u_step, good.v_step}) ==
+        "geometry: source of view 1 is [nan, 0, 1] (must be finite)");
+  CHECK(refused_view({{0, infinity, 1}, good.detector_origin, good.u_step, good.v_step},
+                     beam::parallel) ==
+        "geometry: direction of view 1 is [0, inf, 1] (must be finite)");
+  CHECK(refused_view({good.source, {0, 0, -infinity}, good.u_step, good.v_step}) ==
+        "geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite)");
+  CHECK(refused_view({good.source, good.detector_origin, {2, nan_value, 0}, good.v_step}) ==
+        "geometry: u_step of view 1 is [2, nan, 0] (must be finite)");
+  CHECK(refused_view({good.source, good.detector_origin, good.u_step, {2, nan_value, 0.5}}) ==
+        "geometry: v_step of view 1 is [2, nan, 0.5] (must be finite)");
+  std::string const parallel =
+      "geometry: u_step and v_step of view 1 are parallel or zero (they must span the detector)";
+  CHECK(refused_view({good.source, good.detector_origin, {0, 0, -3}, good.v_step}) == parallel);
+  CHECK(refused_view({good.source, good.detector_origin, {}, good.v_step}) == parallel);
+  CHECK(refused_view({good.source, good.detector_origin, good.u_step, {}}) == parallel);
+  CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}) == "");
+  CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}, beam::parallel) ==
+        "geometry: direction of view 1 is zero (rays need one)");
+}
+
+TEST_CASE("geometry: what subset and the builders refuse") {
+  auto const three = iso::ct::circular_parallel({2, 2, 1, 1}, {0.0, 1.0, 2.0});
+  CHECK(three.subset(1, 2).num_views() == 2);
+  CHECK(refusal([&] { (void)three.subset(1, 3); }) ==
+        "geometry: views [1, 4) of 3 (must be a part of them)");
+  CHECK(refusal([&] { (void)three.subset(-1, 2); }) ==
+        "geometry: views [-1, 1) of 3 (must be a part of them)");
+  CHECK(refusal([&] { (void)three.subset(1, 0); }) ==
+        "geometry: views [1, 1) of 3 (must be a part of them)");
+
+  auto const parallel = [](iso::ct::flat_detector const& d, std::vector<double> const& angles) {
+    return refusal([&] { iso::ct::circular_parallel(d, angles); });
+  };
+  CHECK(parallel({0, 2}, {0.0}) ==
+        "geometry: detector of [0, 2] pixels (needs at least one each way)");
+  CHECK(parallel({2, 2, 0, 1}, {0.0}) ==
+        "geometry: pixel pitch [0, 1] mm (must be finite and positive)");
+  CHECK(parallel({2, 2, 1, infinity}, {0.0}) ==
+        "geometry: pixel pitch [1, inf] mm (must be finite and positive)");
+  CHECK(parallel({2, 2, 1, 1, 0.5, nan_value}, {0.0}) ==
+        "geometry: detector offset [0.5, nan] mm (must be finite)");
+  CHECK(parallel({2, 2}, {}) == "geometry: no view angles (needs at least one)");
+  CHECK(parallel({2, 2}, {0.0, infinity}) ==
+        "geometry: view angle inf rad (must be finite, at most 1e5 either way)");
+  CHECK(parallel({2, 2}, {-123456.0}) ==
+        "geometry: view angle -123456 rad (must be finite, at most 1e5 either way)");
+  auto const cone = [](double source_axis, double source_detector) {
+    return refusal([&] { iso::ct::circular_cone({2, 2}, source_axis, source_detector, {0.0}); });
+  };
+  CHECK(cone(0, 9) ==
+        "geometry: source-axis 0 mm, source-detector 9 mm (must be finite and positive)");
+  CHECK(cone(5, -2) ==
+        "geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive)");
+  CHECK(cone(nan_value, 9) ==
+        "geometry: source-axis nan mm, source-detector 9 mm (must be finite and positive)");
+  CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
+        "geometry: 0 view angles (needs at least one)");
+}
+
+TEST_CASE("forward_project: volumes that it refuses") {
+  CHECK(call()() == "");
+  call c;
+  c.volume.grid.extent[1] = 6;
+  CHECK(
+      c() ==
+      "forward_project: volume data is [6, 7, 8] (its grid has [6, 6, 8] voxels) make them agree");
+  c = {};
+  c.volume.grid.extent[2] = 0;
+  CHECK(c() ==
+        "forward_project: grid of [6, 7, 0] voxels (every extent must be at least 1) was the "
+        "volume read?");
+  c = {};
+  c.volume.grid.extent = {std::int64_t(1) << 31, std::int64_t(1) << 31, 4};
+  CHECK(c() ==
+        "forward_project: grid of [2147483648, 2147483648, 4] voxels (their number does not fit "
+        "63 bits) check the extents");
+  c = {};
+  c.volume.grid.spacing.y = -1;
+  CHECK(c() ==
+        "forward_project: grid spacing [1, -1, 1] mm (must be finite and positive) check the "
+        "header");
+  c = {};
+  c.volume.grid.origin.z = nan_value;
+  CHECK(c() == "forward_project: grid origin [-2.5, -3, nan] mm (must be finite) check the header");
+  c = {};
+  float no_voxels = 0;
+  c.volume.grid.extent = {1, 1, std::int64_t(1) << 24};
+  c.volume.data = decltype(c.volume.data)(&no_voxels, 1, 1, std::size_t(1) << 24);  // never read
+  CHECK(c() ==
+        "forward_project: volume of [1, 1, 16777216] voxels (each extent must stay below 2^24) "
+        "project it in parts");
+}
+
+TEST_CASE("forward_project: data with gaps between rows") {
+  call c;
+  auto const padded = [](std::size_t a, std::size_t b, std::size_t n) {
+    return Kokkos::View<float***, Kokkos::LayoutRight, host>(
+        Kokkos::view_alloc("padded", Kokkos::AllowPadding), a, b, n);
+  };
+  c.volume = {grid::centred({6, 7, 515}, {1, 1, 1}), padded(6, 7, 515)};
+  REQUIRE(!c.volume.data.span_is_contiguous());
+  CHECK(c() ==
+        "forward_project: volume data has gaps between its rows (voxels must follow each other, "
+        "z fastest) copy it into a plain view");
+  c = {};
+  c.scan = iso::ct::circular_cone({4, 515, 1, 1}, 20, 30, {0.0, 1.0});
+  c.scratch.reserve(1 << 16);
+  c.out.data = padded(2, 4, 515);
+  REQUIRE(!c.out.data.span_is_contiguous());
+  CHECK(c() ==
+        "forward_project: projections has gaps between its rows (pixels must follow each other, "
+        "v fastest) use a plain view");
+}
+
+TEST_CASE("forward_project: projections and scratch that it refuses") {
+  call c;
+  c.out = iso::make_projections<float, host>("out", 2, 5, 4);
+  CHECK(c() ==
+        "forward_project: projections is [2, 5, 4] (geometry has [2, 4, 5]: views, u, v) make "
+        "them agree");
+  c = {};
+  auto const needed =
+      iso::ct::forward_project_bytes_needed<exec_space, float>(c.scan, c.volume.grid, c.options);
+  CHECK(needed > 0);
+  c.scratch = iso::workspace<host>(needed);
+  CHECK(c() == "");
+  c.scratch = iso::workspace<host>(needed - 1);
+  CHECK(c() == "forward_project: scratch of " + std::to_string(needed - 1) + " bytes (" +
+                   std::to_string(needed) + " are needed) reserve forward_project_bytes_needed");
+  for (auto const method : exact_methods) {
+    c.scratch = {};
+    c.options = {.method = method};
+    CHECK(c() == "");  // needs none
+  }
+  CHECK(refusal([] { iso::make_projections<float, host>("out", 2, 0, 5); }) ==
+        "iso::make_projections: [2, 0, 5] (every extent must be at least 1)");
+}
+
+TEST_CASE("forward_project: options that it refuses") {
+  auto const with = [](forward_project_options const& options) {
+    call c;
+    c.options = options;
+    return c();
+  };
+  auto const exact = projector::siddon;
+  CHECK(with({.method = exact, .oversampling = 64}) == "");
+  CHECK(with({.method = exact, .oversampling = 0}) ==
+        "forward_project: oversampling 0 (must lie in 1..64)");
+  CHECK(with({.method = exact, .oversampling = 65}) ==
+        "forward_project: oversampling 65 (must lie in 1..64)");
+  CHECK(with({.oversampling = 2}) ==
+        "forward_project: oversampling 2 with a Joseph projector (only the "
+        "exact methods oversample) leave it at 1");
+  for (auto const method : exact_methods) {
+    CHECK(with({.method = method, .sum = summation::order_free}) ==
+          "forward_project: order-free sums with an exact method (their chords have no common "
+          "scale) use "
+          "a Joseph projector");
+  }
+  CHECK(with({.slab_planes = 100}) ==
+        "forward_project: slab_planes 100 (must be a multiple of 64, or 0)");
+  CHECK(with({.slab_planes = -64}) ==
+        "forward_project: slab_planes -64 (must be a multiple of 64, or 0)");
+  CHECK(with({.shape = {-1}}) == "forward_project: groups_per_launch -1 (must not be negative)");
+  CHECK(with({.max_abs = -1.5}) ==
+        "forward_project: max_abs -1.5 (must be finite and not negative)");
+  CHECK(with({.max_abs = infinity}) ==
+        "forward_project: max_abs inf (must be finite and not negative)");
+  CHECK(with({.max_abs = nan_value}) ==
+        "forward_project: max_abs nan (must be finite and not negative)");
+  auto const none_of = [](char const* values) {
+    return "forward_project: " + std::string(values) +
+           " (one is none of its enumeration) choose from iso/ct/forward_project.hpp";
+  };
+  CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, path 0"));
+  CHECK(with({.sum = summation(2)}) == none_of("method 0, sum 2, edge 0, path 0"));
+  CHECK(with({.edge = iso::boundary(-1)}) == none_of("method 0, sum 0, edge -1, path 0"));
+  CHECK(with({.path = joseph_path(2)}) == none_of("method 0, sum 0, edge 0, path 2"));
+}
+
+TEST_CASE("forward_project: progress, and a caller who says stop") {
+  auto const g = grid::centred({200, 9, 8}, {1, 1, 1});
+  auto const v = random_volume<float>(g);
+  auto const scan = iso::ct::circular_cone({4, 5, 1, 1}, 300, 500, {0.0, 1.0});
+  forward_project_options const slabs{.slab_planes = 64};
+  std::vector<double> told;
+  iso::job const watch{[&](double fraction) { told.push_back(fraction); }, {}};
+  iso::backend::for_each([&](auto tag) {
+    using exec = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    told.clear();
+    projected(exec(), v, scan, slabs, watch);
+    CHECK(told == std::vector<double>{64 / 200.0, 128 / 200.0, 192 / 200.0, 1.0});
+    for (auto const method : all_methods) {
+      told.clear();
+      projected(exec(), v, scan, {.method = method, .path = joseph_path::general}, watch);
+      CHECK(told == std::vector<double>{1.0});
+    }
+    int asked = 0;
+    iso::job const stop{{}, [&] { return ++asked == 2; }};
+    CHECK_THROWS_WITH_AS(projected(exec(), v, scan, slabs, stop),
+                         "cancelled by the caller (outputs are incomplete)", iso::cancelled);
+    CHECK(asked == 2);
+    iso::job const never{{}, [] { return false; }};
+    CHECK(difference(projected(exec(), v, scan, slabs, never), projected(v, scan)) == "");
+  });
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bits from both paths, every backend, number of threads, launch shape, slab and run.
+#include "forward_project_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using iso::boundary;
+using namespace projector_support;
+
+constexpr summation both_sums[] = {summation::ordered, summation::order_free};
+
+/// Every method with every sum that it takes.
+std::vector<forward_project_options> all_options() {
+  std::vector<forward_project_options> list;
+  for (auto const method : all_methods) {
+    list.push_back({.method = method});
+    if (is_joseph(method)) {
+      list.push_back({.method = method, .sum = summation::order_free});
+    }
+  }
+  list.push_back({.method = projector::branchless, .oversampling = 2});
+  return list;
+}
+
+/// Calls f(exec) with an instance of each backend, and with pools of several sizes.
+template <class F>
+void for_each_instance(F const& f) {
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    f(exec_space());
+#if ISO_HAS_OPENMP
+    if constexpr (std::is_same_v<exec_space, Kokkos::OpenMP>) {
+      for (int const threads : {1, 2, 3, 7, 16}) {
+        CAPTURE(threads);
+        f(Kokkos::OpenMP(threads));
+      }
+    }
+#endif
+  });
+}
+
+/// A scan that fills several slabs, blocks, tiles and bands.
+problem large_problem() {
+  auto const g = grid::centred({150, 133, 70}, {1, 1.25, 0.75});
+  return {g, iso::ct::circular_cone({21, 75, 9, 1.5, 3, 2}, 300, 500,
+                                    iso::ct::even_angles(3, 2 * pi, 0.1))};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits", T, float, double) {
+  std::mt19937_64 random(21);
+  int fast = 0;
+  constexpr int count = 1200;
+  for (int n = 0; n < count; ++n) {
+    CAPTURE(n);
+    auto const p = random_problem(random, tilt::none);
+    auto v = random_volume<T>(p.volume, unsigned(n));
+    fast += is_fast<T>(p) ? 1 : 0;
+    for (auto const sum : both_sums) {
+      for (auto const edge : {boundary::zero, boundary::cut}) {
+        CAPTURE(int(sum));
+        CAPTURE(int(edge));
+        auto const general =
+            projected(v, p.scan, {.sum = sum, .edge = edge, .path = joseph_path::general});
+        CHECK(difference(general, projected(v, p.scan, {.sum = sum, .edge = edge})) == "");
+      }
+    }
+  }
+  CHECK(fast > count / 2);
+}
+
+TEST_CASE_TEMPLATE(
+    "forward_project: the paths agree where rays run along planes and through centres", T, float,
+    double) {
+  for (std::int64_t const n : {2, 32, 33, 64}) {
+    auto const g = grid::centred({n, n, n}, {1, 1, 1});
+    auto const v = random_volume<T>(g);
+    for (std::int64_t const pixels : {n, n + 1}) {
+      double const pitch = double(n + 1) / double(pixels);
+      auto const angles = iso::ct::even_angles(8, 2 * pi);
+      for (auto const& scan : {iso::ct::circular_parallel({pixels, pixels, pitch, pitch}, angles),
+                               iso::ct::circular_cone({pixels, pixels, 2 * pitch, 2 * pitch},
+                                                      8.0 * double(n), 16.0 * double(n), angles)}) {
+        REQUIRE(is_fast<T>({g, scan}));
+        for (auto const sum : both_sums) {
+          for (auto const edge : {boundary::zero, boundary::cut}) {
+            CHECK(difference(projected(v, scan, {.sum = sum, .edge = edge}),
+                             projected(v, scan,
+                                       {.sum = sum, .edge = edge, .path = joseph_path::general})) ==
+                  "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("forward_project: the same bits on every backend and number of threads", T,
+                   float, double) {
+  std::mt19937_64 random(22);
+  for (int n = 0; n < 4; ++n) {
+    CAPTURE(n);
+    auto const p = random_problem(random, n % 3 == 2 ? tilt::any : tilt::none);
+    auto const v = random_volume<T>(p.volume, unsigned(n));
+    for (auto const& options : all_options()) {
+      CAPTURE(int(options.method));
+      CAPTURE(int(options.sum));
+      auto const expected = projected(Kokkos::Serial(), v, p.scan, options);
+      for_each_instance([&](auto const& exec) {
+        CHECK(difference(expected, projected(exec, v, p.scan, options)) == "");
+      });
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("forward_project: launch shapes and repeated runs change no bit", T, float,
+                   double) {
+  auto const p = large_problem();
+  auto const v = random_volume<T>(p.volume);
+  REQUIRE(is_fast<T>(p));
+  auto list = all_options();
+  list.push_back({.path = joseph_path::general});
+  for (auto options : list) {
+    CAPTURE(int(options.method));
+    CAPTURE(int(options.sum));
+    auto const expected = projected(v, p.scan, options);
+    for (std::int64_t const groups : {0, 7, 1000}) {
+      CAPTURE(groups);
+      options.shape = {groups};
+      CHECK(difference(expected, projected(v, p.scan, options)) == "");
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("forward_project: slabs change no bit of either sum", T, float, double) {
+  auto const p = large_problem();
+  auto v = random_volume<T>(p.volume);
+  // Rows of NaN in the first and the second slab: flags must outlive theirs.
+  for (std::int64_t j = 55; j < 75; ++j) {
+    v.data(3, j, 35) = std::numeric_limits<T>::quiet_NaN();
+    v.data(j + 20, 20, 5) = std::numeric_limits<T>::quiet_NaN();
+  }
+  for (auto const sum : both_sums) {
+    CAPTURE(int(sum));
+    auto const expected = projected(v, p.scan, {.sum = sum, .path = joseph_path::general});
+    auto const flagged =
+        std::count_if(expected.begin(), expected.end(), [](T x) { return std::isnan(x); });
+    CHECK(flagged > 10);
+    CHECK(flagged < std::int64_t(expected.size()) / 4);
+    for_each_instance([&](auto const& exec) {
+      for (std::int32_t const planes : {64, 128, 192, 0}) {
+        CAPTURE(planes);
+        CHECK(difference(expected,
+                         projected(exec, v, p.scan, {.sum = sum, .slab_planes = planes})) == "");
+      }
+    });
+  }
+}

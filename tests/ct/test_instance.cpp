@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every kernel runs on the execution-space instance that the caller gave, and no call fences the
+// whole machine. Kokkos' tool callbacks say which instance a launch or a fence belongs to; on the
+// host, where all instances of a space share one id, which space.
+#include "forward_project_support.hpp"
+
+#include <iso/ct/shepp_logan.hpp>
+#include <iso/ray/radiological_path.hpp>
+#include <iso/ray/sort_rays.hpp>
+
+#include <doctest/doctest.h>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+namespace tools = Kokkos::Tools::Experimental;
+
+struct event {
+  std::string kind;
+  std::string name;
+  std::uint32_t device;
+};
+
+std::vector<event>& events() {
+  static std::vector<event> list;
+  return list;
+}
+
+void note(char const* kind, char const* name, std::uint32_t device, std::uint64_t* id) {
+  events().push_back({kind, name, device});
+  *id = events().size();
+}
+void on_for(char const* name, std::uint32_t device, std::uint64_t* id) {
+  note("for", name, device, id);
+}
+void on_reduce(char const* name, std::uint32_t device, std::uint64_t* id) {
+  note("reduce", name, device, id);
+}
+void on_scan(char const* name, std::uint32_t device, std::uint64_t* id) {
+  note("scan", name, device, id);
+}
+void on_fence(char const* name, std::uint32_t device, std::uint64_t* id) {
+  note("fence", name, device, id);
+}
+
+/// Listens as long as it lives.
+class listener {
+ public:
+  listener() : before_(tools::get_callbacks()) {
+    events().clear();
+    tools::set_begin_parallel_for_callback(on_for);
+    tools::set_begin_parallel_reduce_callback(on_reduce);
+    tools::set_begin_parallel_scan_callback(on_scan);
+    tools::set_begin_fence_callback(on_fence);
+  }
+  ~listener() { tools::set_callbacks(before_); }
+  listener(listener const&) = delete;
+  listener& operator=(listener const&) = delete;
+
+ private:
+  tools::EventSet before_;
+};
+
+/// What a call may do besides launching kernels on the instance that it was given.
+enum class extras {
+  none,
+  fence_and_allocate,  ///< fence that instance; Kokkos fences everything when it frees memory
+};
+
+bool contains(std::string const& text, char const* part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A fence that Kokkos adds of its own: around each callback here, and around what it frees.
+bool is_kokkos_own(event const& e, extras allowed) {
+  bool const memory = contains(e.name, "alloc") || contains(e.name, "before free") ||
+                      contains(e.name, "async free");
+  return e.kind == "fence" && (contains(e.name, "Kokkos Profile Tool Fence") ||
+                               (memory && allowed == extras::fence_and_allocate));
+}
+
+/// Runs `f` and looks at what it enqueued on `exec`.
+template <class Exec, class F>
+void check_call(std::string const& name, Exec const& exec, extras allowed, F const& f) {
+  CAPTURE(name);
+  f();  // what Kokkos allocates at a kernel's first launch is not the call's business
+  exec.fence("test_instance: the first time");
+  std::vector<event> seen;
+  {
+    listener const listening;
+    f();
+    seen = events();
+  }
+  exec.fence("test_instance: what the call enqueued");
+  int kernels = 0;
+  for (auto const& e : seen) {
+    CAPTURE(e.kind);
+    CAPTURE(e.name);
+    if (is_kokkos_own(e, allowed)) {
+      continue;
+    }
+    CHECK(e.device == tools::device_id(exec));
+    if (e.kind == "fence") {
+      CHECK(allowed == extras::fence_and_allocate);
+    } else {
+      ++kernels;
+    }
+  }
+  CHECK(kernels > 0);
+}
+
+/// Another instance than the default one.
+template <class Exec>
+Exec new_instance() {
+#if ISO_HAS_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
+    return Kokkos::OpenMP(2);  // to be divided, the default one would need several threads
+  }
+#endif
+  return Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+}
+
+struct filler {
+  Kokkos::View<int*, host> data;
+
+  void operator()(int i) const { data(i) = i; }
+};
+
+template <class T, class Exec>
+void check_projection(Exec const& exec) {
+  using space = typename Exec::memory_space;
+  auto const g = grid::centred({70, 33, 34}, {1, 1, 1});
+  auto const data = iso::make_volume<T, space>("volume", g);
+  auto const scan = iso::ct::stage(
+      exec, iso::ct::circular_cone({19, 40, 2, 2}, 200, 300, iso::ct::even_angles(3, 2 * pi)));
+  auto const out = iso::make_projections<T, space>("out", 3, 19, 40);
+  iso::volume_view<T const, space> const volume = data;
+  for (auto const method : all_methods) {
+    for (auto const sum : {summation::ordered, summation::order_free}) {
+      for (auto const path : {joseph_path::automatic, joseph_path::general}) {
+        if (sum == summation::order_free && !is_joseph(method)) {
+          continue;
+        }
+        forward_project_options const options{
+            .method = method, .sum = sum, .path = path, .slab_planes = 64};
+        iso::workspace<space> const scratch(
+            iso::ct::forward_project_bytes_needed<Exec, T>(scan.host(), g, options));
+        exec.fence("test_instance: allocations");
+        check_call("forward_project " + std::to_string(int(method)) + " " +
+                       std::to_string(int(sum)) + " " + std::to_string(int(path)),
+                   exec, extras::none, [&] {
+                     iso::ct::forward_project<Exec, T>(exec, scan, volume, out, scratch, options);
+                   });
+      }
+    }
+  }
+}
+
+template <class T, class Exec>
+void check_ellipsoids(Exec const& exec) {
+  using space = typename Exec::memory_space;
+  auto const head = iso::ct::shepp_logan(10);
+  for (auto const& scan : {iso::ct::circular_cone({9, 40, 2, 2}, 200, 300, {0.0, 1.0}),
+                           iso::ct::circular_parallel({9, 40, 2, 2}, {0.0, 1.0})}) {
+    auto const staged = iso::ct::stage(exec, scan);
+    auto const out = iso::make_projections<T, space>("out", 2, 9, 40);
+    check_call("project_ellipsoids", exec, extras::none,
+               [&] { iso::ct::project_ellipsoids(exec, head, staged, out, {2}); });
+  }
+  auto const volume = iso::make_volume<T, space>("volume", grid::centred({9, 9, 40}, {2, 2, 1}));
+  check_call("rasterise_ellipsoids", exec, extras::none,
+             [&] { iso::ct::rasterise_ellipsoids(exec, head, volume, {2}); });
+}
+
+template <class T, class Exec>
+void check_rays(Exec const& exec) {
+  using space = typename Exec::memory_space;
+  auto const g = grid::centred({9, 9, 9}, {1, 1, 1});
+  auto const data = iso::make_volume<T, space>("volume", g);
+  Kokkos::View<iso::ray::ray<T>*, host> const made("rays", 100);
+  for (std::size_t n = 0; n < 100; ++n) {
+    made(n) = {{T(-20), T(n) / 50, 0}, {1, T(n) / 900, T(0.125)}};
+  }
+  auto const rays = iso::stage<iso::access::read>(exec, made);
+  Kokkos::View<T*, space> const paths("paths", 100);
+  Kokkos::View<std::int64_t*, space> const permutation("permutation", 100);
+  exec.fence("test_instance: rays");
+  for (auto const method : {iso::ray::traversal::fastest, iso::ray::traversal::amanatides_woo,
+                            iso::ray::traversal::branchless, iso::ray::traversal::siddon}) {
+    check_call("radiological_path " + std::to_string(int(method)), exec, extras::none,
+               [&] { iso::ray::radiological_path(exec, rays.view(), data, paths, {method}); });
+  }
+  for (auto const order :
+       {iso::ray::ray_order::entry_and_exit, iso::ray::ray_order::octant_then_entry}) {
+    check_call("sort_rays", exec, extras::fence_and_allocate,
+               [&] { iso::ray::sort_rays(exec, rays.view(), g, permutation, order); });
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("every kernel runs on the instance it was given, and nothing fences globally", T,
+                   float, double) {
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    for (auto const& exec : {exec_space(), new_instance<exec_space>()}) {
+      check_projection<T>(exec);
+      check_ellipsoids<T>(exec);
+      check_rays<T>(exec);
+    }
+  });
+}
+
+TEST_CASE("the callbacks do notice another instance and a global fence") {
+  Kokkos::Serial const exec;
+  auto const noticed = [&](auto const& f) {
+    listener const listening;
+    f();
+    for (auto const& e : events()) {
+      if (!is_kokkos_own(e, extras::none) && e.device != tools::device_id(exec)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  CHECK(noticed([] { Kokkos::fence("test_instance: of everything"); }));
+  CHECK(!noticed([&] { exec.fence("test_instance: of one"); }));
+  Kokkos::View<int*, host> const data("data", 8);
+  CHECK(!noticed([&] {
+    Kokkos::parallel_for("serial", Kokkos::RangePolicy<Kokkos::Serial>(exec, 0, 8), filler{data});
+  }));
+  if constexpr (!std::is_same_v<Kokkos::DefaultHostExecutionSpace, Kokkos::Serial>) {
+    CHECK(noticed([&] {
+      Kokkos::parallel_for("other", Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 8),
+                           filler{data});
+    }));
+  }
+}
