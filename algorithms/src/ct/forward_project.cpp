@@ -52,6 +52,7 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
   auto const& n = volume.extent;
   constexpr std::int64_t limit = std::int64_t(1) << 31;
   if (!g.v_parallel_to_z() || n[1] * n[2] * value_bytes >= 2 * limit || n[2] < 2 ||
+      std::max({n[0], n[1], n[2]}) >= std::int64_t(1) << 22 ||
       g.num_views() * g.num_u() * ((g.num_v() + 31) / 32) >= limit || g.num_v() >= limit) {
     return false;
   }

@@ -73,7 +73,8 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
     case traversal::fastest:
       break;
   }
-  launch<branchless>(exec, arguments, options.shape);
+  using fastest = std::conditional_t<backend::is_device<Exec>, siddon, branchless>;
+  launch<fastest>(exec, arguments, options.shape);
 }
 
 #define ISO_INSTANTIATE(Exec)                                                                      \

@@ -16,7 +16,7 @@ namespace iso::ray {
 
 /// How rays are walked: the methods of iso/ray/traverse.hpp. Which one changes no bit.
 enum class traversal {
-  fastest,  ///< branchless, on every backend
+  fastest,  ///< branchless on the host, siddon on a GPU
   amanatides_woo,
   branchless,
   siddon,

@@ -29,7 +29,8 @@ struct siddon {};
 
 namespace detail {
 
-/// Hands segments of positive length to the caller's visitor and counts them.
+/// Hands segments of positive length to the caller's visitor and counts them. The walks below tell
+/// such an object every segment they step over: a linear index, and where the segment ends.
 template <class T, class Visit>
 struct reporter {
   Visit& visit;
@@ -57,13 +58,11 @@ KOKKOS_FORCEINLINE_FUNCTION void cross(Report& report, Index& index, T& next, T&
   next = Kokkos::fma(crossed, step, first);
 }
 
-template <class T, class Index, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(amanatides_woo, entry<T, Index> const& e,
-                                              Visit&& visit) {
+template <class T, class Index, class Report>
+KOKKOS_FORCEINLINE_FUNCTION void walk(amanatides_woo, entry<T, Index> const& e, Report& report) {
   vec3<T> t = e.first;
   vec3<T> n{};
   Index index = e.index;
-  reporter<T, Visit> report{visit};
   ISO_DEVICE_UNROLL
   for (;;) {
     if (t.x < t.y) {
@@ -87,7 +86,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(amanatides_woo, entry<T, Index> co
     cross(report, index, t.z, n.z, e.step.z, e.first.z, e.stride.z);
   }
   report(index, e.end);
-  return report.count;
 }
 
 /// One axis of the branchless step: the flag becomes a count, a crossing and an offset.
@@ -99,12 +97,11 @@ KOKKOS_FORCEINLINE_FUNCTION void step_if(bool flag, T& next, T& crossed, Index& 
   index += flag ? stride : Index(0);
 }
 
-template <class T, class Index, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(branchless, entry<T, Index> const& e, Visit&& visit) {
+template <class T, class Index, class Report>
+KOKKOS_FORCEINLINE_FUNCTION void walk(branchless, entry<T, Index> const& e, Report& report) {
   vec3<T> t = e.first;
   vec3<T> n{};
   Index index = e.index;
-  reporter<T, Visit> report{visit};
   T next;
   ISO_DEVICE_UNROLL
   do {
@@ -114,15 +111,13 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(branchless, entry<T, Index> const&
     step_if(t.y <= next, t.y, n.y, index, e.step.y, e.first.y, e.stride.y);
     step_if(t.z <= next, t.z, n.z, index, e.step.z, e.first.z, e.stride.z);
   } while (next < e.end);
-  return report.count;
 }
 
-template <class T, class Index, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(siddon, entry<T, Index> const& e, Visit&& visit) {
+template <class T, class Index, class Report>
+KOKKOS_FORCEINLINE_FUNCTION void walk(siddon, entry<T, Index> const& e, Report& report) {
   vec3<T> t = e.first;
   vec3<T> n{};
   Index none{};
-  reporter<T, Visit> report{visit};
   auto const voxel = [&] {
     return e.index + Index(n.x) * e.stride.x + Index(n.y) * e.stride.y + Index(n.z) * e.stride.z;
   };
@@ -136,7 +131,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(siddon, entry<T, Index> const& e, 
     next = less_of(less_of(t.x, t.y), t.z);
   }
   report(voxel(), e.end);
-  return report.count;
 }
 
 }  // namespace detail
@@ -156,7 +150,9 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t walk(siddon, entry<T, Index> const& e, 
 /// methods report the same voxels and the same bits.
 template <class Method, real T, class Visit>
 KOKKOS_FUNCTION std::int32_t traverse(ray<T> const& r, traversal_grid const& g, Visit&& visit) {
-  return detail::walk(Method{}, detail::enter<T, std::int64_t>(r, g), visit);
+  detail::reporter<T, Visit> report{visit};
+  detail::walk(Method{}, detail::enter<T, std::int64_t>(r, g), report);
+  return report.count;
 }
 
 }  // namespace iso::ray

@@ -58,6 +58,19 @@ void check_outputs(project_options const& options) {
   for (auto const& file : {options.output, options.png, options.common.json_file}) {
     check_folder(file);
   }
+  std::vector<std::string> const names = {options.output, options.png, options.common.json_file,
+                                          options.geometry, options.volume};
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      if (!names[a].empty() && !names[b].empty() &&
+          fs::weakly_canonical(names[a]) == fs::weakly_canonical(names[b])) {
+        throw file_error(
+            fmt::format("'{}' is named twice (one would overwrite the other) give each "
+                        "its own name",
+                        names[a]));
+      }
+    }
+  }
 }
 
 void read_inputs(project_options& options) {

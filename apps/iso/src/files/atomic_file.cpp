@@ -28,11 +28,18 @@ void sync_to_disk(fs::path const& path) {
 
 }  // namespace
 
-atomic_file::atomic_file(fs::path target) : target_(std::move(target)) {
+atomic_file::atomic_file(fs::path target, std::uintmax_t bytes) : target_(std::move(target)) {
   static std::atomic<unsigned> counter{0};
   if (fs::is_directory(target_)) {
     throw file_error(fmt::format("'{}' is a folder (a file is to be written) give a file name",
                                  target_.string()));
+  }
+  std::error_code unknown;
+  auto const folder = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
+  auto const free = fs::space(folder, unknown).available;
+  if (!unknown && free < bytes) {
+    throw file_error(fmt::format("'{}' needs {} bytes ({} are free in its folder) make room",
+                                 target_.string(), bytes, free));
   }
   for (int attempt = 0; attempt < 1000; ++attempt) {
     temporary_ = target_.parent_path() /
@@ -56,6 +63,17 @@ atomic_file::~atomic_file() {
   if (!committed_) {
     std::error_code ignored;
     fs::remove(temporary_, ignored);
+  }
+}
+
+void atomic_file::check_written(std::uintmax_t bytes) const {
+  std::error_code unknown;
+  auto const written = fs::file_size(temporary_, unknown);
+  if (unknown || written < bytes) {
+    throw file_error(
+        fmt::format("'{}' was cut short ({} of {} bytes) is the disk full? The old file "
+                    "is as it was",
+                    target_.string(), unknown ? 0 : written, bytes));
   }
 }
 

@@ -26,10 +26,13 @@ std::vector<Level> levels(gray_image const& image, gray_window window) {
   return result;
 }
 
+/// What a PNG may take beyond its pixels.
+constexpr std::uintmax_t most_overhead = 65536;
+
 template <class Level>
 void write_levels(std::filesystem::path const& path, gray_image const& image,
                   std::vector<Level> const& pixels) {
-  atomic_file file(path);
+  atomic_file file(path, pixels.size() * sizeof(Level) + most_overhead);
   try {
     auto const io = itk::PNGImageIO::New();
     io->SetNumberOfDimensions(2);

@@ -162,7 +162,7 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
 template <class T>
 void write_stack(fs::path const& path, projection_stack<T> const& stack) {
   quiet();
-  atomic_file whole(path);
+  atomic_file whole(path, stack.values.size() * sizeof(T) + 65536);
   {
     handle const file(path,
                       H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),

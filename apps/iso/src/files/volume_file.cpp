@@ -189,7 +189,8 @@ void write_image(fs::path const& path, std::vector<T> const& values,
     refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
   }
   auto const io = image_io(format_of(path));
-  atomic_file file(path);
+  std::uintmax_t const bytes = values.size() * sizeof(T);
+  atomic_file file(path, bytes + 65536);
   guarded(path, "written", [&] {
     io->SetNumberOfDimensions(3);
     itk::ImageIORegion region(3);
@@ -210,6 +211,9 @@ void write_image(fs::path const& path, std::vector<T> const& values,
     io->SetFileName(file.temporary().string());
     io->Write(values.data());
   });
+  if (end != ".gz" && end != ".nii.gz") {
+    file.check_written(bytes);
+  }
   file.commit();
 }
 

@@ -26,9 +26,11 @@ KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view,
                             : ray::ray<double>{point, view.source, -infinity, infinity};
 }
 
-/// Line integrals by exact chords. A group makes 32 neighbouring v of one view and one u: its index
-/// is (view * num_u + u) * ceil(num_v / 32) + block. Each pixel is the mean of `per_side` x
-/// `per_side` rays, added u-major; rays are set up in double, lengths and sums are T.
+/// Line integrals by exact chords, one of `per_side` x `per_side` rays a pixel a launch. A group
+/// makes 32 neighbouring v of one view and one u: its index is (view * num_u + u) * ceil(num_v /
+/// 32) + block. Launches with part = 0, 1, ... add their rays u-major, and the last takes the mean;
+/// a loop over the parts in here would take the walk's registers. Rays are set up in double,
+/// lengths and sums are T.
 template <class Method, class Index, class T>
 struct forward_project_dda_kernel {
   ray::traversal_grid grid;
@@ -39,6 +41,7 @@ struct forward_project_dda_kernel {
   std::int64_t num_v;
   beam kind;
   std::int32_t per_side = 1;
+  std::int32_t part = 0;
 
   /// Groups of one view.
   [[nodiscard]] std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
@@ -49,24 +52,21 @@ struct forward_project_dda_kernel {
     std::int64_t const row = index / blocks;
     std::int64_t const first = (index - row * blocks) * 32;
     std::int64_t const view = row / num_u;
-    double const u = double(row - view * num_u);
-    view_vectors const vectors = views[view];
+    std::int32_t const part_u = part / per_side;
+    double const u = double(row - view * num_u) + ((part_u + 0.5) / per_side - 0.5);
+    double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
     typename Group::template per_lane<ray::ray<double>> rays;
-    typename Group::template per_lane<T> sums, total(T(0));
-    for (std::int32_t part = 0; part < per_side * per_side; ++part) {
-      std::int32_t const part_u = part / per_side;
-      double const du = (part_u + 0.5) / per_side - 0.5;
-      double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
-      group.each([&](int lane) {
-        std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
-        rays[lane] = pixel_ray(vectors, kind, u + du, double(v) + dv);
-      });
-      ray::detail::trace_group<Method, Index, T, Group, double>(group, grid, volume, rays, sums);
-      group.each([&](int lane) { total[lane] = total[lane] + sums[lane]; });
-    }
+    typename Group::template per_lane<T> sums;
+    group.each([&](int lane) {
+      std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
+      rays[lane] = pixel_ray(views[view], kind, u, double(v) + dv);
+    });
+    ray::detail::trace_group<Method, Index, T, Group, double>(group, grid, volume, rays, sums);
     group.each([&](int lane) {
       if (first + lane < num_v) {
-        projections[row * num_v + first + lane] = canonical(total[lane] / T(per_side * per_side));
+        T& pixel = projections[row * num_v + first + lane];
+        T const total = part == 0 ? sums[lane] : pixel + sums[lane];
+        pixel = part + 1 < per_side * per_side ? total : canonical(total / T(per_side * per_side));
       }
     });
   }

@@ -49,9 +49,9 @@ inline constexpr int host_fans = 16;
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
 /// Driving planes a launch when the caller leaves it open. On a GPU, what a band of all views reads
-/// of a slab should stay in the level-2 cache: 192 planes were fastest on an H200 at 512^3 and at
+/// of a slab should stay in the level-2 cache: 128 planes were fastest on an H200 at 512^3 and at
 /// 1024^3 (64 to 1024 tried). A few views gain nothing from slabs, nor does a processor.
-inline constexpr std::int32_t device_slab_planes = 3 * block_planes;
+inline constexpr std::int32_t device_slab_planes = 2 * block_planes;
 inline constexpr std::int64_t few_views = 8;
 
 /// Throws unless every option lies in its range.
@@ -139,8 +139,8 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
     kernel.slab = {first, std::min(most, first + planes)};
     kernel.first_slab = first == 0;
     kernel.last_slab = kernel.slab.last == most;
-    backend::for_each_lane_group<256, Sum::device_blocks>(
-        "iso::ct::forward_project", exec, kernel.num_groups(), kernel, options.shape);
+    backend::for_each_lane_group<256, 4>("iso::ct::forward_project", exec, kernel.num_groups(),
+                                         kernel, options.shape);
     control.step(double(kernel.slab.last) / most);
   }
 }
@@ -183,24 +183,27 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
     geometry const& host = g.host();
     // 32 registers in float: many rays in flight hide the wait for scattered voxels.
     constexpr unsigned blocks = sizeof(T) == 4 ? 8 : 5;
-    forward_project_dda_kernel<Method, Index, T> const kernel{ray::traversal_grid(volume.grid),
-                                                              g.views().data(),
-                                                              volume.data.data(),
-                                                              projections,
-                                                              host.num_u(),
-                                                              host.num_v(),
-                                                              host.kind(),
-                                                              options.oversampling};
-    backend::for_each_lane_group<256, blocks>("iso::ct::forward_project", exec,
-                                              host.num_views() * kernel.groups_per_view(), kernel,
-                                              options.shape);
+    forward_project_dda_kernel<Method, Index, T> kernel{ray::traversal_grid(volume.grid),
+                                                        g.views().data(),
+                                                        volume.data.data(),
+                                                        projections,
+                                                        host.num_u(),
+                                                        host.num_v(),
+                                                        host.kind(),
+                                                        options.oversampling};
+    std::int32_t const parts = options.oversampling * options.oversampling;
+    for (kernel.part = 0; kernel.part < parts; ++kernel.part) {
+      backend::for_each_lane_group<256, blocks>("iso::ct::forward_project", exec,
+                                                host.num_views() * kernel.groups_per_view(), kernel,
+                                                options.shape);
+      control.step(double(kernel.part + 1) / parts);
+    }
   };
   if (volume.grid.size() < std::int64_t(1) << 31) {
     launch(std::int32_t());
   } else {
     launch(std::int64_t());
   }
-  control.step(1);
 }
 
 inline bool is_joseph(projector method) {

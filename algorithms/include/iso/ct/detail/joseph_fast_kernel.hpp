@@ -125,7 +125,7 @@ struct joseph_fast_kernel {
   struct fan_state {
     joseph_fan<T> const* fan;
     plane_range outer;  ///< where some lane may meet a voxel
-    plane_range inner;  ///< where every lane has four voxels about its point
+    plane_range inner;  ///< where every lane of every row has four voxels about its point
     row_state<Group> rows[Rows];
   };
 
@@ -248,116 +248,191 @@ struct joseph_fast_kernel {
     s.fan = fans + at.first_fan + f;
     joseph_fan<T> const& fan = *s.fan;
     T const* const pixels = projections + (at.first_fan + f) * num_v;
-    lane_index<Group> first_outer;
-    lane_index<Group> last_outer;
-    lane_index<Group> first_inner;
-    lane_index<Group> last_inner;
-    group.each([&](int lane) {
-      plane_range all{fan.planes.last, fan.planes.first};
-      plane_range common = fan.inside;
-      for (int r = 0; r < Rows; ++r) {
+    lane_index<Group> first;
+    lane_index<Group> last;
+    s.outer = {fan.planes.last, fan.planes.first};
+    s.inner = fan.inside;
+    for (int r = 0; r < Rows; ++r) {
+      row_state<Group>& state = s.rows[r];
+      group.each([&](int lane) {
         std::int32_t const v = row(at.band, r, lane);
         auto const z = fan.z(v < num_v ? v : num_v - 1).template rounded<T>();
-        s.rows[r].slope[lane] = z.slope;
-        s.rows[r].base[lane] = z.base;
-        sum.start(s.rows[r].sum, lane, !first_slab && v < num_v ? pixels[v] : T(0));
+        state.slope[lane] = z.slope;
+        state.base[lane] = z.base;
+        sum.start(state.sum, lane, !first_slab && v < num_v ? pixels[v] : T(0));
         plane_range const about = planes_about(z, T(-1), T(g.extent[2]), fan.planes);
-        if (!about.empty()) {
-          all = {all.first < about.first ? all.first : about.first,
-                 all.last > about.last ? all.last : about.last};
-        }
-        common = planes_inside(z, g.extent[2], common);
-      }
-      first_outer[lane] = all.first;
-      last_outer[lane] = all.last;
-      first_inner[lane] = common.empty() ? fan.planes.last : common.first;
-      last_inner[lane] = common.empty() ? fan.planes.first : common.last;
-    });
-    s.outer = {group.lowest(first_outer), group.highest(last_outer)};
-    s.inner = {group.highest(first_inner), group.lowest(last_inner)};
+        first[lane] = about.empty() ? fan.planes.last : about.first;
+        last[lane] = about.empty() ? fan.planes.first : about.last;
+      });
+      s.outer = {Kokkos::min(s.outer.first, group.lowest(first)),
+                 Kokkos::max(s.outer.last, group.highest(last))};
+      group.each([&](int lane) {
+        coordinate<T> const z{state.slope[lane], state.base[lane]};
+        plane_range const inside = planes_inside(z, g.extent[2], fan.inside);
+        first[lane] = inside.empty() ? fan.planes.last : inside.first;
+        last[lane] = inside.empty() ? fan.planes.first : inside.last;
+      });
+      s.inner = s.inner.clipped(group.highest(first), group.lowest(last));
+    }
   }
 
   KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
     return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
   }
 
+  /// One plane between reading its voxels and adding its samples.
+  template <class Group>
+  struct plane_state {
+    typename Group::template columns<T> voxels[Rows];
+    lane_value<Group> fraction[Rows];
+    T weight;
+  };
+
+  /// How to find a plane's columns. Byte distances fit 32 bits (checked by fast_path_applies),
+  /// addresses take 64: one wide multiply-add each, and volumes may be as large as memory. A bias
+  /// that the group's integer parts carry is taken off once.
+  template <class Group>
+  struct column_map {
+    char const* origin;
+    std::uint32_t stride;
+    std::uint32_t column;
+
+    KOKKOS_FORCEINLINE_FUNCTION column_map(T const* volume, std::uint32_t plane, std::uint32_t next)
+        : stride(plane * std::uint32_t(sizeof(T))), column(next * std::uint32_t(sizeof(T))) {
+      constexpr std::uint64_t bias = Group::template index_bias<T>;
+      origin = reinterpret_cast<char const*>(volume) - bias * (sizeof(T) + std::uint64_t(column));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T const* lower(std::int32_t i, std::uint32_t k) const {
+      return reinterpret_cast<T const*>(
+          origin + (std::uint64_t(std::uint32_t(i)) * stride + std::uint64_t(k) * column));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T const* upper(T const* lower) const {
+      return reinterpret_cast<T const*>(reinterpret_cast<char const*>(lower) + column);
+    }
+  };
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void read_plane(Group const& group, column_map<Group> const& map,
+                                              fan_state<Group> const& s, std::int32_t i,
+                                              plane_state<Group>& plane) const {
+    std::uint32_t k;
+    group.split(s.fan->across(i), k, plane.weight);
+    T const* const lower = map.lower(i, k);
+    T const* const upper = map.upper(lower);
+    for (int r = 0; r < Rows; ++r) {
+      typename Group::template per_lane<std::uint32_t> z;
+      group.each(
+          [&](int lane) { group.split(s.rows[r].z(lane, i), z[lane], plane.fraction[r][lane]); });
+      plane.voxels[r] = group.read_columns(lower, upper, std::int32_t(g.extent[2]), z);
+    }
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
+                                             fan_state<Group>& s,
+                                             plane_state<Group> const& plane) const {
+    for (int r = 0; r < Rows; ++r) {
+      lane_value<Group> sample;
+      group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
+                          [](T w, T a, T b) { return blend(w, a, b); });
+      group.each([&](int lane) { sum.add(s.rows[r].sum, lane, sample[lane]); });
+    }
+  }
+
   /// Planes where every lane has four voxels about its point: no test in the loop.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
                                                 fan_state<Group>& s, plane_range planes) const {
-    joseph_fan<T> const& fan = *s.fan;
-    // Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64: one wide
-    // multiply-add each, and volumes may be as large as memory.
-    std::uint32_t const stride = stride_along(fan.axis) * std::uint32_t(sizeof(T));
-    std::uint32_t const column = stride_along(1 - fan.axis) * std::uint32_t(sizeof(T));
-    std::int32_t const height = std::int32_t(g.extent[2]);
-    coordinate<T> const across = fan.across;
-    // A bias that the group's integer parts carry is taken off the columns' addresses, once.
-    constexpr std::uint64_t bias = Group::template index_bias<T>;
-    std::uint64_t const origin =
-        reinterpret_cast<std::uint64_t>(volume) - bias * (sizeof(T) + std::uint64_t(column));
-    auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
+    column_map<Group> const map(volume, stride_along(s.fan->axis), stride_along(1 - s.fan->axis));
+    plane_state<Group> plane;
+    read_plane(group, map, s, planes.first, plane);
     ISO_DEVICE_UNROLL
-    for (std::int32_t i = planes.first; i < planes.last; ++i) {
-      std::uint32_t k;
-      T w;
-      group.split(across(i), k, w);
-      std::uint64_t const address =
-          origin + std::uint64_t(std::uint32_t(i)) * stride + std::uint64_t(k) * column;
-      auto const* const lower = reinterpret_cast<T const*>(address);
-      auto const* const upper = reinterpret_cast<T const*>(address + column);
-      for (int r = 0; r < Rows; ++r) {
-        typename Group::template per_lane<std::uint32_t> z;
-        typename Group::template per_lane<T> fraction;
-        typename Group::template per_lane<T> sample;
-        group.each([&](int lane) { group.split(s.rows[r].z(lane, i), z[lane], fraction[lane]); });
-        group.blend_columns(lower, upper, height, w, z, fraction, sample, mix);
-        group.each([&](int lane) { sum.add(s.rows[r].sum, lane, sample[lane]); });
+    for (std::int32_t i = planes.first + 1; i < planes.last; ++i) {
+      if constexpr (Group::reads_ahead) {
+        plane_state<Group> next;
+        read_plane(group, map, s, i, next);
+        add_plane(group, sum, s, plane);
+        plane = next;
+      } else {
+        add_plane(group, sum, s, plane);
+        read_plane(group, map, s, i, plane);
       }
     }
+    add_plane(group, sum, s, plane);
   }
 
-  /// Planes where some lane's point lies at the border of the volume or beyond it.
+  /// Planes where some lane's point lies at the border of the volume or beyond it: where only z
+  /// does, in a loop without branches; where the columns end too, one by one.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Group const& group, Sum const& sum,
+                                               fan_state<Group>& s, plane_range planes) const {
+    plane_range const both = s.fan->inside.clipped(planes.first, planes.last);
+    if (both.empty()) {
+      side_planes(group, sum, s, planes);
+      return;
+    }
+    side_planes(group, sum, s, {planes.first, both.first});
+    joseph_fan<T> const& fan = *s.fan;
+    std::int64_t const stride = stride_along(fan.axis);
+    std::int64_t const column = stride_along(1 - fan.axis);
+    ISO_DEVICE_UNROLL
+    for (std::int32_t i = both.first; i < both.last; ++i) {
+      std::int32_t k;
+      T w;
+      group.split_signed(fan.across(i), k, w);
+      T const* const lower = volume + (i * stride + k * column);
+      edge_rows(group, sum, s, i, lower, lower + column, {true, true}, w);
+    }
+    side_planes(group, sum, s, {both.last, planes.last});
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void side_planes(Group const& group, Sum const& sum,
                                                fan_state<Group>& s, plane_range planes) const {
     joseph_fan<T> const& fan = *s.fan;
     std::int64_t const stride = stride_along(fan.axis);
     std::int64_t const column = stride_along(1 - fan.axis);
     auto const columns = std::int32_t(g.extent[1 - fan.axis]);
-    auto const height = std::int32_t(g.extent[2]);
-    T const low = edge == boundary::zero ? T(-1) : T(0);
-    auto const high = [&](std::int32_t n) { return edge == boundary::zero ? T(n) : T(n - 1); };
-    auto const mix = [](T w, T a, T b) { return blend(w, a, b); };
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       T const across = fan.across(i);
-      if (!(across >= low && across <= high(columns))) {
-        continue;
+      if (counts(across, columns)) {
+        std::int32_t k;
+        T w;
+        group.split_signed(across, k, w);
+        T const* const plane = volume + i * stride;
+        backend::columns_present const present{k >= 0, k + 1 < columns};
+        edge_rows(group, sum, s, i, plane + (present.lower ? k * column : 0),
+                  plane + (present.upper ? (k + 1) * column : 0), present, w);
       }
-      T const k_floor = Kokkos::floor(across);
-      auto const k = std::int32_t(k_floor);
-      backend::columns_present const present{k >= 0 && k < columns, k + 1 < columns};
-      T const* const plane = volume + i * stride;
-      T const* const lower = plane + (present.lower ? k * column : 0);
-      T const* const upper = plane + (present.upper ? (k + 1) * column : 0);
-      for (int r = 0; r < Rows; ++r) {
-        lane_index<Group> z;
-        lane_value<Group> fraction;
-        lane_value<Group> sample;
-        group.each([&](int lane) {
-          T const point = s.rows[r].z(lane, i);
-          T const within = point < T(-2) ? T(-2) : point > T(height) ? T(height) : point;
-          T const z_floor = Kokkos::floor(within);
-          z[lane] = std::int32_t(z_floor);
-          fraction[lane] = within - z_floor;
-        });
-        group.blend_columns_at_edge(lower, upper, present, height, across - k_floor, z, fraction,
-                                    sample, mix);
-        group.each([&](int lane) {
-          T const point = s.rows[r].z(lane, i);
-          sum.add(s.rows[r].sum, lane, point >= low && point <= high(height) ? sample[lane] : T(0));
-        });
-      }
+    }
+  }
+
+  /// Whether a point at `p` along an axis of n voxels belongs to the field at all.
+  KOKKOS_FORCEINLINE_FUNCTION bool counts(T p, std::int32_t n) const {
+    return edge == boundary::zero ? p > T(-1) && p < T(n) : p >= T(0) && p <= T(n - 1);
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void edge_rows(Group const& group, Sum const& sum,
+                                             fan_state<Group>& s, std::int32_t i, T const* lower,
+                                             T const* upper, backend::columns_present present,
+                                             T w) const {
+    auto const height = std::int32_t(g.extent[2]);
+    auto const mix = [](T weight, T a, T b) { return blend(weight, a, b); };
+    for (int r = 0; r < Rows; ++r) {
+      row_state<Group>& state = s.rows[r];
+      lane_index<Group> z;
+      lane_value<Group> fraction;
+      lane_value<Group> sample;
+      group.each([&](int lane) {
+        T const point = state.z(lane, i);
+        T const within = point < T(-2) ? T(-2) : point > T(height) ? T(height) : point;
+        group.split_signed(within, z[lane], fraction[lane]);
+      });
+      group.blend_columns_at_edge(lower, upper, present, height, w, z, fraction, sample, mix);
+      group.each([&](int lane) {
+        sum.add(state.sum, lane, counts(state.z(lane, i), height) ? sample[lane] : T(0));
+      });
     }
   }
 

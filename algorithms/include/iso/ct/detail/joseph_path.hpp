@@ -31,8 +31,9 @@ struct coordinate {
   KOKKOS_FUNCTION T operator()(std::int32_t i) const { return Kokkos::fma(T(i), slope, base); }
 };
 
-/// The part of `within` where lo < p(i) < hi, or a little more: at most two planes too many each
-/// way, never one too few.
+/// The part of `within` where lo < p(i) < hi, or a little more: a few planes too many each way,
+/// never one too few. In T, whose error of a few units in the last place stays far below the plane
+/// of slack while planes are fewer than 2^20 (float).
 template <class T>
 KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_range within) {
   if (within.empty()) {
@@ -41,16 +42,16 @@ KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_rang
   if (p.slope == T(0)) {
     return p.base > lo && p.base < hi ? within : plane_range{within.first, within.first};
   }
-  double const a = (double(lo) - double(p.base)) / double(p.slope);
-  double const b = (double(hi) - double(p.base)) / double(p.slope);
-  double const least = (a < b ? a : b) - 1;
-  double const most = (a < b ? b : a) + 2;
-  if (!(least < double(within.last) && most > double(within.first))) {
+  T const a = (lo - p.base) / p.slope;
+  T const b = (hi - p.base) / p.slope;
+  T const slack = T(2) + T(within.last) * T(0x1p-20);
+  T const least = (a < b ? a : b) - slack;
+  T const most = (a < b ? b : a) + slack;
+  if (!(least < T(within.last) && most > T(within.first))) {
     return {within.first, within.first};
   }
-  return within.clipped(
-      least > double(within.first) ? std::int32_t(Kokkos::floor(least)) : within.first,
-      most < double(within.last) ? std::int32_t(Kokkos::ceil(most)) : within.last);
+  return within.clipped(least > T(within.first) ? std::int32_t(least) : within.first,
+                        most < T(within.last) ? std::int32_t(most) + 1 : within.last);
 }
 
 /// A part of `within` where 0 <= p(i) < n - 1 for certain, so that both neighbours are voxels.

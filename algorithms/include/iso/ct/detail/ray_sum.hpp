@@ -33,7 +33,6 @@ class ordered_sum {
  public:
   /// Blocks of 256 threads on one multiprocessor: more of them hide more latency, with fewer
   /// registers each. Measured on an H200, as in order_free_sum.
-  static constexpr unsigned device_blocks = 4;
   template <class Group>
   struct state {
     typename Group::template per_lane<T> block;
@@ -75,7 +74,6 @@ class ordered_sum {
 template <class T>
 class order_free_sum {
  public:
-  static constexpr unsigned device_blocks = 3;
   using word = bits_of<T>;
   template <class Group>
   struct state {

@@ -12,19 +12,36 @@ namespace iso::ray::detail {
 template <class Group>
 concept steps_together = requires { Group::vector_bytes; };
 
-/// Sum over the voxels of `e` of length * value, one fma each in order along the ray. Each product
-/// waits a step for its value, so that the walk goes on while the value comes.
-template <class Method, class T, class Index>
-KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RESTRICT values) {
+/// Adds length * value, one fma each in order along the ray. Each product waits a step for its
+/// value, so that the walk goes on while the value comes; a segment of no length adds zero.
+template <class T>
+struct weighted_sum {
+  T const* KOKKOS_RESTRICT values;
+  T at = T(0);
   T sum = T(0);
   T length_before = T(0);
   T value_before = T(0);
-  walk(Method{}, e, [&](Index index, T length) {
+
+  template <class Index>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Index index, T next) {
+    T const length = next - at;
+    T value = T(0);
+    if (length > T(0)) {
+      value = values[index];
+    }
     sum = Kokkos::fma(length_before, value_before, sum);
-    value_before = values[index];
+    value_before = value;
     length_before = length;
-  });
-  return Kokkos::fma(length_before, value_before, sum);
+    at = next;
+  }
+};
+
+/// Integral of `values` along the ray that entered at `e`.
+template <class Method, class T, class Index>
+KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RESTRICT values) {
+  weighted_sum<T> report{values};
+  walk(Method{}, e, report);
+  return Kokkos::fma(report.length_before, report.value_before, report.sum);
 }
 
 /// 32 rays in lock-step. A lane that has arrived goes on with segments of no length, so that a step

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -14,8 +15,11 @@ namespace iso::files {
 /// renamed. A run that is killed before leaves what was there untouched.
 class atomic_file {
  public:
-  /// Reserves the temporary name; throws iso::file_error where the folder does not allow it.
-  explicit atomic_file(std::filesystem::path target);
+  /// Reserves the temporary name; throws iso::file_error where the folder does not allow it, or
+  /// where fewer than `bytes` are free: not every format's writer notices a full disk.
+  explicit atomic_file(std::filesystem::path target, std::uintmax_t bytes = 0);
+  /// Throws iso::file_error unless at least `bytes` were written.
+  void check_written(std::uintmax_t bytes) const;
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
   /// Removes the temporary file unless commit() was reached.

@@ -110,37 +110,59 @@ class cuda_lane_group {
   /// What `split` adds to every integer part; `blend_columns` expects columns moved back by as
   /// much.
   template <class T>
-  static constexpr std::uint32_t index_bias = sizeof(T) == 4 ? 0x4b000000U : 0U;
+  static constexpr std::uint32_t index_bias = sizeof(T) == 4 ? 0x4b400000U : 0U;
 
-  /// z >= 0 to its integer part (plus index_bias) and the rest: an addition that rounds down, where
-  /// a conversion would wait for the slower pipe.
+  /// z to its floor (plus index_bias, modulo 2^32) and the rest, for |z| < 2^22: an addition that
+  /// rounds down, where a conversion would wait for the slower pipe.
   KOKKOS_FORCEINLINE_FUNCTION static void split(float z, std::uint32_t& whole, float& rest) {
-    KOKKOS_IF_ON_DEVICE((float const shifted = __fadd_rd(z, 8388608.0F);
-                         whole = __float_as_uint(shifted); rest = z - (shifted - 8388608.0F);))
+    KOKKOS_IF_ON_DEVICE((float const shifted = __fadd_rd(z, 12582912.0F);
+                         whole = __float_as_uint(shifted); rest = z - (shifted - 12582912.0F);))
     KOKKOS_IF_ON_HOST((whole = std::uint32_t(z); rest = z - float(whole);))
   }
   KOKKOS_FORCEINLINE_FUNCTION static void split(double z, std::uint32_t& whole, double& rest) {
-    KOKKOS_IF_ON_DEVICE((double const shifted = __dadd_rd(z, 4503599627370496.0);
+    KOKKOS_IF_ON_DEVICE((double const shifted = __dadd_rd(z, 6755399441055744.0);
                          whole = std::uint32_t(__double2loint(shifted));
-                         rest = z - (shifted - 4503599627370496.0);))
+                         rest = z - (shifted - 6755399441055744.0);))
     KOKKOS_IF_ON_HOST((whole = std::uint32_t(z); rest = z - double(whole);))
   }
+  /// The same without the bias.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split_signed(T z, std::int32_t& whole, T& rest) {
+    std::uint32_t biased;
+    split(z, biased, rest);
+    whole = std::int32_t(biased - index_bias<T>);
+  }
 
-  /// Interpolates between two neighbouring columns of a volume, each lane at its own height:
-  /// the columns with weight w, then the heights z and z + 1 with the lane's fraction.
-  template <class T, class Blend>
-  KOKKOS_FORCEINLINE_FUNCTION void blend_columns(T const* lower, T const* upper, std::int32_t, T w,
-                                                 per_lane<std::uint32_t> const& z,
-                                                 per_lane<T> const& fraction, per_lane<T>& out,
-                                                 Blend const& blend) const {
+  /// Four voxels about a point of each lane, on their way: of two neighbouring columns, at the
+  /// heights z and z + 1.
+  template <class T>
+  struct columns {
+    T lower_at_z;
+    T lower_above;
+    T upper_at_z;
+    T upper_above;
+  };
+
+  /// Asks for the four voxels; `blend_columns` waits for them.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(T const* lower, T const* upper, std::int32_t,
+                                                      per_lane<std::uint32_t> const& z) const {
     T const* KOKKOS_RESTRICT const p = lower + z[0];
     T const* KOKKOS_RESTRICT const q = upper + z[0];
-    T const p0 = p[0];
-    T const p1 = p[1];
-    T const q0 = q[0];
-    T const q1 = q[1];
-    out[0] = blend(fraction[0], blend(w, p0, q0), blend(w, p1, q1));
+    return {p[0], p[1], q[0], q[1]};
   }
+
+  /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
+  template <class T, class Blend>
+  KOKKOS_FORCEINLINE_FUNCTION void blend_columns(columns<T> const& c, T w,
+                                                 per_lane<T> const& fraction, per_lane<T>& out,
+                                                 Blend const& blend) const {
+    out[0] = blend(fraction[0], blend(w, c.lower_at_z, c.upper_at_z),
+                   blend(w, c.lower_above, c.upper_above));
+  }
+
+  /// A plane's voxels are worth asking for while the plane before is summed.
+  static constexpr bool reads_ahead = true;
 
   /// The same where neighbours may be missing: a column that does not exist (its pointer is then
   /// any valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
@@ -149,13 +171,17 @@ class cuda_lane_group {
       T const* lower, T const* upper, columns_present present, std::int32_t height, T w,
       per_lane<std::int32_t> const& z, per_lane<T> const& fraction, per_lane<T>& out,
       Blend const& blend) const {
-    auto const at = [&](std::int32_t k) {
-      bool const inside = k >= 0 && k < height;
-      T const a = inside && present.lower ? lower[k] : T(0);
-      T const b = inside && present.upper ? upper[k] : T(0);
-      return blend(w, a, b);
-    };
-    out[0] = blend(fraction[0], at(z[0]), at(z[0] + 1));
+    // Loads at clamped heights and selects: no branch, so that an unrolled loop's loads overlap.
+    std::int32_t const most = height - 1;
+    std::int32_t const below = Kokkos::max(0, Kokkos::min(z[0], most));
+    std::int32_t const above = Kokkos::max(0, Kokkos::min(z[0] + 1, most));
+    T const p0 = present.lower ? lower[below] : T(0);
+    T const p1 = present.lower ? lower[above] : T(0);
+    T const q0 = present.upper ? upper[below] : T(0);
+    T const q1 = present.upper ? upper[above] : T(0);
+    T const a = below == z[0] ? blend(w, p0, q0) : T(0);
+    T const b = above == z[0] + 1 ? blend(w, p1, q1) : T(0);
+    out[0] = blend(fraction[0], a, b);
   }
 
  private:

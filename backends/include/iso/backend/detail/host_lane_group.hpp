@@ -180,19 +180,47 @@ class host_lane_group {
     whole = std::uint32_t(truncated);
     rest = z - T(truncated);
   }
+  /// Any z of less than 2^31 to its floor and the rest.
+  template <class T>
+  [[gnu::always_inline]] static void split_signed(T z, std::int32_t& whole, T& rest) {
+    T const down = Kokkos::floor(z);
+    whole = std::int32_t(down);
+    rest = z - down;
+  }
 
-  /// Interpolates between two neighbouring columns of `height` voxels, each lane at its own height:
-  /// the columns with weight w, then the heights z and z + 1 with the lane's fraction.
+  /// Where to find four voxels about a point of each lane: of two neighbouring columns of `height`
+  /// voxels, at the heights z and z + 1.
+  template <class T>
+  struct columns {
+    T const* lower;
+    T const* upper;
+    std::int32_t height;
+    per_lane<std::uint32_t> z;
+  };
+
+  template <class T>
+  [[gnu::always_inline]] columns<T> read_columns(T const* lower, T const* upper,
+                                                 std::int32_t height,
+                                                 per_lane<std::uint32_t> const& z) const {
+    return {lower, upper, height, z};
+  }
+
+  /// A processor looks ahead by itself.
+  static constexpr bool reads_ahead = false;
+
+  /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
   ///
   /// Where a register's lanes lie within two registers of voxels, which neighbouring pixels do
   /// unless the magnification is large, the columns are blended once for all of them and each lane
   /// picks its two heights by a permute; otherwise each lane gathers. Same operations on the same
   /// numbers.
   template <class T, class Blend>
-  [[gnu::always_inline]] void blend_columns(T const* lower, T const* upper, std::int32_t height,
-                                            T w, per_lane<std::uint32_t> const& z,
-                                            per_lane<T> const& fraction, per_lane<T>& out,
-                                            Blend const& blend) const {
+  [[gnu::always_inline]] void blend_columns(columns<T> const& c, T w, per_lane<T> const& fraction,
+                                            per_lane<T>& out, Blend const& blend) const {
+    T const* const lower = c.lower;
+    T const* const upper = c.upper;
+    std::int32_t const height = c.height;
+    per_lane<std::uint32_t> const& z = c.z;
     for (int first = 0; first < 32; first += width<T>) {
       auto const heights = load<height_vec<T>>(&z[first]);
       std::int32_t low;
