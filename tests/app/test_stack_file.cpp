@@ -145,3 +145,17 @@ TEST_CASE("pictures have the size and depth asked for") {
   CHECK(names(refusal([&] { files::write_png(folder / "e.png", {2, 2, {1}}, window); }),
               {"e.png", "2 x 2"}));
 }
+
+TEST_CASE("a file that does not fit, or was cut short, never replaces an old one") {
+  scratch_folder const folder;
+  auto const target = folder / "old.txt";
+  files::write_text(target, "old");
+  CHECK(names(refusal([&] { files::atomic_file const file(target, std::uintmax_t(1) << 62); }),
+              {"old.txt", "free in its folder", "make room"}));
+  CHECK(names(refusal([&] {
+                files::atomic_file const file(target, 10);
+                file.check_written(10);
+              }),
+              {"old.txt", "cut short", "0 of 10"}));
+  CHECK(get(target) == "old");
+}
