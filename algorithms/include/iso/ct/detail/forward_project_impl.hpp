@@ -49,8 +49,9 @@ inline constexpr int host_fans = 16;
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
 /// Driving planes a launch when the caller leaves it open. On a GPU, what a band of all views reads
-/// of a slab should stay in the level-2 cache: 128 planes were fastest on an H200 at 512^3 and at
-/// 1024^3 (64 to 1024 tried). A few views gain nothing from slabs, nor does a processor.
+/// of a slab should stay in the level-2 cache: 128 planes were fastest on an H200 at 512^3 (64,
+/// 128, 192 and 512 tried) and at 1024^3 (128 and 192). A few views gain nothing from slabs, nor
+/// does a processor.
 inline constexpr std::int32_t device_slab_planes = 2 * block_planes;
 inline constexpr std::int64_t few_views = 8;
 
