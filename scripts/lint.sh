@@ -55,7 +55,7 @@ check_format() {
     wrong "clang-format 19 would change these; run scripts/lint.sh --fix" \
       "$(for f in $sources; do clang-format --dry-run -Werror "$f" >/dev/null 2>&1 || echo "$f"; done)"
     # shellcheck disable=SC2086
-    wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -l $cmakes 2>/dev/null || true)"
+    wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -c $cmakes 2>&1 | grep "would be reformatted" || true)"
   fi
   wrong "lines over 100 columns" \
     "$(files | grep -E '\.py$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"

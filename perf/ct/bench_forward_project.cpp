@@ -124,16 +124,21 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   auto const result = make_projections<float, Kokkos::CudaSpace>("twin", views, n, n);
   Kokkos::View<ct::detail::joseph_fan<float>*, Kokkos::CudaSpace> const fans(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "fans"), std::size_t(views * n));
+  Kokkos::View<ct::detail::joseph_reach*, Kokkos::CudaSpace> const reaches(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "reaches"),
+      std::size_t(views * n * raw_joseph_arrays::rows(n)));
   raw_joseph_arrays const arrays{problem.scan().views().data(),
                                  problem.volume().data.data(),
                                  result.data.data(),
                                  fans.data(),
+                                 reaches.data(),
                                  problem.volume().grid,
                                  std::int32_t(views),
                                  std::int32_t(n),
                                  std::int32_t(n)};
   auto const slab =
-      views >= ct::detail::few_views ? ct::detail::device_slab_planes : std::int32_t(n);
+      ct::detail::joseph_plan::make<Kokkos::Cuda>(problem.scan().host(), problem.volume().grid, 0)
+          .slab_planes;
   auto const ours = [&] { problem.project(); };
   auto const twin = [&] { raw_joseph(exec, arrays, slab); };
   int const calls = views == 1 && !smoke() ? 20 : 1;

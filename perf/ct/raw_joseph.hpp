@@ -15,10 +15,16 @@ struct raw_joseph_arrays {
   float const* volume;
   float* projections;
   ct::detail::joseph_fan<float>* fans;  ///< scratch: num_views num_u of them
+  ct::detail::joseph_reach* reaches;    ///< scratch: num_views num_u rows(num_v) of them
   grid g;
   std::int32_t num_views;
   std::int32_t num_u;
   std::int32_t num_v;
+
+  /// Rows of 32 pixels, whole pairs of them.
+  KOKKOS_FUNCTION static constexpr std::int32_t rows(std::int64_t num_v) {
+    return std::int32_t((num_v + 63) / 64 * 2);
+  }
 };
 
 #if ISO_HAS_CUDA

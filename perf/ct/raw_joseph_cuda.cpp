@@ -18,46 +18,24 @@ constexpr int rows = 2;
 constexpr float whole_number = 8388608.0F;         // 2^23: adding it leaves an integer's bits
 constexpr std::uint64_t whole_bits = 0x4b000000U;  // those of 2^23
 
-__global__ void __launch_bounds__(256)
-    make_fans(ct::detail::joseph_fan_kernel<float> const make, std::int64_t count) {
+template <class Make>
+__global__ void __launch_bounds__(256) for_each(Make const make, std::int64_t count) {
   std::int64_t const i = std::int64_t(blockIdx.x) * 256 + threadIdx.x;
   if (i < count) {
     make(i);
   }
 }
 
-/// The rays of a lane and the planes that its warp walks.
-struct lane_rays {
-  float slope[rows];
-  float base[rows];
-  float sum[rows];
-  float total[rows];
+/// One of a lane's rays and the planes that its row of 32 walks.
+struct lane_ray {
+  float slope;
+  float base;
+  float sum;
   plane_range outer;
   plane_range inner;
 
-  __device__ float z(int r, int i) const { return __fmaf_rn(float(i), slope[r], base[r]); }
+  __device__ float z(int i) const { return __fmaf_rn(float(i), slope, base); }
 };
-
-__device__ __forceinline__ void start(lane_rays& s, fan const& f, int first_v, int num_v,
-                                      int height) {
-  plane_range outer{f.planes.last, f.planes.first};
-  plane_range inner = f.inside;
-  for (int r = 0; r < rows; ++r) {
-    auto const z = f.z(min(first_v + 32 * r, num_v - 1)).rounded<float>();
-    s.slope[r] = z.slope;
-    s.base[r] = z.base;
-    auto const about = planes_about(z, -1.0F, float(height), f.planes);
-    if (!about.empty()) {
-      outer = {min(outer.first, about.first), max(outer.last, about.last)};
-    }
-    inner = planes_inside(z, height, inner);
-  }
-  if (inner.empty()) {
-    inner = {f.planes.last, f.planes.first};
-  }
-  s.outer = {__reduce_min_sync(~0U, outer.first), __reduce_max_sync(~0U, outer.last)};
-  s.inner = {__reduce_max_sync(~0U, inner.first), __reduce_min_sync(~0U, inner.last)};
-}
 
 /// The volume as a fan sees it; distances in voxels.
 struct fan_volume {
@@ -76,69 +54,84 @@ struct fan_volume {
 };
 
 /// Planes where some lane may lie at the border: every neighbour is asked for.
-__device__ __forceinline__ void edge_planes(fan_volume const& volume, fan const& f, lane_rays& s,
+__device__ __forceinline__ void edge_planes(fan_volume const& volume, fan const& f, lane_ray& ray,
                                             plane_range planes) {
   auto const [voxels, nx, nz, plane, column] = volume;
+#pragma unroll 2
   for (int i = planes.first; i < planes.last; ++i) {
     float const x = __fmaf_rn(float(i), f.across.slope, f.across.base);
-    if (!(x >= -1.0F && x <= float(nx))) {
-      continue;
-    }
-    float const x_floor = floorf(x);
-    auto const k = int(x_floor);
-    float const w = x - x_floor;
-    float const* const lower = voxels + std::int64_t(i) * plane + std::int64_t(k) * column;
-    for (int r = 0; r < rows; ++r) {
-      float const z = s.z(r, i);
-      if (z >= -1.0F && z <= float(nz)) {
-        float const z_floor = floorf(z);
-        auto const at = [&](int h) {
-          bool const inside = h >= 0 && h < nz;
-          float const p = inside && k >= 0 && k < nx ? lower[h] : 0.0F;
-          float const q = inside && k + 1 < nx ? lower[h + std::int64_t(column)] : 0.0F;
-          return __fmaf_rn(w, q - p, p);
-        };
-        float const below = at(int(z_floor));
-        s.sum[r] += __fmaf_rn(z - z_floor, at(int(z_floor) + 1) - below, below);
-      }
+    float const z = ray.z(i);
+    if (x > -1.0F && x < float(nx) && z > -1.0F && z < float(nz)) {
+      float const x_floor = floorf(x);
+      float const z_floor = floorf(z);
+      auto const k = int(x_floor);
+      float const w = x - x_floor;
+      float const* const lower = voxels + std::int64_t(i) * plane + std::int64_t(k) * column;
+      auto const at = [&](int h) {
+        bool const inside = h >= 0 && h < nz;
+        float const p = inside && k >= 0 ? lower[h] : 0.0F;
+        float const q = inside && k + 1 < nx ? lower[h + std::int64_t(column)] : 0.0F;
+        return __fmaf_rn(w, q - p, p);
+      };
+      float const below = at(int(z_floor));
+      ray.sum += __fmaf_rn(z - z_floor, at(int(z_floor) + 1) - below, below);
     }
   }
 }
 
-/// Planes where all four neighbours of every lane are voxels.
-__device__ __forceinline__ void inner_planes(fan_volume const& volume, fan const& f, lane_rays& s,
+/// Planes where all four neighbours of every lane of `Count` rows are voxels.
+template <int Count>
+__device__ __forceinline__ void inner_planes(fan_volume const& volume, fan const& f, lane_ray* rays,
                                              plane_range planes) {
   std::uint32_t const plane = 4 * volume.plane;
   std::uint32_t const column = 4 * volume.column;
-  std::uint64_t const origin =
-      reinterpret_cast<std::uint64_t>(volume.voxels) - whole_bits * (4 + std::uint64_t(column));
+  std::uint64_t at = __cvta_generic_to_global(volume.voxels) -
+                     whole_bits * (4 + std::uint64_t(column)) + std::uint64_t(planes.first) * plane;
   float const across_slope = f.across.slope;
   float const across_base = f.across.base;
-#pragma unroll 4
+#pragma unroll 2
   for (int i = planes.first; i < planes.last; ++i) {
     float const x = __fmaf_rn(float(i), across_slope, across_base);
     float const x_whole = __fadd_rd(x, whole_number);
     float const w = x - (x_whole - whole_number);
-    std::uint64_t const lower = origin + std::uint64_t(std::uint32_t(i)) * plane +
-                                std::uint64_t(__float_as_uint(x_whole)) * column;
+    std::uint64_t const lower = at + std::uint64_t(__float_as_uint(x_whole)) * column;
+    at += plane;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      float const z = s.z(r, i);
+    for (int r = 0; r < Count; ++r) {
+      float const z = rays[r].z(i);
       float const z_whole = __fadd_rd(z, whole_number);
-      std::uint64_t const down = 4 * std::uint64_t(__float_as_uint(z_whole));
-      auto const* const p = reinterpret_cast<float const*>(lower + down);
-      auto const* const q = reinterpret_cast<float const*>(lower + column + down);
-      float const below = __fmaf_rn(w, q[0] - p[0], p[0]);
-      float const above = __fmaf_rn(w, q[1] - p[1], p[1]);
-      s.sum[r] += __fmaf_rn(z - (z_whole - whole_number), above - below, below);
+      std::uint64_t const p = lower + 4 * std::uint64_t(__float_as_uint(z_whole));
+      std::uint64_t const q = p + column;
+      float v[4];
+      asm("ld.global.nc.f32 %0, [%1];" : "=f"(v[0]) : "l"(p));
+      asm("ld.global.nc.f32 %0, [%1 + 4];" : "=f"(v[1]) : "l"(p));
+      asm("ld.global.nc.f32 %0, [%1];" : "=f"(v[2]) : "l"(q));
+      asm("ld.global.nc.f32 %0, [%1 + 4];" : "=f"(v[3]) : "l"(q));
+      float const below = __fmaf_rn(w, v[2] - v[0], v[0]);
+      float const above = __fmaf_rn(w, v[3] - v[1], v[1]);
+      rays[r].sum += __fmaf_rn(z - (z_whole - whole_number), above - below, below);
     }
   }
 }
 
+/// One row's planes of `part`: edge, inner, edge.
+__device__ __forceinline__ void row_planes(fan_volume const& volume, fan const& f, lane_ray& ray,
+                                           plane_range part) {
+  plane_range const outer = ray.outer.clipped(part);
+  plane_range const inner = ray.inner.clipped(outer);
+  if (inner.empty()) {
+    edge_planes(volume, f, ray, outer);
+    return;
+  }
+  edge_planes(volume, f, ray, {outer.first, inner.first});
+  inner_planes<1>(volume, f, &ray, inner);
+  edge_planes(volume, f, ray, {inner.last, outer.last});
+}
+
 /// Bands of v slowest, then views, then u.
-__global__ void __launch_bounds__(256, 4)
+__global__ void __launch_bounds__(128, 7)
     project(raw_joseph_arrays const a, plane_range const slab, bool const is_last) {
-  unsigned const warp = blockIdx.x * 8U + threadIdx.x / 32U;
+  unsigned const warp = blockIdx.x * 4U + threadIdx.x / 32U;
   auto const num_fans = unsigned(a.num_views) * unsigned(a.num_u);
   unsigned const band = warp / num_fans;
   unsigned const index = warp - band * num_fans;
@@ -149,32 +142,46 @@ __global__ void __launch_bounds__(256, 4)
   fan const& f = a.fans[index];
   float* const pixels = a.projections + std::int64_t(index) * a.num_v;
   fan_volume const volume(a, f.axis);
-  lane_rays s;
-  start(s, f, first_v, a.num_v, volume.height);
+  lane_ray rays[rows];
+  float total[rows];
+  plane_range both{slab};
+#pragma unroll
   for (int r = 0; r < rows; ++r) {
     int const v = first_v + 32 * r;
-    s.total[r] = slab.first > 0 && v < a.num_v ? pixels[v] : 0.0F;
+    auto const z = f.z(min(v, a.num_v - 1)).rounded<float>();
+    auto const reach = a.reaches[std::int64_t(index) * a.rows(a.num_v) + 2 * band + r];
+    rays[r] = {z.slope, z.base, 0, reach.outer, reach.inner};
+    total[r] = slab.first > 0 && v < a.num_v ? pixels[v] : 0.0F;
+    both = both.clipped(reach.inner);
   }
   for (int b = slab.first; b < slab.last; b += block_planes) {
-    plane_range const block = s.outer.clipped(b, min(b + block_planes, slab.last));
-    plane_range const fast = s.inner.clipped(block.first, block.last);
-    s.sum[0] = s.sum[1] = 0;
-    edge_planes(volume, f, s, {block.first, fast.empty() ? block.last : fast.first});
-    if (!fast.empty()) {
-      inner_planes(volume, f, s, fast);
-      edge_planes(volume, f, s, {fast.last, block.last});
+    plane_range const block = slab.clipped(b, b + block_planes);
+    plane_range const fast = both.clipped(block);
+    rays[0].sum = rays[1].sum = 0;
+    int const before = fast.empty() ? block.last : fast.first;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      row_planes(volume, f, rays[r], {block.first, before});
     }
-    s.total[0] += s.sum[0];
-    s.total[1] += s.sum[1];
+    if (!fast.empty()) {
+      inner_planes<rows>(volume, f, rays, fast);
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        row_planes(volume, f, rays[r], {fast.last, block.last});
+      }
+    }
+    total[0] += rays[0].sum;
+    total[1] += rays[1].sum;
   }
   double const dm = f.axis == 0 ? a.g.spacing.x : a.g.spacing.y;
   double const dx = f.slope_across * (f.axis == 0 ? a.g.spacing.y : a.g.spacing.x);
+#pragma unroll
   for (int r = 0; r < rows; ++r) {
     int const v = first_v + 32 * r;
     if (v < a.num_v) {
       double const dz = f.z(v).slope * a.g.spacing.z;
       float const step = float(sqrt(fma(dz, dz, fma(dx, dx, dm * dm))));
-      pixels[v] = is_last ? s.total[r] * step : s.total[r];
+      pixels[v] = is_last ? total[r] * step : total[r];
     }
   }
 }
@@ -183,14 +190,21 @@ __global__ void __launch_bounds__(256, 4)
 
 void raw_joseph(Kokkos::Cuda const& exec, raw_joseph_arrays const& a, std::int32_t slab_planes) {
   std::int64_t const num_fans = std::int64_t(a.num_views) * a.num_u;
+  auto const blocks = [](std::int64_t count, std::int64_t size) {
+    return unsigned((count + size - 1) / size);
+  };
+  cudaStream_t const stream = exec.cuda_stream();
   decltype(ct::detail::joseph_fan_kernel<float>::views) const views(a.views, a.num_views);
-  ct::detail::joseph_fan_kernel<float> const make{views, a.fans, a.g, ct::beam::cone, a.num_u};
-  make_fans<<<unsigned((num_fans + 255) / 256), 256, 0, exec.cuda_stream()>>>(make, num_fans);
-  auto const warps = num_fans * ((a.num_v + 63) / 64);
+  ct::detail::joseph_fan_kernel<float> const fans{views, a.fans, a.g, ct::beam::cone, a.num_u};
+  for_each<<<blocks(num_fans, 256), 256, 0, stream>>>(fans, num_fans);
+  std::int32_t const num_rows = raw_joseph_arrays::rows(a.num_v);
+  ct::detail::joseph_reach_kernel<float> const reaches{a.fans, a.reaches, num_rows, a.num_v,
+                                                       std::int32_t(a.g.extent[2])};
+  for_each<<<blocks(num_fans * num_rows, 256), 256, 0, stream>>>(reaches, num_fans * num_rows);
   auto const planes = std::int32_t(std::max(a.g.extent[0], a.g.extent[1]));
   for (std::int32_t first = 0; first < planes; first += slab_planes) {
     std::int32_t const last = std::min(planes, first + slab_planes);
-    project<<<unsigned((warps + 7) / 8), 256, 0, exec.cuda_stream()>>>(a, {first, last},
+    project<<<blocks(num_fans * num_rows / rows, 4), 128, 0, stream>>>(a, {first, last},
                                                                        last == planes);
   }
   ISO_CUDA_CHECK(cudaGetLastError());

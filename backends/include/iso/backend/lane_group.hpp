@@ -18,6 +18,8 @@
 //! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
 //! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
 //! A row reduction from the two has one order, and so the same bits, everywhere.
+//! `group.sums(x)` makes several such sums, x being an array of per_lane, for fewer steps than one
+//! by one: `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for one.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -30,10 +32,17 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace iso::backend {
 
 inline constexpr int lanes = 32;
+
+/// How a processor's threads share groups out; a GPU deals them by itself.
+enum class sharing {
+  even,       ///< as many to each thread
+  on_demand,  ///< to whoever is free, where some groups have far more to do than others
+};
 
 /// How groups are laid onto the machine. Nothing here may change a result.
 struct launch_shape {
@@ -48,7 +57,8 @@ struct launch_shape {
 /// Kokkos makes of teams. On the host the widest of the compiled vector widths that this processor
 /// has is taken at run time. No bit depends on any of it. Determinism: backend_to_backend, of what
 /// the lanes of a group do; groups are in no order.
-template <unsigned Threads = 128, unsigned MinBlocks = 0, execution_space Exec, class Kernel>
+template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
+          execution_space Exec, class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
   static_assert(
@@ -71,8 +81,14 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
           Kokkos::TeamPolicy<Exec, bounds>(exec, int((groups + warps - 1) / warps), int(Threads)),
           detail::cuda_team_body<Kernel, int(warps)>{kernel, first, groups});
     } else {
-      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-      Kokkos::parallel_for(label, policy(exec, first, first + groups),
+      using schedule = Kokkos::Schedule<
+          std::conditional_t<Sharing == sharing::even, Kokkos::Static, Kokkos::Dynamic>>;
+      using policy = Kokkos::RangePolicy<Exec, schedule, Kokkos::IndexType<std::int64_t>>;
+      policy range(exec, first, first + groups);
+      if constexpr (Sharing == sharing::on_demand) {
+        range.set_chunk_size(32);
+      }
+      Kokkos::parallel_for(label, range,
                            detail::host_body<Kernel>{kernel, detail::host_vector_bytes()});
     }
   }

@@ -2,10 +2,34 @@
 //! \file  iso/backend/unroll.hpp
 #pragma once
 
-/// Before a loop: asks the GPU's compiler to unroll it by four, so that one turn's loads are under
-/// way while the next is set up. A processor reorders by itself.
+#include <Kokkos_Macros.hpp>
+
+#include <type_traits>
+#include <utility>
+
+/// Before a loop: asks the GPU's compiler to unroll it by four, or two where registers are short,
+/// so that one turn's loads are under way while the next is set up. A processor reorders by itself.
 #ifdef __CUDACC__
 #define ISO_DEVICE_UNROLL _Pragma("unroll 4")
+#define ISO_DEVICE_UNROLL_TWICE _Pragma("unroll 2")
 #else
 #define ISO_DEVICE_UNROLL
+#define ISO_DEVICE_UNROLL_TWICE
 #endif
+
+namespace iso::backend {
+namespace detail {
+template <class F, int... I>
+KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f, std::integer_sequence<int, I...>) {
+  (f(std::integral_constant<int, I>()), ...);
+}
+}  // namespace detail
+
+/// f(0), f(1), ... f(Count - 1), each with its number as a type: straight-line code on all
+/// compilers, so that arrays indexed by it are registers.
+template <int Count, class F>
+KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f) {
+  detail::unrolled(f, std::make_integer_sequence<int, Count>());
+}
+
+}  // namespace iso::backend

@@ -13,47 +13,73 @@
 namespace iso::ct {
 namespace detail {
 
+/// Pixels a lane carries: two share the work across z.
+inline constexpr int joseph_rows = 2;
+/// Fans that a processor's thread walks together (4, 8, 16 and 32 tried).
+inline constexpr int host_fans = 16;
+
+/// Columns times planes a launch when the caller leaves it open. On a GPU, what a band of all views
+/// reads of a slab should stay in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest
+/// on an H200 at 512^3 and 64 at 1024^3. A processor gains nothing from slabs.
+inline constexpr std::int64_t device_slab_columns = std::int64_t(1) << 16;
+
+/// Views that are too few to fill a GPU: their blocks of planes are walked apart, all at once.
+inline constexpr std::int64_t few_views = 8;
+
+/// How the fast path cuts its work up.
+struct joseph_plan {
+  std::int32_t planes;       ///< of the driving axis, whichever drives
+  std::int32_t slab_planes;  ///< a launch
+  std::int32_t images;       ///< of sums kept apart, one a block; 0: none
+
+  template <class Exec>
+  static joseph_plan make(geometry const& g, iso::grid const& volume, std::int32_t slab_planes) {
+    auto const most = std::int32_t(std::max(volume.extent[0], volume.extent[1]));
+    if (slab_planes > 0 || !backend::is_device<Exec>) {
+      return {most, slab_planes > 0 ? slab_planes : most, 0};
+    }
+    if (g.num_views() < few_views && most > block_planes) {
+      return {most, most, (most + block_planes - 1) / block_planes};
+    }
+    auto const blocks = std::int32_t(device_slab_columns / most / block_planes);
+    return {most, std::max(blocks, 1) * block_planes, 0};
+  }
+};
+
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
   double* max_abs;
   order_free_scale<T>* scale;
   joseph_fan<T>* fans;
+  joseph_reach* reaches;
   std::uint32_t* flags;
+  T* parts;
+  std::int32_t rows;  ///< of 32 pixels a fan
   std::int64_t bytes;
 
-  joseph_scratch(std::byte* base, geometry const& g, int rows) {
+  joseph_scratch(std::byte* base, geometry const& g, joseph_plan const& plan) {
     std::int64_t used = 0;
-    auto const take = [&](std::int64_t size) {
-      std::byte* const at = base == nullptr ? nullptr : base + used;
-      used += (size + 255) / 256 * 256;
-      return at;
+    auto const take = [&]<class Part>(Part*& part, std::int64_t count) {
+      part = base == nullptr ? nullptr : reinterpret_cast<Part*>(base + used);
+      used += (count * std::int64_t(sizeof(Part)) + 255) / 256 * 256;
     };
     std::int64_t const lines = g.num_views() * g.num_u();
-    std::int64_t const bands = (g.num_v() + 32 * rows - 1) / (32 * rows);
-    max_abs = reinterpret_cast<double*>(take(sizeof(double)));
-    scale = reinterpret_cast<order_free_scale<T>*>(take(sizeof(order_free_scale<T>)));
-    fans = reinterpret_cast<joseph_fan<T>*>(take(lines * std::int64_t(sizeof(joseph_fan<T>))));
-    flags = reinterpret_cast<std::uint32_t*>(take(lines * bands * rows * 4));
+    constexpr std::int64_t band = 32 * joseph_rows;
+    rows = std::int32_t((g.num_v() + band - 1) / band * joseph_rows);
+    take(max_abs, 1);
+    take(scale, 1);
+    take(fans, lines);
+    take(reaches, lines * rows);
+    take(flags, lines * rows * std::max(plan.images, 1));
+    take(parts, lines * g.num_v() * plan.images);
     bytes = used;
   }
 };
 
-/// Pixels a lane carries: two share the work across z.
-inline constexpr int joseph_rows = 2;
-/// Fans that a processor's thread walks together (4, 8, 16 and 32 tried).
-inline constexpr int host_fans = 16;
-
 /// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
 /// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
-
-/// Driving planes a launch when the caller leaves it open. On a GPU, what a band of all views reads
-/// of a slab should stay in the level-2 cache: 128 planes were fastest on an H200 at 512^3 (64,
-/// 128, 192 and 512 tried) and at 1024^3 (128 and 192). A few views gain nothing from slabs, nor
-/// does a processor.
-inline constexpr std::int32_t device_slab_planes = 2 * block_planes;
-inline constexpr std::int64_t few_views = 8;
 
 /// Throws unless every option lies in its range.
 void validate_options(forward_project_options const& options);
@@ -106,43 +132,61 @@ void prepare_order_free(Exec const& exec,
       scale_kernel<T>{max_abs ? nullptr : s.max_abs, s.scale, max_abs.value_or(0), terms});
 }
 
+/// What all rays share, ready for the fast kernel.
+template <class T, class Exec>
+joseph_images<T> prepare_fans(Exec const& exec,
+                              staged_geometry<typename Exec::memory_space> const& g,
+                              iso::grid const& volume, T* projections, joseph_scratch<T> const& s) {
+  geometry const& host = g.host();
+  joseph_images<T> const images{projections,
+                                s.fans,
+                                s.reaches,
+                                s.scale,
+                                s.flags,
+                                std::int32_t(host.num_views()),
+                                std::int32_t(host.num_u()),
+                                std::int32_t(host.num_v()),
+                                s.rows};
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
+                       joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u});
+  Kokkos::parallel_for("iso::ct::forward_project::reaches",
+                       policy(exec, 0, images.num_fans() * images.rows),
+                       joseph_reach_kernel<T>{s.fans, s.reaches, images.rows, images.num_v,
+                                              std::int32_t(volume.extent[2])});
+  return images;
+}
+
 template <class Exec, class T, class Sum>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
                   joseph_scratch<T> const& s, forward_project_options const& options,
                   job const& control) {
-  geometry const& host = g.host();
-  std::int64_t const lines = host.num_views() * host.num_u();
-  Kokkos::parallel_for("iso::ct::forward_project::fans",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, lines),
-                       joseph_fan_kernel<T>{g.views(), s.fans, volume.grid, host.kind(),
-                                            std::int32_t(host.num_u())});
-  auto const most = std::int32_t(std::max(volume.grid.extent[0], volume.grid.extent[1]));
-  constexpr bool on_device = backend::is_device<Exec>;
-  std::int32_t const automatic =
-      on_device && host.num_views() >= few_views ? device_slab_planes : most;
-  std::int32_t const planes = options.slab_planes > 0 ? options.slab_planes : automatic;
-  joseph_fast_kernel<T, Sum, on_device ? 1 : host_fans, joseph_rows> kernel{
-      volume.data.data(),
-      projections,
-      s.fans,
-      s.scale,
-      s.flags,
-      volume.grid,
-      options.edge,
-      std::int32_t(host.num_views()),
-      std::int32_t(host.num_u()),
-      std::int32_t(host.num_v()),
-      {},
-      false,
-      false};
-  for (std::int32_t first = 0; first < most; first += planes) {
-    kernel.slab = {first, std::min(most, first + planes)};
-    kernel.first_slab = first == 0;
-    kernel.last_slab = kernel.slab.last == most;
-    backend::for_each_lane_group<256, 4>("iso::ct::forward_project", exec, kernel.num_groups(),
+  auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
+  joseph_images<T> const images = prepare_fans(exec, g, volume.grid, projections, s);
+  joseph_fast_kernel<T, Sum, backend::is_device<Exec> ? 1 : host_fans, joseph_rows> kernel{
+      {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
+  auto const launch = [&] {
+    backend::for_each_lane_group<128, 7>("iso::ct::forward_project", exec, kernel.num_groups(),
                                          kernel, options.shape);
-    control.step(double(kernel.slab.last) / most);
+  };
+  if (plan.images > 0) {
+    kernel.images.pixels = s.parts;
+    kernel.slab = {0, plan.planes};
+    kernel.place = slab_place::apart;
+    launch();
+    Kokkos::parallel_for("iso::ct::forward_project::join",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, images.num_fans() * images.num_v),
+                         joseph_join_kernel<T, Sum>{images, s.parts, volume.grid, plan.images});
+    control.step(1);
+    return;
+  }
+  for (std::int32_t first = 0; first < plan.planes; first += plan.slab_planes) {
+    kernel.slab = {first, std::min(plan.planes, first + plan.slab_planes)};
+    kernel.place = place_of(kernel.slab, plan.planes);
+    launch();
+    control.step(double(kernel.slab.last) / plan.planes);
   }
 }
 
@@ -214,10 +258,12 @@ inline bool is_joseph(projector method) {
 }  // namespace detail
 
 template <execution_space Exec, real T>
-std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const&,
+std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options) {
   return detail::is_joseph(options.method)
-             ? detail::joseph_scratch<T>(nullptr, g, detail::joseph_rows).bytes
+             ? detail::joseph_scratch<T>(
+                   nullptr, g, detail::joseph_plan::make<Exec>(g, volume, options.slab_planes))
+                   .bytes
              : 0;
 }
 
@@ -246,7 +292,9 @@ void forward_project(
   if (options.method == projector::siddon) {
     return detail::project_exact<ray::siddon>(exec, g, volume, p.data(), options, control);
   }
-  detail::joseph_scratch<T> const s(scratch.data(), g.host(), detail::joseph_rows);
+  detail::joseph_scratch<T> const s(
+      scratch.data(), g.host(),
+      detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
   if (options.sum == summation::order_free) {
     detail::prepare_order_free(exec, volume, s, options.max_abs);
     detail::project_joseph<Exec, T, detail::order_free_sum<T>>(exec, g, volume, p.data(), s,

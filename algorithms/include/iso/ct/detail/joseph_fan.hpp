@@ -12,7 +12,7 @@ namespace iso::ct::detail {
 /// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
 /// across it in the plane of x and y, and what the coordinate along z is made of.
 template <class T>
-struct joseph_fan {
+struct alignas(16) joseph_fan {
   coordinate<T> across;
   plane_range planes;  ///< where `across` can meet a voxel
   plane_range inside;  ///< where both columns are voxels for certain
@@ -65,8 +65,50 @@ struct joseph_fan_kernel {
     std::int64_t const columns = g.extent[1 - m];
     fan.planes =
         planes_about(fan.across, T(-1), T(columns), planes_between_ends(along, kind, g.extent[m]));
-    fan.inside = planes_inside(fan.across, columns, fan.planes);
+    fan.inside = planes_inside(fan.across, T(0), T(columns - 1), fan.planes);
     fans[index] = fan;
+  }
+};
+
+/// Where the 32 neighbouring rays of one row of a fan's pixels meet the volume.
+struct alignas(16) joseph_reach {
+  plane_range outer;  ///< where some ray may meet a voxel
+  plane_range inner;  ///< where every ray has four voxels about its point
+};
+
+/// The reach of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along z runs
+/// straight from the first ray to the last, so that those two vouch for all, but for the rounding
+/// of those between: a margin.
+template <class T>
+struct joseph_reach_kernel {
+  joseph_fan<T> const* fans;
+  joseph_reach* reaches;
+  std::int32_t rows;  ///< of a fan; those beyond num_v repeat the last pixel
+  std::int32_t num_v;
+  std::int32_t height;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    joseph_fan<T> const& fan = fans[index / rows];
+    auto const first = std::int32_t(index % rows) * 32;
+    auto const pixel = [&](std::int32_t v) { return v < num_v ? v : num_v - 1; };
+    coordinate<T> const z[2] = {fan.z(pixel(first)).template rounded<T>(),
+                                fan.z(pixel(first + 31)).template rounded<T>()};
+    T const margin = T(0x1p-21) * (Kokkos::fabs(z[0].base) + Kokkos::fabs(z[1].base) + T(height) +
+                                   T(fan.planes.last));
+    T const far = T(0x1p30);
+    auto const some = [&](T lo, T hi) {
+      return planes_about(z[0], lo, hi, fan.planes).joined(planes_about(z[1], lo, hi, fan.planes));
+    };
+    joseph_reach reach;
+    reach.outer = some(T(-1) - margin, far).clipped(some(-far, T(height) + margin));
+    reach.inner = fan.inside;
+    for (int end = 0; end < 2; ++end) {
+      reach.inner = planes_inside(z[end], margin, T(height - 1) - margin, reach.inner);
+    }
+    if (reach.inner.empty()) {
+      reach.inner = {reach.outer.last, reach.outer.last};
+    }
+    reaches[index] = reach;
   }
 };
 

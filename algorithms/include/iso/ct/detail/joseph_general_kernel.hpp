@@ -67,6 +67,7 @@ struct joseph_general_kernel {
       }
     }
     sum.end_block(s, 0);
+    sum.added(s, 0, planes.last - planes.first);
     T const total =
         sum.flagged(s, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(s, 0);
     return canonical(total * line.step);

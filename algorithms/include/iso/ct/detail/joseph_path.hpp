@@ -20,6 +20,16 @@ struct plane_range {
   [[nodiscard]] KOKKOS_FUNCTION plane_range clipped(std::int32_t lo, std::int32_t hi) const {
     return {first > lo ? first : lo, last < hi ? last : hi};
   }
+  [[nodiscard]] KOKKOS_FUNCTION plane_range clipped(plane_range to) const {
+    return clipped(to.first, to.last);
+  }
+  /// The shortest range that holds both.
+  [[nodiscard]] KOKKOS_FUNCTION plane_range joined(plane_range with) const {
+    return empty()        ? with
+           : with.empty() ? *this
+                          : plane_range{first < with.first ? first : with.first,
+                                        last > with.last ? last : with.last};
+  }
 };
 
 /// A coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
@@ -54,11 +64,11 @@ KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_rang
                         most < T(within.last) ? std::int32_t(most) + 1 : within.last);
 }
 
-/// A part of `within` where 0 <= p(i) < n - 1 for certain, so that both neighbours are voxels.
+/// A part of `within` where lo <= p(i) < hi for certain.
 template <class T>
-KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, std::int64_t n, plane_range within) {
-  auto const inside = [&](std::int32_t i) { return p(i) >= T(0) && p(i) < T(n - 1); };
-  plane_range r = planes_about(p, T(0), T(n - 1), within);
+KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, T lo, T hi, plane_range within) {
+  auto const inside = [&](std::int32_t i) { return p(i) >= lo && p(i) < hi; };
+  plane_range r = planes_about(p, lo, hi, within);
   // p is monotone in i, its rounding included, so that the ends vouch for all between them.
   while (r.first < r.last && !inside(r.first)) {
     ++r.first;

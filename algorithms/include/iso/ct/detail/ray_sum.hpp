@@ -31,8 +31,8 @@ struct single_lane {
 template <class T>
 class ordered_sum {
  public:
-  /// Blocks of 256 threads on one multiprocessor: more of them hide more latency, with fewer
-  /// registers each. Measured on an H200, as in order_free_sum.
+  static constexpr bool keeps_flags = false;
+
   template <class Group>
   struct state {
     typename Group::template per_lane<T> block;
@@ -50,6 +50,9 @@ class ordered_sum {
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     s.block[lane] = s.block[lane] + sample;
   }
+  /// To be called after each run of `count` additions.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void added(state<Group>&, int, std::int32_t) const {}
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>& s, int lane) const {
     s.total[lane] = s.total[lane] + s.block[lane];
@@ -59,6 +62,11 @@ class ordered_sum {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
     return s.total[lane];
+  }
+  /// Takes up what another walk through the next block left.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void join(state<Group>& s, int lane, T carried) const {
+    s.total[lane] = s.total[lane] + carried;
   }
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const&, int) const {
@@ -74,6 +82,8 @@ class ordered_sum {
 template <class T>
 class order_free_sum {
  public:
+  static constexpr bool keeps_flags = true;
+
   using word = bits_of<T>;
   template <class Group>
   struct state {
@@ -90,14 +100,23 @@ class order_free_sum {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     word const term = scale_.round(sample);
-    s.sum[lane] += scale_.without_rounder(term, 1);
+    s.sum[lane] += term;
     s.flags[lane] |= term;
+  }
+  /// To be called after each run of `count` additions: takes off their rounding constants.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void added(state<Group>& s, int lane, std::int32_t count) const {
+    s.sum[lane] = scale_.without_rounder(s.sum[lane], word(count));
   }
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>&, int) const {}
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
     return Kokkos::bit_cast<T>(s.sum[lane]);
+  }
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void join(state<Group>& s, int lane, T carried) const {
+    s.sum[lane] += Kokkos::bit_cast<word>(carried);
   }
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const& s, int lane) const {

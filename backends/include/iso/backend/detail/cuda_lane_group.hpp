@@ -2,7 +2,6 @@
 #pragma once
 
 #include <iso/backend/backends.hpp>
-#include <iso/backend/detail/columns_present.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -21,6 +20,27 @@ struct cuda_team_body;
 #if ISO_HAS_CUDA
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
+
+/// The sums that a warp has made, shared out over its lanes.
+template <class T, int Count>
+struct group_sums {
+  int lane;
+  T value;
+
+  /// f(n, sum n) for every n, each on one lane.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
+    if (lane % (32 / Count) == 0) {
+      f(lane / (32 / Count), value);
+    }
+  }
+  /// Whether f(sum n) holds for some n.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
+    KOKKOS_IF_ON_DEVICE((return __any_sync(0xffffffffU, f(value)) != 0;))
+    KOKKOS_IF_ON_HOST((return f(value);))
+  }
+};
 
 /// A warp. What a lane keeps is a register, so that indexing it costs nothing.
 class cuda_lane_group {
@@ -58,6 +78,15 @@ class cuda_lane_group {
       total = total + __shfl_xor_sync(0xffffffffU, total, offset);
     }))
     return total;
+  }
+
+  /// `Count` sums at once, each by the tree of `sum`: every step halves the values that a lane
+  /// still carries. Sum n ends in the lanes from 32 n / Count on.
+  template <int Count, class T>
+  KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
+    static_assert(Count >= 1 && Count <= 32 && (Count & (Count - 1)) == 0,
+                  "iso::backend: sums of 1, 2, 4, 8, 16 or 32 at once");
+    return {lane_, halved<Count, 16>(x)};
   }
 
   template <class T>
@@ -133,6 +162,74 @@ class cuda_lane_group {
     whole = std::int32_t(biased - index_bias<T>);
   }
 
+  /// Where a column begins, as the machine's own number: one wide multiply-add a step, which the
+  /// compiler, left alone with pointers, makes two or three of.
+  template <class T>
+  class address {
+   public:
+    KOKKOS_FUNCTION explicit address(T const* p) : value_(0) {
+      KOKKOS_IF_ON_DEVICE((value_ = __cvta_generic_to_global(p);))
+      KOKKOS_IF_ON_HOST((static_cast<void>(p);))
+    }
+    /// `count` times `bytes` further on.
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION address plus(std::uint32_t count,
+                                                           std::uint32_t bytes) const {
+      address to = *this;
+      KOKKOS_IF_ON_DEVICE((asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(to.value_) : "r"(count),
+                               "r"(bytes), "l"(value_));))
+      KOKKOS_IF_ON_HOST((to.value_ += std::uint64_t(count) * bytes;))
+      return to;
+    }
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION address plus(std::uint64_t bytes) const {
+      address to = *this;
+      to.value_ += bytes;
+      return to;
+    }
+    /// `count` values further on, or back.
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION address at(std::int32_t count) const {
+      address to = *this;
+      KOKKOS_IF_ON_DEVICE((asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(to.value_) : "r"(count),
+                               "n"(int(sizeof(T))), "l"(value_));))
+      KOKKOS_IF_ON_HOST((to.value_ += std::uint64_t(std::int64_t(count)) * sizeof(T);))
+      return to;
+    }
+    /// The value `Index` further on.
+    template <int Index>
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read() const {
+      T x{};
+      KOKKOS_IF_ON_DEVICE((
+          if constexpr (sizeof(T) == 4) {
+            asm("ld.global.nc.f32 %0, [%1 + %2];" : "=f"(x) : "l"(value_), "n"(4 * Index));
+          } else {
+            asm("ld.global.nc.f64 %0, [%1 + %2];" : "=d"(x) : "l"(value_), "n"(8 * Index));
+          }))
+      return x;
+    }
+    /// The same where i < limit, else zero: a guarded load, no branch.
+    template <int Index>
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read_if_below(std::uint32_t i,
+                                                              std::uint32_t limit) const {
+      T x{};
+      KOKKOS_IF_ON_DEVICE((
+          if constexpr (sizeof(T) == 4) {
+            asm("{.reg .pred p; setp.lt.u32 p, %2, %3; mov.f32 %0, 0f00000000;"
+                " @p ld.global.nc.f32 %0, [%1 + %4];}"
+                : "=f"(x)
+                : "l"(value_), "r"(i), "r"(limit), "n"(4 * Index));
+          } else {
+            asm("{.reg .pred p; setp.lt.u32 p, %2, %3; mov.f64 %0, 0d0000000000000000;"
+                " @p ld.global.nc.f64 %0, [%1 + %4];}"
+                : "=d"(x)
+                : "l"(value_), "r"(i), "r"(limit), "n"(8 * Index));
+          }))
+      KOKKOS_IF_ON_HOST((static_cast<void>(i); static_cast<void>(limit);))
+      return x;
+    }
+
+   private:
+    std::uint64_t value_;
+  };
+
   /// Four voxels about a point of each lane, on their way: of two neighbouring columns, at the
   /// heights z and z + 1.
   template <class T>
@@ -143,13 +240,15 @@ class cuda_lane_group {
     T upper_above;
   };
 
-  /// Asks for the four voxels; `blend_columns` waits for them.
+  /// Asks for the four voxels, the upper column `next` bytes beyond the lower; `blend_columns`
+  /// waits for them.
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(T const* lower, T const* upper, std::int32_t,
+  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(address<T> lower, std::uint32_t next,
+                                                      std::int32_t,
                                                       per_lane<std::uint32_t> const& z) const {
-    T const* KOKKOS_RESTRICT const p = lower + z[0];
-    T const* KOKKOS_RESTRICT const q = upper + z[0];
-    return {p[0], p[1], q[0], q[1]};
+    address<T> const p = lower.plus(z[0], sizeof(T));
+    address<T> const q = p.plus(next);
+    return {p.template read<0>(), p.template read<1>(), q.template read<0>(), q.template read<1>()};
   }
 
   /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
@@ -161,30 +260,48 @@ class cuda_lane_group {
                    blend(w, c.lower_above, c.upper_above));
   }
 
-  /// A plane's voxels are worth asking for while the plane before is summed.
-  static constexpr bool reads_ahead = true;
-
-  /// The same where neighbours may be missing: a column that does not exist (its pointer is then
-  /// any valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
+  /// The same where neighbours may be missing: heights outside [0, lower_height) of the lower
+  /// column and [0, upper_height) of the upper count as zero. z lies in [-2, height].
   template <class T, class Blend>
   KOKKOS_FORCEINLINE_FUNCTION void blend_columns_at_edge(
-      T const* lower, T const* upper, columns_present present, std::int32_t height, T w,
+      address<T> lower, address<T> upper, std::int32_t lower_height, std::int32_t upper_height, T w,
       per_lane<std::int32_t> const& z, per_lane<T> const& fraction, per_lane<T>& out,
       Blend const& blend) const {
-    // Loads at clamped heights and selects: no branch, so that an unrolled loop's loads overlap.
-    std::int32_t const most = height - 1;
-    std::int32_t const below = Kokkos::max(0, Kokkos::min(z[0], most));
-    std::int32_t const above = Kokkos::max(0, Kokkos::min(z[0] + 1, most));
-    T const p0 = present.lower ? lower[below] : T(0);
-    T const p1 = present.lower ? lower[above] : T(0);
-    T const q0 = present.upper ? upper[below] : T(0);
-    T const q1 = present.upper ? upper[above] : T(0);
-    T const a = below == z[0] ? blend(w, p0, q0) : T(0);
-    T const b = above == z[0] + 1 ? blend(w, p1, q1) : T(0);
+    auto const at_z = std::uint32_t(z[0]);
+    std::uint32_t const above = at_z + 1;
+    auto const most_p = std::uint32_t(lower_height);
+    auto const most_q = std::uint32_t(upper_height);
+    address<T> const p = lower.at(z[0]);
+    address<T> const q = upper.at(z[0]);
+    T const p0 = p.template read_if_below<0>(at_z, most_p);
+    T const q0 = q.template read_if_below<0>(at_z, most_q);
+    T const p1 = p.template read_if_below<1>(above, most_p);
+    T const q1 = q.template read_if_below<1>(above, most_q);
+    T const a = blend(w, p0, q0);
+    T const b = blend(w, p1, q1);
     out[0] = blend(fraction[0], a, b);
   }
 
  private:
+  template <int Count, int Offset, class T>
+  KOKKOS_FORCEINLINE_FUNCTION T halved(per_lane<T> (&x)[Count]) const {
+    if constexpr (Offset == 0) {
+      return x[0][0];
+    } else if constexpr (Count == 1) {
+      KOKKOS_IF_ON_DEVICE((x[0][0] += __shfl_xor_sync(0xffffffffU, x[0][0], Offset);))
+      return halved<1, Offset / 2>(x);
+    } else {
+      bool const upper = (lane_ & Offset) != 0;
+      per_lane<T> kept[Count / 2];
+      for (int n = 0; n < Count / 2; ++n) {
+        kept[n] = upper ? x[n + Count / 2][0] : x[n][0];
+        [[maybe_unused]] T const given = upper ? x[n][0] : x[n + Count / 2][0];
+        KOKKOS_IF_ON_DEVICE((kept[n][0] += __shfl_xor_sync(0xffffffffU, given, Offset);))
+      }
+      return halved<Count / 2, Offset / 2>(kept);
+    }
+  }
+
   int lane_;
 };
 

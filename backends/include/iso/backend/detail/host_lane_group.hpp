@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/detail/columns_present.hpp>
-
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -50,6 +48,29 @@ struct simd<std::int64_t, 32> {
 template <>
 struct simd<std::int64_t, 64> {
   using type [[gnu::vector_size(64)]] = std::int64_t;
+};
+
+/// The sums that a group has made.
+template <class T, int Count>
+struct host_group_sums {
+  T value[Count];
+
+  /// f(n, sum n) for every n.
+  template <class F>
+  [[gnu::always_inline]] void each(F&& f) const {
+    for (int n = 0; n < Count; ++n) {
+      f(n, value[n]);
+    }
+  }
+  /// Whether f(sum n) holds for some n.
+  template <class F>
+  [[gnu::always_inline]] bool any(F&& f) const {
+    bool found = false;
+    for (int n = 0; n < Count; ++n) {
+      found |= f(value[n]);
+    }
+    return found;
+  }
 };
 
 /// Thirty-two lanes in arrays that the compiler vectorises. `VectorBytes` is the register width
@@ -106,6 +127,16 @@ class host_lane_group {
       }
     }
     return partial[0];
+  }
+
+  /// `Count` sums at once, each by the tree of `sum`.
+  template <int Count, class T>
+  [[gnu::always_inline]] host_group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
+    host_group_sums<T, Count> result;
+    for (int n = 0; n < Count; ++n) {
+      result.value[n] = sum(x[n]);
+    }
+    return result;
   }
 
   template <class T>
@@ -188,6 +219,28 @@ class host_lane_group {
     rest = z - down;
   }
 
+  /// Where a column begins.
+  template <class T>
+  class address {
+   public:
+    explicit address(T const* p) : value_(reinterpret_cast<char const*>(p)) {}
+    /// `count` times `bytes` further on.
+    [[nodiscard]] address plus(std::uint32_t count, std::uint32_t bytes) const {
+      address to = *this;
+      to.value_ += std::uint64_t(count) * bytes;
+      return to;
+    }
+    [[nodiscard]] address plus(std::uint64_t bytes) const {
+      address to = *this;
+      to.value_ += bytes;
+      return to;
+    }
+    [[nodiscard]] T const* pointer() const { return reinterpret_cast<T const*>(value_); }
+
+   private:
+    char const* value_;
+  };
+
   /// Where to find four voxels about a point of each lane: of two neighbouring columns of `height`
   /// voxels, at the heights z and z + 1.
   template <class T>
@@ -199,14 +252,11 @@ class host_lane_group {
   };
 
   template <class T>
-  [[gnu::always_inline]] columns<T> read_columns(T const* lower, T const* upper,
+  [[gnu::always_inline]] columns<T> read_columns(address<T> lower, std::uint32_t next,
                                                  std::int32_t height,
                                                  per_lane<std::uint32_t> const& z) const {
-    return {lower, upper, height, z};
+    return {lower.pointer(), lower.plus(std::uint64_t(next)).pointer(), height, z};
   }
-
-  /// A processor looks ahead by itself.
-  static constexpr bool reads_ahead = false;
 
   /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
   ///
@@ -222,14 +272,20 @@ class host_lane_group {
     std::int32_t const height = c.height;
     per_lane<std::uint32_t> const& z = c.z;
     for (int first = 0; first < 32; first += width<T>) {
-      auto const heights = load<height_vec<T>>(&z[first]);
+      height_vec<T> heights;
+      load(&z[first], heights);
       std::int32_t low;
       if (window(heights, height, low)) {
         auto const at = __builtin_convertvector(heights - low, index_vec<T>);
-        blended_window<T> const columns(lower + low, upper + low, {true, true}, w);
-        auto const result =
-            blend_vector(load<vec<T>>(&fraction[first]), columns[at], columns[at + integer<T>(1)]);
-        __builtin_memcpy(&out[first], &result, sizeof result);
+        blended_window<T> const columns(lower + low, upper + low, w);
+        vec<T> fractions;
+        vec<T> a;
+        vec<T> b;
+        load(&fraction[first], fractions);
+        columns.pick(at, a);
+        columns.pick(at + integer<T>(1), b);
+        blend_vector(fractions, a, b, a);
+        __builtin_memcpy(&out[first], &a, sizeof a);
       } else {
         for (int lane = first; lane < first + width<T>; ++lane) {
           std::uint32_t const k = z[lane];
@@ -240,35 +296,43 @@ class host_lane_group {
     }
   }
 
-  /// The same where neighbours may be missing: a column that does not exist (its pointer is then
-  /// any valid column) and heights outside [0, height) count as zero. z lies in [-2, height].
+  /// The same where neighbours may be missing: heights outside [0, lower_height) of the lower
+  /// column and [0, upper_height) of the upper count as zero; each is the volume's height or, where
+  /// there is no such column, 0. z lies in [-2, height].
   template <class T, class Blend>
-  [[gnu::always_inline]] void blend_columns_at_edge(T const* lower, T const* upper,
-                                                    columns_present present, std::int32_t height,
-                                                    T w, per_lane<std::int32_t> const& z,
-                                                    per_lane<T> const& fraction, per_lane<T>& out,
-                                                    Blend const& blend) const {
+  [[gnu::always_inline]] void blend_columns_at_edge(
+      address<T> lower_column, address<T> upper_column, std::int32_t lower_height,
+      std::int32_t upper_height, T w, per_lane<std::int32_t> const& z, per_lane<T> const& fraction,
+      per_lane<T>& out, Blend const& blend) const {
+    std::int32_t const height = lower_height > upper_height ? lower_height : upper_height;
+    T const* const lower = lower_column.pointer();
+    T const* const upper = upper_column.pointer();
     for (int first = 0; first < 32; first += width<T>) {
-      auto const heights = load<height_vec<T>>(&z[first]);
-      auto const below = clamp(heights, height - 1);
-      auto const above = clamp(heights + 1, height - 1);
+      height_vec<T> heights;
+      load(&z[first], heights);
+      height_vec<T> below;
+      height_vec<T> above;
+      clamp(heights, height - 1, below);
+      clamp(heights + 1, height - 1, above);
       std::int32_t low;
       if (window(below, height, low)) {
-        blended_window<T> const columns(lower + low, upper + low, present, w);
+        blended_window<T> const columns(lower_height > 0 ? lower + low : nullptr,
+                                        upper_height > 0 ? upper + low : nullptr, w);
         vec<T> const zero{};
-        auto const a = __builtin_convertvector(below == heights, index_vec<T>)
-                           ? columns[__builtin_convertvector(below - low, index_vec<T>)]
-                           : zero;
-        auto const b = __builtin_convertvector(above == heights + 1, index_vec<T>)
-                           ? columns[__builtin_convertvector(above - low, index_vec<T>)]
-                           : zero;
-        auto const result = blend_vector(load<vec<T>>(&fraction[first]), a, b);
-        __builtin_memcpy(&out[first], &result, sizeof result);
+        vec<T> fractions;
+        vec<T> a;
+        vec<T> b;
+        load(&fraction[first], fractions);
+        columns.pick(__builtin_convertvector(below - low, index_vec<T>), a);
+        columns.pick(__builtin_convertvector(above - low, index_vec<T>), b);
+        a = __builtin_convertvector(below == heights, index_vec<T>) ? a : zero;
+        b = __builtin_convertvector(above == heights + 1, index_vec<T>) ? b : zero;
+        blend_vector(fractions, a, b, a);
+        __builtin_memcpy(&out[first], &a, sizeof a);
       } else {
         auto const at = [&](std::int32_t k) {
-          bool const inside = k >= 0 && k < height;
-          T const a = inside && present.lower ? lower[k] : T(0);
-          T const b = inside && present.upper ? upper[k] : T(0);
+          T const a = k >= 0 && k < lower_height ? lower[k] : T(0);
+          T const b = k >= 0 && k < upper_height ? upper[k] : T(0);
           return blend(w, a, b);
         };
         for (int lane = first; lane < first + width<T>; ++lane) {
@@ -290,19 +354,19 @@ class host_lane_group {
   template <class T>
   using height_vec = typename simd<std::int32_t, 4 * VectorBytes / int(sizeof(T))>::type;
 
+  // Registers go in and out by reference: how a function would take or return one by value depends
+  // on the compiler's flags, and GCC warns of it (-Wpsabi) though all of these are inlined.
   template <class Vec>
-  [[gnu::always_inline]] static Vec load(void const* p) {
-    Vec v;
+  [[gnu::always_inline]] static void load(void const* p, Vec& v) {
     __builtin_memcpy(&v, p, sizeof v);
-    return v;
   }
 
   template <class Vec>
-  [[gnu::always_inline]] static Vec clamp(Vec z, std::int32_t most) {
+  [[gnu::always_inline]] static void clamp(Vec const& z, std::int32_t most, Vec& clamped) {
     Vec const zero{};
     Vec const top = zero + most;
     Vec const up = z > zero ? z : zero;
-    return up < top ? up : top;
+    clamped = up < top ? up : top;
   }
 
   /// Whether two registers of voxels from `low` on hold z and z + 1 of every lane. Lanes between
@@ -319,31 +383,38 @@ class host_lane_group {
     return height >= 2 * count && most + 2 < low + 2 * count + (most + 1 >= height ? 2 : 0);
   }
 
-  /// Two registers of two columns' blend.
+  /// Two registers of two columns' blend; a missing column counts as zero.
   template <class T>
   struct blended_window {
     vec<T> first;
     vec<T> second;
 
-    [[gnu::always_inline]] blended_window(T const* lower, T const* upper, columns_present present,
-                                          T w) {
-      vec<T> const zero{};
-      vec<T> const l0 = present.lower ? load<vec<T>>(lower) : zero;
-      vec<T> const l1 = present.lower ? load<vec<T>>(lower + width<T>) : zero;
-      vec<T> const u0 = present.upper ? load<vec<T>>(upper) : zero;
-      vec<T> const u1 = present.upper ? load<vec<T>>(upper + width<T>) : zero;
-      first = blend_vector(w, l0, u0);
-      second = blend_vector(w, l1, u1);
+    [[gnu::always_inline]] blended_window(T const* lower, T const* upper, T w) {
+      vec<T> l0{};
+      vec<T> l1{};
+      vec<T> u0{};
+      vec<T> u1{};
+      if (lower != nullptr) {
+        load(lower, l0);
+        load(lower + width<T>, l1);
+      }
+      if (upper != nullptr) {
+        load(upper, u0);
+        load(upper + width<T>, u1);
+      }
+      blend_vector(w, l0, u0, first);
+      blend_vector(w, l1, u1, second);
     }
-    [[gnu::always_inline]] vec<T> operator[](index_vec<T> at) const {
-      return __builtin_shuffle(first, second, at);
+    [[gnu::always_inline]] void pick(index_vec<T> const& at, vec<T>& picked) const {
+      picked = __builtin_shuffle(first, second, at);
     }
   };
 
   /// a + w (b - a) with one fma, as iso::blend, a lane at a time: the compiler makes it one
   /// instruction.
   template <class Weight, class Vec>
-  [[gnu::always_inline]] static Vec blend_vector(Weight w, Vec a, Vec b) {
+  [[gnu::always_inline]] static void blend_vector(Weight const& w, Vec const& a, Vec const& b,
+                                                  Vec& blended) {
     Vec const d = b - a;
     Vec result;
     for (int lane = 0; lane < int(sizeof(Vec) / sizeof(a[0])); ++lane) {
@@ -353,7 +424,7 @@ class host_lane_group {
         result[lane] = fused(w[lane], d[lane], a[lane]);
       }
     }
-    return result;
+    blended = result;
   }
   static float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
   static double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/unroll.hpp>
+#include <iso/core/sampler.hpp>
+#include <iso/ct/detail/joseph_fan.hpp>
+#include <iso/ct/detail/ray_sum.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// Which coordinates of a sample belong to the field: lowest <= p <= highest[axis].
+template <class T>
+struct field_range {
+  T lowest;
+  T highest[3];
+
+  field_range(grid const& g, boundary edge)
+      : lowest(edge == boundary::zero ? std::nextafter(T(-1), T(0)) : T(0)) {
+    for (int a = 0; a < 3; ++a) {
+      auto const n = T(g.extent[std::size_t(a)]);
+      highest[a] = edge == boundary::zero ? std::nextafter(n, T(0)) : n - 1;
+    }
+  }
+  /// p where it lies in [lowest, most]; else -2 or, above, n: their neighbours are no voxels, and
+  /// neighbouring lanes stay in order.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T keep(T p, T most, std::int32_t n) const {
+    return p < lowest ? T(-2) : p > most ? T(n) : p;
+  }
+};
+
+/// How the rays of one fan walk through the volume when v runs along z: `Rows` rows of 32 pixels,
+/// plane by plane of the axis that drives. A column of voxels is blended with its neighbour once
+/// for all heights; see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the sum.
+template <class T, class Sum, int Rows>
+struct joseph_walk {
+  T const* volume;
+  grid g;
+  field_range<T> field;
+
+  template <class Group>
+  using lane_index = typename Group::template per_lane<std::int32_t>;
+  template <class Group>
+  using lane_value = typename Group::template per_lane<T>;
+
+  /// What the lanes keep for one row of pixels, and where they go.
+  template <class Group>
+  struct row_state {
+    lane_value<Group> slope;  ///< of the coordinate along z
+    lane_value<Group> base;
+    typename Sum::template state<Group> sum;
+    joseph_reach reach;
+
+    KOKKOS_FORCEINLINE_FUNCTION T z(int lane, std::int32_t i) const {
+      return coordinate<T>{slope[lane], base[lane]}(i);
+    }
+  };
+
+  template <class Group>
+  struct fan_state {
+    joseph_fan<T> const* fan;
+    plane_range inner;  ///< where every lane of every row has four voxels about its point
+    row_state<Group> rows[Rows];
+  };
+
+  /// Adds the samples of `planes`: all rows together where they can, row by row before and after.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, fan_state<Group>& s,
+                                        plane_range planes) const {
+    plane_range const clipped = s.inner.clipped(planes);
+    plane_range const together = clipped.empty() ? plane_range{planes.last, planes.last} : clipped;
+    for (plane_range part = {planes.first, together.first};; part = {together.last, planes.last}) {
+      if (!part.empty()) {
+        backend::unrolled<Rows>([&](auto r) { walk_row(group, sum, *s.fan, s.rows[r], part); });
+      }
+      if (part.last == planes.last) {
+        return;
+      }
+      inner_planes<Rows>(group, sum, *s.fan, s.rows, together);
+    }
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_row(Group const& group, Sum const& sum,
+                                            joseph_fan<T> const& fan, row_state<Group>& row,
+                                            plane_range planes) const {
+    plane_range const outer = row.reach.outer.clipped(planes);
+    if (outer.empty()) {
+      return;
+    }
+    plane_range const clipped = row.reach.inner.clipped(outer);
+    plane_range const inner = clipped.empty() ? plane_range{outer.last, outer.last} : clipped;
+    for (plane_range part = {outer.first, inner.first};; part = {inner.last, outer.last}) {
+      edge_planes(group, sum, fan, row, part);
+      if (part.last == outer.last) {
+        return;
+      }
+      inner_planes<1>(group, sum, fan, &row, inner);
+    }
+  }
+
+  /// One plane between reading its voxels and adding its samples.
+  template <class Group, int Count>
+  struct plane_state {
+    typename Group::template columns<T> voxels[Count];
+    lane_value<Group> fraction[Count];
+    T weight;
+  };
+
+  /// How to find a plane's columns. Byte distances fit 32 bits (checked by fast_path_applies),
+  /// addresses take 64, and volumes may be as large as memory. A bias that the group's integer
+  /// parts carry is taken off once.
+  template <class Group>
+  struct column_map {
+    using address = typename Group::template address<T>;
+    address origin;
+    std::uint32_t plane;   ///< bytes from a plane to the next
+    std::uint32_t column;  ///< from a column to the next
+
+    KOKKOS_FORCEINLINE_FUNCTION column_map(T const* start, std::uint32_t bias, std::uint32_t stride,
+                                           std::uint32_t next)
+        : origin(address(start).plus(0 - bias * (1 + std::uint64_t(next)) * sizeof(T))),
+          plane(stride * std::uint32_t(sizeof(T))),
+          column(next * std::uint32_t(sizeof(T))) {}
+    KOKKOS_FORCEINLINE_FUNCTION address at_plane(std::int32_t i) const {
+      return origin.plus(std::uint32_t(i), plane);
+    }
+  };
+
+  template <int Count, class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void read_plane(Group const& group, column_map<Group> const& map,
+                                              typename column_map<Group>::address& at,
+                                              joseph_fan<T> const& fan,
+                                              row_state<Group> const* rows, std::int32_t i,
+                                              plane_state<Group, Count>& plane) const {
+    std::uint32_t k;
+    group.split(fan.across(i), k, plane.weight);
+    auto const lower = at.plus(k, map.column);
+    at = at.plus(map.plane);
+    for (int r = 0; r < Count; ++r) {
+      typename Group::template per_lane<std::uint32_t> z;
+      group.each(
+          [&](int lane) { group.split(rows[r].z(lane, i), z[lane], plane.fraction[r][lane]); });
+      plane.voxels[r] = group.read_columns(lower, map.column, std::int32_t(g.extent[2]), z);
+    }
+  }
+
+  template <int Count, class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
+                                             row_state<Group>* rows,
+                                             plane_state<Group, Count> const& plane) const {
+    for (int r = 0; r < Count; ++r) {
+      lane_value<Group> sample;
+      group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
+                          [](T w, T a, T b) { return blend(w, a, b); });
+      group.each([&](int lane) { sum.add(rows[r].sum, lane, sample[lane]); });
+    }
+  }
+
+  /// Planes where every lane has four voxels about its point: no test in the loop.
+  template <int Count, class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
+                                                joseph_fan<T> const& fan, row_state<Group>* rows,
+                                                plane_range planes) const {
+    column_map<Group> const map(volume, Group::template index_bias<T>, stride_along(fan.axis),
+                                stride_along(1 - fan.axis));
+    auto at = map.at_plane(planes.first);
+    ISO_DEVICE_UNROLL_TWICE
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      plane_state<Group, Count> plane;
+      read_plane<Count>(group, map, at, fan, rows, i, plane);
+      add_plane<Count>(group, sum, rows, plane);
+    }
+    for (int r = 0; r < Count; ++r) {
+      group.each([&](int lane) { sum.added(rows[r].sum, lane, planes.last - planes.first); });
+    }
+  }
+
+  /// Planes where some lane's point lies at the border of the volume or beyond it.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Group const& group, Sum const& sum,
+                                               joseph_fan<T> const& fan, row_state<Group>& row,
+                                               plane_range planes) const {
+    if (planes.empty()) {
+      return;
+    }
+    column_map<Group> const map(volume, 0, stride_along(fan.axis), stride_along(1 - fan.axis));
+    auto at = map.at_plane(planes.first);
+    auto const columns = std::uint32_t(g.extent[1 - fan.axis]);
+    auto const height = std::int32_t(g.extent[2]);
+    T const highest = field.highest[1 - fan.axis];
+    ISO_DEVICE_UNROLL_TWICE
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      std::int32_t k;
+      T w;
+      group.split_signed(field.keep(fan.across(i), highest, std::int32_t(columns)), k, w);
+      bool const has_lower = std::uint32_t(k) < columns;
+      bool const has_upper = std::uint32_t(k + 1) < columns;
+      auto const lower = at.plus(has_lower ? std::uint32_t(k) : 0U, map.column);
+      auto const upper = at.plus(has_upper ? std::uint32_t(k + 1) : 0U, map.column);
+      at = at.plus(map.plane);
+      lane_index<Group> z;
+      lane_value<Group> fraction;
+      lane_value<Group> sample;
+      group.each([&](int lane) {
+        group.split_signed(field.keep(row.z(lane, i), field.highest[2], height), z[lane],
+                           fraction[lane]);
+      });
+      group.blend_columns_at_edge(lower, upper, has_lower ? height : 0, has_upper ? height : 0, w,
+                                  z, fraction, sample,
+                                  [](T weight, T a, T b) { return blend(weight, a, b); });
+      group.each([&](int lane) { sum.add(row.sum, lane, sample[lane]); });
+    }
+    group.each([&](int lane) { sum.added(row.sum, lane, planes.last - planes.first); });
+  }
+
+ protected:
+  KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
+    return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
+  }
+};
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/widen.hpp
+//! What a stored number is to a kernel.
+#pragma once
+
+#include <iso/core/half.hpp>
+
+#include <Kokkos_Macros.hpp>
+
+namespace iso::backend {
+
+/// A stored number as T, exactly; by the GPU's own conversion where it has one.
+template <class T, stored_real Stored>
+KOKKOS_FORCEINLINE_FUNCTION T widen(Stored x) {
+  return T(x);
+}
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T widen(half x) {
+  KOKKOS_IF_ON_DEVICE(
+      (float wide; asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits)); return T(wide);))
+  KOKKOS_IF_ON_HOST((return T(float(x));))
+}
+
+}  // namespace iso::backend
