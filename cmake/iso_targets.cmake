@@ -64,6 +64,10 @@ endfunction()
 function(iso_warnings target)
   if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wall -Wextra)
+    # Vectors that cross a call by value, whose convention would depend on the compiler's flags.
+    if(NOT Kokkos_ENABLE_CUDA)
+      target_compile_options(${target} PRIVATE -Werror=psabi)
+    endif()
   endif()
 endfunction()
 

@@ -182,7 +182,10 @@ class paths_problem {
  private:
   void sort(ray::ray_order order) {
     Kokkos::View<std::int64_t*, space> const permutation("order", std::size_t(count_));
-    auto const once = [&] { ray::sort_rays(exec_, rays_, volume_.grid, permutation, order); };
+    workspace<space> const scratch(ray::sort_rays_bytes_needed(count_));
+    auto const once = [&] {
+      ray::sort_rays(exec_, rays_, volume_.grid, permutation, scratch, order);
+    };
     once();
     sort_seconds_ = seconds_of(exec_, once);
     Kokkos::View<ray::ray<T>*, space> const sorted("sorted rays", std::size_t(count_));

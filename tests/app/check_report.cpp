@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check_report FILE WANTED: does the JSON of `iso verify` or `iso demo` hold what its readers rely
-// on? WANTED is what bits_agree must be: true, false, null, or any.
+// check_report FILE WANTED [TABLE]: does the JSON of `iso verify` or `iso demo` hold what its
+// readers rely on? WANTED is what bits_agree must be: true, false, null, or any. TABLE is
+// docs/determinism.md: every function that promises the same bits on every backend must have been
+// run.
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -47,11 +49,37 @@ void check_record(json const& record, std::size_t index, std::set<std::string>& 
   }
 }
 
+/// "| `name` | `backend_to_backend` | remark |": is it something that runs on a backend?
+bool promises_bits(std::string const& line) {
+  return line.find("`backend_to_backend` |") != std::string::npos && line.starts_with("| `iso::") &&
+         line.find("_bytes_needed`") == std::string::npos &&
+         line.find("made on the host") == std::string::npos;
+}
+
+void check_complete(json const& document, char const* table) {
+  std::set<std::string> run;
+  for (auto const& record : document["records"]) {
+    for (auto const& function : record["functions"]) {
+      run.insert(function.get<std::string>());
+    }
+  }
+  std::ifstream lines(table);
+  int promised = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (promises_bits(line)) {
+      auto const name = line.substr(3, line.find('`', 3) - 3);
+      expect(run.contains(name), "no operation runs " + name + " (add one to verify's table)");
+      ++promised;
+    }
+  }
+  expect(promised > 10, "the table of promises is not there or not understood");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: check_report FILE true|false|null|any\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: check_report FILE true|false|null|any [TABLE]\n");
     return 2;
   }
   auto const document = json::parse(std::ifstream(argv[1]), nullptr, false);
@@ -72,6 +100,9 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < document["records"].size(); ++i) {
       check_record(document["records"][i], i, seen);
     }
+  }
+  if (failures == 0 && argc == 4) {
+    check_complete(document, argv[3]);
   }
   return failures == 0 ? 0 : 1;
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_command_line.sh ISO CHECK_REPORT GEOMETRIES
+# test_command_line.sh ISO CHECK_REPORT GEOMETRIES DETERMINISM_TABLE
 # The built tool as a user meets it: exit codes, messages, files.
 set -u
 iso=$1
 check_report=$2
 geometries=$3
+table=$4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -44,6 +45,14 @@ expect 2 'no volume' project --geometry "$cone" --png x.png
 expect 2 'nothing to write' project "${phantom[@]}" --geometry "$cone"
 expect 2 'choose one of those' info --backend tpu
 expect 2 'not in range' verify --threads 0
+expect 2 "'frob' is not known \\(there are .*demo, info, .*project, verify\\)" frob
+expect 2 "'frob' is not known" frob --help
+for width in 0 -1 1e-300 1e300 nan inf wide; do
+  expect 2 '--width: .* is not a number from 0.001 to 1000000' project "${phantom[@]}" --geometry "$cone" \
+    --png x.png --width $width
+done
+expect 2 'not in range' project "${phantom[@]}" --geometry "$cone" --png x.png --view -1
+expect 2 'not in range|[Cc]ould not convert' project "${phantom[@]}" --geometry "$cone" --png x.png --view 1e30
 
 # Bad input: a sentence that names file and field, exit code 2, nothing written.
 expect 2 "'none.json' cannot be opened" project "${phantom[@]}" --geometry none.json --png x.png
@@ -57,6 +66,19 @@ expect 2 "'none.nrrd'" project --volume none.nrrd --geometry "$cone" --png x.png
 expect 2 "ending '.jpg'" project "${phantom[@]}" --geometry "$cone" --output x.jpg
 expect 2 "folder 'no'" project "${phantom[@]}" --geometry "$cone" --output no/x.h5
 expect 2 'counted from 0' project "${phantom[@]}" --geometry "$cone" --png x.png --view 60
+printf '{"type": "vectors", "type": "vectors"}' >bad.json
+expect 2 "'bad.json': field /type stands there twice" project "${phantom[@]}" --geometry bad.json --png x.png
+printf '{"type" "vectors"}' >bad.json
+expect 2 "'bad.json': is not JSON \\(line 1, column" project "${phantom[@]}" --geometry bad.json --png x.png
+# A folder that takes no files is noticed before anything is computed: this much would not fit.
+for output in /proc/x.h5 /proc/x.mha; do
+  expect 2 "'$output' cannot be written" project --phantom shepp-logan --size 8192 --geometry "$cone" --output $output
+done
+expect 2 "'/proc/x.png' cannot be written" project --phantom shepp-logan --size 8192 --geometry "$cone" --png /proc/x.png
+expect 2 "'/proc/x.json' cannot be written" verify --json /proc/x.json
+expect 2 "'/proc/x.json' cannot be written" info --json /proc/x.json
+expect 2 "'/proc/x.json' cannot be written" demo --output demo --json /proc/x.json
+expect 2 "'/proc/demo': this folder cannot be made" demo --output /proc/demo
 expect 3 'do not fit the memory' project --phantom shepp-logan --size 8192 --geometry "$cone" --png x.png
 [ -e x.png ] && fail 'x.png was written by a run that failed'
 
@@ -78,7 +100,7 @@ leftovers=$(find . -name '.iso-*')
 expect 0 'processor' info --no-ceilings --json info.json
 grep -q '"machine"' info.json || fail 'info.json has no machine'
 expect 0 'bits: ' verify --repeats 1 --threads 1,3 --json verify.json
-"$check_report" verify.json any || fail 'verify.json'
+"$check_report" verify.json any "$table" || fail 'verify.json'
 expect 0 'nothing to compare' verify --backend serial --repeats 1 --json one.json
 "$check_report" one.json null || fail 'one.json'
 expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json

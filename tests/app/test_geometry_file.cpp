@@ -76,7 +76,7 @@ TEST_CASE("a wrong field gets a sentence that names it") {
     return said(document);
   };
   CHECK(names(with("/detector/pitch_mm/1", -1),
-              {"g.json", "/detector/pitch_mm/1", "-1", "mm", "greater than 0"}));
+              {"g.json", "/detector/pitch_mm/1", "-1", "mm", "from 1e-6 to 1e9"}));
   CHECK(names(with("/detector/pitch_mm", {1, 2, 3}),
               {"/detector/pitch_mm", "[1,2,3]", "pixel centres"}));
   CHECK(names(with("/detector/pixels/0", 2.5), {"/detector/pixels/0", "2.5", "whole number"}));
@@ -129,6 +129,63 @@ TEST_CASE("what is not JSON, or too large for a number, is refused") {
               {"g.json", "not JSON", "1e999"}));
   CHECK(names(refusal([] { files::read_geometry("/no/such/g.json"); }),
               {"/no/such/g.json", "cannot be opened"}));
+}
+
+TEST_CASE("what is wrong with JSON is said with line and column, without the parser's own words") {
+  auto const said_of = [](std::string const& text) {
+    return refusal([&] { files::parse_geometry(text, "g.json"); });
+  };
+  CHECK(
+      said_of("{\n  \"type\": }") ==
+      "'g.json': is not JSON (line 2, column 11: unexpected '}'; expected '[', '{', or a literal)");
+  for (std::string const text :
+       {"", "{", "[1,", "{\"a\" 1}", "{\"a\": 1e999}", "nul", "\"\xff\"", "{} {}"}) {
+    CAPTURE(text);
+    CHECK(names(said_of(text), {"g.json", "is not JSON ("}));
+    CHECK(said_of(text).find("json.exception") == std::string::npos);
+    CHECK(said_of(text).find("syntax error") == std::string::npos);
+  }
+}
+
+TEST_CASE("a field that stands twice is refused by its place") {
+  auto const twice = [](std::string const& text) {
+    return refusal([&] { files::parse_geometry(text, "g.json"); });
+  };
+  CHECK(twice(R"({"type": "vectors", "rays": "cone", "type": "vectors"})") ==
+        "'g.json': field /type stands there twice (which one counts?) leave one");
+  CHECK(names(twice(R"({"detector": {"pixels": [1, 2], "pitch_mm": [1, 1], "pixels": [1, 2]}})"),
+              {"/detector/pixels", "twice"}));
+  CHECK(names(twice(R"({"views": [{"a": [1, [2], {}]}, 5, {"b": 1, "c": {"b": 2}, "b": 1}]})"),
+              {"/views/2/b", "twice"}));
+  // The same name in different objects is no repetition.
+  auto document = vectors();
+  document["views"].push_back(document["views"][0]);
+  CHECK(said(document).empty());
+}
+
+TEST_CASE("lengths that would vanish in a product are refused by name") {
+  auto const with = [](json document, std::string const& pointer, json const& value) {
+    document[json::json_pointer(pointer)] = value;
+    return said(document);
+  };
+  for (double const length : {1e-300, 5e-324, 1e-7}) {
+    CAPTURE(length);
+    for (std::string const field : {"/source_axis_mm", "/source_detector_mm",
+                                    "/detector/pitch_mm/0", "/detector/pitch_mm/1"}) {
+      CHECK(names(with(cone(), field, length), {field, "a length in mm, from 1e-6 to 1e9"}));
+    }
+    CHECK(names(with(vectors(), "/views/0/u_step_mm", {0, length, 0}),
+                {"/views/0/u_step_mm", "at least 1e-6 long"}));
+    CHECK(names(with(vectors(), "/views/0/v_step_mm", {0, 0, -length}),
+                {"/views/0/v_step_mm", "at least 1e-6 long"}));
+    auto parallel = vectors();
+    parallel["rays"] = "parallel";
+    parallel["views"][0].erase("source_mm");
+    CHECK(names(with(parallel, "/views/0/direction", {length, 0, 0}),
+                {"/views/0/direction", "at least 1e-6 long"}));
+  }
+  CHECK(with(cone(), "/source_axis_mm", 1e-6).empty());
+  CHECK(with(vectors(), "/views/0/u_step_mm", {0, 1e-6, 0}).empty());
 }
 
 TEST_CASE("the examples are complete and valid") {

@@ -22,6 +22,20 @@ namespace {
 // Value 100 x + 10 y + z: every digit tells where it came from.
 float digits(std::int64_t x, std::int64_t y, std::int64_t z) { return float(100 * x + 10 * y + z); }
 
+/// Every voxel is expected(x, y, z).
+template <class F>
+void check_voxels(files::host_volume const& volume, F const& expected) {
+  auto const& n = volume.extent;
+  REQUIRE(std::int64_t(volume.values.size()) == n[0] * n[1] * n[2]);
+  for (int x = 0; x < n[0]; ++x) {
+    for (int y = 0; y < n[1]; ++y) {
+      for (int z = 0; z < n[2]; ++z) {
+        CHECK(volume.values[std::size_t((x * n[1] + y) * n[2] + z)] == expected(x, y, z));
+      }
+    }
+  }
+}
+
 files::host_volume small_volume() {
   files::host_volume volume{{2, 3, 4}, {0.5, 1.25, 3}, {-7, 8, 9.5}, {}};
   for (int x = 0; x < 2; ++x) {
@@ -169,13 +183,7 @@ TEST_CASE("a flipped axis is turned back exactly, and the origin moves to the ot
   auto const read = files::read_volume(folder / "f.mha");
   CHECK(read.extent == std::array<std::int64_t, 3>{2, 3, 4});
   CHECK(read.origin == std::array<double, 3>{9.5, 17.5, 30});
-  for (int x = 0; x < 2; ++x) {
-    for (int y = 0; y < 3; ++y) {
-      for (int z = 0; z < 4; ++z) {
-        CHECK(read.values[std::size_t((x * 3 + y) * 4 + z)] == digits(1 - x, 2 - y, z));
-      }
-    }
-  }
+  check_voxels(read, [](int x, int y, int z) { return digits(1 - x, 2 - y, z); });
 }
 
 TEST_CASE("permuted axes are put along the world's") {
@@ -189,13 +197,7 @@ TEST_CASE("permuted axes are put along the world's") {
   CHECK(read.extent == std::array<std::int64_t, 3>{3, 4, 2});
   CHECK(read.spacing == std::array<double, 3>{1.25, 3, 0.5});
   CHECK(read.origin == std::array<double, 3>{10, 11, 30});
-  for (int x = 0; x < 3; ++x) {
-    for (int y = 0; y < 4; ++y) {
-      for (int z = 0; z < 2; ++z) {
-        CHECK(read.values[std::size_t((x * 4 + y) * 2 + z)] == digits(z, x, 3 - y));
-      }
-    }
-  }
+  check_voxels(read, [](int x, int y, int z) { return digits(z, x, 3 - y); });
 }
 
 TEST_CASE("a hand-written NRRD and NIfTI") {

@@ -2,6 +2,8 @@
 // The lane group's operations against serial loops that spell out what each lane does and in which
 // order sums are taken, with the same bits demanded of every backend, number of threads, launch
 // shape and host vector width.
+#include "instances.hpp"
+
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
@@ -9,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -20,6 +23,7 @@
 namespace {
 
 using iso::backend::lanes;
+using iso::test::same_bits;
 
 // 64 lengths about every multiple of 32 that matters, then a thousand that a sparse matrix has.
 std::vector<std::int64_t> row_begins() {
@@ -104,35 +108,14 @@ auto back(V const& there) {
                                                                   here.data() + here.size());
 }
 
-template <class T>
-bool same_bits(std::vector<T> const& x, std::vector<T> const& y) {
-  using bits = iso::bits_of<T>;
-  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                    [](T a, T b) { return std::bit_cast<bits>(a) == std::bit_cast<bits>(b); });
-}
-
-/// Calls f(exec, shape) for each backend, threads 1, 2, 3, 7, 16 on OpenMP, and three launch
-/// shapes.
+/// Calls f(exec, shape) for each instance and three launch shapes.
 template <class F>
 void everywhere(F const& f) {
-  auto const shapes = [&](auto const& exec) {
+  iso::test::for_each_instance([&](auto const& exec) {
     for (std::int64_t const groups : {0, 37, 500}) {
       CAPTURE(groups);
       f(exec, iso::backend::launch_shape{groups});
     }
-  };
-  iso::backend::for_each([&](auto tag) {
-    INFO(std::string(tag.name));
-    using exec = typename decltype(tag)::execution_space;
-    shapes(exec());
-#if ISO_HAS_OPENMP
-    if constexpr (std::is_same_v<exec, Kokkos::OpenMP>) {
-      for (int const threads : {1, 2, 3, 7, 16}) {
-        CAPTURE(threads);
-        shapes(Kokkos::OpenMP(threads));
-      }
-    }
-#endif
   });
 }
 
@@ -299,3 +282,67 @@ TEST_CASE("lane group: no groups, no calls") {
 }
 
 }  // namespace
+
+namespace {
+
+template <int Count, class T>
+struct sums_kernel {
+  T const* values;
+  T* out;
+  bool* above;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<T> mine[Count];
+    for (int n = 0; n < Count; ++n) {
+      group.each([&](int lane) { mine[n][lane] = values[(index * Count + n) * lanes + lane]; });
+    }
+    auto const sums = group.template sums<Count>(mine);
+    sums.each([&](int n, T sum) { out[index * Count + n] = sum; });
+    bool const any = sums.any([](T sum) { return sum > T(1e5); });
+    group.once([&] { above[index] = any; });
+  }
+};
+
+template <int Count, class T>
+void check_sums() {
+  constexpr std::int64_t groups = 40;
+  auto const values = entries<T>(groups * Count * lanes);
+  std::vector<T> expected;
+  std::vector<bool> expected_above;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    bool above = false;
+    for (std::int64_t n = 0; n < Count; ++n) {
+      std::array<T, lanes> x;
+      std::copy_n(values.begin() + (g * Count + n) * lanes, lanes, x.begin());
+      expected.push_back(serial<T>::tree(x));
+      above = above || expected.back() > T(1e5);
+    }
+    expected_above.push_back(above);
+  }
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const in = on<space>(values);
+    Kokkos::View<T*, space> const out("out", std::size_t(groups * Count));
+    Kokkos::View<bool*, space> const above("above", std::size_t(groups));
+    iso::backend::for_each_lane_group(
+        "test", exec, groups, sums_kernel<Count, T>{in.data(), out.data(), above.data()}, shape);
+    exec.fence();
+    CHECK(same_bits(back(out), expected));
+    auto const seen = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), above);
+    for (std::size_t g = 0; g < groups; ++g) {
+      CHECK(seen(g) == expected_above[g]);
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("lane group: several sums at once have the order of one", T, float, double) {
+  check_sums<1, T>();
+  check_sums<2, T>();
+  check_sums<4, T>();
+  check_sums<8, T>();
+  check_sums<16, T>();
+  check_sums<32, T>();
+}

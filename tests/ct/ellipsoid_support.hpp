@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <numbers>
 #include <vector>
 
@@ -45,11 +44,6 @@ std::vector<T> rasterised(Exec const& exec, std::vector<ellipsoid> const& bodies
   iso::ct::rasterise_ellipsoids(exec, bodies, out, {samples});
   exec.fence();
   return to_host(out.data);
-}
-
-template <class T>
-bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 /// A scan of one ray for each pair of end points: one pixel a view.

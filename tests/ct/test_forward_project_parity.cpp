@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The same bits from both paths, every backend, number of threads, launch shape, slab and run.
 #include "forward_project_support.hpp"
+#include "instances.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,6 +17,7 @@
 namespace {
 
 using iso::boundary;
+using iso::test::for_each_instance;
 using namespace projector_support;
 
 constexpr summation both_sums[] = {summation::ordered, summation::order_free};
@@ -31,24 +33,6 @@ std::vector<forward_project_options> all_options() {
   }
   list.push_back({.method = projector::branchless, .oversampling = 2});
   return list;
-}
-
-/// Calls f(exec) with an instance of each backend, and with pools of several sizes.
-template <class F>
-void for_each_instance(F const& f) {
-  iso::backend::for_each([&](auto tag) {
-    using exec_space = typename decltype(tag)::execution_space;
-    INFO(std::string(tag.name));
-    f(exec_space());
-#if ISO_HAS_OPENMP
-    if constexpr (std::is_same_v<exec_space, Kokkos::OpenMP>) {
-      for (int const threads : {1, 2, 3, 7, 16}) {
-        CAPTURE(threads);
-        f(Kokkos::OpenMP(threads));
-      }
-    }
-#endif
-  });
 }
 
 /// A scan that fills several slabs, blocks, tiles and bands.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ellipsoid_support.hpp"
+#include "instances.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
@@ -21,7 +22,7 @@ using ellipsoid_support::ellipsoid;
 using ellipsoid_support::pi;
 using ellipsoid_support::projected;
 using ellipsoid_support::rasterised;
-using ellipsoid_support::same_bits;
+using iso::test::same_bits;
 
 template <class T>
 void same_bits_everywhere() {
@@ -34,22 +35,10 @@ void same_bits_everywhere() {
   auto const first = rasterised<T>(serial, head, grid);
   auto const second = projected<T>(serial, head, cone, 3);
   auto const third = projected<T>(serial, head, parallel, 3);
-  auto const check = [&](auto const& exec) {
+  iso::test::for_each_instance([&](auto const& exec) {
     CHECK(same_bits(first, rasterised<T>(exec, head, grid)));
     CHECK(same_bits(second, projected<T>(exec, head, cone, 3)));
     CHECK(same_bits(third, projected<T>(exec, head, parallel, 3)));
-  };
-  iso::backend::for_each([&](auto tag) {
-    INFO(tag.name);
-    check(typename decltype(tag)::execution_space{});
-#if ISO_HAS_OPENMP
-    if constexpr (std::is_same_v<typename decltype(tag)::execution_space, Kokkos::OpenMP>) {
-      for (int const threads : {1, 2, 3, 7, 16}) {
-        CAPTURE(threads);
-        check(Kokkos::OpenMP(threads));
-      }
-    }
-#endif
   });
 }
 

@@ -96,6 +96,12 @@ exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
 
   double const length =
       std::hypot(double(r.direction.x), double(r.direction.y), double(r.direction.z));
+  // A parameter may be below the normal numbers where the direction is very long: the product is
+  // not.
+  auto const in_mm = [&](rational const& part) {
+    return std::isfinite(length) ? rational(part * rational(length)).convert_to<double>()
+                                 : part.convert_to<double>() * length;
+  };
   exact_chords chords;
   for (std::size_t n = 1; n < crossings.size(); ++n) {
     rational const part = crossings[n] - crossings[n - 1];
@@ -107,9 +113,9 @@ exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
     for (std::size_t a = 0; a < 3; ++a) {
       index = index * g.extent[a] + *exact_voxel(planes[a], o[a] + middle * d[a]);
     }
-    chords.by_voxel[index] += part.convert_to<double>() * length;
+    chords.by_voxel[index] += in_mm(part);
   }
-  chords.total = rational(*to - *from).convert_to<double>() * length;
+  chords.total = in_mm(*to - *from);
   return chords;
 }
 

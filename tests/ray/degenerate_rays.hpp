@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  ray/degenerate_rays.hpp
 //! The 468 named degenerate rays: 26 sign patterns of the direction x 9 origins x the sign of its
-//! zeros.
+//! zeros; segments and rays with something missing; and the grids that they run through.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,84 @@ std::vector<named_ray<T>> degenerate_rays(grid const& g, vec3<double> tilt) {
     }
   }
   return rays;
+}
+
+/// Segments of no length, inside one voxel and with ends inside; rays in a face, an edge and
+/// through a corner of the grid; NaN and infinite components.
+template <class T>
+std::vector<named_ray<T>> special_rays(grid const& g) {
+  vec3<double> lower;
+  vec3<double> upper;
+  for (int a = 0; a < 3; ++a) {
+    lower[a] = g.origin[a] - 0.5 * g.spacing[a];
+    upper[a] = lower[a] + double(g.extent[std::size_t(a)]) * g.spacing[a];
+  }
+  auto const at = [&](double x, double y, double z) {
+    return static_cast<vec3<T>>(vec3<double>{lower.x + x * (upper.x - lower.x),
+                                             lower.y + y * (upper.y - lower.y),
+                                             lower.z + z * (upper.z - lower.z)});
+  };
+  auto const nearby = static_cast<vec3<T>>(0.25 * g.spacing);
+  auto const between = [](vec3<T> a, vec3<T> b) { return ray::ray<T>::between(a, b); };
+  std::vector<named_ray<T>> rays = {
+      {"no length, inside", between(at(0.4, 0.4, 0.4), at(0.4, 0.4, 0.4))},
+      {"no length, outside", between(at(-1, 0.4, 0.4), at(-1, 0.4, 0.4))},
+      {"no length, on a corner", between(at(0, 0, 0), at(0, 0, 0))},
+      {"ends in one voxel", between(at(0, 0, 0) + nearby, at(0, 0, 0) + T(2) * nearby)},
+      {"ends inside", between(at(0.1, 0.2, 0.9), at(0.8, 0.6, 0.3))},
+      {"one end inside", between(at(-0.5, 0.2, 0.9), at(0.8, 0.6, 0.3))},
+      {"ends on opposite corners", between(at(0, 0, 0), at(1, 1, 1))},
+      {"in a lower face", between(at(-1, 0, 0.3), at(2, 0, 0.6))},
+      {"in an upper face", between(at(-1, 1, 0.3), at(2, 1, 0.6))},
+      {"in a lower edge", between(at(-1, 0, 0), at(2, 0, 0))},
+      {"in an upper edge", between(at(-1, 1, 1), at(2, 1, 1))},
+      {"past a corner", between(at(-1, 1, 0.5), at(1, -1, 0.5))},
+      {"touching an edge", between(at(-1, 1, 0.5), at(0.5, -0.5, 0.5))},
+      {"t_min beyond t_max", {at(-1, 0.4, 0.4), {1, 0, 0}, T(2), T(1)}}};
+  auto const nan = std::numeric_limits<T>::quiet_NaN();
+  auto const infinity = std::numeric_limits<T>::infinity();
+  for (T const bad : {nan, infinity, -infinity}) {
+    for (int part = 0; part < 8; ++part) {
+      ray::ray<T> r = between(at(-1, 0.4, 0.3), at(2, 0.5, 0.6));
+      (part < 3   ? r.origin[part]
+       : part < 6 ? r.direction[part - 3]
+       : part < 7 ? r.t_min
+                  : r.t_max) = bad;
+      rays.push_back({"component " + std::to_string(part) + " is " + std::to_string(bad), r});
+    }
+  }
+  return rays;
+}
+
+template <class T>
+vec3<T> moved(vec3<T> p, T towards) {
+  return {std::nextafter(p.x, towards), std::nextafter(p.y, towards), std::nextafter(p.z, towards)};
+}
+
+/// As given, then origin and direction moved an ulp up and down.
+template <class T>
+std::array<ray::ray<T>, 5> neighbours(ray::ray<T> const& r) {
+  T const most = std::numeric_limits<T>::infinity();
+  return {r,
+          {moved(r.origin, most), r.direction, r.t_min, r.t_max},
+          {moved(r.origin, -most), r.direction, r.t_min, r.t_max},
+          {r.origin, moved(r.direction, most), r.t_min, r.t_max},
+          {r.origin, moved(r.direction, -most), r.t_min, r.t_max}};
+}
+
+struct named_grid {
+  std::string name;
+  iso::grid grid;
+};
+
+inline std::vector<named_grid> degenerate_grids() {
+  return {{"1x1x1", grid::centred({1, 1, 1}, {1, 1, 1})},
+          {"1x1x9", grid::centred({1, 1, 9}, {1, 1, 1})},
+          {"7x1x1", grid::centred({7, 1, 1}, {1, 1, 1})},
+          {"even", grid::centred({4, 6, 8}, {1, 1, 1})},
+          {"odd", grid::centred({5, 3, 7}, {1, 1, 1})},
+          {"anisotropic", grid::centred({6, 5, 4}, {0.5, 0.5, 3})},
+          {"off centre", iso::grid{{5, 4, 6}, {1, 0.5, 2}, {17.5, -3.25, 40}}}};
 }
 
 }  // namespace iso::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Batches of rays: the visitor's sum on every backend, method, number of threads and launch shape.
 #include "degenerate_rays.hpp"
+#include "instances.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
@@ -11,7 +12,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -87,11 +87,6 @@ std::vector<T> paths_on(Exec const& exec, problem<T> const& p,
 }
 
 template <class T>
-bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-
-template <class T>
 std::string message_of(problem<T> const& p, std::size_t num_paths,
                        iso::ray::radiological_path_options const& options = {}) {
   Kokkos::View<T*, host> const paths("paths", num_paths);
@@ -111,35 +106,20 @@ std::string message_of(problem<T> const& p, std::size_t num_paths,
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("every backend, method and launch shape: the visitor's bits", T, float, double) {
+TEST_CASE_TEMPLATE("every backend, number of threads, method and launch shape: the visitor's bits",
+                   T, float, double) {
   auto const p = make_problem<T>();
   auto const expected = expected_paths(p);
-  iso::backend::for_each([&](auto tag) {
-    using exec_space = typename decltype(tag)::execution_space;
-    INFO(std::string(tag.name));
+  for_each_instance([&](auto const& exec) {
     for (auto const method : methods) {
       for (std::int64_t const groups : {0, 1, 7}) {
         CAPTURE(int(method));
         CAPTURE(groups);
-        CHECK(same_bits(paths_on(exec_space(), p, {method, {groups}}), expected));
+        CHECK(same_bits(paths_on(exec, p, {method, {groups}}), expected));
       }
     }
   });
 }
-
-#if ISO_HAS_OPENMP
-TEST_CASE_TEMPLATE("1, 2, 3, 7 and 16 threads: the same bits", T, float, double) {
-  auto const p = make_problem<T>();
-  auto const expected = expected_paths(p);
-  for (int const threads : {1, 2, 3, 7, 16}) {
-    Kokkos::OpenMP const exec(threads);
-    CAPTURE(threads);
-    for (auto const method : methods) {
-      CHECK(same_bits(paths_on(exec, p, {method}), expected));
-    }
-  }
-}
-#endif
 
 TEST_CASE_TEMPLATE("a NaN reaches the rays that cross its voxel, and no others", T, float, double) {
   auto clean = make_problem<T>();

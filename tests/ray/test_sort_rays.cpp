@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "instances.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/stage.hpp>
@@ -44,7 +46,9 @@ std::vector<std::int64_t> order_on(Exec const& exec,
   std::vector<std::int64_t> result(rays.extent(0));
   Kokkos::View<std::int64_t*, typename Exec::memory_space> const permutation("permutation",
                                                                              rays.extent(0));
-  iso::ray::sort_rays(exec, staged.view(), box, permutation, order);
+  iso::workspace<typename Exec::memory_space> const scratch(
+      iso::ray::sort_rays_bytes_needed(std::int64_t(rays.extent(0))));
+  iso::ray::sort_rays(exec, staged.view(), box, permutation, scratch, order);
   Kokkos::View<std::int64_t*, host, Kokkos::MemoryUnmanaged> const out(result.data(),
                                                                        result.size());
   Kokkos::deep_copy(exec, out, permutation);
@@ -55,7 +59,7 @@ std::vector<std::int64_t> order_on(Exec const& exec,
 }  // namespace
 
 TEST_CASE_TEMPLATE("the order is a permutation, the same on every backend", T, float, double) {
-  auto const rays = random_rays<T>(5000);
+  auto const rays = random_rays<T>(20000);
   for (auto const order : {ray_order::entry_and_exit, ray_order::octant_then_entry}) {
     auto const expected = order_on(Kokkos::Serial(), rays, order);
     auto sorted = expected;
@@ -63,10 +67,8 @@ TEST_CASE_TEMPLATE("the order is a permutation, the same on every backend", T, f
     for (std::size_t n = 0; n < sorted.size(); ++n) {
       REQUIRE(sorted[n] == std::int64_t(n));
     }
-    iso::backend::for_each([&](auto tag) {
-      INFO(std::string(tag.name));
-      CHECK(order_on(typename decltype(tag)::execution_space(), rays, order) == expected);
-    });
+    iso::test::for_each_instance(
+        [&](auto const& exec) { CHECK(order_on(exec, rays, order) == expected); });
   }
 }
 
@@ -97,28 +99,56 @@ TEST_CASE("rays of four corners come out corner by corner, empty ones last") {
   }
 }
 
+TEST_CASE("a stable sort, at sizes about the tiles and runs that are merged") {
+  // Along +x, entering at one of the 512 parts along z: the order is that of the parts.
+  for (std::size_t const count :
+       {1, 2, 31, 32, 33, 63, 64, 65, 127, 129, 1000, 4096, 4097, 8191, 8193, 20000}) {
+    CAPTURE(count);
+    Kokkos::View<iso::ray::ray<double>*, host> const rays("rays", count);
+    std::vector<int> part(count);
+    std::vector<std::int64_t> expected(count);
+    std::mt19937_64 random(count);
+    for (std::size_t n = 0; n < count; ++n) {
+      part[n] = int(random() % 512);
+      expected[n] = std::int64_t(n);
+      rays(n) = {{-40, -15.99, -16 + (part[n] + 0.5) / 16}, {1, 0, 0}};
+    }
+    std::stable_sort(expected.begin(), expected.end(), [&](std::int64_t a, std::int64_t b) {
+      return part[std::size_t(a)] < part[std::size_t(b)];
+    });
+    iso::test::for_each_instance([&](auto const& exec) {
+      CHECK(order_on(exec, rays, ray_order::octant_then_entry) == expected);
+    });
+  }
+}
+
 TEST_CASE("what sort_rays refuses") {
   auto const rays = random_rays<float>(10);
-  auto const message = [&](std::size_t length, grid const& g, ray_order order) -> std::string {
+  iso::workspace<host> const enough(iso::ray::sort_rays_bytes_needed(10));
+  iso::workspace<host> const short_of_one(iso::ray::sort_rays_bytes_needed(10) - 1);
+  auto const message = [&](std::size_t length, grid const& g, ray_order order,
+                           iso::workspace<host> const& scratch) -> std::string {
     Kokkos::View<std::int64_t*, host> const permutation("permutation", length);
     try {
-      iso::ray::sort_rays(Kokkos::Serial(), rays, g, permutation, order);
+      iso::ray::sort_rays(Kokkos::Serial(), rays, g, permutation, scratch, order);
     } catch (iso::invalid_argument const& e) {
       return e.what();
     }
     return "";
   };
-  CHECK(message(10, box, ray_order::entry_and_exit) == "");
-  CHECK(message(9, box, ray_order::entry_and_exit) ==
+  CHECK(message(10, box, ray_order::entry_and_exit, enough) == "");
+  CHECK(message(9, box, ray_order::entry_and_exit, enough) ==
         "iso::ray::sort_rays: 10 rays and a permutation of 9 (lengths must agree)");
-  CHECK(message(10, box, ray_order(5)) ==
+  CHECK(message(10, box, ray_order(5), enough) ==
         "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of "
         "iso::ray::ray_order");
+  CHECK(message(10, box, ray_order::entry_and_exit, short_of_one) ==
+        "iso::ray::sort_rays: scratch of 79 bytes (80 are needed) reserve sort_rays_bytes_needed");
   grid flat = box;
   flat.extent[2] = 0;
-  CHECK(message(10, flat, ray_order::entry_and_exit).find("every extent must be at least 1") !=
-        std::string::npos);
+  CHECK(message(10, flat, ray_order::entry_and_exit, enough)
+            .find("every extent must be at least 1") != std::string::npos);
   Kokkos::View<iso::ray::ray<float>*, host> const none("rays", 0);
   Kokkos::View<std::int64_t*, host> const nothing("permutation", 0);
-  CHECK_NOTHROW(iso::ray::sort_rays(Kokkos::Serial(), none, box, nothing));
+  CHECK_NOTHROW(iso::ray::sort_rays(Kokkos::Serial(), none, box, nothing, {}));
 }

@@ -33,6 +33,11 @@ void check_chords(double x, std::vector<chord> const& expected) {
       {T(x), T(2), T(0.5)}, {T(-0.5), T(s3 / 2), T(0)}, T(-infinity), T(infinity)};
   // The irrational inputs are rounded, which moves the line by about an ulp of 4.
   double const tolerance = 16 * double(std::numeric_limits<T>::epsilon());
+  auto const exact = iso::oracle::exact_traversal(r, pixels);
+  REQUIRE(exact.by_voxel.size() == expected.size());
+  for (auto const& [i, j, length] : expected) {
+    CHECK(std::abs(exact.by_voxel.at(i * 4 + j) - length) < tolerance);
+  }
   for_each_method([&](auto method, char const* name) {
     INFO(std::string(name));
     auto const seen = walk<decltype(method)>(r, pixels);

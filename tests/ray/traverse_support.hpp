@@ -40,6 +40,17 @@ void for_each_method(F&& f) {
   f(ray::siddon{}, "siddon");
 }
 
+/// The exact chords of any ray, none where it is empty (iso/ray/ray.hpp).
+template <class T>
+oracle::exact_chords exact_chords_of(ray::ray<T> const& r, grid const& g) {
+  auto const finite = [](vec3<T> v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+  };
+  return finite(r.origin) && finite(r.direction) && r.t_min < r.t_max
+             ? oracle::exact_traversal(r, g)
+             : oracle::exact_chords{};
+}
+
 /// What is wrong with `seen` as the traversal of a ray whose exact chords are `exact`; empty:
 /// nothing.
 template <class T>

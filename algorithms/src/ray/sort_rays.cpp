@@ -3,7 +3,8 @@
 #include <iso/ray/detail/entry.hpp>
 #include <iso/ray/sort_rays.hpp>
 
-#include <Kokkos_Sort.hpp>
+#include <algorithm>
+#include <utility>
 
 namespace iso::ray::detail {
 namespace {
@@ -70,6 +71,66 @@ struct key_maker {
   }
 };
 
+/// Keys of one tile, compared each with each: where a key goes is how many are less.
+constexpr std::int64_t tile = 32;
+
+struct tile_sorter {
+  std::uint64_t const* from;
+  std::uint64_t* to;
+  std::int64_t count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t const first = i / tile * tile;
+    std::int64_t const end = first + tile < count ? first + tile : count;
+    std::uint64_t const key = from[i];
+    std::int64_t place = first;
+    for (std::int64_t other = first; other < end; ++other) {
+      place += from[other] < key ? 1 : 0;
+    }
+    to[place] = key;
+  }
+};
+
+/// Merges neighbouring sorted runs of `width` keys. Each thread writes `part` keys of the result,
+/// and finds by bisection how many of them come from either run: Odeh, Green, Mwassi, Shmueli and
+/// Birk, Merge path, IPDPS workshops 2012, doi:10.1109/IPDPSW.2012.202.
+struct run_merger {
+  std::uint64_t const* from;
+  std::uint64_t* to;
+  std::int64_t count;
+  std::int64_t width;
+  std::int64_t part;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t thread) const {
+    auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    std::int64_t const begin = thread * part;
+    std::int64_t const first = begin / (2 * width) * (2 * width);
+    std::int64_t const a_count = least(width, count - first);
+    std::int64_t const b_count = least(width, count - first - a_count);
+    std::uint64_t const* const a = from + first;
+    std::uint64_t const* const b = a + a_count;
+    std::int64_t const before = begin - first;
+    std::int64_t i = before > b_count ? before - b_count : 0;
+    for (std::int64_t high = least(before, a_count); i < high;) {
+      std::int64_t const middle = (i + high) / 2;
+      if (a[middle] < b[before - 1 - middle]) {
+        i = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    std::int64_t j = before - i;
+    std::int64_t const end = least(begin + part, first + a_count + b_count);
+    for (std::int64_t out = begin; out < end; ++out) {
+      bool const from_a = i < a_count && (j >= b_count || a[i] < b[j]);
+      to[out] = from_a ? a[i] : b[j];
+      i += from_a ? 1 : 0;
+      j += from_a ? 0 : 1;
+    }
+  }
+};
+
+/// In place where `keys` and `permutation` are the same memory.
 struct index_reader {
   std::uint64_t const* keys;
   std::int64_t* permutation;
@@ -83,25 +144,36 @@ struct index_reader {
 
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
-                      std::int64_t count, ray_order order, std::uint64_t* keys,
+                      std::int64_t count, ray_order order, std::byte* scratch,
                       std::int64_t* permutation) {
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  // Signed and unsigned words of one size may share memory.
+  auto* from = reinterpret_cast<std::uint64_t*>(permutation);
+  auto* to = reinterpret_cast<std::uint64_t*>(scratch);
   Kokkos::parallel_for("iso::ray::sort_rays: keys", range(exec, 0, count),
-                       key_maker<T>{grid, rays, keys, order});
-  Kokkos::sort(exec,
-               Kokkos::View<std::uint64_t*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
-                   keys, std::size_t(count)));
+                       key_maker<T>{grid, rays, from, order});
+  Kokkos::parallel_for("iso::ray::sort_rays: tiles", range(exec, 0, count),
+                       tile_sorter{from, to, count});
+  std::swap(from, to);
+  // Long parts cost fewer bisections, short ones make more threads.
+  std::int64_t const longest = backend::is_device<Exec> ? 16 : 4096;
+  for (std::int64_t width = tile; width < count; width *= 2) {
+    std::int64_t const part = std::min(longest, 2 * width);
+    Kokkos::parallel_for("iso::ray::sort_rays: merge", range(exec, 0, (count + part - 1) / part),
+                         run_merger{from, to, count, width, part});
+    std::swap(from, to);
+  }
   Kokkos::parallel_for("iso::ray::sort_rays: permutation", range(exec, 0, count),
-                       index_reader{keys, permutation});
+                       index_reader{from, permutation});
 }
 
 #define ISO_INSTANTIATE(Exec)                                                               \
   template void launch_sort_rays<Exec, float>(Exec const&, traversal_grid const&,           \
                                               ray<float> const*, std::int64_t, ray_order,   \
-                                              std::uint64_t*, std::int64_t*);               \
+                                              std::byte*, std::int64_t*);                   \
   template void launch_sort_rays<Exec, double>(Exec const&, traversal_grid const&,          \
                                                ray<double> const*, std::int64_t, ray_order, \
-                                               std::uint64_t*, std::int64_t*);
+                                               std::byte*, std::int64_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 

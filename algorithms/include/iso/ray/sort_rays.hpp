@@ -6,12 +6,15 @@
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/workspace.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/ray/traversal_grid.hpp>
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ray {
 
@@ -23,39 +26,52 @@ enum class ray_order {
 
 namespace detail {
 
-/// Instantiated in src/ray/sort_rays.cpp for every backend, float and double.
+/// Instantiated in src/ray/sort_rays.cpp for every backend, float and double. `scratch` holds
+/// `count` keys, and so does `permutation` until the end.
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
-                      std::int64_t count, ray_order order, std::uint64_t* keys,
+                      std::int64_t count, ray_order order, std::byte* scratch,
                       std::int64_t* permutation);
 
 }  // namespace detail
+
+/// Bytes of scratch that sort_rays wants for `count` rays: 8 each. Enqueues nothing.
+/// Determinism: backend_to_backend.
+inline std::int64_t sort_rays_bytes_needed(std::int64_t count) {
+  return count * std::int64_t(sizeof(std::uint64_t));
+}
 
 /// The order in which rays lie close together: the i-th of them is rays[permutation[i]]. The key is
 /// the interleaved bits (Morton code) of the ray's entry into the grid with those of its exit, or
 /// below the octant of its direction; equal keys keep the rays' own order, and empty rays come
 /// last.
 ///
-/// Enqueued on `exec`, which it fences (the sort of the backend may). Overwrites `permutation`;
-/// allocates 8 bytes a ray besides what the backend's sort takes.
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `permutation`. About
+/// log2(n / 32) passes over 8 bytes a ray (docs/algorithms/rays.md).
 /// Determinism: backend_to_backend; no two keys are equal, so there is one answer.
 ///
 /// \param[in]  rays         [n], n <= 2^32; world coordinates, mm
 /// \param[in]  grid         the grid that they will walk
 /// \param[out] permutation  [n]
-/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, an unknown
-/// order
+/// \param      scratch      at least sort_rays_bytes_needed; free again after the next fence
+/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, too little
+///                                scratch, an unknown order
 template <execution_space Exec, view Rays, view Permutation>
   requires accesses<Exec, typename Rays::memory_space> &&
            accesses<Exec, typename Permutation::memory_space>
 void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation const& permutation,
+               workspace<typename Exec::memory_space> const& scratch,
                ray_order order = ray_order::entry_and_exit) {
   using element = typename Rays::non_const_value_type;
   using scalar = decltype(element{}.t_min);
-  static_assert(Rays::rank() == 1 && std::is_same_v<element, ray<scalar>>,
-                "iso::ray::sort_rays: rays must be a rank-1 view of iso::ray::ray<T>");
-  static_assert(std::is_same_v<typename Permutation::value_type, std::int64_t>,
-                "iso::ray::sort_rays: permutation must be a writable view of std::int64_t");
+  static_assert(Rays::rank() == 1 && std::is_same_v<element, ray<scalar>> &&
+                    !std::is_same_v<typename Rays::array_layout, Kokkos::LayoutStride>,
+                "iso::ray::sort_rays: rays must be a dense rank-1 view of iso::ray::ray<T>");
+  static_assert(Permutation::rank() == 1 &&
+                    std::is_same_v<typename Permutation::value_type, std::int64_t> &&
+                    !std::is_same_v<typename Permutation::array_layout, Kokkos::LayoutStride>,
+                "iso::ray::sort_rays: permutation must be a dense writable rank-1 view of "
+                "std::int64_t");
   validate(g, "iso::ray::sort_rays");
   auto const count = std::int64_t(rays.extent(0));
   ISO_VALIDATE(count == std::int64_t(permutation.extent(0)),
@@ -67,15 +83,15 @@ void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation co
                "iso::ray::sort_rays: order {} (is none of the enumeration) choose one of "
                "iso::ray::ray_order",
                int(order));
-  if (count == 0) {
-    return;
+  std::int64_t const needed = sort_rays_bytes_needed(count);
+  ISO_VALIDATE(scratch.size() >= needed,
+               "iso::ray::sort_rays: scratch of {} bytes ({} are needed) reserve "
+               "sort_rays_bytes_needed",
+               scratch.size(), needed);
+  if (count > 0) {
+    detail::launch_sort_rays<Exec, scalar>(exec, traversal_grid(g), rays.data(), count, order,
+                                           scratch.data(), permutation.data());
   }
-  Kokkos::View<std::uint64_t*, typename Exec::memory_space> const keys(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::ray::sort_rays"),
-      std::size_t(count));
-  detail::launch_sort_rays<Exec, scalar>(exec, traversal_grid(g), rays.data(), count, order,
-                                         keys.data(), permutation.data());
-  exec.fence("iso::ray::sort_rays: the keys may go");
 }
 
 }  // namespace iso::ray

@@ -24,13 +24,33 @@ struct projection_view {
   }
 };
 
-/// Zeroed projections of `views` x `u` x `v` pixels.
-template <class T, class Space>
-projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
-                                           std::int64_t u, std::int64_t v) {
+namespace detail {
+
+inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v) {
   ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
                "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u,
                v);
+}
+
+}  // namespace detail
+
+/// Projections of `views` x `u` x `v` pixels, set to zero on `exec`; does not fence.
+template <class T, class Space, execution_space Exec>
+  requires accesses<Exec, Space>
+projection_view<T, Space> make_projections(Exec const& exec, std::string const& label,
+                                           std::int64_t views, std::int64_t u, std::int64_t v) {
+  detail::validate_projection_shape(views, u, v);
+  using data_type = typename projection_view<T, Space>::data_type;
+  return {data_type(Kokkos::view_alloc(exec, label), std::size_t(views), std::size_t(u),
+                    std::size_t(v))};
+}
+
+/// Zeroed projections of `views` x `u` x `v` pixels. Kokkos fences every instance when it sets
+/// them: where an instance is at hand, the overload with it does not.
+template <class T, class Space>
+projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
+                                           std::int64_t u, std::int64_t v) {
+  detail::validate_projection_shape(views, u, v);
   return {{label, std::size_t(views), std::size_t(u), std::size_t(v)}};
 }
 

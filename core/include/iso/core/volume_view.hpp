@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -52,7 +53,21 @@ void validate(volume_view<T, Space> const& v, char const* function) {
                function, v.data.extent(0), v.data.extent(1), v.data.extent(2), n[0], n[1], n[2]);
 }
 
-/// A zeroed volume on `g`.
+/// A volume on `g`, set to zero on `exec`; does not fence.
+template <class T, class Space, execution_space Exec>
+  requires accesses<Exec, Space>
+volume_view<T, Space> make_volume(Exec const& exec, std::string const& label, iso::grid const& g,
+                                  iso::unit unit = iso::unit::none) {
+  validate(g, "iso::make_volume");
+  using data_type = typename volume_view<T, Space>::data_type;
+  return {g,
+          data_type(Kokkos::view_alloc(exec, label), std::size_t(g.extent[0]),
+                    std::size_t(g.extent[1]), std::size_t(g.extent[2])),
+          unit};
+}
+
+/// A zeroed volume on `g`. Kokkos fences every instance when it sets the voxels: where an instance
+/// is at hand, the overload with it does not.
 template <class T, class Space>
 volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g,
                                   iso::unit unit = iso::unit::none) {

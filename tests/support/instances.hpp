@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  tests/support/instances.hpp
+//! What every test of the same bits needs: the instances to run on, and bits compared.
+#pragma once
+
+#include <iso/backend/registry.hpp>
+
+#include <doctest/doctest.h>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+namespace iso::test {
+
+/// Calls f(exec) with the default instance of each backend, and with OpenMP pools of 1, 2, 3, 7 and
+/// 16 threads; backend and threads stand in the messages of what fails.
+template <class F>
+void for_each_instance(F&& f) {
+  backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    f(exec_space());
+#if ISO_HAS_OPENMP
+    if constexpr (std::is_same_v<exec_space, Kokkos::OpenMP>) {
+      for (int const threads : {1, 2, 3, 7, 16}) {
+        CAPTURE(threads);
+        f(Kokkos::OpenMP(threads));
+      }
+    }
+#endif
+  });
+}
+
+/// Vectors, or dense views on the host, of one length with the same bits in the same order.
+template <class Values>
+bool same_bits(Values const& a, Values const& b) {
+  return a.size() == b.size() &&
+         (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
+}
+
+}  // namespace iso::test
