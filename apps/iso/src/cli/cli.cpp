@@ -5,11 +5,15 @@
 
 #include <iso/core/error.hpp>
 
+#include <fmt/core.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <map>
 #include <new>
+#include <span>
+#include <string>
 
 namespace iso::cli {
 namespace {
@@ -28,6 +32,22 @@ int report_failure(std::exception const& failure, int code) {
   end_progress();
   spdlog::error("{}", failure.what());
   return code;
+}
+
+/// Throws iso::invalid_argument where the first argument that is not an option names no subcommand.
+void check_subcommand(std::map<std::string, command> const& commands,
+                      std::span<char const* const> arguments) {
+  auto const first =
+      std::find_if(arguments.begin(), arguments.end(), [](char const* a) { return a[0] != '-'; });
+  if (first == arguments.end() || commands.contains(*first)) {
+    return;
+  }
+  std::string known;
+  for (auto const& [name, ignored] : commands) {
+    known.append(known.empty() ? "" : ", ").append(name);
+  }
+  throw invalid_argument(fmt::format(
+      "subcommand '{}' is not known (there are {}) iso --help says what they do", *first, known));
 }
 
 int guarded(command const& run_command) {
@@ -64,6 +84,14 @@ int run(int argc, char const* const* argv) {
   commands["project"] = add_project(app);
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);
+  commands["matrix"] = add_matrix(app);
+  int const misnamed = guarded([&] {
+    check_subcommand(commands, {argv + 1, std::size_t(std::max(argc - 1, 0))});
+    return int(success);
+  });
+  if (misnamed != success) {
+    return misnamed;
+  }
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& asked) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support.hpp"
 
+#include <iso/core/error.hpp>
 #include <iso/files/hounsfield.hpp>
 #include <iso/jobs/demo.hpp>
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace iso::cli {
 namespace {
@@ -26,13 +29,20 @@ struct demo_options {
 int run_demo(demo_options const& options) {
   jobs::demo_request request;
   fs::path const folder = options.folder;
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw file_error(fmt::format("'{}': this folder cannot be made ({}) choose another by --output",
+                                 folder.string(), failure.message()));
+  }
+  check_writable(folder / "demo.json");
+  check_writable(options.common.json_file);
   std::string const ct = options.ct.empty() && fs::exists(example_ct) ? example_ct : options.ct;
   if (!ct.empty()) {
     request.ct = files::read_volume(ct);
     files::to_attenuation(request.ct->values);
     centre(*request.ct);
   }
-  fs::create_directories(folder);
   request.folder = folder;
   request.size = options.size;
   request.views = options.views;

@@ -14,6 +14,7 @@ struct info_options {
 };
 
 int run_info(info_options const& options) {
+  check_writable(options.common.json_file);
   jobs::session const session(options.common.threads);
   auto const backends = jobs::choose_backends(options.common.backend);
   auto const machine = jobs::info(

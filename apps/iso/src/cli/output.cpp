@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace iso::cli {
 namespace {
 
@@ -21,6 +23,7 @@ json nullable(std::optional<T> const& value) {
 
 json to_json(jobs::record const& r) {
   json object = {{"operation", r.operation},
+                 {"functions", r.functions},
                  {"backend", r.backend},
                  {"precision", r.precision},
                  {"hash", r.hash},
@@ -107,13 +110,17 @@ void print_machine(std::vector<jobs::backend_facts> const& machine) {
 }
 
 void print_records(jobs::report const& report) {
-  fmt::print("{:<34} {:<8} {:<7} {:>11} {:>11} {:>8} {:>5} {:<17} {}\n", "operation", "backend",
-             "type", "error", "time ms", "ceiling", "runs", "hash", "bits");
+  std::size_t width = 9;
+  for (auto const& r : report.records) {
+    width = std::max(width, r.operation.size());
+  }
+  fmt::print("{:<{}} {:<8} {:<7} {:>11} {:>11} {:>8} {:>5} {:<17} {}\n", "operation", width,
+             "backend", "type", "error", "time ms", "ceiling", "runs", "hash", "bits");
   for (auto const& r : report.records) {
     std::optional<double> const percent =
         r.share_of_ceiling ? std::optional(100 * *r.share_of_ceiling) : std::nullopt;
-    fmt::print("{:<34} {:<8} {:<7} {:>11} {:>11} {:>8} {:>5} {:<17} {}\n", r.operation, r.backend,
-               r.precision, figure(r.error, "{:.3e}"), figure(r.time_ms, "{:.4g}"),
+    fmt::print("{:<{}} {:<8} {:<7} {:>11} {:>11} {:>8} {:>5} {:<17} {}\n", r.operation, width,
+               r.backend, r.precision, figure(r.error, "{:.3e}"), figure(r.time_ms, "{:.4g}"),
                figure(percent, "{:.1f} %"), r.runs, r.hash, r.agrees ? "agree" : "DIFFER");
   }
 }

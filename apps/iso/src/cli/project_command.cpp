@@ -56,7 +56,7 @@ void check_outputs(project_options const& options) {
     throw file_error(fmt::format("'{}': does not end in .png (the preview is one)", options.png));
   }
   for (auto const& file : {options.output, options.png, options.common.json_file}) {
-    check_folder(file);
+    check_writable(file);
   }
   std::vector<std::string> const names = {options.output, options.png, options.common.json_file,
                                           options.geometry, options.volume};
@@ -194,7 +194,7 @@ void add_input_options(CLI::App& sub, project_options& options) {
       ->needs(phantom)
       ->capture_default_str();
   sub.add_option("--width", options.width, "side of the phantom's cube, mm")
-      ->check(CLI::PositiveNumber)
+      ->check(number_from(1e-3, 1e6))
       ->needs(phantom)
       ->capture_default_str();
   sub.add_option("--geometry", options.geometry, "geometry file (JSON, docs/formats.md)")
@@ -226,7 +226,7 @@ command add_project(CLI::App& app) {
   sub->add_option("--output", options->output, "projections: .h5 (HDF5), .mha or .nrrd");
   sub->add_option("--png", options->png, "picture of one view, 16 bits, its window printed");
   sub->add_option("--view", options->view, "the view of the picture")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 999999))
       ->capture_default_str();
   return [options, sub] {
     if (options->volume.empty() == options->phantom.empty()) {

@@ -79,7 +79,10 @@ void write_json(std::string const& file, json const& document) {
   }
 }
 
-void check_folder(std::filesystem::path const& file) {
+void check_writable(std::filesystem::path const& file) {
+  if (file.empty() || file == "-") {
+    return;
+  }
   auto const folder = file.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder)) {
     throw file_error(
@@ -87,6 +90,19 @@ void check_folder(std::filesystem::path const& file) {
                     "first",
                     file.string(), folder.string()));
   }
+  files::atomic_file const trial(file);  // throws where nothing can be made; leaves nothing behind
+}
+
+CLI::Validator number_from(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string const& text) {
+        double number = 0;
+        bool const inside =
+            CLI::detail::lexical_cast(text, number) && number >= low && number <= high;
+        return inside ? std::string()
+                      : fmt::format("{} is not a number from {} to {}", text, low, high);
+      },
+      fmt::format("NUMBER in [{} - {}]", low, high));
 }
 
 void centre(files::host_volume& volume) {

@@ -55,8 +55,11 @@ void print_machine(std::vector<jobs::backend_facts> const& machine);
 void print_records(jobs::report const& report);
 void print_verdict(jobs::report const& report);
 
-/// Throws iso::file_error unless the folder that `file` is to be written in exists.
-void check_folder(std::filesystem::path const& file);
+/// Throws iso::file_error unless `file` can be written: its folder exists and takes new files, and
+/// the name is not a folder's. Nothing is checked where it is empty or "-".
+void check_writable(std::filesystem::path const& file);
+/// For numbers that are not whole; a NaN is none of them.
+CLI::Validator number_from(double low, double high);
 /// Moves the volume so that its middle lies on the isocenter.
 void centre(files::host_volume& volume);
 
@@ -66,5 +69,6 @@ command add_info(CLI::App& app);
 command add_project(CLI::App& app);
 command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
+command add_matrix(CLI::App& app);
 
 }  // namespace iso::cli

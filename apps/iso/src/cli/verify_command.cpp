@@ -16,9 +16,7 @@ struct verify_options {
 };
 
 int run_verify(verify_options const& options) {
-  if (!options.common.json_file.empty()) {
-    check_folder(options.common.json_file);
-  }
+  check_writable(options.common.json_file);
   jobs::session const session(0);
   jobs::verify_request request;
   request.backends = jobs::choose_backends(options.common.backend);

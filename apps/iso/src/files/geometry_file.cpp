@@ -13,7 +13,9 @@
 #include <valijson/validator.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+#include <set>
 
 namespace iso::files {
 namespace {
@@ -137,6 +139,84 @@ void validate(std::string const& name, json const& document) {
   }
 }
 
+// What parse_geometry's parser has open: the objects and lists around the present place.
+class open_places {
+ public:
+  void begin(bool list) { places_.push_back({list, 0, {}, {}}); }
+  void end() {
+    places_.pop_back();
+    step();
+  }
+  /// After each value: in a list the next one has the next number.
+  void step() {
+    if (!places_.empty() && places_.back().list) {
+      ++places_.back().index;
+    }
+  }
+  /// False where this object has that name already.
+  bool enter(std::string const& name) {
+    places_.back().name = name;
+    return places_.back().names.insert(name).second;
+  }
+  [[nodiscard]] std::string pointer() const {
+    std::string text;
+    for (auto const& one : places_) {
+      text.append("/").append(one.list ? std::to_string(one.index) : one.name);
+    }
+    return text;
+  }
+
+ private:
+  struct place {
+    bool list;
+    std::size_t index;
+    std::string name;
+    std::set<std::string> names;
+  };
+  std::vector<place> places_;
+};
+
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing
+// value
+// - ...": without the prefix of the parser's own, and without its grammar.
+std::string plain_sentence(std::string text) {
+  auto const drop = [&](std::string_view from, std::string_view to) {
+    auto const begin = text.find(from);
+    auto const end = begin == std::string::npos ? begin : text.find(to, begin);
+    if (end != std::string::npos) {
+      text.erase(begin, end + to.size() - begin);
+    }
+  };
+  drop("[json.exception.", "] ");
+  drop("parse error at ", " at ");
+  drop("syntax error ", " - ");
+  return text;
+}
+
+// Refuses what is not JSON, and a field that stands twice in one object.
+json parse(std::string_view text, std::string const& name) {
+  open_places open;
+  using event = json::parse_event_t;
+  auto const watch = [&](int, event what, json& parsed) {
+    if (what == event::object_start || what == event::array_start) {
+      open.begin(what == event::array_start);
+    } else if (what == event::object_end || what == event::array_end) {
+      open.end();
+    } else if (what == event::value) {
+      open.step();
+    } else if (!open.enter(parsed.get<std::string>())) {
+      detail::refuse(name, fmt::format("field {} stands there twice (which one counts?) leave one",
+                                       open.pointer()));
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (json::exception const& failure) {
+    detail::refuse(name, fmt::format("is not JSON ({})", plain_sentence(failure.what())));
+  }
+}
+
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
 std::vector<double> read_angles(json const& node) {
@@ -171,6 +251,17 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
                    fmt::format("field /views/{}/{} does not go with /rays '{}' (expected: {} "
                                "alone)",
                                index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
+  }
+  // Products of shorter ones could vanish.
+  for (char const* const field : {"direction", "u_step_mm", "v_step_mm"}) {
+    if (node.contains(field)) {
+      auto const v = node.at(field).get<std::array<double, 3>>();
+      if (std::hypot(v[0], v[1], v[2]) < 1e-6) {
+        detail::refuse(name, fmt::format("field /views/{}/{} is {} (expected: a vector at least "
+                                         "1e-6 long)",
+                                         index, field, node.at(field).dump()));
+      }
+    }
   }
   view_description view;
   view.source = node.at(wanted).get<std::array<double, 3>>();
@@ -211,12 +302,7 @@ geometry_description describe(std::string const& name, json const& document) {
 std::string_view geometry_schema() { return detail::geometry_schema_text; }
 
 geometry_description parse_geometry(std::string_view text, std::string const& name) {
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (json::exception const& failure) {
-    detail::refuse(name, fmt::format("is not JSON ({})", failure.what()));
-  }
+  json const document = parse(text, name);
   validate(name, document);
   auto result = describe(name, document);
   result.text = document.dump();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
+#include "hdf5_handle.hpp"
 #include "image_header.hpp"
 
 #include <iso/core/error.hpp>
@@ -8,7 +10,6 @@
 #include <fmt/core.h>
 #include <hdf5.h>
 
-#include <cmath>
 #include <new>
 
 namespace iso::files {
@@ -24,36 +25,30 @@ hid_t native_type() {
   return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
 
-// An HDF5 identifier that closes itself.
-class handle {
- public:
-  handle(fs::path const& path, hid_t id, herr_t (*close)(hid_t), char const* problem)
-      : id_(id), close_(close) {
-    if (id < 0) {
-      refuse(path, problem);
-    }
-  }
-  handle(handle const&) = delete;
-  handle& operator=(handle const&) = delete;
-  ~handle() { close_(id_); }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
+using handle = detail::hdf5_handle;
 
 void quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+// One text: its type and its place in an attribute or dataset.
+struct text_layout {
+  handle type;
+  handle space;
+
+  text_layout(fs::path const& path, std::string const& text)
+      : type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)"),
+        space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)") {
+    H5Tset_size(type, text.empty() ? 1 : text.size());
+    H5Tset_cset(type, H5T_CSET_UTF8);
+  }
+};
+
 void write_attribute(fs::path const& path, hid_t object, char const* name,
                      std::string const& text) {
-  handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
-  H5Tset_size(type, text.empty() ? 1 : text.size());
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)");
-  handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
+  text_layout const as(path, text);
+  handle const attribute(path,
+                         H5Acreate2(object, name, as.type, as.space, H5P_DEFAULT, H5P_DEFAULT),
                          H5Aclose, "cannot be written (HDF5 attribute)");
-  if (H5Awrite(attribute, type, text.empty() ? "" : text.data()) < 0) {
+  if (H5Awrite(attribute, as.type, text.empty() ? "" : text.data()) < 0) {
     refuse(path, fmt::format("cannot be written (attribute '{}')", name));
   }
 }
@@ -61,14 +56,12 @@ void write_attribute(fs::path const& path, hid_t object, char const* name,
 // Text of any length lies in a dataset of its own.
 void write_text_dataset(fs::path const& path, hid_t file, char const* name,
                         std::string const& text) {
-  handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
-  H5Tset_size(type, text.empty() ? 1 : text.size());
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)");
-  handle const dataset(path,
-                       H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                       H5Dclose, "cannot be written (HDF5 dataset)");
-  if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.empty() ? "" : text.data()) < 0) {
+  text_layout const as(path, text);
+  handle const dataset(
+      path, H5Dcreate2(file, name, as.type, as.space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose, "cannot be written (HDF5 dataset)");
+  if (H5Dwrite(dataset, as.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.empty() ? "" : text.data()) <
+      0) {
     refuse(path, fmt::format("cannot be written (dataset '{}')", name));
   }
 }
@@ -145,15 +138,11 @@ void check_storage(fs::path const& path, hid_t dataset, std::array<std::int64_t,
 
 template <class T>
 void check_finite(fs::path const& path, projection_stack<T> const& stack) {
-  for (std::size_t i = 0; i < stack.values.size(); ++i) {
-    if (!std::isfinite(stack.values[i])) {
-      auto const at = std::int64_t(i);
-      auto const& n = stack.extent;
-      refuse(path,
-             fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
-                         "finite)",
-                         at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], stack.values[i]));
-    }
+  if (auto const at = detail::first_not_finite(stack.values, stack.extent)) {
+    refuse(path,
+           fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
+                       "finite)",
+                       at->place[0], at->place[1], at->place[2], at->value));
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
 #include "image_header.hpp"
 
 #include <iso/core/error.hpp>
@@ -168,15 +169,11 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
 }
 
 void check_finite(fs::path const& path, host_volume const& volume) {
-  for (std::size_t i = 0; i < volume.values.size(); ++i) {
-    if (!std::isfinite(volume.values[i])) {
-      auto const at = std::int64_t(i);
-      auto const& n = volume.extent;
-      refuse(path,
-             fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
-                         "first",
-                         at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], volume.values[i]));
-    }
+  if (auto const at = detail::first_not_finite(volume.values, volume.extent)) {
+    refuse(path,
+           fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
+                       "first",
+                       at->place[0], at->place[1], at->place[2], at->value));
   }
 }
 

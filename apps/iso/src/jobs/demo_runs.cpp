@@ -40,7 +40,8 @@ class scanner {
       : exec_(exec),
         staged_(ct::stage(exec, g)),
         volume_(volume),
-        out_(make_projections<T, space>("iso::jobs::demo", g.num_views(), g.num_u(), g.num_v())) {}
+        out_(make_projections<T, space>(exec, "iso::jobs::demo", g.num_views(), g.num_u(),
+                                        g.num_v())) {}
 
   // The shorter of two runs (on a GPU, of four): the first pays for pages and clocks.
   double time(method const& m) {
@@ -73,7 +74,7 @@ template <class T, class Exec>
 timed<T> exact_projections(Exec const& exec, demo_state& state) {
   auto const& g = state.plan.scan;
   auto const out = make_projections<T, typename Exec::memory_space>(
-      "iso::jobs::exact", g.num_views(), g.num_u(), g.num_v());
+      exec, "iso::jobs::exact", g.num_views(), g.num_u(), g.num_v());
   auto const phantom = ct::shepp_logan(state.plan.width / 2);
   auto const staged = ct::stage(exec, g);
   double const seconds =
@@ -97,8 +98,8 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
   bool const drawn = sizeof(T) == 4 && backend == state.request.backends.front();
   state.next("phantom on " + backend);
   auto const phantom = ct::shepp_logan(plan.width / 2);
-  auto const volume =
-      make_volume<T, typename Exec::memory_space>("iso::jobs::phantom", plan.volume, unit::per_mm);
+  auto const volume = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom",
+                                                                  plan.volume, unit::per_mm);
   double const seconds =
       seconds_of(exec, [&] { ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume); });
   auto voxels = fetch(exec, volume.data);
@@ -168,7 +169,7 @@ void run_large_on(Exec const& exec, std::string const& backend, demo_state& stat
     return;
   }
   auto const volume =
-      make_volume<float, typename Exec::memory_space>("iso::jobs::large", box, unit::per_mm);
+      make_volume<float, typename Exec::memory_space>(exec, "iso::jobs::large", box, unit::per_mm);
   auto const phantom = ct::shepp_logan(128);
   ct::rasterise_ellipsoids<Exec, float>(exec, phantom, volume, {2});
   auto const counts = count_rays(g.subset(0, 4), box);

@@ -30,7 +30,7 @@ volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec,
     return load<T>(exec, request.volume);
   }
   auto const volume =
-      make_volume<T, typename Exec::memory_space>("iso::jobs::phantom", g, unit::per_mm);
+      make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom", g, unit::per_mm);
   auto const phantom = ct::shepp_logan(request.phantom_width / 2);
   ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume);
   return volume;
@@ -85,8 +85,8 @@ projection_result run(Exec const& exec, project_request const& request, observer
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
   guard_memory(exec, bytes, "iso project", [&] {
     auto const volume = volume_of<T>(exec, request, volume_grid);
-    auto const projections =
-        make_projections<T, space>("iso::jobs::projections", g.num_views(), g.num_u(), g.num_v());
+    auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
+                                                        g.num_views(), g.num_u(), g.num_v());
     workspace<space> const work(scratch);
     result.time_ms = 1e3 * seconds_of(exec, [&] {
                        project_in_parts<T>(exec, g, volume, projections, work, options, watch);

@@ -28,7 +28,7 @@ ct::summation summation_named(std::string_view name);
 template <class T, class Exec>
 volume_view<T, typename Exec::memory_space> load(Exec const& exec,
                                                  files::host_volume const& volume) {
-  auto const target = make_volume<T, typename Exec::memory_space>("iso::jobs::volume",
+  auto const target = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::volume",
                                                                   make_grid(volume), unit::per_mm);
   auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, target.data);
   std::copy(volume.values.begin(), volume.values.end(), host.data());

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify_cases.hpp"
+#include "verify_inputs.hpp"
+
+#include <array>
+#include <numbers>
+#include <utility>
 
 namespace iso::jobs {
+namespace {
 
-files::host_volume verify_volume() {
-  files::host_volume volume{{144, 136, 40}, {0.9, 1.0, 1.1}, {}, {}};
+files::host_volume centred_volume(std::array<std::int64_t, 3> const& extent) {
+  files::host_volume volume{extent, {0.9, 1.0, 1.1}, {}, {}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     volume.origin[axis] = -0.5 * double(volume.extent[axis] - 1) * volume.spacing[axis];
   }
@@ -15,6 +20,12 @@ files::host_volume verify_volume() {
   }
   return volume;
 }
+
+}  // namespace
+
+files::host_volume verify_volume() { return centred_volume({144, 136, 40}); }
+
+files::host_volume verify_small_volume() { return centred_volume({70, 66, 24}); }
 
 ct::geometry verify_cone() {
   return ct::circular_cone({45, 50, 5.1, 1.7, 3.3, -1.1}, 500, 800,

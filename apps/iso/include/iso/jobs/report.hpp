@@ -36,6 +36,7 @@ struct disagreement {
 /// One operation on one backend in one precision.
 struct record {
   std::string operation;
+  std::vector<std::string> functions;  ///< public ones that it runs; of verify alone
   std::string backend;
   std::string precision;
   std::string hash;               ///< of the first run

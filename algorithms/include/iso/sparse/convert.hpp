@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/convert.hpp
+//! The same matrix with other columns, other values, or turned over.
+#pragma once
+
+#include <iso/sparse/csr.hpp>
+
+#include <cstdint>
+
+namespace iso::sparse {
+
+/// What became of the values.
+struct value_report {
+  std::int64_t overflowed = 0;   ///< finite numbers that became infinite
+  std::int64_t underflowed = 0;  ///< non-zeros that became subnormal: fewer significant bits
+  std::int64_t lost = 0;         ///< non-zeros that became (positive) zero
+};
+
+enum class row_scaling {
+  none,
+  /// Every row is divided by a power of two, kept in row_scales, so that its largest finite |value|
+  /// lies in [2^14, 2^15) for half, in [1, 2) for the others. Exact, but for what was subnormal.
+  by_largest,
+};
+
+template <class Matrix>
+struct converted {
+  Matrix matrix;
+  value_report report;
+};
+
+/// `a` with its values rounded to `To`, to nearest and even; columns and row offsets are copied.
+/// Fences `exec`; allocates. Determinism: backend_to_backend.
+template <stored_real To, execution_space Exec, class Value, column_index Column>
+converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    row_scaling scaling = row_scaling::none);
+
+/// `a` with 16-bit columns relative to each row's lowest. Fences `exec`; allocates.
+/// Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  with their number: rows whose columns lie more than 65535 apart
+template <execution_space Exec, class Value>
+csr_view<std::remove_const_t<Value>, std::uint16_t, typename Exec::memory_space>
+to_relative_columns(Exec const& exec,
+                    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a);
+
+/// `a` with 32-bit columns. Fences `exec`; allocates. Determinism: backend_to_backend.
+template <execution_space Exec, class Value>
+csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
+    Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a);
+
+/// A^T by rows, with 32-bit columns: of every row the entries in the order of a's rows, those of
+/// one row of `a` in their order there. `a` must be valid. Fences `exec`; besides the result it
+/// takes at most as much scratch as 32-bit columns of `a`, and 64 MiB. By counting, without
+/// atomics. Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  row_scales (they would scale columns: transpose first)
+template <execution_space Exec, class Value, column_index Column>
+csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> transpose(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/convert_impl.hpp>

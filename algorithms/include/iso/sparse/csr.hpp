@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/csr.hpp
+//! Sparse matrices by compressed rows.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/core/half.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace iso::sparse {
+
+/// How columns are stored: 32 bits each, or 16 bits from a base that the row has.
+template <class C>
+concept column_index = std::same_as<C, std::int32_t> || std::same_as<C, std::uint16_t>;
+
+/// A matrix of `num_rows` x `num_cols` by rows: row r holds the entries
+/// [row_offsets(r), row_offsets(r + 1)), entry i being values(i) in column columns(i), or, where
+/// columns have 16 bits, in column row_bases(r) + columns(i).
+///
+/// Cheap to copy; owns what its Kokkos::Views own. `Value` may be const, and then all the arrays
+/// are. Entries of a row may lie in any order; algorithms that want them ascending say so. Where
+/// `row_scales` is not empty, row r of the matrix is row_scales(r) times what is stored.
+template <class Value, column_index Column, class Space>
+  requires stored_real<std::remove_const_t<Value>>
+struct csr_view {
+  template <class T>
+  using array = Kokkos::View<std::conditional_t<std::is_const_v<Value>, T const, T>*,
+                             Kokkos::LayoutRight, Space>;
+
+  using value_type = std::remove_const_t<Value>;
+  using column_type = Column;
+  using memory_space = Space;
+  /// Columns are relative to the row's base.
+  static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
+
+  std::int64_t num_rows = 0;
+  std::int64_t num_cols = 0;
+  array<std::int64_t> row_offsets;  ///< [num_rows + 1], from 0 to num_entries()
+  array<Column> columns;            ///< [num_entries()]
+  array<value_type> values;         ///< [num_entries()]
+  array<std::int32_t> row_bases;    ///< [num_rows] where columns are relative, else empty
+  /// [num_rows], powers of two; or empty: all 1.
+  Kokkos::View<double const*, Kokkos::LayoutRight, Space> row_scales;
+
+  /// Non-zeros, stored zeros and doubled entries included.
+  [[nodiscard]] std::int64_t num_entries() const { return std::int64_t(values.extent(0)); }
+
+  [[nodiscard]] csr_view<value_type const, Column, Space> as_const() const {
+    return {num_rows, num_cols, row_offsets, columns, values, row_bases, row_scales};
+  }
+  template <class U = Value>
+    requires(!std::is_const_v<U>)
+  operator csr_view<U const, Column, Space>() const {
+    return as_const();
+  }
+};
+
+namespace detail {
+/// Throws unless the extents make a matrix.
+void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,
+                      std::int64_t entries);
+}  // namespace detail
+
+/// A matrix without a pattern: row offsets are zero, the other arrays not initialised. Throws
+/// iso::invalid_argument for extents that are negative or, of rows and columns, above 2^31 - 1.
+/// Enqueued on `exec`. Determinism: backend_to_backend.
+template <stored_real Value, column_index Column, execution_space Exec>
+csr_view<Value, Column, typename Exec::memory_space> make_csr(Exec const& exec,
+                                                              std::string const& label,
+                                                              std::int64_t rows, std::int64_t cols,
+                                                              std::int64_t entries) {
+  detail::validate_extents("iso::sparse::make_csr", rows, cols, entries);
+  using matrix = csr_view<Value, Column, typename Exec::memory_space>;
+  auto const raw = [&](char const* name) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label + ": " + name);
+  };
+  matrix a{rows, cols, {}, {}, {}, {}, {}};
+  a.row_offsets = typename matrix::template array<std::int64_t>(
+      Kokkos::view_alloc(exec, label + ": row offsets"), std::size_t(rows) + 1);
+  a.columns = typename matrix::template array<Column>(raw("columns"), std::size_t(entries));
+  a.values = typename matrix::template array<Value>(raw("values"), std::size_t(entries));
+  if constexpr (matrix::relative) {
+    a.row_bases =
+        typename matrix::template array<std::int32_t>(raw("row bases"), std::size_t(rows));
+  }
+  return a;
+}
+
+}  // namespace iso::sparse

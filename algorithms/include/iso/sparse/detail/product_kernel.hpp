@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/unroll.hpp>
+#include <iso/backend/widen.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/sparse/detail/grouped_rows.hpp>
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+namespace iso::sparse::detail {
+
+/// Products are added as they come: lane by lane by fma, then by the tree of group.sums.
+struct ordered_sum {
+  template <class T, int Count>
+  struct constants {
+    template <class Reach, class Largest>
+    KOKKOS_FUNCTION constants(Reach const&, Largest const&) {}
+    template <int N>
+    KOKKOS_FORCEINLINE_FUNCTION T add(T a, T x, T sum) const {
+      return Kokkos::fma(a, x, sum);
+    }
+  };
+};
+
+/// The constant C = 1.5 2^e that rounds products to multiples of one power of two: 2^e is the
+/// smallest power that is not below reach largest, and not below 2^-900.
+KOKKOS_INLINE_FUNCTION double rounding_constant(double reach, double largest) {
+  double const product = reach * largest;
+  double const p = product > 0x1p-900 ? product : 0x1p-900;
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(p);
+  bool const above = (bits & 0x000fffffffffffffULL) != 0 || Kokkos::fma(reach, largest, -p) > 0;
+  std::uint64_t const exponent = (bits >> 52) + (above ? 1 : 0);
+  // Beyond the range of double it becomes infinite, and every sum NaN.
+  return Kokkos::bit_cast<double>((exponent < 2047 ? exponent : 2047) << 52) * 1.5;
+}
+
+/// Every product is rounded to a multiple of one power of two, so that all partial sums are exact
+/// (the one-fold case of ReproBLAS).
+struct order_free_sum {
+  template <class T, int Count>
+  struct constants {
+    T rounder[Count];
+
+    /// Reach of the row and largest |x| of the vector of sum n.
+    template <class Reach, class Largest>
+    KOKKOS_FUNCTION constants(Reach const& reach, Largest const& largest) {
+      backend::unrolled<Count>(
+          [&](auto n) { rounder[n] = rounding_constant(reach(n), largest(n)); });
+    }
+    template <int N>
+    KOKKOS_FORCEINLINE_FUNCTION T add(T a, T x, T sum) const {
+      return sum + (Kokkos::fma(a, x, rounder[N]) - rounder[N]);
+    }
+  };
+};
+
+/// The values of K vectors at one column.
+template <class T, int K>
+struct alignas(K * sizeof(T) > 16 ? 16 : K * sizeof(T)) x_entry {
+  T vector[K];
+};
+
+enum class walk { all_places, entries_only };
+
+/// y = alpha A x + beta y for K vectors at once: a lane group for every group of rows that has
+/// entries, then a lane for every one that has none.
+template <class T, class Rows, class Sum, int K>
+struct product_kernel {
+  static constexpr int rows = Rows::rows;
+  static constexpr int count = rows * K;
+
+  Rows matrix;
+  std::int32_t const* groups;  ///< first those with entries; null: in order
+  std::int64_t num_working;
+  std::int64_t num_groups;
+  T alpha;
+  T beta;
+  x_entry<T, K> const* x;
+  T* y;
+  std::int64_t y_stride;
+  int vectors;  ///< of K, those that exist
+  double const* row_scales;
+  double const* reach;
+  double const* largest_x;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    if (index < num_working) {
+      multiply(group, groups[index]);
+    } else {
+      std::int64_t const first = num_working + 32 * (index - num_working);
+      group.each([&](int lane) {
+        if (first + lane < num_groups) {
+          without_entries(groups != nullptr ? groups[first + lane] : first + lane);
+        }
+      });
+    }
+  }
+
+  [[nodiscard]] std::int64_t num_launched() const {
+    return num_working + (num_groups - num_working + 31) / 32;
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Group const& group, std::int64_t index) const {
+    std::int64_t const first = index * rows;
+    typename Sum::template constants<T, count> const c(
+        [&](int n) {
+          std::int64_t const row = first + n / K;
+          return reach[row < matrix.num_rows ? row : first];
+        },
+        [&](int n) { return n % K < vectors ? largest_x[n % K] : 0.0; });
+    auto const write = [&](int n, T sum) { finish(first + n / K, n % K, sum); };
+    auto const sums = add<walk::all_places>(group, index, c);
+    if constexpr (Rows::has_fill) {
+      // Fill times an x that is not finite is NaN: then once more, by entries alone.
+      if (sums.any([](T sum) { return !is_finite(sum); })) {
+        add<walk::entries_only>(group, index, c).each(write);
+        return;
+      }
+    }
+    sums.each(write);
+  }
+
+  template <walk Walk, class Group, class Constants>
+  KOKKOS_FORCEINLINE_FUNCTION auto add(Group const& group, std::int64_t index,
+                                       Constants const& c) const {
+    using value = typename Rows::value_type;
+    typename Group::template per_lane<T> sum[count];
+    backend::unrolled<count>([&](auto n) { group.each([&](int lane) { sum[n][lane] = T(0); }); });
+    x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
+    matrix.each(group, index, [&](int lane, std::int32_t column, entry<value, rows> const& a) {
+      x_entry<T, K> const at = in[column];
+      backend::unrolled<rows>([&](auto r) {
+        T const factor = backend::widen<T>(a.row[r]);
+        if (Walk == walk::all_places || !is_fill(a.row[r])) {
+          backend::unrolled<K>([&](auto k) {
+            constexpr int n = int(r) * K + int(k);
+            sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
+          });
+        }
+      });
+    });
+    return group.template sums<count>(sum);
+  }
+
+  KOKKOS_FUNCTION void without_entries(std::int64_t index) const {
+    for (int n = 0; n < count; ++n) {
+      finish(index * rows + n / K, n % K, T(0));
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t row, int k, T sum) const {
+    if (row >= matrix.num_rows || k >= vectors) {
+      return;
+    }
+    T* const out = y + row * y_stride + k;
+    T const scaled = alpha * (row_scales != nullptr ? sum * T(row_scales[row]) : sum);
+    *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
+  }
+};
+
+}  // namespace iso::sparse::detail

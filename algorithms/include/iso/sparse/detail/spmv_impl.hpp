@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/sparse/spmv.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+namespace iso::sparse {
+namespace detail {
+
+/// A product of which every argument has been checked.
+template <class T>
+struct product_call {
+  std::int32_t const* groups;
+  std::int64_t num_working;
+  std::int64_t num_groups;
+  std::int64_t num_cols;
+  T alpha;
+  T beta;
+  T const* x;
+  std::int64_t x_stride;
+  T* y;
+  std::int64_t y_stride;
+  std::int64_t vectors;
+  double const* row_scales;
+  double const* reach;
+  double const* largest_x;  ///< null: find it
+  sum_order sum;
+  backend::launch_shape shape;
+  std::byte* scratch;
+};
+
+/// Vectors that one pass over a matrix takes. Sixteen sums a lane at most.
+template <class Rows>
+inline constexpr int most_vectors = Rows::rows < 8 ? 4 : 2;
+
+/// Defined in src/sparse for every backend, format and type of vectors.
+template <execution_space Exec, class Rows, real T>
+void launch_product(Exec const& exec, Rows const& rows, product_call<T> const& call);
+template <execution_space Exec, real T>
+void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
+                    std::int64_t vectors, double* largest);
+
+/// What is known of a vector or several, to be checked without its type.
+struct vector_facts {
+  std::int64_t length;
+  std::int64_t vectors;
+  std::int64_t stride;
+  void const* first;
+  void const* last;
+  bool plain;  ///< without gaps between the vectors' numbers
+};
+
+template <class View>
+vector_facts facts_of(View const& v) {
+  static_assert(
+      View::rank() == 1 || View::rank() == 2,
+      "iso::sparse: vectors are views of one index, or of two (the vector's number last)");
+  auto const* const last = v.data() + v.span();
+  if constexpr (View::rank() == 1) {
+    auto const length = std::int64_t(v.extent(0));
+    return {length, 1, 1, v.data(), last, length <= 1 || v.stride(0) == 1};
+  } else {
+    auto const length = std::int64_t(v.extent(0));
+    auto const vectors = std::int64_t(v.extent(1));
+    // The stride of a single row says nothing, nor does that of a single vector.
+    std::int64_t const stride = length <= 1 ? vectors : std::int64_t(v.stride(0));
+    return {length, vectors, stride, v.data(), last, vectors <= 1 || v.stride(1) == 1};
+  }
+}
+
+/// Throws unless the vectors fit a matrix of num_rows x num_cols, and the options are of their
+/// enumerations.
+void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
+                      vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
+                      std::int64_t plan_working, std::int64_t plan_rows,
+                      spmv_options const& options, bool float_vectors, std::int64_t scratch,
+                      std::int64_t needed);
+void validate_largest(vector_facts const& x, std::int64_t largest);
+
+template <class Matrix, class T>
+sum_order chosen_sum(spmv_options const& options) {
+  if (options.sum != sum_order::automatic) {
+    return options.sum;
+  }
+  constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
+  return narrow && std::is_same_v<T, double> ? sum_order::order_free : sum_order::ordered;
+}
+
+}  // namespace detail
+
+template <class T>
+std::int64_t spmv_bytes_needed(std::int64_t num_cols, std::int64_t vectors) {
+  // The largest of each vector, and four vectors side by side unless they lie so already.
+  std::int64_t const largest = (vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256;
+  return largest + (vectors > 1 ? num_cols * 4 * std::int64_t(sizeof(T)) : 0);
+}
+
+template <execution_space Exec, view X>
+void write_largest(Exec const& exec, X const& x,
+                   Kokkos::View<double*, typename Exec::memory_space> const& largest) {
+  auto const facts = detail::facts_of(x);
+  detail::validate_largest(facts, std::int64_t(largest.extent(0)));
+  detail::launch_largest<Exec, typename X::non_const_value_type>(
+      exec, x.data(), facts.length, facts.stride, facts.vectors, largest.data());
+}
+
+template <execution_space Exec, class Matrix, view X, view Y>
+void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double beta, Y const& y,
+          spmv_plan<typename Exec::memory_space> const& plan,
+          workspace<typename Exec::memory_space> const& scratch, spmv_options const& options) {
+  using scalar = typename Y::non_const_value_type;
+  static_assert(std::is_same_v<scalar, typename X::non_const_value_type>,
+                "iso::sparse::spmv: x and y are of one type");
+  static_assert(
+      std::is_same_v<scalar, double> || std::is_same_v<typename Matrix::value_type, float>,
+      "iso::sparse::spmv: vectors of float go with values of float");
+  static_assert(accesses<Exec, typename Matrix::memory_space> &&
+                    accesses<Exec, typename X::memory_space> &&
+                    accesses<Exec, typename Y::memory_space>,
+                "iso::sparse::spmv: an argument lies in memory that this execution space cannot "
+                "reach");
+  detail::validate_shape(a, "iso::sparse::spmv");
+  auto const rows = detail::rows_of(a);
+  std::int64_t const num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
+  auto const in = detail::facts_of(x);
+  auto const out = detail::facts_of(y);
+  sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
+  detail::validate_product(
+      a.num_rows, a.num_cols, num_groups, in, out, std::int64_t(plan.groups.extent(0)),
+      plan.num_working, std::int64_t(plan.reach.extent(0)), options, std::is_same_v<scalar, float>,
+      scratch.size(), spmv_bytes_needed<scalar>(a.num_cols, in.vectors));
+  Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
+  detail::launch_product<Exec>(
+      exec, rows,
+      detail::product_call<scalar>{
+          plan.groups.data(), alpha != 0 ? plan.num_working : 0, num_groups, a.num_cols,
+          scalar(alpha), scalar(beta), x.data(), in.stride, y.data(), out.stride, in.vectors,
+          alpha != 0 ? detail::data_or_null(a.row_scales) : nullptr, plan.reach.data(),
+          options.largest_x, sum, options.shape, scratch.data()});
+}
+
+}  // namespace iso::sparse

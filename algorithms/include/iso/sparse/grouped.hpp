@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/grouped.hpp
+//! Sparse matrices whose neighbouring rows share their columns.
+#pragma once
+
+#include <iso/core/workspace.hpp>
+#include <iso/sparse/csr.hpp>
+
+#include <cstdint>
+
+namespace iso::sparse {
+
+/// How far a column lies from the base of its slot.
+template <class T>
+concept slot_offset = std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t>;
+
+/// Rows [R g, R g + R) form group g, whose columns, ascending and each once, lie in slots of 32:
+/// slots [slot_offsets(g), slot_offsets(g + 1)). Column l of slot s is bases(s) + offsets(32 s +
+/// l); a slot ends early where an offset would not fit. What row R g + r has there is values((32 s
+/// + l) R + r). Where a row has no entry, or a slot no column, the value is negative zero, the
+/// fill; zeros that the matrix stores are positive.
+///
+/// For values of 16 bits, where columns weigh most. Cheap to copy; owns what its Kokkos::Views own.
+/// Made by `make_grouped`.
+template <class Value, slot_offset Offset, int R, class Space>
+  requires stored_real<std::remove_const_t<Value>> && (sizeof(Value) == 2) &&
+           (R == 2 || R == 4 || R == 8)
+struct grouped_view {
+  template <class T>
+  using array = Kokkos::View<std::conditional_t<std::is_const_v<Value>, T const, T>*,
+                             Kokkos::LayoutRight, Space>;
+
+  using value_type = std::remove_const_t<Value>;
+  using offset_type = Offset;
+  using memory_space = Space;
+  static constexpr int rows = R;
+
+  std::int64_t num_rows = 0;
+  std::int64_t num_cols = 0;
+  std::int64_t entries = 0;          ///< of the matrix, without fill
+  array<std::int64_t> slot_offsets;  ///< [ceil(num_rows / R) + 1]
+  array<std::int32_t> bases;         ///< [slots]
+  array<Offset> offsets;             ///< [slots 32]
+  array<value_type> values;          ///< [slots 32 R]
+  /// As csr_view::row_scales.
+  Kokkos::View<double const*, Kokkos::LayoutRight, Space> row_scales;
+
+  [[nodiscard]] std::int64_t num_entries() const { return entries; }
+  [[nodiscard]] std::int64_t num_groups() const { return (num_rows + R - 1) / R; }
+  [[nodiscard]] std::int64_t num_slots() const { return std::int64_t(bases.extent(0)); }
+
+  [[nodiscard]] grouped_view<value_type const, Offset, R, Space> as_const() const {
+    return {num_rows, num_cols, entries, slot_offsets, bases, offsets, values, row_scales};
+  }
+  template <class U = Value>
+    requires(!std::is_const_v<U>)
+  operator grouped_view<U const, Offset, R, Space>() const {
+    return as_const();
+  }
+};
+
+/// What a matrix costs in a format.
+struct format_report {
+  int rows = 1;                ///< rows a group, R; 1: csr_view with 32-bit columns
+  int offset_bits = 32;        ///< of a column: 8 or 16 in slots, 32 in csr_view
+  std::int64_t slots = 0;      ///< of 32 columns
+  double bytes_per_entry = 0;  ///< of the matrix's arrays
+  double fill = 1;             ///< entries over places for them, those at the slots' ends included
+  double reads_per_entry = 1;  ///< values of x read an entry
+  double cost = 0;             ///< bytes an entry that bound the product: see choose_format
+};
+
+/// What `a`, valid and its rows ascending, would cost in groups of `rows` (2, 4 or 8) with offsets
+/// of `offset_bits` (8 or 16); rows = 1: as csr_view with 32-bit columns. Fences `exec`.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, class Value, column_index Column>
+format_report measure_format(Exec const& exec,
+                             csr_view<Value, Column, typename Exec::memory_space> const& a,
+                             int rows, int offset_bits);
+
+/// The format that a product should be fastest in: of csr_view and the grouped formats with R = 2,
+/// 4, 8 and 8- or 16-bit offsets, the one with the smallest cost
+///
+///     max(bytes_per_entry, 6.3 reads_per_entry),
+///
+/// 6.3 bytes of streamed matrix taking as long as one read of x by a lane on an H200 (0.776 ms for
+/// 4.9e8 reads at 56 % of the read ceiling with 16-bit columns). A grouped format must beat
+/// csr_view by a tenth; equal costs go to the smaller R and the shorter offset. Fences `exec`.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, class Value, column_index Column>
+format_report choose_format(Exec const& exec,
+                            csr_view<Value, Column, typename Exec::memory_space> const& a);
+
+/// `a` in the grouped format, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
+/// Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
+/// stored
+///                                negative zeros (they are the fill); lengths that disagree
+template <int R, slot_offset Offset, execution_space Exec, class Value, column_index Column>
+grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space> make_grouped(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
+
+/// The matrix by rows, as it was before make_grouped. Runs on `exec`, fences it, allocates.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, class Value, slot_offset Offset, int R>
+csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_csr(
+    Exec const& exec, grouped_view<Value, Offset, R, typename Exec::memory_space> const& a);
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/grouped_impl.hpp>

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/plan.hpp
+//! What a product wants to know of its matrix, found once.
+#pragma once
+
+#include <iso/core/workspace.hpp>
+#include <iso/sparse/csr.hpp>
+#include <iso/sparse/grouped.hpp>
+
+#include <cstdint>
+
+namespace iso::sparse {
+
+/// What order-free sums are rounded by, of every row of the whole matrix: fill does not count, nor
+/// do numbers that are not finite. Of parts of a matrix split by columns: the sum of their entries
+/// and the larger of their largest.
+template <class Space>
+struct bounds {
+  Kokkos::View<double*, Kokkos::LayoutRight, Space> largest;        ///< largest finite |value|
+  Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
+};
+
+/// Bounds of the rows and the order in which rows are dealt out, which changes no bit of a result:
+/// those without entries last; on a GPU the long ones first. A plan belongs to the matrix that it
+/// was made for, and to others of the same pattern as long as `rows` holds.
+template <class Space>
+struct spmv_plan {
+  Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> groups;
+  std::int64_t num_working = 0;  ///< groups of rows that have entries
+  bounds<Space> rows;
+  /// largest 2^max(1, ceil(log2 entries) - 1): what the rounding constant is made from.
+  Kokkos::View<double*, Kokkos::LayoutRight, Space> reach;
+};
+
+/// Bounds of a csr_view or grouped_view, the same from both. Enqueued on `exec`; allocates.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, class Matrix>
+bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a);
+
+/// A plan for a valid csr_view or grouped_view. Fences `exec`; allocates.
+/// Determinism: backend_to_backend.
+///
+/// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns
+/// \throws iso::invalid_argument  arrays whose lengths disagree
+template <execution_space Exec, class Matrix>
+spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
+                                                 bounds<typename Exec::memory_space> const& whole);
+template <execution_space Exec, class Matrix>
+spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a) {
+  return make_plan(exec, a, make_bounds(exec, a));
+}
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/plan_impl.hpp>

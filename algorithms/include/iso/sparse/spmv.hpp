@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/spmv.hpp
+//! Products of sparse matrices and vectors.
+#pragma once
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/sparse/plan.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace iso::sparse {
+
+/// How the products of a row are added.
+enum class sum_order {
+  automatic,   ///< order_free for 16-bit values, else ordered
+  ordered,     ///< in the order of the format
+  order_free,  ///< rounded to a common grid first: exact, whatever the order, format or partition
+};
+
+struct spmv_options {
+  sum_order sum = sum_order::automatic;
+  /// order_free: where the largest finite |x| of each vector lies, in memory that the kernels read
+  /// (write_largest makes it). Null: found by a reduction on the way. Of the whole x, where the
+  /// matrix is a part by columns.
+  double const* largest_x = nullptr;
+  backend::launch_shape shape = {};
+};
+
+/// Bytes of scratch that spmv wants for `vectors` right-hand sides. Enqueues nothing.
+/// Determinism: backend_to_backend.
+template <class T>
+std::int64_t spmv_bytes_needed(std::int64_t num_cols, std::int64_t vectors);
+
+/// The largest finite |x| of each vector, written to `largest` [vectors]. Enqueued on `exec`.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, view X>
+void write_largest(Exec const& exec, X const& x,
+                   Kokkos::View<double*, typename Exec::memory_space> const& largest);
+
+/// y = alpha A x + beta y.
+///
+/// `a` is a csr_view or a grouped_view; A^T is `transpose(exec, a)`, as fast as A. x and y are
+/// views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors] and
+/// [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of them
+/// (two where R is 8). Float values take vectors of float too. Enqueued on `exec`; does not fence
+/// and does not allocate.
+///
+/// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
+/// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries
+///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
+///   over places of slots, place l of every slot on lane l.
+/// - order_free: each product is rounded, by q = fma(a, x, C) - C, to a multiple of one power of
+///   two a row, and these add exactly: any order, both formats, the transposed matrix, permuted
+///   entries and any split by rows or columns (alpha = 1, beta = 0 or 1, with the bounds and
+///   largest_x of the whole) give the same bits. C = 1.5 2^e, e the least with e >= -900 and
+///   2^e >= max|a| max|x| 2^max(1, ceil(log2 n) - 1), for the n entries of the row.
+///
+/// Neither plan, `shape` nor the number of vectors changes a bit. Then sum * row_scales(r), times
+/// alpha, and beta y is added by one fma; the canonical NaN is the only one that leaves.
+///
+/// beta = 0: y is not read. alpha = 0: neither a nor x is read. What is not finite reaches those
+/// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of
+/// both signs or times zero. Order-free sums whose C would exceed the range are NaN.
+///
+/// Error a row, n entries: ordered (ceil(n / 32) + 5) eps sum|a x| (places of slots, for n, in
+/// grouped_view), eps = 2^-53; order-free n^2 eps' max|a| max|x|, eps' = 2^-52, at least 2 eps'.
+///
+/// \param[in]     a        valid (iso::sparse::validate says)
+/// \param[in,out] y        must not overlap x or the matrix
+/// \param[in]     plan     of `a`: make_plan
+/// \param         scratch  at least spmv_bytes_needed; free again after the next fence
+/// \throws iso::invalid_argument  extents or lengths that disagree, views with gaps, a plan of
+///                                another matrix, too little scratch, order-free sums of floats
+/// \par Method  F. Liu, N. Jansson, A. Podobas, A. Fredriksson, S. Markidis, 2021: a warp a row,
+///              half values, double vectors. J. Demmel, H. D. Nguyen, "Parallel reproducible
+///              summation", IEEE Trans. Comput. 64(7), 2015: the rounding, one fold.
+template <execution_space Exec, class Matrix, view X, view Y>
+void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double beta, Y const& y,
+          spmv_plan<typename Exec::memory_space> const& plan,
+          workspace<typename Exec::memory_space> const& scratch, spmv_options const& options = {});
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/spmv_impl.hpp>

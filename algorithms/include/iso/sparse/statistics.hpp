@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/statistics.hpp
+//! What a matrix looks like: lengths of rows, runs of columns, likeness of neighbours.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/sparse/csr.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace iso::sparse {
+
+/// Counts; element k of a histogram is that of sizes from 2^k to below 2^(k+1).
+struct matrix_statistics {
+  static constexpr int bins = 32;
+  using histogram = std::array<std::int64_t, bins>;
+
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+  std::int64_t empty_rows = 0;
+  std::int64_t short_rows = 0;  ///< not empty, fewer than 32 entries
+  std::int64_t longest = 0;     ///< entries of a row
+  histogram row_lengths{};      ///< of rows that are not empty
+  std::int64_t runs = 0;        ///< of consecutive columns
+  histogram run_lengths{};
+  std::int64_t gaps = 0;       ///< between runs of one row
+  std::int64_t wide_gaps = 0;  ///< columns that differ by more than 255
+  /// Entries in a column that the row before has too, and rows for whom there is a row before that
+  /// is not empty either: how alike neighbours are.
+  std::int64_t shared = 0;
+  std::int64_t paired_rows = 0;
+  std::int64_t paired_entries = 0;  ///< of both rows of all pairs
+  /// Columns of the union of 2, 4, 8 rows from a multiple of that number on, over all such groups.
+  std::array<std::int64_t, 3> unions{};
+
+  [[nodiscard]] double empty_share() const {
+    return rows > 0 ? double(empty_rows) / double(rows) : 0;
+  }
+  /// Of the rows that are not empty.
+  [[nodiscard]] double short_share() const {
+    return rows > empty_rows ? double(short_rows) / double(rows - empty_rows) : 0;
+  }
+  [[nodiscard]] double mean_length() const {
+    return rows > empty_rows ? double(nonzeros) / double(rows - empty_rows) : 0;
+  }
+  [[nodiscard]] double mean_run() const { return runs > 0 ? double(nonzeros) / double(runs) : 0; }
+  /// Share of the steps from entry to entry of a row that exceed 255 columns.
+  [[nodiscard]] double wide_share() const {
+    std::int64_t const steps = nonzeros - (rows - empty_rows);
+    return steps > 0 ? double(wide_gaps) / double(steps) : 0;
+  }
+  /// Entries over places, where groups of 2, 4 or 8 rows share one list of columns: element 0,
+  /// 1, 2.
+  [[nodiscard]] double fill(int group) const {
+    std::int64_t const places = unions[std::size_t(group)] << (group + 1);
+    return places > 0 ? double(nonzeros) / double(places) : 0;
+  }
+  /// Columns in both rows over columns in either, over all pairs of neighbours that are not empty.
+  [[nodiscard]] double jaccard() const {
+    std::int64_t const either = paired_entries - shared;
+    return either > 0 ? double(shared) / double(either) : 0;
+  }
+};
+
+/// Counts on `exec`, which it fences. Rows must ascend without doubled columns, else the counts of
+/// runs, gaps and unions mean nothing; nothing is read outside the matrix either way. Reads
+/// the pattern alone. Allocates at most 84 MB.
+/// Determinism: backend_to_backend; integers.
+///
+/// \param[in]  pattern  a matrix that `validate` accepts
+template <execution_space Exec, class Value, column_index Column, class Space>
+  requires accesses<Exec, Space>
+matrix_statistics statistics(Exec const& exec, csr_view<Value, Column, Space> const& pattern);
+
+namespace detail {
+
+/// Of a matrix, its pattern.
+template <class Column, class Space>
+struct pattern_view {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t entries = 0;
+  std::int64_t const* offsets = nullptr;
+  Column const* places = nullptr;
+  std::int32_t const* bases = nullptr;  ///< null where columns are absolute
+};
+
+template <execution_space Exec, class Column>
+matrix_statistics count(Exec const& exec,
+                        pattern_view<Column, typename Exec::memory_space> const& pattern);
+
+#define ISO_SPARSE_STATISTICS(Exec)                                                               \
+  extern template matrix_statistics count(Exec const&,                                            \
+                                          pattern_view<std::int32_t, Exec::memory_space> const&); \
+  extern template matrix_statistics count(Exec const&,                                            \
+                                          pattern_view<std::uint16_t, Exec::memory_space> const&);
+ISO_FOR_EACH_BACKEND(ISO_SPARSE_STATISTICS)
+#undef ISO_SPARSE_STATISTICS
+
+}  // namespace detail
+
+template <execution_space Exec, class Value, column_index Column, class Space>
+  requires accesses<Exec, Space>
+matrix_statistics statistics(Exec const& exec, csr_view<Value, Column, Space> const& pattern) {
+  return detail::count<Exec, Column>(
+      exec, {pattern.num_rows, pattern.num_cols, pattern.num_entries(), pattern.row_offsets.data(),
+             pattern.columns.data(), pattern.row_bases.data()});
+}
+
+}  // namespace iso::sparse

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/validate.hpp
+//! What only data can tell about a matrix.
+#pragma once
+
+#include <iso/sparse/csr.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace iso::sparse {
+
+/// The first thing that is wrong with a matrix, in the order in which they are looked for.
+enum class fault {
+  none,
+  negative_extent,      ///< rows, columns or entries below zero
+  extent_too_large,     ///< rows or columns above 2^31 - 1
+  row_offsets_length,   ///< not one more than rows
+  lengths_disagree,     ///< columns and values
+  row_bases_length,     ///< not one a row where columns have 16 bits, or any where they have 32
+  row_scales_length,    ///< neither none nor one a row
+  null_array,           ///< a length and no memory
+  first_row_offset,     ///< not 0
+  negative_row_offset,  ///< below zero
+  falling_row_offset,   ///< below the one before
+  row_offset_beyond,    ///< above the number of entries
+  last_row_offset,      ///< short of the number of entries
+  row_too_long,         ///< more entries than 2^31 - 64
+  column_negative,
+  column_beyond,     ///< not below the number of columns
+  row_scale,         ///< not a finite power of two
+  value_not_finite,  ///< where demanded
+  columns_descend,   ///< where demanded: a column below the one before it
+  column_doubled,    ///< where demanded: a column equal to the one before it
+};
+
+/// What more than a sound pattern is asked of a matrix.
+struct csr_demands {
+  enum class of_values { any, finite };
+  enum class of_columns { any_order, ascending };
+  of_values values = of_values::any;
+  of_columns columns = of_columns::any_order;
+};
+
+/// What `validate` found. Counts beyond the row offsets are there where these are sound.
+struct csr_report {
+  fault found = fault::none;
+  std::int64_t row = -1;    ///< where it was found first, or the row offset's index; -1: in no row
+  std::int64_t entry = -1;  ///< index into columns and values, or -1
+  std::int64_t value = 0;   ///< what was found: the offset, column, length or extent
+  std::int64_t limit = 0;   ///< what it should be, or stay below
+  std::int64_t bad_row_offsets = 0;
+  std::int64_t bad_columns = 0;
+  std::int64_t bad_row_scales = 0;
+  std::int64_t not_finite = 0;      ///< values
+  std::int64_t descending = 0;      ///< columns below the one before them
+  std::int64_t doubled = 0;         ///< columns equal to the one before them
+  std::int64_t stored_zeros = 0;    ///< of either sign
+  std::int64_t negative_zeros = 0;  ///< among them
+  std::int64_t longest_row = 0;
+  std::int64_t widest_row = 0;  ///< largest difference of two columns of a row
+  std::int64_t empty_rows = 0;
+
+  [[nodiscard]] bool sound() const { return found == fault::none; }
+};
+
+/// Looks at all of `a` before any product: nothing of it is trusted but that its views may be read.
+/// Fences `exec`, allocates 32 bytes a row, and takes about the time of a product.
+/// Determinism: backend_to_backend.
+template <execution_space Exec, class Value, column_index Column>
+csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+                    csr_demands const& demands = {});
+
+/// `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
+std::string sentence(csr_report const& report);
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/validate_impl.hpp>

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/registry.hpp>
+#include <iso/sparse/grouped.hpp>
+
+#include <algorithm>
+
+namespace iso::sparse::detail {
+namespace {
+
+template <class Exec>
+using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+constexpr std::uint16_t fill = 0x8000U;
+constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max();
+
+/// f(column, at) for every column of a group of R rows, ascending; at[r] is the entry of row r
+/// there, or -1.
+template <int R, class Column, class F>
+KOKKOS_FUNCTION void merge_rows(pattern<Column> const& p, std::int64_t group, F const& f) {
+  std::int64_t at[R] = {};
+  std::int64_t end[R] = {};
+  std::int64_t column[R] = {};
+  auto const look = [&](int r, std::int64_t row) {
+    std::int64_t const base = p.row_bases != nullptr ? p.row_bases[row] : 0;
+    column[r] = at[r] < end[r] ? base + std::int64_t(p.columns[at[r]]) : beyond;
+  };
+  std::int64_t const first = group * R;
+  for (int r = 0; r < R; ++r) {
+    bool const exists = first + r < p.num_rows;
+    at[r] = exists ? p.row_offsets[first + r] : 0;
+    end[r] = exists ? p.row_offsets[first + r + 1] : 0;
+    look(r, first + r);
+  }
+  while (true) {
+    std::int64_t next = beyond;
+    for (int r = 0; r < R; ++r) {
+      next = column[r] < next ? column[r] : next;
+    }
+    if (next == beyond) {
+      return;
+    }
+    std::int64_t here[R];
+    for (int r = 0; r < R; ++r) {
+      here[r] = column[r] == next ? at[r] : -1;
+      if (column[r] == next) {
+        ++at[r];
+        look(r, first + r);
+      }
+    }
+    f(next, here);
+  }
+}
+
+/// Deals ascending columns into slots.
+struct slot_dealer {
+  std::int64_t widest;
+  std::int64_t base = 0;
+  std::int64_t slots = 0;
+  int used = 32;
+
+  /// Takes the next column; whether it opens a slot.
+  KOKKOS_FUNCTION bool take(std::int64_t column) {
+    if (used < 32 && column - base <= widest) {
+      ++used;
+      return false;
+    }
+    base = column;
+    used = 1;
+    ++slots;
+    return true;
+  }
+};
+
+template <int R, class Column>
+struct slot_counter {
+  pattern<Column> p;
+  std::int64_t widest;
+  std::int64_t* slot_offsets;
+
+  KOKKOS_FUNCTION std::int64_t slots(std::int64_t group) const {
+    slot_dealer dealer{widest};
+    merge_rows<R>(p, group, [&](std::int64_t column, auto const&) { dealer.take(column); });
+    return dealer.slots;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t group) const {
+    slot_offsets[group + 1] = slots(group);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t group, std::int64_t& total) const {
+    total += slots(group);
+  }
+};
+
+/// offsets[i + 1], counts, become running totals.
+struct running_total {
+  std::int64_t* offsets;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& total, bool last_pass) const {
+    total += offsets[i + 1];
+    if (last_pass) {
+      offsets[i + 1] = total;
+    }
+  }
+};
+
+template <class Offset>
+struct place_cleaner {
+  grouped_arrays<Offset> to;
+  int rows;
+  KOKKOS_FUNCTION void operator()(std::int64_t place) const {
+    to.offsets[place] = 0;
+    for (int r = 0; r < rows; ++r) {
+      to.values[place * rows + r] = fill;
+    }
+  }
+};
+
+template <int R, class Column, class Offset>
+struct group_writer {
+  pattern<Column> p;
+  std::uint16_t const* values;
+  grouped_arrays<Offset> to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t group) const {
+    slot_dealer dealer{std::numeric_limits<Offset>::max()};
+    std::int64_t const first = to.slot_offsets[group];
+    merge_rows<R>(p, group, [&](std::int64_t column, std::int64_t const(&at)[R]) {
+      if (dealer.take(column)) {
+        to.bases[first + dealer.slots - 1] = std::int32_t(column);
+      }
+      std::int64_t const place = 32 * (first + dealer.slots - 1) + dealer.used - 1;
+      to.offsets[place] = Offset(column - dealer.base);
+      for (int r = 0; r < R; ++r) {
+        if (at[r] >= 0) {
+          to.values[place * R + r] = values[at[r]];
+        }
+      }
+    });
+  }
+};
+
+/// f(place) for every entry of a row.
+template <class Offset, class F>
+KOKKOS_FUNCTION void each_entry(grouped_arrays<Offset> const& a, int rows, std::int64_t row,
+                                F const& f) {
+  std::int64_t const group = row / rows;
+  for (std::int64_t place = 32 * a.slot_offsets[group]; place < 32 * a.slot_offsets[group + 1];
+       ++place) {
+    if (a.values[place * rows + row % rows] != fill) {
+      f(place);
+    }
+  }
+}
+
+template <class Offset>
+struct entry_counter {
+  grouped_arrays<Offset> from;
+  int rows;
+  std::int64_t* row_offsets;
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    std::int64_t count = 0;
+    each_entry(from, rows, row, [&](std::int64_t) { ++count; });
+    row_offsets[row + 1] = count;
+  }
+};
+
+template <class Offset>
+struct row_writer {
+  grouped_arrays<Offset> from;
+  int rows;
+  std::int64_t const* row_offsets;
+  std::int32_t* columns;
+  std::uint16_t* values;
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    std::int64_t at = row_offsets[row];
+    each_entry(from, rows, row, [&](std::int64_t place) {
+      columns[at] = from.bases[place / 32] + std::int32_t(from.offsets[place]);
+      values[at] = from.values[place * rows + row % rows];
+      ++at;
+    });
+  }
+};
+
+/// f(R) with the number of rows a group as a type.
+template <class F>
+void with_rows(int rows, F const& f) {
+  if (rows == 2) {
+    f(std::integral_constant<int, 2>());
+  } else if (rows == 4) {
+    f(std::integral_constant<int, 4>());
+  } else {
+    f(std::integral_constant<int, 8>());
+  }
+}
+
+template <class Exec>
+std::int64_t add_up(Exec const& exec, std::int64_t count, std::int64_t* offsets) {
+  std::int64_t total = 0;
+  Kokkos::parallel_scan("iso::sparse: running totals", range<Exec>(exec, 0, count),
+                        running_total{offsets}, total);
+  exec.fence("iso::sparse: the total is here");
+  return total;
+}
+
+}  // namespace
+
+template <execution_space Exec, class Column>
+std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int rows,
+                                 std::int64_t widest, std::int64_t* slot_offsets) {
+  std::int64_t const groups = (p.num_rows + rows - 1) / rows;
+  with_rows(rows, [&](auto r) {
+    Kokkos::parallel_for("iso::sparse::make_grouped: slots", range<Exec>(exec, 0, groups),
+                         slot_counter<r, Column>{p, widest, slot_offsets});
+  });
+  return add_up(exec, groups, slot_offsets);
+}
+
+template <execution_space Exec, class Column>
+std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int rows,
+                                std::int64_t widest) {
+  std::int64_t const groups = (p.num_rows + rows - 1) / rows;
+  std::int64_t total = 0;
+  with_rows(rows, [&](auto r) {
+    Kokkos::parallel_reduce("iso::sparse::measure_format", range<Exec>(exec, 0, groups),
+                            slot_counter<r, Column>{p, widest, nullptr}, total);
+  });
+  exec.fence("iso::sparse::measure_format: the number is here");
+  return total;
+}
+
+template <execution_space Exec, class Column, class Offset>
+void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t const* values, int rows,
+                  std::int64_t num_slots, grouped_arrays<Offset> const& to) {
+  Kokkos::parallel_for("iso::sparse::make_grouped: fill", range<Exec>(exec, 0, 32 * num_slots),
+                       place_cleaner<Offset>{to, rows});
+  std::int64_t const groups = (p.num_rows + rows - 1) / rows;
+  with_rows(rows, [&](auto r) {
+    Kokkos::parallel_for("iso::sparse::make_grouped: entries", range<Exec>(exec, 0, groups),
+                         group_writer<r, Column, Offset>{p, values, to});
+  });
+}
+
+template <execution_space Exec, class Offset>
+std::int64_t launch_row_offsets(Exec const& exec, grouped_arrays<Offset> const& from, int rows,
+                                std::int64_t num_rows, std::int64_t* row_offsets) {
+  Kokkos::parallel_for("iso::sparse::to_csr: lengths", range<Exec>(exec, 0, num_rows),
+                       entry_counter<Offset>{from, rows, row_offsets});
+  return add_up(exec, num_rows, row_offsets);
+}
+
+template <execution_space Exec, class Offset>
+void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int rows,
+                    std::int64_t num_rows, std::int64_t const* row_offsets, std::int32_t* columns,
+                    std::uint16_t* values) {
+  Kokkos::parallel_for("iso::sparse::to_csr: entries", range<Exec>(exec, 0, num_rows),
+                       row_writer<Offset>{from, rows, row_offsets, columns, values});
+}
+
+#define ISO_INSTANTIATE_BOTH(Exec, Column, Offset)                                          \
+  template void launch_group<Exec, Column, Offset>(Exec const&, pattern<Column> const&,     \
+                                                   std::uint16_t const*, int, std::int64_t, \
+                                                   grouped_arrays<Offset> const&);
+#define ISO_INSTANTIATE_COLUMN(Exec, Column)                                                       \
+  template std::int64_t launch_slot_offsets<Exec, Column>(Exec const&, pattern<Column> const&,     \
+                                                          int, std::int64_t, std::int64_t*);       \
+  template std::int64_t launch_count_slots<Exec, Column>(Exec const&, pattern<Column> const&, int, \
+                                                         std::int64_t);                            \
+  ISO_INSTANTIATE_BOTH(Exec, Column, std::uint8_t)                                                 \
+  ISO_INSTANTIATE_BOTH(Exec, Column, std::uint16_t)
+#define ISO_INSTANTIATE_OFFSET(Exec, Offset)                                                   \
+  template std::int64_t launch_row_offsets<Exec, Offset>(                                      \
+      Exec const&, grouped_arrays<Offset> const&, int, std::int64_t, std::int64_t*);           \
+  template void launch_ungroup<Exec, Offset>(Exec const&, grouped_arrays<Offset> const&, int,  \
+                                             std::int64_t, std::int64_t const*, std::int32_t*, \
+                                             std::uint16_t*);
+#define ISO_INSTANTIATE(Exec)                 \
+  ISO_INSTANTIATE_COLUMN(Exec, std::int32_t)  \
+  ISO_INSTANTIATE_COLUMN(Exec, std::uint16_t) \
+  ISO_INSTANTIATE_OFFSET(Exec, std::uint8_t)  \
+  ISO_INSTANTIATE_OFFSET(Exec, std::uint16_t)
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE
+#undef ISO_INSTANTIATE_OFFSET
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE_BOTH
+
+void refuse_to_group(csr_report const& report) {
+  ISO_VALIDATE(report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0,
+               "iso::sparse::make_grouped: {} entries left of the one before them, {} doubled, {} "
+               "negative zeros (rows must ascend, and negative zero marks what is no entry) sort, "
+               "add up or drop them",
+               report.descending, report.doubled, report.negative_zeros);
+  if (!report.sound()) {
+    fail_argument("iso::sparse::make_grouped: {}", sentence(report));
+  }
+}
+
+void validate_format(int rows, int offset_bits) {
+  bool const grouped =
+      (rows == 2 || rows == 4 || rows == 8) && (offset_bits == 8 || offset_bits == 16);
+  ISO_VALIDATE(
+      (rows == 1 && offset_bits == 32) || grouped,
+      "iso::sparse::measure_format: {} rows a group, offsets of {} bits (2, 4 or 8 rows go "
+      "with 8 or 16 bits, 1 with 32)",
+      rows, offset_bits);
+}
+
+format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes, int rows,
+                          int offset_bits, std::int64_t slots) {
+  // Bytes of streamed matrix that take as long as one read of x by a lane.
+  constexpr double bytes_of_read = 6.3;
+  format_report f{.rows = rows, .offset_bits = offset_bits, .slots = slots};
+  auto const number = double(std::max<std::int64_t>(entries, 1));
+  double const offsets = 8.0 * (double(num_rows) / rows + 1);
+  if (rows == 1) {
+    f.bytes_per_entry = (double(entries) * (value_bytes + 4) + offsets) / number;
+  } else {
+    double const places = 32.0 * double(slots);
+    f.bytes_per_entry =
+        (places * (value_bytes * rows + offset_bits / 8.0) + 4.0 * double(slots) + offsets) /
+        number;
+    f.fill = double(entries) / (places * rows);
+    f.reads_per_entry = places / number;
+  }
+  f.cost = std::max(f.bytes_per_entry, bytes_of_read * f.reads_per_entry);
+  return f;
+}
+
+format_report cheapest(format_report const* formats, int count) {
+  format_report best = formats[0];
+  double limit = 0.9 * best.cost;
+  for (int n = 1; n < count; ++n) {
+    if (formats[n].cost < limit) {
+      best = formats[n];
+      limit = best.cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace iso::sparse::detail

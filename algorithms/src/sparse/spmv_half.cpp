@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "instantiate_csr.hpp"
+
+namespace iso::sparse::detail {
+ISO_INSTANTIATE_CSR(half)
+}  // namespace iso::sparse::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/registry.hpp>
+#include <iso/sparse/spmv.hpp>
+
+namespace iso::sparse::detail {
+namespace {
+
+template <class T>
+struct largest_kernel {
+  T const* x;
+  std::int64_t stride;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
+    double const size = Kokkos::fabs(double(x[i * stride]));
+    if (is_finite(size) && size > most) {
+      most = size;
+    }
+  }
+};
+
+/// The identity of a maximum is below all numbers: nothing counts as zero.
+struct no_less_than_zero {
+  double* largest;
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    largest[k] = largest[k] > 0 ? largest[k] : 0;
+  }
+};
+
+struct reach_kernel {
+  double const* largest;
+  std::int32_t const* entries;
+  double* reach;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    // max(1, ceil(log2 n) - 1)
+    int shift = 1;
+    while (shift < 30 && entries[row] > std::int32_t(1) << (shift + 1)) {
+      ++shift;
+    }
+    reach[row] = largest[row] * double(std::int64_t(1) << shift);
+  }
+};
+
+template <class Exec>
+using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+}  // namespace
+
+template <execution_space Exec, real T>
+void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
+                    std::int64_t vectors, double* largest) {
+  for (std::int64_t k = 0; k < vectors; ++k) {
+    Kokkos::View<double, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const out(largest +
+                                                                                         k);
+    Kokkos::parallel_reduce("iso::sparse::write_largest", range<Exec>(exec, 0, length),
+                            largest_kernel<T>{x + k, stride},
+                            Kokkos::Max<double, typename Exec::memory_space>(out));
+  }
+  if (length == 0) {
+    Kokkos::parallel_for("iso::sparse::write_largest: of nothing", range<Exec>(exec, 0, vectors),
+                         no_less_than_zero{largest});
+  }
+}
+
+template <execution_space Exec>
+void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest,
+                  std::int32_t const* entries, double* reach) {
+  Kokkos::parallel_for("iso::sparse::make_plan: reach", range<Exec>(exec, 0, num_rows),
+                       reach_kernel{largest, entries, reach});
+}
+
+#define ISO_INSTANTIATE(Exec)                                                                      \
+  template void launch_largest<Exec, float>(Exec const&, float const*, std::int64_t, std::int64_t, \
+                                            std::int64_t, double*);                                \
+  template void launch_largest<Exec, double>(Exec const&, double const*, std::int64_t,             \
+                                             std::int64_t, std::int64_t, double*);                 \
+  template void launch_reach<Exec>(Exec const&, std::int64_t, double const*, std::int32_t const*,  \
+                                   double*);
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE
+
+void validate_bounds(std::int64_t rows, std::int64_t largest, std::int64_t entries) {
+  ISO_VALIDATE(
+      largest == rows && entries == rows,
+      "iso::sparse::make_plan: bounds of {} and {} rows for a matrix of {} (make them agree)",
+      largest, entries, rows);
+}
+
+void validate_largest(vector_facts const& x, std::int64_t largest) {
+  ISO_VALIDATE(x.plain && x.stride >= x.vectors,
+               "iso::sparse::write_largest: x has gaps between its numbers (those of a vector, or "
+               "of several at one place, must follow each other) use a plain view");
+  ISO_VALIDATE(largest == x.vectors,
+               "iso::sparse::write_largest: {} places for {} vectors (make them agree)", largest,
+               x.vectors);
+}
+
+namespace {
+
+void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts const& x,
+                      vector_facts const& y) {
+  ISO_VALIDATE(
+      x.length == num_cols && y.length == num_rows,
+      "iso::sparse::spmv: x of {} and y of {} for a matrix of {} x {} (x needs its columns, "
+      "y its rows)",
+      x.length, y.length, num_rows, num_cols);
+  ISO_VALIDATE(x.vectors == y.vectors,
+               "iso::sparse::spmv: {} vectors in and {} out (make them agree)", x.vectors,
+               y.vectors);
+  ISO_VALIDATE(x.plain && y.plain && x.stride >= x.vectors && y.stride >= y.vectors,
+               "iso::sparse::spmv: x or y has gaps between its numbers (those of a vector, or of "
+               "several at one place, must follow each other) use a plain view");
+  ISO_VALIDATE(x.first == x.last || y.first == y.last || x.last <= y.first || y.last <= x.first,
+               "iso::sparse::spmv: x and y overlap (y is written while x is read) use two views");
+}
+
+}  // namespace
+
+void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
+                      vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
+                      std::int64_t plan_working, std::int64_t plan_rows,
+                      spmv_options const& options, bool float_vectors, std::int64_t scratch,
+                      std::int64_t needed) {
+  validate_vectors(num_rows, num_cols, x, y);
+  ISO_VALIDATE(plan_groups == num_groups && plan_rows == num_rows && plan_working >= 0 &&
+                   plan_working <= plan_groups,
+               "iso::sparse::spmv: a plan of {} rows in {} groups for a matrix of {} in {} (it "
+               "belongs to another) use make_plan",
+               plan_rows, plan_groups, num_rows, num_groups);
+  ISO_VALIDATE(options.sum >= sum_order::automatic && options.sum <= sum_order::order_free,
+               "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
+               "iso::sparse::sum_order",
+               int(options.sum));
+  ISO_VALIDATE(options.sum != sum_order::order_free || !float_vectors,
+               "iso::sparse::spmv: order-free sums of floats (their 24 bits leave too few) use "
+               "vectors of double");
+  ISO_VALIDATE(options.shape.groups_per_launch >= 0,
+               "iso::sparse::spmv: groups_per_launch {} (must not be negative)",
+               options.shape.groups_per_launch);
+  ISO_VALIDATE(scratch >= needed,
+               "iso::sparse::spmv: scratch of {} bytes ({} are needed) reserve spmv_bytes_needed",
+               scratch, needed);
+}
+
+void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,
+                          std::int64_t columns, std::int64_t values, std::int64_t bases,
+                          bool relative, std::int64_t scales) {
+  ISO_VALIDATE(offsets == rows + 1,
+               "{}: {} row offsets for {} rows (there must be one more than rows)", function,
+               offsets, rows);
+  ISO_VALIDATE(columns == values, "{}: {} columns and {} values (make them agree)", function,
+               columns, values);
+  ISO_VALIDATE(bases == (relative ? rows : 0),
+               "{}: {} row bases for {} rows (one a row where columns have 16 bits, else none)",
+               function, bases, rows);
+  ISO_VALIDATE(scales == 0 || scales == rows, "{}: {} row scales for {} rows (one a row, or none)",
+               function, scales, rows);
+}
+
+void validate_grouped_lengths(char const* function, std::int64_t groups, std::int64_t slot_offsets,
+                              std::int64_t slots, std::int64_t offsets, std::int64_t values,
+                              int rows, std::int64_t num_rows, std::int64_t scales, bool aligned) {
+  ISO_VALIDATE(slot_offsets == groups + 1,
+               "{}: {} slot offsets for {} groups of rows (there must be one more than groups)",
+               function, slot_offsets, groups);
+  ISO_VALIDATE(offsets == 32 * slots && values == offsets * rows,
+               "{}: {} offsets and {} values for {} slots (32 and 32 times {} each)", function,
+               offsets, values, slots, rows);
+  ISO_VALIDATE(scales == 0 || scales == num_rows,
+               "{}: {} row scales for {} rows (one a row, or none)", function, scales, num_rows);
+  ISO_VALIDATE(aligned,
+               "{}: values that are not aligned (the {} of a column are read at once) use "
+               "a view of its own",
+               function, rows);
+}
+
+}  // namespace iso::sparse::detail

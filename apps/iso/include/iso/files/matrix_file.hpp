@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/matrix_file.hpp
+//! Sparse matrices as HDF5, laid out as SciPy has them, and as Matrix Market text: docs/formats.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace iso::files {
+
+/// A matrix by compressed rows in host memory.
+struct host_matrix {
+  /// Numbers as they are stored: the bits of IEEE half precision, float, or double.
+  using half_bits = std::vector<std::uint16_t>;
+  using value_array = std::variant<half_bits, std::vector<float>, std::vector<double>>;
+
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::vector<std::int64_t> offsets;  ///< [rows + 1], from 0 to the number of entries
+  std::vector<std::int32_t> indices;  ///< columns of the entries, from 0
+  value_array values;
+  std::map<std::string, std::string> notes;  ///< text attributes of an HDF5 file, besides `format`
+
+  [[nodiscard]] std::int64_t entries() const { return std::int64_t(indices.size()); }
+};
+
+/// Bits of half precision to the number. Exact.
+float from_half(std::uint16_t bits);
+
+/// Throws iso::file_error naming `path` and the first thing that is wrong: lengths that disagree,
+/// offsets that do not start at 0, fall, or do not end at the number of entries, a column outside
+/// the matrix, a value that is not finite. Columns of a row may stand in any order.
+void check_matrix(std::filesystem::path const& path, host_matrix const& matrix);
+
+/// Reads `.h5` and `.hdf5`, or `.mtx`, by the ending, and checks the result.
+/// \throws iso::file_error     another ending; the format's own errors, below
+/// \throws iso::out_of_memory  more than this machine has
+host_matrix read_matrix(std::filesystem::path const& path);
+/// Writes by the ending; whole or not at all.
+/// \throws iso::file_error
+void write_matrix(std::filesystem::path const& path, host_matrix const& matrix);
+/// Throws iso::file_error unless the ending is one that write_matrix knows.
+void check_matrix_ending(std::filesystem::path const& path);
+
+/// Datasets `data`, `indices`, `indptr`, `shape`, attribute `format` = "csr":
+/// `scipy.sparse.csr_matrix((data, indices, indptr), shape)`.
+/// \throws iso::file_error  not HDF5, truncated, a dataset missing or of the wrong kind, a length
+///                          that the file does not hold, a matrix that check_matrix refuses
+host_matrix read_hdf5_matrix(std::filesystem::path const& path);
+void write_hdf5_matrix(std::filesystem::path const& path, host_matrix const& matrix);
+
+/// Coordinate format; real, integer (both become double) or pattern (ones); general or symmetric.
+/// Rows come out ascending.
+/// \throws iso::file_error  with the number of the line: another kind of matrix, something that is
+///                          no number, not finite, or out of range, too few or too many entries, an
+///                          entry twice
+host_matrix read_matrix_market(std::filesystem::path const& path);
+/// Coordinate, real, general; the shortest decimal numbers that read back to the same bits.
+void write_matrix_market(std::filesystem::path const& path, host_matrix const& matrix);
+
+}  // namespace iso::files

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/matrix.hpp
+//! Dose-deposition matrices made, looked at and converted.
+#pragma once
+
+#include <iso/files/matrix_file.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace iso::jobs {
+
+/// Kinds of matrices that can be made, as the command line has them.
+std::vector<std::string> matrix_kinds();
+
+struct matrix_request {
+  std::string backend;
+  std::string kind;             ///< one of matrix_kinds()
+  std::string values = "half";  ///< or "float" or "double"
+  // Of the matrices after a published table:
+  double factor = 1;       ///< of rows and non-zeros
+  double similarity = 1;   ///< share of rows that are like their neighbours
+  std::uint64_t seed = 0;  ///< 0: the kind's own
+  // Of pencil beams:
+  std::int64_t size = 100;  ///< voxels along each side
+  double spacing = 3;       ///< mm
+  double angle = 0;         ///< degrees, from x to y
+  double entrance = 150;    ///< mm before the isocenter
+  double radius = 30;       ///< mm, of the target
+  double spot_spacing = 5;
+  double layer_spacing = 5;
+  double initial_sigma = 4;
+  double lateral_loss = 0.01;
+  double distal_cut = 0.001;
+  std::vector<std::pair<double, double>> slabs;  ///< thickness in mm, stopping power over water's
+};
+
+/// What a matrix looks like. Element k of a histogram counts sizes from 2^k to below 2^(k+1).
+struct matrix_facts {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+  std::int64_t empty_rows = 0;
+  std::int64_t short_rows = 0;  ///< not empty, fewer than 32 entries
+  std::int64_t longest = 0;
+  double mean_length = 0;  ///< of the rows that are not empty
+  double mean_run = 0;
+  double wide_share = 0;         ///< of the steps between entries: above 255 columns
+  double jaccard = 0;            ///< of neighbouring rows
+  std::array<double, 3> fill{};  ///< of groups of 2, 4, 8 rows
+  std::vector<std::int64_t> row_lengths;
+  std::vector<std::int64_t> run_lengths;
+  bool ascending = true;  ///< else runs, gaps, likeness and fill mean nothing
+  std::int64_t stored_zeros = 0;
+};
+
+struct matrix_result {
+  files::host_matrix matrix;
+  matrix_facts facts;
+  std::string hash;       ///< of offsets, columns and values
+  double time_ms = 0;     ///< of making it, transfers left out
+  double cut_radius = 0;  ///< pencil beams: standard deviations that are kept
+};
+
+/// \throws iso::invalid_argument  what cannot be made
+/// \throws iso::out_of_memory
+/// \throws iso::cancelled
+matrix_result generate_matrix(matrix_request const& request, observer const& watch);
+
+/// Checks a matrix on `backend` and counts.
+/// \throws iso::invalid_argument  what iso::sparse::validate finds
+matrix_facts inspect_matrix(std::string const& backend, files::host_matrix const& matrix,
+                            observer const& watch);
+
+/// What storing numbers in fewer bits did.
+struct conversion_counts {
+  std::int64_t lost = 0;       ///< became zero, and were dropped
+  std::int64_t subnormal = 0;  ///< kept, with fewer digits
+};
+
+/// Values as "half", "float" or "double", rounded to nearest and even.
+/// \throws iso::invalid_argument  a value that the type cannot hold
+conversion_counts convert_values(files::host_matrix& matrix, std::string const& values);
+
+/// Sixteen hexadecimal digits over everything that makes the matrix.
+std::string hash_matrix(files::host_matrix const& matrix);
+
+}  // namespace iso::jobs

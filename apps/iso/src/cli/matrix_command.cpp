@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/matrix_file.hpp>
+#include <iso/jobs/matrix.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace iso::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct matrix_options {
+  common_options common;
+  std::string input;
+  std::string output;
+  std::string values = "keep";
+  std::vector<double> slabs;
+  jobs::matrix_request request;
+};
+
+std::string one_backend(std::string const& choice) {
+  auto const chosen = jobs::choose_backends(choice);
+  if (chosen.size() != 1) {
+    throw invalid_argument(fmt::format("--backend '{}' (matrix runs on one) name one", choice));
+  }
+  return chosen.front();
+}
+
+char const* kind_of(files::host_matrix const& matrix) {
+  return matrix.values.index() == 0 ? "half" : matrix.values.index() == 1 ? "float" : "double";
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? double(part) / double(whole) : 0.0;
+}
+
+json histogram(std::vector<std::int64_t> const& counts) {
+  json result = json::object();
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] != 0) {
+      result[std::to_string(std::int64_t(1) << k)] = counts[k];
+    }
+  }
+  return result;
+}
+
+json to_json(jobs::matrix_facts const& f) {
+  json document = {{"rows", f.rows},
+                   {"columns", f.columns},
+                   {"nonzeros", f.nonzeros},
+                   {"stored_zeros", f.stored_zeros},
+                   {"ascending", f.ascending},
+                   {"empty_rows", share(f.empty_rows, f.rows)},
+                   {"rows_below_32", share(f.short_rows, f.rows - f.empty_rows)},
+                   {"mean_length", f.mean_length},
+                   {"longest", f.longest},
+                   {"row_lengths", histogram(f.row_lengths)}};
+  if (f.ascending) {
+    document["mean_run"] = f.mean_run;
+    document["gaps_over_255"] = f.wide_share;
+    document["jaccard"] = f.jaccard;
+    document["fill"] = {{"2", f.fill[0]}, {"4", f.fill[1]}, {"8", f.fill[2]}};
+    document["runs"] = histogram(f.run_lengths);
+  }
+  return document;
+}
+
+void print_histograms(jobs::matrix_facts const& f) {
+  fmt::print("\n{:>16} {:>14} {:>14}\n", "size", "rows", f.ascending ? "runs" : "");
+  auto const at = [](std::vector<std::int64_t> const& counts, std::size_t k) {
+    return k < counts.size() ? counts[k] : 0;
+  };
+  for (std::size_t k = 0; k < std::max(f.row_lengths.size(), f.run_lengths.size()); ++k) {
+    auto const low = std::int64_t(1) << k;
+    fmt::print("{:>16} {:>14} {:>14}\n", fmt::format("{} to {}", low, 2 * low - 1),
+               at(f.row_lengths, k),
+               f.ascending ? fmt::format("{}", at(f.run_lengths, k)) : std::string());
+  }
+}
+
+void print_facts(jobs::matrix_facts const& f) {
+  fmt::print("{} rows x {} columns, {} non-zeros\n", f.rows, f.columns, f.nonzeros);
+  fmt::print("rows: {:.2f} % empty; of the others {:.2f} % below 32, mean {:.1f}, longest {}\n",
+             100 * share(f.empty_rows, f.rows), 100 * share(f.short_rows, f.rows - f.empty_rows),
+             f.mean_length, f.longest);
+  if (f.ascending) {
+    fmt::print("runs of consecutive columns: mean {:.1f}; {:.2f} % of the gaps exceed 255\n",
+               f.mean_run, 100 * f.wide_share);
+    fmt::print(
+        "neighbouring rows share {:.1f} % of their columns; fill of groups of 2, 4, 8 rows: "
+        "{:.3f}, {:.3f}, {:.3f}\n",
+        100 * f.jaccard, f.fill[0], f.fill[1], f.fill[2]);
+  } else {
+    fmt::print("columns of a row do not ascend, or stand twice: no runs, no likeness of rows\n");
+  }
+  if (f.stored_zeros > 0) {
+    fmt::print("{} of the non-zeros are stored zeros\n", f.stored_zeros);
+  }
+  print_histograms(f);
+}
+
+void check_files(matrix_options const& options, bool output_needed) {
+  if (output_needed && options.output.empty() && options.common.json_file.empty()) {
+    throw invalid_argument("nothing to write (the result would be lost) give --output or --json");
+  }
+  if (!options.output.empty()) {
+    files::check_matrix_ending(options.output);
+  }
+  check_writable(options.output);
+  check_writable(options.common.json_file);
+  auto const clash = [](std::string const& a, std::string const& b) {
+    return !a.empty() && !b.empty() && fs::weakly_canonical(a) == fs::weakly_canonical(b);
+  };
+  if (clash(options.output, options.common.json_file) ||
+      clash(options.input, options.common.json_file) || clash(options.input, options.output)) {
+    throw file_error(
+        fmt::format("'{}' is named twice (one would overwrite the other) give each "
+                    "its own name",
+                    options.output.empty() ? options.common.json_file : options.output));
+  }
+}
+
+int run_generate(matrix_options& options) {
+  check_files(options, true);
+  auto& request = options.request;
+  if (options.slabs.size() % 2 != 0) {
+    throw invalid_argument("--slabs takes pairs: thickness in mm and stopping power");
+  }
+  for (std::size_t i = 0; i < options.slabs.size(); i += 2) {
+    request.slabs.emplace_back(options.slabs[i], options.slabs[i + 1]);
+  }
+  jobs::session const session(options.common.threads);
+  request.backend = one_backend(options.common.backend);
+  auto const result = jobs::generate_matrix(request, terminal_observer());
+  if (!options.output.empty()) {
+    files::write_matrix(options.output, result.matrix);
+  }
+  if (options.common.json_file != "-") {
+    fmt::print("{} on {} in {:.4g} ms; hash {}\n", request.kind, request.backend, result.time_ms,
+               result.hash);
+    if (result.cut_radius > 0) {
+      fmt::print(
+          "cut off: beyond {:.3f} standard deviations ({:.3g} % of a spot's dose), behind "
+          "the peak below {:.3g} % of it\n",
+          result.cut_radius, 100 * request.lateral_loss, 100 * request.distal_cut);
+    }
+    print_facts(result.facts);
+  }
+  json document = {{"isocenter", ISO_VERSION}, {"operation", "matrix generate"},
+                   {"kind", request.kind},     {"backend", request.backend},
+                   {"values", request.values}, {"hash", result.hash},
+                   {"time_ms", result.time_ms}};
+  document["matrix"] = to_json(result.facts);
+  write_json(options.common.json_file, document);
+  return success;
+}
+
+int run_info(matrix_options const& options) {
+  check_files(options, false);
+  jobs::session const session(options.common.threads);
+  auto const backend = one_backend(options.common.backend);
+  auto const matrix = files::read_matrix(options.input);
+  auto const facts = jobs::inspect_matrix(backend, matrix, terminal_observer());
+  auto const hash = jobs::hash_matrix(matrix);
+  if (options.common.json_file != "-") {
+    fmt::print("'{}': {} values; hash {}\n", options.input, kind_of(matrix), hash);
+    for (auto const& [name, text] : matrix.notes) {
+      fmt::print("{}: {}\n", name, text);
+    }
+    print_facts(facts);
+  }
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "matrix info"},
+                   {"backend", backend},
+                   {"values", kind_of(matrix)},
+                   {"hash", hash},
+                   {"notes", matrix.notes}};
+  document["matrix"] = to_json(facts);
+  write_json(options.common.json_file, document);
+  return success;
+}
+
+int run_convert(matrix_options const& options) {
+  check_files(options, true);
+  auto matrix = files::read_matrix(options.input);
+  jobs::conversion_counts counts;
+  if (options.values != "keep") {
+    counts = jobs::convert_values(matrix, options.values);
+  }
+  files::write_matrix(options.output, matrix);
+  if (counts.lost > 0) {
+    spdlog::warn("{} non-zeros became zero and were dropped", counts.lost);
+  }
+  if (counts.subnormal > 0) {
+    spdlog::warn("{} values are below the least normal number and lost digits", counts.subnormal);
+  }
+  auto const hash = jobs::hash_matrix(matrix);
+  if (options.common.json_file != "-") {
+    fmt::print("'{}': {} rows x {} columns, {} non-zeros, {} values; hash {}\n", options.output,
+               matrix.rows, matrix.columns, matrix.entries(), kind_of(matrix), hash);
+  }
+  write_json(options.common.json_file, {{"isocenter", ISO_VERSION},
+                                        {"operation", "matrix convert"},
+                                        {"values", kind_of(matrix)},
+                                        {"hash", hash},
+                                        {"lost", counts.lost},
+                                        {"subnormal", counts.subnormal}});
+  return success;
+}
+
+void add_field_options(CLI::App& sub, matrix_options& options) {
+  auto& r = options.request;
+  auto const mm = [&](char const* name, double& value, char const* text) {
+    sub.add_option(name, value, text)->check(number_from(0, 1e6))->capture_default_str();
+  };
+  sub.add_option("--size", r.size, "pencil beams: voxels along each side")
+      ->check(CLI::Range(1, 1290))
+      ->capture_default_str();
+  mm("--spacing", r.spacing, "pencil beams: of the voxels, mm");
+  sub.add_option("--angle", r.angle, "pencil beams: direction, degrees from x to y")
+      ->check(number_from(-360, 360))
+      ->capture_default_str();
+  mm("--entrance", r.entrance, "pencil beams: mm of phantom before the isocenter");
+  mm("--radius", r.radius, "pencil beams: of the spherical target, mm");
+  mm("--spot-spacing", r.spot_spacing, "pencil beams: mm");
+  mm("--layer-spacing", r.layer_spacing, "pencil beams: mm of water");
+  mm("--sigma", r.initial_sigma, "pencil beams: lateral sigma at the entrance, mm");
+  mm("--lateral-loss", r.lateral_loss, "pencil beams: share of a spot's dose that is cut off");
+  mm("--distal-cut", r.distal_cut, "pencil beams: least dose behind the peak, over the peak");
+  sub.add_option("--slabs", options.slabs,
+                 "pencil beams: slabs from the entrance on, each its thickness in mm and its "
+                 "stopping power over water's");
+}
+
+command add_generate(CLI::App& app) {
+  auto const options = std::make_shared<matrix_options>();
+  auto* const sub = app.add_subcommand(
+      "generate", "A dose matrix made up to a published table, or of proton pencil beams");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  sub->add_option("kind", options->request.kind, "what to make")
+      ->check(CLI::IsMember(jobs::matrix_kinds()))
+      ->required();
+  sub->add_option("--output", options->output, "matrix file: .h5 (HDF5) or .mtx (Matrix Market)");
+  sub->add_option("--values", options->request.values, "how values are stored")
+      ->check(CLI::IsMember({"half", "float", "double"}))
+      ->capture_default_str();
+  sub->add_option("--factor", options->request.factor, "table: scales rows and non-zeros")
+      ->check(number_from(1e-6, 100))
+      ->capture_default_str();
+  sub->add_option("--similarity", options->request.similarity,
+                  "table: share of rows that are like their neighbours")
+      ->check(number_from(0, 1))
+      ->capture_default_str();
+  sub->add_option("--seed", options->request.seed, "table: of the random numbers (0: its own)")
+      ->capture_default_str();
+  add_field_options(*sub, *options);
+  return [options] { return run_generate(*options); };
+}
+
+command add_convert(CLI::App& app) {
+  auto const options = std::make_shared<matrix_options>();
+  auto* const sub = app.add_subcommand("convert", "Another format, or other stored values");
+  sub->add_option("input", options->input, "matrix file: .h5, .hdf5 or .mtx")->required();
+  sub->add_option("output", options->output, "matrix file: .h5, .hdf5 or .mtx")->required();
+  sub->add_option("--values", options->values, "how values are stored; keep: as they are")
+      ->check(CLI::IsMember({"keep", "half", "float", "double"}))
+      ->capture_default_str();
+  sub->add_option("--json", options->common.json_file,
+                  "also write the results as JSON to this file ('-': here)");
+  return [options] { return run_convert(*options); };
+}
+
+command add_matrix_info(CLI::App& app) {
+  auto const options = std::make_shared<matrix_options>();
+  auto* const sub =
+      app.add_subcommand("info", "Checks a matrix; histograms of rows, runs and likeness");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  sub->add_option("input", options->input, "matrix file: .h5, .hdf5 or .mtx")->required();
+  return [options] { return run_info(*options); };
+}
+
+}  // namespace
+
+command add_matrix(CLI::App& app) {
+  auto* const sub = app.add_subcommand("matrix", "Dose-deposition matrices");
+  sub->require_subcommand(1);
+  auto const commands = std::make_shared<std::map<std::string, command>>();
+  (*commands)["generate"] = add_generate(*sub);
+  (*commands)["convert"] = add_convert(*sub);
+  (*commands)["info"] = add_matrix_info(*sub);
+  return [sub, commands] { return commands->at(sub->get_subcommands().front()->get_name())(); };
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace iso::files::detail {
+
+/// Where an array has a NaN or an infinity, and which.
+template <class T>
+struct not_finite {
+  std::array<std::int64_t, 3> place;
+  T value;
+};
+
+/// The first of `values`, an array of `extent` with the last axis fastest, that is not finite.
+template <class Values>
+auto first_not_finite(Values const& values, std::array<std::int64_t, 3> const& n) {
+  using result = not_finite<typename Values::value_type>;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      auto const at = std::int64_t(i);
+      return std::optional<result>({{at / (n[1] * n[2]), at / n[2] % n[1], at % n[2]}, values[i]});
+    }
+  }
+  return std::optional<result>();
+}
+
+}  // namespace iso::files::detail

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hdf5_handle.hpp"
+#include "image_header.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/matrix_file.hpp>
+
+#include <fmt/core.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace iso::files {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+using handle = detail::hdf5_handle;
+
+// IEEE binary16, as h5py describes float16: HDF5 has no name of its own for it.
+handle half_type(fs::path const& path) {
+  hid_t const type = H5Tcopy(H5T_IEEE_F32LE);
+  bool const made = type >= 0 && H5Tset_fields(type, 15, 10, 5, 0, 10) >= 0 &&
+                    H5Tset_size(type, 2) >= 0 && H5Tset_ebias(type, 15) >= 0;
+  return {path, made ? type : -1, H5Tclose, "HDF5 refuses the type of half precision"};
+}
+
+struct source {
+  fs::path const& path;
+  hid_t file;
+};
+
+handle open_dataset(source const& from, char const* name) {
+  return {
+      from.path, H5Dopen2(from.file, name, H5P_DEFAULT), H5Dclose,
+      fmt::format("dataset /{} is missing (data, indices, indptr and shape are expected)", name)};
+}
+
+/// The length of a dataset with one axis, of which the file holds every byte.
+std::int64_t checked_length(source const& from, hid_t dataset, char const* name) {
+  handle const space(from.path, H5Dget_space(dataset), H5Sclose,
+                     fmt::format("dataset /{} has no shape", name));
+  if (int const axes = H5Sget_simple_extent_ndims(space); axes != 1) {
+    refuse(from.path, fmt::format("dataset /{} has {} axes (1 is expected)", name, axes));
+  }
+  hsize_t length = 0;
+  H5Sget_simple_extent_dims(space, &length, nullptr);
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose,
+                    fmt::format("dataset /{} has no type", name));
+  handle const creation(from.path, H5Dget_create_plist(dataset), H5Pclose,
+                        fmt::format("dataset /{} is damaged", name));
+  __extension__ using wide = unsigned __int128;
+  wide const needed = wide(length) * wide(H5Tget_size(type));
+  hsize_t const stored = H5Dget_storage_size(dataset);
+  bool const chunked = H5Pget_layout(creation) == H5D_CHUNKED;
+  std::error_code unknown;
+  auto const size = fs::file_size(from.path, unknown);
+  // Compression packs 1032 to 1 at the most.
+  if (needed > wide(stored) * (chunked ? 1032 : 1) || (!unknown && stored > size)) {
+    refuse(from.path,
+           fmt::format("dataset /{} claims {} numbers ({} bytes of them are stored) fetch or write "
+                       "it again",
+                       name, length, stored));
+  }
+  return std::int64_t(length);
+}
+
+void expect_integers(source const& from, hid_t dataset, char const* name) {
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose,
+                    fmt::format("dataset /{} has no type", name));
+  if (H5Tget_class(type) != H5T_INTEGER) {
+    refuse(from.path, fmt::format("dataset /{} holds no whole numbers (these are expected)", name));
+  }
+}
+
+template <class T>
+void resize(source const& from, std::vector<T>& values, std::int64_t count) {
+  try {
+    values.resize(std::size_t(count));
+  } catch (std::exception const&) {
+    auto const bytes = std::uint64_t(count) * sizeof(T);
+    throw out_of_memory(
+        fmt::format("'{}': {} bytes do not fit the memory", from.path.string(), bytes), bytes, 0);
+  }
+}
+
+template <class T>
+std::vector<T> read_all(source const& from, hid_t dataset, char const* name, hid_t memory_type) {
+  std::vector<T> values;
+  resize(from, values, checked_length(from, dataset, name));
+  if (H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    refuse(from.path, fmt::format("dataset /{} cannot be read (truncated or damaged)", name));
+  }
+  return values;
+}
+
+// Numbers that the wanted type cannot hold become its largest, which no matrix accepts.
+template <class T>
+std::vector<T> read_integers(source const& from, char const* name) {
+  handle const dataset = open_dataset(from, name);
+  expect_integers(from, dataset, name);
+  return read_all<T>(from, dataset, name, sizeof(T) == 4 ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64);
+}
+
+bool is_half(hid_t type) {
+  std::size_t sign = 0;
+  std::size_t exponent_at = 0;
+  std::size_t exponent = 0;
+  std::size_t fraction_at = 0;
+  std::size_t fraction = 0;
+  return H5Tget_size(type) == 2 &&
+         H5Tget_fields(type, &sign, &exponent_at, &exponent, &fraction_at, &fraction) >= 0 &&
+         exponent == 5 && fraction == 10 && H5Tget_ebias(type) == 15;
+}
+
+host_matrix::value_array read_values(source const& from) {
+  handle const dataset = open_dataset(from, "data");
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose, "dataset /data has no type");
+  auto const kind = H5Tget_class(type);
+  if (kind == H5T_FLOAT && is_half(type)) {
+    handle const half = half_type(from.path);
+    return read_all<std::uint16_t>(from, dataset, "data", half);
+  }
+  if (kind == H5T_FLOAT && H5Tget_size(type) <= 4) {
+    return read_all<float>(from, dataset, "data", H5T_NATIVE_FLOAT);
+  }
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
+    refuse(from.path, "dataset /data holds no numbers (half, float, double or integers)");
+  }
+  return read_all<double>(from, dataset, "data", H5T_NATIVE_DOUBLE);
+}
+
+std::string read_text(source const& from, hid_t attribute, std::string const& name) {
+  handle const type(from.path, H5Aget_type(attribute), H5Tclose,
+                    fmt::format("attribute '{}' has no type", name));
+  if (H5Tget_class(type) != H5T_STRING) {
+    return {};
+  }
+  if (H5Tis_variable_str(type) > 0) {
+    char* text = nullptr;
+    handle const memory(from.path, H5Tcopy(type), H5Tclose, "HDF5 refuses a type of text");
+    if (H5Aread(attribute, memory, &text) < 0 || text == nullptr) {
+      refuse(from.path, fmt::format("attribute '{}' cannot be read (damaged)", name));
+    }
+    std::string result(text);
+    H5free_memory(text);
+    return result;
+  }
+  std::size_t const length = H5Tget_size(type);
+  if (length > std::size_t(1) << 20) {
+    refuse(from.path, fmt::format("attribute '{}' claims {} characters (damaged)", name, length));
+  }
+  std::string text(length, '\0');
+  if (H5Aread(attribute, type, text.data()) < 0) {
+    refuse(from.path, fmt::format("attribute '{}' cannot be read (damaged)", name));
+  }
+  text.resize(text.find('\0') == std::string::npos ? text.size() : text.find('\0'));
+  return text;
+}
+
+std::map<std::string, std::string> read_notes(source const& from) {
+  std::map<std::string, std::string> notes;
+  handle const root(from.path, H5Gopen2(from.file, "/", H5P_DEFAULT), H5Gclose,
+                    "has no root group (damaged)");
+  H5O_info_t facts;
+  if (H5Oget_info2(root, &facts, H5O_INFO_NUM_ATTRS) < 0) {
+    refuse(from.path, "its attributes cannot be read (damaged)");
+  }
+  for (hsize_t i = 0; i < facts.num_attrs; ++i) {
+    handle const attribute(
+        from.path,
+        H5Aopen_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose, "an attribute cannot be opened (damaged)");
+    handle const space(from.path, H5Aget_space(attribute), H5Sclose, "an attribute is damaged");
+    auto const length = H5Aget_name(attribute, 0, nullptr);
+    std::string name(std::size_t(std::max<ssize_t>(length, 0)), '\0');
+    H5Aget_name(attribute, name.size() + 1, name.data());
+    if (H5Sget_simple_extent_npoints(space) == 1) {
+      auto const text = read_text(from, attribute, name);
+      if (!text.empty()) {
+        notes[name] = text;
+      }
+    }
+  }
+  return notes;
+}
+
+void write_note(fs::path const& path, hid_t file, std::string const& name,
+                std::string const& text) {
+  handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
+  H5Tset_size(type, H5T_VARIABLE);  // what h5py reads as str, not bytes
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)");
+  handle const attribute(path,
+                         H5Acreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose, "cannot be written (HDF5 attribute)");
+  char const* const start = text.c_str();
+  if (H5Awrite(attribute, type, &start) < 0) {
+    refuse(path, fmt::format("cannot be written (attribute '{}')", name));
+  }
+}
+
+void write_array(fs::path const& path, hid_t file, char const* name, hid_t stored, hid_t memory,
+                 void const* values, std::size_t count) {
+  hsize_t const length = count;
+  handle const space(path, H5Screate_simple(1, &length, nullptr), H5Sclose,
+                     "cannot be written (shape)");
+  handle const dataset(path,
+                       H5Dcreate2(file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose, "cannot be written (HDF5 dataset)");
+  if (count > 0 && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    refuse(path, fmt::format("dataset /{} cannot be written (is the disk full?)", name));
+  }
+}
+
+void write_values(fs::path const& path, hid_t file, host_matrix const& matrix) {
+  if (auto const* const half = std::get_if<host_matrix::half_bits>(&matrix.values)) {
+    handle const type = half_type(path);
+    write_array(path, file, "data", type, type, half->data(), half->size());
+  } else if (auto const* const single = std::get_if<std::vector<float>>(&matrix.values)) {
+    write_array(path, file, "data", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, single->data(),
+                single->size());
+  } else {
+    auto const& wide = std::get<std::vector<double>>(matrix.values);
+    write_array(path, file, "data", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, wide.data(), wide.size());
+  }
+}
+
+void check_shape(source const& from, std::vector<std::int64_t> const& shape) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > most || shape[1] > most) {
+    refuse(from.path, fmt::format("dataset /shape holds {} numbers, {} and {} (rows and columns "
+                                  "are expected, each from 0 to {})",
+                                  shape.size(), shape.empty() ? -1 : shape[0],
+                                  shape.size() < 2 ? -1 : shape[1], most));
+  }
+}
+
+}  // namespace
+
+host_matrix read_hdf5_matrix(fs::path const& path) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  if (!fs::is_regular_file(path)) {
+    refuse(path, "cannot be opened (no such file)");
+  }
+  handle const file(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+                    "is not a whole HDF5 file (truncated, damaged, or another format)");
+  source const from{path, file};
+  host_matrix matrix;
+  matrix.notes = read_notes(from);
+  auto const format = matrix.notes["format"];
+  if (format != "csr") {
+    refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected) convert it with "
+                             "scipy.sparse.csr_matrix",
+                             format));
+  }
+  matrix.notes.erase("format");
+  auto const shape = read_integers<std::int64_t>(from, "shape");
+  check_shape(from, shape);
+  matrix.rows = shape[0];
+  matrix.columns = shape[1];
+  matrix.offsets = read_integers<std::int64_t>(from, "indptr");
+  matrix.indices = read_integers<std::int32_t>(from, "indices");
+  matrix.values = read_values(from);
+  check_matrix(path, matrix);
+  return matrix;
+}
+
+void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  check_matrix(path, matrix);
+  auto const value_bytes =
+      std::visit([](auto const& all) { return all.size() * sizeof(all[0]); }, matrix.values);
+  std::uintmax_t const bytes = 8 * matrix.offsets.size() + 4 * matrix.indices.size() + value_bytes;
+  atomic_file whole(path, bytes + 65536);
+  {
+    handle const file(path,
+                      H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Fclose, "cannot be written (HDF5 refused to make the file)");
+    std::int64_t const shape[2] = {matrix.rows, matrix.columns};
+    write_array(path, file, "shape", H5T_STD_I64LE, H5T_NATIVE_INT64, shape, 2);
+    write_array(path, file, "indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, matrix.offsets.data(),
+                matrix.offsets.size());
+    write_array(path, file, "indices", H5T_STD_I32LE, H5T_NATIVE_INT32, matrix.indices.data(),
+                matrix.indices.size());
+    write_values(path, file, matrix);
+    for (auto const& [name, text] : matrix.notes) {
+      if (name != "format") {
+        write_note(path, file, name, text);
+      }
+    }
+    write_note(path, file, "format", "csr");
+    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
+      refuse(path, "cannot be written (is the disk full?)");
+    }
+  }
+  whole.check_written(bytes);
+  whole.commit();
+}
+
+}  // namespace iso::files

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "image_header.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/matrix_file.hpp>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <optional>
+
+namespace iso::files {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+
+constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+
+enum class field { real, integer, pattern };
+enum class symmetry { general, symmetric };
+
+struct entry {
+  std::int32_t row;
+  std::int32_t column;
+  double value;
+};
+
+/// Lines of a file, with their number; blanks at both ends taken off.
+class line_reader {
+ public:
+  explicit line_reader(fs::path const& path) : path_(path), in_(path, std::ios::binary) {
+    if (!in_ || fs::is_directory(path)) {
+      refuse(path, "cannot be opened (no such file, or not readable)");
+    }
+  }
+  /// False at the file's end.
+  bool next() {
+    if (!std::getline(in_, line_)) {
+      return false;
+    }
+    ++number_;
+    return true;
+  }
+  /// The next line that is neither empty nor a comment.
+  bool next_data() {
+    while (next()) {
+      if (!text().empty() && text().front() != '%') {
+        return true;
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] std::string_view text() const { return detail::trimmed(line_); }
+  [[noreturn]] void refuse_line(std::string const& sentence) const {
+    refuse(path_, fmt::format("line {}: {}", number_, sentence));
+  }
+  [[nodiscard]] fs::path const& path() const { return path_; }
+
+ private:
+  fs::path path_;
+  std::ifstream in_;
+  std::string line_;
+  std::int64_t number_ = 0;
+};
+
+std::string_view take_word(std::string_view& rest) {
+  rest = detail::trimmed(rest);
+  auto const word = rest.substr(0, rest.find_first_of(" \t"));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+template <class T>
+std::optional<T> parsed(std::string_view word) {
+  if (word.starts_with('+')) {
+    word.remove_prefix(1);
+  }
+  T number{};
+  auto const [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc{} || end != word.data() + word.size() || word.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::string lower(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return text;
+}
+
+struct banner {
+  field values = field::real;
+  symmetry shape = symmetry::general;
+};
+
+banner read_banner(line_reader& lines) {
+  if (!lines.next()) {
+    refuse(lines.path(), "is empty (a Matrix Market file is expected)");
+  }
+  auto rest = lines.text();
+  std::string words[5];
+  for (auto& word : words) {
+    word = lower(take_word(rest));
+  }
+  if (words[0] != "%%matrixmarket" || words[1] != "matrix" || !detail::trimmed(rest).empty()) {
+    lines.refuse_line("is not '%%MatrixMarket matrix ...' (another format, or damaged)");
+  }
+  if (words[2] != "coordinate") {
+    lines.refuse_line(
+        fmt::format("format '{}' (coordinate is read, dense arrays are not)", words[2]));
+  }
+  banner found;
+  if (words[3] == "integer") {
+    found.values = field::integer;
+  } else if (words[3] == "pattern") {
+    found.values = field::pattern;
+  } else if (words[3] != "real") {
+    lines.refuse_line(fmt::format("values '{}' (real, integer and pattern are read)", words[3]));
+  }
+  if (words[4] == "symmetric") {
+    found.shape = symmetry::symmetric;
+  } else if (words[4] != "general") {
+    lines.refuse_line(fmt::format("symmetry '{}' (general and symmetric are read)", words[4]));
+  }
+  return found;
+}
+
+struct size_line {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t entries = 0;
+};
+
+size_line read_size(line_reader& lines, banner const& head) {
+  if (!lines.next_data()) {
+    refuse(lines.path(), "ends before the line of sizes (truncated)");
+  }
+  auto rest = lines.text();
+  auto const rows = parsed<std::int64_t>(take_word(rest));
+  auto const columns = parsed<std::int64_t>(take_word(rest));
+  auto const entries = parsed<std::int64_t>(take_word(rest));
+  if (!rows || !columns || !entries || !detail::trimmed(rest).empty()) {
+    lines.refuse_line(fmt::format("'{}' is not 'rows columns entries'", lines.text()));
+  }
+  if (*rows < 0 || *columns < 0 || *rows > most || *columns > most || *entries < 0) {
+    lines.refuse_line(
+        fmt::format("a matrix of {} x {} with {} entries (rows and columns from 0 to "
+                    "{}, entries not negative)",
+                    *rows, *columns, *entries, most));
+  }
+  // The shortest entry is "1 1" and its end of line.
+  auto const bytes = fs::file_size(lines.path());
+  if (std::uint64_t(*entries) > (bytes + 1) / 4) {
+    lines.refuse_line(
+        fmt::format("{} entries are claimed (a file of {} bytes cannot hold them: "
+                    "truncated, or the claim is wrong)",
+                    *entries, bytes));
+  }
+  if (head.shape == symmetry::symmetric && *rows != *columns) {
+    lines.refuse_line(
+        fmt::format("a symmetric matrix of {} x {} (must be square)", *rows, *columns));
+  }
+  return {*rows, *columns, *entries};
+}
+
+std::int64_t parse_index(line_reader const& lines, std::string_view word, char const* what,
+                         std::int64_t count) {
+  auto const index = parsed<std::int64_t>(word);
+  if (!index) {
+    lines.refuse_line(fmt::format("'{}' is not the number of a {}", word, what));
+  }
+  if (*index < 1 || *index > count) {
+    lines.refuse_line(fmt::format("{} {} (the file has {}, counted from 1)", what, *index, count));
+  }
+  return *index - 1;
+}
+
+double parse_value(line_reader const& lines, std::string_view word, field kind) {
+  if (kind == field::integer) {
+    auto const value = parsed<std::int64_t>(word);
+    if (!value) {
+      lines.refuse_line(fmt::format("'{}' is not a whole number", word));
+    }
+    return double(*value);
+  }
+  auto const value = parsed<double>(word);
+  if (!value || !std::isfinite(*value)) {
+    lines.refuse_line(fmt::format("'{}' is not a finite number", word));
+  }
+  return *value;
+}
+
+entry parse_entry(line_reader const& lines, banner const& head, size_line const& size) {
+  auto rest = lines.text();
+  auto const row = parse_index(lines, take_word(rest), "row", size.rows);
+  auto const column = parse_index(lines, take_word(rest), "column", size.columns);
+  double const value =
+      head.values == field::pattern ? 1.0 : parse_value(lines, take_word(rest), head.values);
+  if (!detail::trimmed(rest).empty()) {
+    lines.refuse_line(fmt::format("'{}' follows the entry", detail::trimmed(rest)));
+  }
+  if (head.shape == symmetry::symmetric && column > row) {
+    lines.refuse_line(
+        fmt::format("entry ({}, {}) lies above the diagonal (a symmetric file holds "
+                    "the others alone)",
+                    row + 1, column + 1));
+  }
+  return {std::int32_t(row), std::int32_t(column), value};
+}
+
+std::vector<entry> read_entries(line_reader& lines, banner const& head, size_line const& size) {
+  std::vector<entry> entries;
+  std::size_t const factor = head.shape == symmetry::symmetric ? 2 : 1;
+  try {
+    entries.reserve(std::size_t(size.entries) * factor);
+  } catch (std::exception const&) {
+    auto const bytes = std::uint64_t(size.entries) * factor * sizeof(entry);
+    throw out_of_memory(
+        fmt::format("'{}': {} bytes do not fit the memory", lines.path().string(), bytes), bytes,
+        0);
+  }
+  for (std::int64_t n = 0; n < size.entries; ++n) {
+    if (!lines.next_data()) {
+      refuse(lines.path(), fmt::format("ends after {} of {} entries (truncated)", n, size.entries));
+    }
+    entries.push_back(parse_entry(lines, head, size));
+    entry const last = entries.back();
+    if (factor == 2 && last.row != last.column) {
+      entries.push_back({last.column, last.row, last.value});
+    }
+  }
+  if (lines.next_data()) {
+    lines.refuse_line(fmt::format("more than the {} entries that are claimed", size.entries));
+  }
+  return entries;
+}
+
+}  // namespace
+
+host_matrix read_matrix_market(fs::path const& path) {
+  line_reader lines(path);
+  auto const head = read_banner(lines);
+  auto const size = read_size(lines, head);
+  auto entries = read_entries(lines, head, size);
+  std::sort(entries.begin(), entries.end(), [](entry const& a, entry const& b) {
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+  });
+  host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}};
+  auto& values = std::get<std::vector<double>>(matrix.values);
+  matrix.offsets.assign(std::size_t(size.rows) + 1, 0);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    auto const& e = entries[i];
+    if (i > 0 && entries[i - 1].row == e.row && entries[i - 1].column == e.column) {
+      refuse(path, fmt::format("entry ({}, {}) stands there twice (each may once)", e.row + 1,
+                               e.column + 1));
+    }
+    ++matrix.offsets[std::size_t(e.row) + 1];
+    matrix.indices.push_back(e.column);
+    values.push_back(e.value);
+  }
+  std::partial_sum(matrix.offsets.begin(), matrix.offsets.end(), matrix.offsets.begin());
+  return matrix;
+}
+
+void write_matrix_market(fs::path const& path, host_matrix const& matrix) {
+  check_matrix(path, matrix);
+  atomic_file whole(path, std::uintmax_t(matrix.entries()) * 4);
+  std::ofstream out(whole.temporary(), std::ios::binary);
+  out << fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.rows,
+                     matrix.columns, matrix.entries());
+  auto const text_of = [&](std::size_t i) {
+    if (auto const* const half = std::get_if<host_matrix::half_bits>(&matrix.values)) {
+      return fmt::format("{}", from_half((*half)[i]));
+    }
+    if (auto const* const single = std::get_if<std::vector<float>>(&matrix.values)) {
+      return fmt::format("{}", (*single)[i]);
+    }
+    return fmt::format("{}", std::get<std::vector<double>>(matrix.values)[i]);
+  };
+  fmt::memory_buffer buffer;
+  for (std::size_t r = 0; r + 1 < matrix.offsets.size(); ++r) {
+    for (auto i = std::size_t(matrix.offsets[r]); i < std::size_t(matrix.offsets[r + 1]); ++i) {
+      fmt::format_to(std::back_inserter(buffer), "{} {} {}\n", r + 1,
+                     std::int64_t(matrix.indices[i]) + 1, text_of(i));
+    }
+    if (buffer.size() > 1 << 20 || r + 2 == matrix.offsets.size()) {
+      out.write(buffer.data(), std::streamsize(buffer.size()));
+      buffer.clear();
+    }
+  }
+  out.close();
+  if (!out) {
+    refuse(path, "cannot be written (is the disk full?)");
+  }
+  whole.commit();
+}
+
+}  // namespace iso::files

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Matrices between files, the host and where a backend computes.
+#pragma once
+
+#include <iso/backend/device_facts.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/half.hpp>
+#include <iso/files/matrix_file.hpp>
+#include <iso/sparse/csr.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace iso::jobs {
+
+/// Enqueues a copy of `from`, whose elements have the size of those of `to`.
+template <class Exec, class View, class T>
+void copy_in(Exec const& exec, View const& to, std::vector<T> const& from) {
+  static_assert(sizeof(T) == sizeof(typename View::value_type));
+  using element = typename View::value_type;
+  Kokkos::View<element const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(
+      reinterpret_cast<element const*>(from.data()), from.size());
+  Kokkos::deep_copy(exec, to, host);
+}
+
+/// The other way round; `to` takes the length of `from`.
+template <class Exec, class View, class T>
+void copy_out(Exec const& exec, std::vector<T>& to, View const& from) {
+  static_assert(sizeof(T) == sizeof(typename View::value_type));
+  using element = typename View::non_const_value_type;
+  to.resize(from.extent(0));
+  Kokkos::View<element*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(
+      reinterpret_cast<element*>(to.data()), to.size());
+  Kokkos::deep_copy(exec, host, from);
+}
+
+/// The array of a host_matrix that holds what the library calls Value.
+template <class Value>
+using stored = std::conditional_t<std::is_same_v<Value, half>, files::host_matrix::half_bits,
+                                  std::vector<Value>>;
+
+/// Throws iso::out_of_memory unless `bytes` are free where `exec` computes.
+template <class Exec>
+void check_room(Exec const& exec, std::int64_t bytes) {
+  auto const free = backend::facts(exec).memory_free_bytes;
+  if (free > 0 && bytes > free) {
+    throw out_of_memory(
+        message(
+            "iso matrix: {} bytes do not fit the memory of backend {} ({} bytes are free) use "
+            "a smaller matrix or a larger machine",
+            {detail::as_message_arg(bytes), detail::as_message_arg(backend::facts(exec).backend),
+             detail::as_message_arg(free)}),
+        std::uint64_t(bytes), std::uint64_t(free));
+  }
+}
+
+/// A matrix of `Value` by rows, copied to where `exec` computes; waits.
+template <class Value, class Exec>
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
+    Exec const& exec, files::host_matrix const& m) {
+  check_room(exec,
+             m.entries() * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (m.rows + 1));
+  auto const a = sparse::make_csr<Value, std::int32_t>(exec, "iso::jobs::matrix", m.rows, m.columns,
+                                                       m.entries());
+  copy_in(exec, a.row_offsets, m.offsets);
+  copy_in(exec, a.columns, m.indices);
+  copy_in(exec, a.values, std::get<stored<Value>>(m.values));
+  exec.fence("iso::jobs::load_matrix");
+  return a;
+}
+
+/// Calls f(Value{}) with the type of the matrix's values.
+template <class F>
+void with_values_of(files::host_matrix const& m, F&& f) {
+  m.values.index() == 0 ? f(half{}) : m.values.index() == 1 ? f(float{}) : f(double{});
+}
+
+}  // namespace iso::jobs

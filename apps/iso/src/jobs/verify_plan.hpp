@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The table of operations that `iso verify` runs, and how one of them is compared.
+//!
+//! A line of the table is `all.add<some_case>({name, functions, variants}, arguments...)`, where
+//!
+//!     template <class T>
+//!     struct some_case {
+//!       ... arguments ...
+//!       template <class Exec>
+//!       prepared<Exec, T> prepare(Exec const& exec) const;
+//!     };
+//!
+//! puts the inputs where `Exec` reads them and returns how many numbers of T a run writes, and the
+//! run itself. It is taken in float and in double, on every backend, with every number of threads,
+//! in every variant, repeated; all bits must be those of the very first run. Integers of magnitude
+//! up to 2^24 may be written as T.
+#pragma once
+
+#include "scan.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/jobs/verify.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace iso::jobs {
+
+/// What must not change a bit.
+struct variant {
+  std::int64_t groups = 0;  ///< lane groups a launch; 0: all
+  std::int32_t slab = 0;    ///< driving planes a launch; 0: chosen
+  ct::joseph_path path = ct::joseph_path::automatic;
+  std::int32_t layout = 0;  ///< which of the ways that the operation has to store its input
+};
+
+/// The launch shapes that every operation with lane groups is run in.
+inline std::vector<variant> const launch_shapes = {{}, {4096}, {257}};
+
+/// An operation with its inputs where `Exec` reads them: run(exec, variant, out) enqueues it.
+template <class Exec, class T>
+struct prepared {
+  std::int64_t size = 0;
+  std::function<void(Exec const&, variant const&, T* out)> run;
+};
+
+/// What the table says of an operation besides its case.
+struct operation {
+  std::string name;
+  std::vector<std::string> functions;  ///< those of docs/determinism.md that it runs
+  std::vector<variant> variants = launch_shapes;
+};
+
+std::string name_of(int threads, variant const& v, int repeat);
+
+/// Calls f(instance, threads) for every number of threads; other backends have one instance.
+template <class Exec, class F>
+void with_instances(std::vector<int> const& threads, F&& f) {
+#if ISO_HAS_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
+    for (int const count : threads) {
+      f(Kokkos::OpenMP(count), count);
+    }
+    return;
+  }
+#endif
+  static_cast<void>(threads);
+  f(Exec(), 1);
+}
+
+/// One operation in one precision, on one backend after the other.
+template <class T>
+class comparison {
+ public:
+  comparison(verify_request const& request, operation what)
+      : request_(request), what_(std::move(what)) {}
+
+  template <class Exec>
+  record on(std::string const& backend, prepared<Exec, T> const& ready) {
+    record result;
+    result.operation = what_.name;
+    result.functions = what_.functions;
+    result.backend = backend;
+    result.precision = sizeof(T) == 4 ? "float" : "double";
+    Exec const first;
+    Kokkos::View<T*, typename Exec::memory_space> const out(
+        Kokkos::view_alloc(first, "iso::jobs::verify"), std::size_t(ready.size));
+    first.fence("iso::jobs::verify: the output is there");
+    with_instances<Exec>(request_.threads, [&](Exec const& exec, int threads) {
+      for (auto const& v : what_.variants) {
+        for (int repeat = 0; repeat < request_.repeats; ++repeat) {
+          // What a run does not write differs from what the next does not write.
+          Kokkos::deep_copy(exec, out, T(result.runs) + T(0.5));
+          double const seconds = seconds_of(exec, [&] { ready.run(exec, v, out.data()); });
+          double const ms = 1e3 * seconds;
+          result.time_ms = std::min(result.time_ms.value_or(ms), ms);
+          judge_run(result, fetch(exec, out), name_of(threads, v, repeat));
+        }
+      }
+    });
+    return result;
+  }
+
+ private:
+  void judge_run(record& result, std::vector<T> values, std::string const& name);
+
+  verify_request const& request_;
+  operation what_;
+  std::vector<T> reference_;
+  std::uint64_t reference_hash_ = 0;
+};
+
+/// The table, as steps to be run one after another.
+class plan {
+ public:
+  explicit plan(verify_request const& request) : request_(request) {}
+
+  /// A line, in float and in double.
+  template <template <class> class Case, class... Arguments>
+  void add(operation const& what, Arguments const&... arguments) {
+    add_one(what, Case<float>{arguments...});
+    add_one(what, Case<double>{arguments...});
+  }
+  /// A line of what only double computes.
+  template <template <class> class Case, class... Arguments>
+  void add_double(operation const& what, Arguments const&... arguments) {
+    add_one(what, Case<double>{arguments...});
+  }
+
+  [[nodiscard]] std::vector<record> run(observer const& watch) const;
+
+ private:
+  template <class T, template <class> class Case>
+  void add_one(operation const& what, Case<T> const& inputs) {
+    steps_.push_back({what.name, [this, what, inputs](std::vector<record>& records) {
+                        comparison<T> compare(request_, what);
+                        for (auto const& name : request_.backends) {
+                          backend::with_name(name, [&](auto tag) {
+                            using exec = typename decltype(tag)::execution_space;
+                            records.push_back(
+                                compare.template on<exec>(name, inputs.prepare(exec())));
+                          });
+                        }
+                      }});
+  }
+
+  struct step {
+    std::string name;
+    std::function<void(std::vector<record>&)> run;
+  };
+  verify_request const& request_;
+  std::vector<step> steps_;
+};
+
+/// The table's parts, one an area of the library, each in its verify_AREA.cpp.
+void add_core(plan& all);
+void add_rays(plan& all);
+void add_projections(plan& all);
+void add_sparse(plan& all);
+
+}  // namespace iso::jobs

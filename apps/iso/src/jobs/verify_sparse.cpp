@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The part of verify's table that runs iso/sparse: matrices made, looked at and converted here,
+//! products in verify_sparse_products.cpp.
+#include "sparse_formats.hpp"
+#include "verify_sparse_inputs.hpp"
+
+#include <iso/sparse/spmv.hpp>
+#include <iso/sparse/statistics.hpp>
+#include <iso/sparse/validate.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace iso::jobs {
+namespace {
+
+/// Everything that an operation returns, as numbers: integers, and values of any type, exactly.
+struct numbers {
+  std::vector<double> all;
+
+  template <class... T>
+  void add(T... values) {
+    (all.push_back(double(values)), ...);
+  }
+  template <class Range>
+  void add_each(Range const& values) {
+    for (auto const value : values) {
+      add(value);
+    }
+  }
+  template <class Exec, class View>
+  void add_array(Exec const& exec, View const& view) {
+    add_each(fetch(exec, view));
+  }
+  template <class Exec, class Value, class Column>
+  void add_matrix(Exec const& exec,
+                  sparse::csr_view<Value, Column, typename Exec::memory_space> const& a) {
+    add(a.num_rows, a.num_cols);
+    add_array(exec, a.row_offsets);
+    add_array(exec, a.columns);
+    add_array(exec, a.values);
+    add_array(exec, a.row_bases);
+    add_array(exec, a.row_scales);
+  }
+};
+
+/// An operation that makes arrays of its own: Collect{}(exec) runs it and returns the numbers.
+template <class Collect>
+struct collected {
+  template <class T>
+  struct type {
+    template <class Exec>
+    prepared<Exec, T> prepare(Exec const& exec) const {
+      auto const size = std::int64_t(Collect{}(exec).all.size());
+      return {size, [size](Exec const& on, variant const&, T* out) {
+                auto const found = Collect{}(on).all;
+                using host = Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+                using there =
+                    Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>;
+                // Fewer numbers than the first run's leave the rest as it was, which differs.
+                auto const count = std::min(found.size(), std::size_t(size));
+                Kokkos::deep_copy(on, there(out, count), host(found.data(), count));
+                on.fence("iso::jobs::verify: the numbers go");
+              }};
+    }
+  };
+};
+
+struct making_dose_like {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    n.add_matrix(exec, sparse::generate<half>(exec, verify_figures()));
+    n.add_matrix(exec, sparse::generate<bfloat16>(exec, verify_figures()));
+    auto unlike = sparse::table_of(sparse::plan_case::prostate_1, 0.002);
+    unlike.similarity = 0;
+    n.add_matrix(exec, sparse::generate<double>(exec, unlike));
+    return n;
+  }
+};
+
+struct making_pencil_beams {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    n.add_matrix(exec, sparse::generate<double>(exec, verify_field()));
+    n.add_matrix(exec, sparse::generate<half>(exec, verify_field()));
+    return n;
+  }
+};
+
+struct counting {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    auto const a = load_csr(exec, verify_matrix<half>());
+    numbers n;
+    for (auto const& s : {sparse::statistics(exec, a),
+                          sparse::statistics(exec, sparse::to_relative_columns(exec, a))}) {
+      n.add(s.rows, s.columns, s.nonzeros, s.empty_rows, s.short_rows, s.longest, s.runs, s.gaps,
+            s.wide_gaps, s.shared, s.paired_rows, s.paired_entries);
+      n.add_each(s.row_lengths);
+      n.add_each(s.run_lengths);
+      n.add_each(s.unions);
+    }
+    return n;
+  }
+};
+
+/// A sound matrix, and others with one fault each.
+struct validating {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const sound = verify_matrix<float>();
+    sparse::csr_demands const strict{sparse::csr_demands::of_values::finite,
+                                     sparse::csr_demands::of_columns::ascending};
+    add(n, exec, sound, strict);
+    add(n, exec, reversed(sound), strict);
+    auto wide = reversed(sound);
+    wide.columns.data()[777] = 5000;
+    wide.columns.data()[9000] = -1;
+    add(n, exec, wide, {});
+    auto infinite = reversed(sound);
+    infinite.values.data()[1234] = std::numeric_limits<float>::infinity();
+    infinite.values.data()[4321] = 0;
+    add(n, exec, infinite, {.values = strict.values});
+    auto falling = reversed(sound);
+    falling.row_offsets.data()[1500] = 3;
+    add(n, exec, falling, {});
+    return n;
+  }
+
+ private:
+  template <class Exec>
+  static void add(numbers& n, Exec const& exec, host_csr<float> const& a,
+                  sparse::csr_demands const& demands) {
+    auto const r = sparse::validate(exec, load_csr(exec, a), demands);
+    n.add(int(r.found), r.row, r.entry, r.value, r.limit, r.bad_row_offsets, r.bad_columns,
+          r.bad_row_scales, r.not_finite, r.descending, r.doubled, r.stored_zeros, r.negative_zeros,
+          r.longest_row, r.widest_row, r.empty_rows);
+    n.add_each(sparse::sentence(r));
+  }
+};
+
+struct converting {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const a = sparse::generate<double>(exec, verify_field());
+    add<half>(n, exec, a, sparse::row_scaling::none);
+    add<half>(n, exec, a, sparse::row_scaling::by_largest);
+    add<bfloat16>(n, exec, a, sparse::row_scaling::by_largest);
+    add<float>(n, exec, a, sparse::row_scaling::none);
+    return n;
+  }
+
+ private:
+  template <class To, class Exec, class Matrix>
+  static void add(numbers& n, Exec const& exec, Matrix const& a, sparse::row_scaling scaling) {
+    auto const to = sparse::convert_values<To>(exec, a, scaling);
+    n.add(to.report.overflowed, to.report.underflowed, to.report.lost);
+    n.add_matrix(exec, to.matrix);
+  }
+};
+
+struct renumbering {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const narrow = sparse::to_relative_columns(exec, load_csr(exec, verify_matrix<float>()));
+    n.add_matrix(exec, narrow);
+    n.add_matrix(exec, sparse::to_absolute_columns(exec, narrow));
+    return n;
+  }
+};
+
+struct turning {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const a = load_csr(exec, reversed(verify_matrix<half>()));
+    n.add_matrix(exec, sparse::transpose(exec, a));
+    n.add_matrix(exec, sparse::transpose(exec, sparse::to_relative_columns(exec, a)));
+    return n;
+  }
+};
+
+struct grouping {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const a = load_csr(exec, verify_matrix<half>());
+    for (auto const& format : grouped_formats) {
+      detail::with_grouped(exec, a, format, [&](auto const& g) {
+        n.add(g.num_rows, g.num_cols, g.entries);
+        n.add_array(exec, g.slot_offsets);
+        n.add_array(exec, g.bases);
+        n.add_array(exec, g.offsets);
+        n.add_array(exec, g.values);
+        n.add_matrix(exec, sparse::to_csr(exec, g));
+      });
+    }
+    return n;
+  }
+};
+
+struct weighing {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const a = load_csr(exec, verify_matrix<bfloat16>());
+    for (auto const& format : grouped_formats) {
+      add(n, sparse::measure_format(exec, a, format.rows, format.bits));
+    }
+    add(n, sparse::measure_format(exec, a, 1, 32));
+    add(n, sparse::choose_format(exec, a));
+    return n;
+  }
+
+ private:
+  static void add(numbers& n, sparse::format_report const& r) {
+    n.add(r.rows, r.offset_bits, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry, r.cost);
+  }
+};
+
+/// Bounds and plans; the order in which rows are dealt out may differ.
+struct planning {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    numbers n;
+    auto const a = load_csr(exec, verify_matrix<half>());
+    add(n, exec, a);
+    add(n, exec, sparse::make_grouped<4, std::uint8_t>(exec, a));
+    return n;
+  }
+
+ private:
+  template <class Exec, class Matrix>
+  static void add(numbers& n, Exec const& exec, Matrix const& a) {
+    auto const bounds = sparse::make_bounds(exec, a);
+    auto const plan = sparse::make_plan(exec, a, bounds);
+    n.add_array(exec, bounds.largest);
+    n.add_array(exec, bounds.entries);
+    n.add(plan.num_working, plan.groups.extent(0));
+    n.add_array(exec, plan.reach);
+  }
+};
+
+struct seeking_largest {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    std::int64_t const length = 20000;
+    auto values = verify_vector<double>(3 * length, 5);
+    values[3000] = std::numeric_limits<double>::infinity();
+    values[3001] = std::numeric_limits<double>::quiet_NaN();
+    Kokkos::View<double**, Kokkos::LayoutRight, space> const x("iso::jobs::x", std::size_t(length),
+                                                               std::size_t(3));
+    Kokkos::deep_copy(
+        exec, x,
+        Kokkos::View<double const**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                     Kokkos::MemoryUnmanaged>(values.data(), std::size_t(length), std::size_t(3)));
+    Kokkos::View<double*, space> const largest("iso::jobs::largest", std::size_t(3));
+    sparse::write_largest(exec, x, largest);
+    numbers n;
+    n.add_array(exec, largest);
+    return n;
+  }
+};
+
+template <class Collect>
+void add_collected(plan& all, std::string const& name, std::vector<std::string> functions) {
+  for (auto& function : functions) {
+    function.insert(0, "iso::sparse::");
+  }
+  all.add_double<collected<Collect>::template type>({name, std::move(functions), {{}}});
+}
+
+}  // namespace
+
+void add_sparse(plan& all) {
+  add_collected<making_dose_like>(all, "matrix_dose_like", {"generate", "table_of", "validate"});
+  add_collected<making_pencil_beams>(all, "matrix_pencil_beams", {"generate"});
+  add_collected<counting>(all, "matrix_statistics", {"statistics"});
+  add_collected<validating>(all, "matrix_validate", {"validate", "sentence"});
+  add_collected<converting>(all, "matrix_convert_values", {"convert_values"});
+  add_collected<renumbering>(all, "matrix_columns",
+                             {"to_relative_columns", "to_absolute_columns", "make_csr"});
+  add_collected<turning>(all, "matrix_transpose", {"transpose"});
+  add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "to_csr"});
+  add_collected<weighing>(all, "matrix_format", {"measure_format", "choose_format"});
+  add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
+  add_collected<seeking_largest>(all, "vector_largest", {"write_largest"});
+  add_sparse_products(all);
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What spmv and its helpers refuse, word for word, and that nothing was written.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+using vector = Kokkos::View<double*, Kokkos::LayoutRight, host>;
+using several = Kokkos::View<double**, Kokkos::LayoutRight, host>;
+
+/// A product that is right, to be spoilt.
+struct call {
+  Kokkos::Serial exec;
+  csr_view<iso::half, std::int32_t, host> a =
+      csr<iso::half, std::int32_t>(exec, lists{4, {{{0, 1}, {3, 2}}, {}, {{1, 1}}}});
+  iso::sparse::spmv_plan<host> plan = iso::sparse::make_plan(exec, a);
+  vector x{"x", 4};
+  vector y{"y", 3};
+  iso::workspace<host> scratch{iso::sparse::spmv_bytes_needed<double>(4, 1)};
+  iso::sparse::spmv_options options;
+
+  template <class X, class Y>
+  std::string with(X const& in, Y const& out) const {
+    Kokkos::deep_copy(exec, out, -7.0);
+    try {
+      iso::sparse::spmv(exec, 1.0, a, in, 0.0, out, plan, scratch, options);
+    } catch (iso::invalid_argument const& e) {
+      for (std::size_t i = 0; i < out.span(); ++i) {
+        CHECK(out.data()[i] == -7);
+      }
+      return e.what();
+    }
+    return "";
+  }
+  std::string operator()() const { return with(x, y); }
+};
+
+template <class F>
+std::string refusal(F const& f) {
+  try {
+    f();
+  } catch (iso::invalid_argument const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("spmv refuses vectors that do not fit") {
+  CHECK(call()() == "");
+  call c;
+  c.x = vector("x", 5);
+  CHECK(c() ==
+        "iso::sparse::spmv: x of 5 and y of 3 for a matrix of 3 x 4 (x needs its columns, y its "
+        "rows)");
+  c = {};
+  c.y = vector("y", 4);
+  CHECK(c() ==
+        "iso::sparse::spmv: x of 4 and y of 4 for a matrix of 3 x 4 (x needs its columns, y its "
+        "rows)");
+  c = {};
+  CHECK(c.with(several("x", 4, 2), several("y", 3, 3)) ==
+        "iso::sparse::spmv: 2 vectors in and 3 out (make them agree)");
+  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(4, 2));
+  CHECK(c.with(several("x", 4, 2), several("y", 3, 2)) == "");
+  CHECK(c.with(several("x", 4, 1), vector("y", 3)) == "");
+  Kokkos::View<double*, Kokkos::LayoutStride, host> const gaps(
+      Kokkos::subview(several("x", 4, 2), Kokkos::ALL, 0));
+  CHECK(
+      c.with(gaps, c.y) ==
+      "iso::sparse::spmv: x or y has gaps between its numbers (those of a vector, or of several at "
+      "one place, must follow each other) use a plain view");
+  vector const both("both", 7);
+  CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(4, 7))) ==
+        "");
+  CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(3, 6))) ==
+        "iso::sparse::spmv: x and y overlap (y is written while x is read) use two views");
+}
+
+TEST_CASE("spmv refuses plans, scratch and options") {
+  call c;
+  c.plan = {};
+  CHECK(c() ==
+        "iso::sparse::spmv: a plan of 0 rows in 0 groups for a matrix of 3 in 3 (it belongs to "
+        "another) use make_plan");
+  c = {};
+  c.scratch = {};
+  CHECK(c() == "iso::sparse::spmv: scratch of 0 bytes (256 are needed) reserve spmv_bytes_needed");
+  c = {};
+  c.options.sum = sum_order(3);
+  CHECK(
+      c() ==
+      "iso::sparse::spmv: sum 3 (is none of the enumeration) choose one of iso::sparse::sum_order");
+  c = {};
+  c.options.shape.groups_per_launch = -1;
+  CHECK(c() == "iso::sparse::spmv: groups_per_launch -1 (must not be negative)");
+  CHECK(refusal([] {
+          Kokkos::Serial const exec;
+          product<float>(exec, csr<float, std::int32_t>(exec, lists{2, {{{0, 1}}}}), {1, 1},
+                         {.sum = sum_order::order_free});
+        }) ==
+        "iso::sparse::spmv: order-free sums of floats (their 24 bits leave too few) use vectors "
+        "of double");
+}
+
+TEST_CASE("spmv refuses arrays whose lengths disagree") {
+  call c;
+  c.a.row_offsets = decltype(c.a.row_offsets)("offsets", 3);
+  CHECK(c() == "iso::sparse::spmv: 3 row offsets for 3 rows (there must be one more than rows)");
+  c = {};
+  c.a.columns = decltype(c.a.columns)("columns", 2);
+  CHECK(c() == "iso::sparse::spmv: 2 columns and 3 values (make them agree)");
+  c = {};
+  c.a.row_bases = decltype(c.a.row_bases)("bases", 3);
+  CHECK(c() ==
+        "iso::sparse::spmv: 3 row bases for 3 rows (one a row where columns have 16 bits, else "
+        "none)");
+  c = {};
+  c.a.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("scales", 2);
+  CHECK(c() == "iso::sparse::spmv: 2 row scales for 3 rows (one a row, or none)");
+  c = {};
+  c.a.num_cols = -1;
+  CHECK(c() == "iso::sparse::spmv: 3 x -1 with 3 entries (none may be negative)");
+  c = {};
+  c.a.num_cols = std::int64_t(1) << 31;
+  CHECK(c() ==
+        "iso::sparse::spmv: 3 x 2147483648 (at most 2147483647 rows and columns) split the "
+        "matrix");
+}
+
+TEST_CASE("spmv refuses grouped arrays that do not fit each other") {
+  Kokkos::Serial const exec;
+  lists const m{4, {{{0, 1}, {3, 2}}, {}, {{1, 1}}}};
+  auto const good =
+      iso::sparse::make_grouped<2, std::uint8_t>(exec, csr<iso::half, std::int32_t>(exec, m));
+  auto const with = [&](auto const& g) {
+    return refusal([&] { iso::sparse::make_plan(exec, g); });
+  };
+  CHECK(with(good) == "");
+  auto g = good;
+  g.slot_offsets = decltype(g.slot_offsets)("slots", 2);
+  CHECK(
+      with(g) ==
+      "iso::sparse::make_bounds: 2 slot offsets for 2 groups of rows (there must be one more than "
+      "groups)");
+  g = good;
+  g.offsets = decltype(g.offsets)("offsets", 63);
+  CHECK(with(g) ==
+        "iso::sparse::make_bounds: 63 offsets and 128 values for 2 slots (32 and 32 times 2 each)");
+  g = good;
+  g.values = decltype(g.values)(good.values.data() + 1, 128);
+  CHECK(
+      with(g) ==
+      "iso::sparse::make_bounds: values that are not aligned (the 2 of a column are read at once) "
+      "use a view of its own");
+}
+
+TEST_CASE("make_plan, write_largest and make_csr refuse") {
+  Kokkos::Serial const exec;
+  call const c;
+  CHECK(refusal([&] { iso::sparse::make_plan(exec, c.a, {}); }) ==
+        "iso::sparse::make_plan: bounds of 0 and 0 rows for a matrix of 3 (make them agree)");
+  CHECK(refusal([&] {
+          iso::sparse::write_largest(exec, c.x, Kokkos::View<double*, host>("largest", 2));
+        }) == "iso::sparse::write_largest: 2 places for 1 vectors (make them agree)");
+  CHECK(refusal([&] { iso::sparse::make_csr<iso::half, std::int32_t>(exec, "a", -1, 2, 3); }) ==
+        "iso::sparse::make_csr: -1 x 2 with 3 entries (none may be negative)");
+  auto const made = iso::sparse::make_csr<iso::half, std::uint16_t>(exec, "a", 2, 3, 4);
+  CHECK(made.row_offsets.extent(0) == 3);
+  CHECK(made.row_offsets(2) == 0);
+  CHECK(made.columns.extent(0) == 4);
+  CHECK(made.row_bases.extent(0) == 2);
+  csr_view<iso::half const, std::uint16_t, host> const read_only = made;
+  CHECK(read_only.values.data() == made.values.data());
+}

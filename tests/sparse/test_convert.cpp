@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transposes, columns and values, against loops over lists.
+#include <iso/sparse/convert.hpp>
+
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+
+lists transposed(lists const& m) {
+  lists t{m.num_rows(), std::vector<std::vector<item>>(std::size_t(m.cols))};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (auto const& e : m.rows[r]) {
+      t.rows[std::size_t(e.column)].push_back({std::int32_t(r), e.value});
+    }
+  }
+  return t;
+}
+
+template <class A, class B>
+void check_same(A const& a, B const& b) {
+  CHECK(a.num_rows == b.num_rows);
+  CHECK(a.num_cols == b.num_cols);
+  CHECK(difference(to_vector(a.row_offsets), to_vector(b.row_offsets)) == "");
+  CHECK(difference(to_vector(a.columns), to_vector(b.columns)) == "");
+  CHECK(difference(to_vector(a.values), to_vector(b.values)) == "");
+  CHECK(difference(to_vector(a.row_bases), to_vector(b.row_bases)) == "");
+}
+
+template <class F>
+std::string refusal(F const& f) {
+  try {
+    f();
+  } catch (iso::invalid_argument const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE(
+    "transpose: rows ascending in every column, stable, the same from every instance", Value,
+    iso::half, float, double) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    auto m = dose_like(80, 300, seed, 0.4);
+    // Unsorted and doubled columns keep their order.
+    m.rows[7] = {{5, 1}, {2, 2}, {5, 3}, {299, 4}, {0, 5}, {5, 6}};
+    auto const expected = csr<Value, std::int32_t>(Kokkos::Serial(), transposed(m));
+    for_each_instance([&](auto const& exec) {
+      check_same(expected, iso::sparse::transpose(exec, csr<Value, std::int32_t>(exec, m)));
+      check_same(expected, iso::sparse::transpose(exec, csr<Value, std::uint16_t>(exec, m)));
+    });
+  }
+}
+
+TEST_CASE("arrays that are empty count as none, though they be allocated") {
+  Kokkos::Serial const exec;
+  auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 300, 3));
+  auto b = a;
+  b.row_bases = decltype(b.row_bases)("no bases", 0);
+  b.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("no scales", 0);
+  REQUIRE(b.row_bases.data() != nullptr);
+  auto const x = some_vector(300);
+  auto const expected = product(exec, a, x);
+  CHECK(iso::sparse::validate(exec, b).sound());
+  CHECK(difference(expected, product(exec, b, x)) == "");
+  auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, b);
+  CHECK(difference(expected, product(exec, g, x)) == "");
+  check_same(iso::sparse::transpose(exec, a), iso::sparse::transpose(exec, b));
+}
+
+TEST_CASE("transpose: nothing, and twice") {
+  Kokkos::Serial const exec;
+  for (lists const& m : {lists{0, {}}, lists{4, {}}, lists{0, {{}, {}}}, lists{3, {{}, {}}}}) {
+    auto const t = iso::sparse::transpose(exec, csr<iso::half, std::int32_t>(exec, m));
+    CHECK(t.num_rows == m.cols);
+    CHECK(t.num_cols == m.num_rows());
+    CHECK(t.num_entries() == 0);
+  }
+  auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 77, 3));
+  check_same(a, iso::sparse::transpose(exec, iso::sparse::transpose(exec, a)));
+}
+
+TEST_CASE("transpose: order-free A^T y is the sum over columns, in any order") {
+  auto const m = dose_like(90, 400, 8, 0.2);
+  auto const y = some_vector(90);
+  Kokkos::Serial const exec;
+  auto const t = iso::sparse::transpose(exec, csr<iso::half, std::int32_t>(exec, m));
+  auto reversed = transposed(m);
+  for (auto& row : reversed.rows) {
+    std::reverse(row.begin(), row.end());
+  }
+  auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, reversed), y);
+  CHECK(difference(expected, product(exec, t, y)) == "");
+  CHECK(difference(expected,
+                   product(exec, iso::sparse::make_grouped<4, std::uint16_t>(exec, t), y)) == "");
+  // y A x both ways, within rounding.
+  auto const x = some_vector(400);
+  auto const ax = product(exec, csr<iso::half, std::int32_t>(exec, m), x);
+  double forward = 0;
+  double backward = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < ax.size(); ++i) {
+    forward += ax[i] * y[i];
+    size += std::abs(ax[i] * y[i]);
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    backward += expected[i] * x[i];
+  }
+  CHECK(std::abs(forward - backward) <= 1e-12 * size);
+}
+
+TEST_CASE("columns: 16 bits and back, and rows that are too wide") {
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    auto const m = dose_like(70, 50000, 2, 0.4, 0.5);
+    auto const wide = csr<float, std::int32_t>(exec, m);
+    auto const narrow = iso::sparse::to_relative_columns(exec, wide);
+    check_same(csr<float, std::uint16_t>(exec, m), narrow);
+    check_same(wide, iso::sparse::to_absolute_columns(exec, narrow));
+    // 65535 apart is the most.
+    lists const edge{200000, {{{100000, 1}, {165535, 1}}, {}, {{199999, 1}, {134464, 1}}}};
+    CHECK(refusal([&] {
+            iso::sparse::to_relative_columns(exec, csr<iso::half, std::int32_t>(exec, edge));
+          }) == "");
+    lists const beyond{200000, {{{100000, 1}, {165536, 1}}, {}, {{199999, 1}, {0, 1}}}};
+    CHECK(refusal([&] {
+            iso::sparse::to_relative_columns(exec, csr<iso::half, std::int32_t>(exec, beyond));
+          }) ==
+          "iso::sparse::to_relative_columns: 2 rows with columns further apart than 65535, the "
+          "widest by 199999 (16 bits do not reach) keep 32-bit columns");
+  });
+}
+
+TEST_CASE("values: half overflows, underflows and loses, with counts") {
+  lists const m{8,
+                {{{0, 65504}, {1, 65519}, {2, 65520}, {3, -1e6}, {4, infinity}, {5, nan_value}},
+                 {},
+                 {{0, 0x1p-14}, {1, 0x1p-15}, {2, -0x1p-24}, {3, 0x1p-25}, {4, -1e-30}, {5, 0.0}}}};
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    auto const made =
+        iso::sparse::convert_values<iso::half>(exec, csr<double, std::int32_t>(exec, m));
+    CHECK(made.report.overflowed == 2);
+    CHECK(made.report.underflowed == 2);
+    CHECK(made.report.lost == 2);
+    auto const values = to_vector(made.matrix.values);
+    double const expected[] = {65504,   65504,   infinity, -infinity, infinity, 0,
+                               0x1p-14, 0x1p-15, -0x1p-24, 0,         0,        0};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CHECK((double(values[i]) == expected[i] || (i == 5 && std::isnan(double(values[i])))));
+    }
+    CHECK(values[10].bits == 0);  // a lost negative number is no negative zero
+    CHECK(made.matrix.row_scales.extent(0) == 0);
+    auto const back = iso::sparse::convert_values<double>(exec, made.matrix);
+    CHECK(back.report.overflowed + back.report.underflowed + back.report.lost == 0);
+  });
+}
+
+TEST_CASE("values: scaled rows lose nothing that half can hold relative to their largest") {
+  auto m = dose_like(40, 300, 4, 0.2);
+  int n = 0;
+  for (auto& row : m.rows) {
+    for (auto& e : row) {
+      e.value = double(iso::half(e.value + 0.01)) * std::ldexp(1.0, 40 * (n % 5) - 80);
+    }
+    ++n;
+  }
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    auto const a = csr<double, std::int32_t>(exec, m);
+    auto const plain = iso::sparse::convert_values<iso::half>(exec, a);
+    CHECK(plain.report.overflowed > 0);
+    CHECK(plain.report.lost > 0);
+    auto const scaled =
+        iso::sparse::convert_values<iso::half>(exec, a, iso::sparse::row_scaling::by_largest);
+    CHECK(scaled.report.overflowed + scaled.report.underflowed + scaled.report.lost == 0);
+    CHECK(iso::sparse::validate(exec, scaled.matrix).sound());
+    auto const x = some_vector(300);
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      how const h{.sum = sum, .alpha = 1.1};
+      auto const expected = product(exec, a, x, h);
+      CHECK(difference(expected, product(exec, scaled.matrix, x, h)) == "");
+      auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, scaled.matrix);
+      if (sum == sum_order::order_free) {
+        CHECK(difference(expected, product(exec, g, x, h)) == "");
+      }
+      auto const csr_again = iso::sparse::to_csr(exec, g);
+      CHECK(difference(expected, product(exec, csr_again, x, h)) == "");
+    }
+    CHECK(refusal([&] { iso::sparse::transpose(exec, scaled.matrix); }) ==
+          "iso::sparse::transpose: a matrix with row scales (they would scale columns) transpose "
+          "before scaling");
+  });
+}

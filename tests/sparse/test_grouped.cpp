@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The grouped format: exact round trip, its own order, and order-free sums with the bits of CSR.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+
+/// f(R, offset) for all grouped formats.
+template <class F>
+void for_each_format(F const& f) {
+  auto const both = [&](auto rows) {
+    f(rows, std::uint8_t());
+    f(rows, std::uint16_t());
+  };
+  both(std::integral_constant<int, 2>());
+  both(std::integral_constant<int, 4>());
+  both(std::integral_constant<int, 8>());
+}
+
+template <class Value, class Exec>
+void check_round_trip(Exec const& exec, lists const& m) {
+  auto const a = csr<Value, std::int32_t>(exec, m);
+  auto const narrow = csr<Value, std::uint16_t>(exec, m);
+  for_each_format([&](auto rows, auto offset) {
+    using offset_type = decltype(offset);
+    CAPTURE(int(rows));
+    CAPTURE(sizeof(offset));
+    auto const g = iso::sparse::make_grouped<rows, offset_type>(exec, a);
+    auto const back = iso::sparse::to_csr(exec, g);
+    CHECK(back.num_rows == a.num_rows);
+    CHECK(back.num_cols == a.num_cols);
+    CHECK(difference(to_vector(back.row_offsets), to_vector(a.row_offsets)) == "");
+    CHECK(difference(to_vector(back.columns), to_vector(a.columns)) == "");
+    CHECK(difference(to_vector(back.values), to_vector(a.values)) == "");
+    auto const from_narrow = iso::sparse::make_grouped<rows, offset_type>(exec, narrow);
+    CHECK(difference(to_vector(from_narrow.values), to_vector(g.values)) == "");
+    CHECK(difference(to_vector(from_narrow.offsets), to_vector(g.offsets)) == "");
+    auto const report = iso::sparse::measure_format(exec, a, int(rows), 8 * int(sizeof(offset)));
+    CHECK(report.slots == g.num_slots());
+  });
+}
+
+std::string refusal(lists const& m) {
+  Kokkos::Serial const exec;
+  try {
+    iso::sparse::make_grouped<4, std::uint8_t>(exec, csr<iso::half, std::int32_t>(exec, m));
+  } catch (iso::invalid_argument const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// The sum that the format promises: lanes by place, then the tree.
+template <int R, class Grouped>
+double ordered_row(Grouped const& g, std::int64_t row, std::vector<double> const& x) {
+  double lane[32] = {};
+  std::int64_t const group = row / R;
+  for (auto s = g.slot_offsets(group); s < g.slot_offsets(group + 1); ++s) {
+    for (std::int64_t l = 0; l < 32; ++l) {
+      auto const value = g.values((32 * s + l) * R + row % R);
+      auto const column = g.bases(s) + g.offsets(32 * s + l);
+      if (value.bits != 0x8000) {
+        lane[l] = std::fma(double(value), x[std::size_t(column)], lane[l]);
+      }
+    }
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    for (int l = 0; l < step; ++l) {
+      lane[l] += lane[l + step];
+    }
+  }
+  return lane[0];
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("grouped: conversion there and back changes nothing", Value, iso::half,
+                   bfloat16) {
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    check_round_trip<Value>(exec, lists{5, {}});
+    check_round_trip<Value>(exec, lists{0, {{}, {}, {}}});
+    check_round_trip<Value>(exec, lists{1, {{}, {{0, 1}}, {}}});
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      CAPTURE(seed);
+      check_round_trip<Value>(exec, dose_like(3 + 11 * int(seed), 2000, seed, 0.5, 0.1 * seed));
+    }
+    // Gaps at the limits of both offsets; stored zeros, infinity and NaN.
+    check_round_trip<Value>(exec,
+                            lists{70000,
+                                  {{{0, 1}, {255, 2}, {256, 3}, {511, 4}, {65279, 5}, {65535, 6}},
+                                   {{1, 0.0}, {2, infinity}, {65536, nan_value}},
+                                   {{3, -0.25}}}});
+  });
+}
+
+TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
+  Kokkos::Serial const exec;
+  lists dense{128, std::vector<std::vector<item>>(64)};
+  lists alone{60000, std::vector<std::vector<item>>(64)};
+  for (std::size_t r = 0; r < 64; ++r) {
+    for (std::int32_t c = 0; c < 128; ++c) {
+      dense.rows[r].push_back({c, 1});
+      alone.rows[r].push_back({c * 450 + std::int32_t(r), 1});
+    }
+  }
+  auto const a = csr<iso::half, std::int32_t>(exec, dense);
+  auto const full = iso::sparse::measure_format(exec, a, 4, 8);
+  CHECK(full.slots == 64 / 4 * 4);
+  CHECK(full.fill == 1);
+  CHECK(full.reads_per_entry == 0.25);
+  CHECK(full.bytes_per_entry ==
+        doctest::Approx((32 * (4 * 2 + 1) + 4) / 128.0 + 8.0 * 17 / (64 * 128)));
+  auto const best = iso::sparse::choose_format(exec, a);
+  CHECK(best.rows == 8);
+  CHECK(best.offset_bits == 8);
+  // Neighbours that share nothing are left as they are.
+  CHECK(iso::sparse::choose_format(exec, csr<iso::half, std::int32_t>(exec, alone)).rows == 1);
+  CHECK(iso::sparse::choose_format(exec, csr<float, std::int32_t>(exec, dense)).rows == 1);
+  CHECK(iso::sparse::choose_format(exec, csr<iso::half, std::int32_t>(exec, lists{4, {{}, {}}}))
+            .rows == 1);
+  CHECK_THROWS_WITH_AS(iso::sparse::measure_format(exec, a, 3, 8),
+                       "iso::sparse::measure_format: 3 rows a group, offsets of 8 bits (2, 4 or 8 "
+                       "rows go with 8 or 16 bits, 1 with 32)",
+                       iso::invalid_argument);
+}
+
+TEST_CASE("grouped: conversion refuses, with counts") {
+  CHECK(refusal({9, {{{0, 1}, {3, 0.0}}}}) == "");
+  char const* const why =
+      " (rows must ascend, and negative zero marks what is no entry) sort, add up or drop them";
+  CHECK(
+      refusal({9, {{{3, 1}, {0, 1}, {2, 1}, {1, 1}}, {{1, 1}, {0, 1}}}}) ==
+      std::string("iso::sparse::make_grouped: 3 entries left of the one before them, 0 doubled, 0 "
+                  "negative zeros") +
+          why);
+  CHECK(
+      refusal({9, {{{3, 1}, {3, 1}}, {{1, -0.0}, {2, -0.0}}}}) ==
+      std::string("iso::sparse::make_grouped: 0 entries left of the one before them, 1 doubled, 2 "
+                  "negative zeros") +
+          why);
+  CHECK(refusal({9, {{{3, 1}}, {{9, 1}}}}) ==
+        "iso::sparse::make_grouped: entry 1 of row 1 lies in column 9 (there are 9); 1 are out of "
+        "range");
+}
+
+TEST_CASE_TEMPLATE("grouped: ordered sums in the order of places", Value, iso::half, bfloat16) {
+  Kokkos::Serial const exec;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    auto const m = dose_like(45, 3000, seed, 0.3);
+    auto const a = csr<Value, std::int32_t>(exec, m);
+    auto const x = some_vector(m.cols);
+    for_each_format([&](auto rows, auto offset) {
+      auto const g = iso::sparse::make_grouped<rows, decltype(offset)>(exec, a);
+      auto const y = product(exec, g, x, {.sum = sum_order::ordered});
+      for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+        REQUIRE(y[std::size_t(r)] == ordered_row<rows>(g, r, x));
+      }
+      for (std::int64_t const k : {2, 3, 4, 6}) {
+        std::vector<double> several(std::size_t(m.cols * k));
+        for (std::size_t i = 0; i < several.size(); ++i) {
+          several[i] = x[i / std::size_t(k)];
+        }
+        auto const all = product(exec, g, several, {.sum = sum_order::ordered, .vectors = k});
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          REQUIRE(all[i] == y[i / std::size_t(k)]);
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("grouped: order-free sums have the bits of csr_view, bounds too", Value,
+                   iso::half, bfloat16) {
+  for_each_instance([&](auto const& exec) {
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      auto const m = dose_like(61, 3000, seed, 0.3, 0.5);
+      auto const a = csr<Value, std::int32_t>(exec, m);
+      auto const bounds = iso::sparse::make_bounds(exec, a);
+      for (std::int64_t const k : {1, 4}) {
+        auto x = some_vector(m.cols, k);
+        auto const y = some_vector(m.num_rows(), k, 3);
+        how const h{.alpha = 1.5, .beta = -2, .vectors = k};
+        auto const expected = product(exec, a, x, y, h);
+        CHECK(difference(expected, product(exec, csr<Value, std::uint16_t>(exec, m), x, y, h)) ==
+              "");
+        for_each_format([&](auto rows, auto offset) {
+          auto const g = iso::sparse::make_grouped<rows, decltype(offset)>(exec, a);
+          CHECK(difference(expected, product(exec, g, x, y, h)) == "");
+          auto const same = iso::sparse::make_bounds(exec, g);
+          CHECK(difference(to_vector(bounds.largest), to_vector(same.largest)) == "");
+          CHECK(difference(to_vector(bounds.entries), to_vector(same.entries)) == "");
+        });
+      }
+    }
+  });
+}
+
+TEST_CASE("grouped: fill times infinity or NaN is nothing") {
+  // Row r has the columns whose number is not r mod 5: every group has fill everywhere.
+  lists m{200, std::vector<std::vector<item>>(23)};
+  for (std::int32_t r = 0; r < 23; ++r) {
+    for (std::int32_t c = 0; c < 200; ++c) {
+      if (c % 5 != r % 5) {
+        m.rows[std::size_t(r)].push_back({c, 0.5 + c % 3});
+      }
+    }
+  }
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<iso::half, std::int32_t>(exec, m);
+    for (double const bad : {infinity, -infinity, nan_value}) {
+      auto x = some_vector(200);
+      x[10] = bad;
+      for_each_format([&](auto rows, auto offset) {
+        auto const g = iso::sparse::make_grouped<rows, decltype(offset)>(exec, a);
+        for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+          auto const y = product(exec, g, x, {.sum = sum});
+          for (std::size_t r = 0; r < 23; ++r) {
+            CHECK(std::isfinite(y[r]) == (r % 5 == 0));
+          }
+          CHECK(difference(product(exec, a, x), product(exec, g, x)) == "");
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products launch on the instance that they are given, and neither fence nor allocate.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+namespace tools = Kokkos::Tools::Experimental;
+
+struct seen {
+  std::vector<std::uint32_t> launches;
+  std::vector<std::pair<std::string, std::uint32_t>> fences;
+  int allocations = 0;
+};
+
+seen& log() {
+  static seen all;
+  return all;
+}
+
+void on_launch(char const*, std::uint32_t device, std::uint64_t*) {
+  log().launches.push_back(device);
+}
+void on_fence(char const* name, std::uint32_t device, std::uint64_t*) {
+  log().fences.emplace_back(name, device);
+}
+void on_allocation(Kokkos_Profiling_SpaceHandle, char const*, void const*, std::uint64_t) {
+  ++log().allocations;
+}
+
+template <class F>
+seen watch(F const& f) {
+  auto const before = tools::get_callbacks();
+  log() = {};
+  tools::set_begin_parallel_for_callback(on_launch);
+  tools::set_begin_parallel_reduce_callback(on_launch);
+  tools::set_begin_fence_callback(on_fence);
+  tools::set_allocate_data_callback(on_allocation);
+  f();
+  tools::set_callbacks(before);
+  return log();
+}
+
+bool contains(std::string const& text, char const* part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A fence that Kokkos adds of its own: around each callback, and around memory that comes and
+/// goes.
+bool is_kokkos_own(std::string const& name) {
+  return contains(name, "Kokkos Profile Tool Fence") || contains(name, "alloc") ||
+         contains(name, "before free") || contains(name, "async free");
+}
+
+template <class Exec>
+Exec new_instance() {
+#if ISO_HAS_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
+    return Kokkos::OpenMP(2);
+  }
+#endif
+  return Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+}
+
+template <class Exec, class Matrix>
+void check_product(Exec const& exec, Matrix const& a, std::int64_t k, sum_order sum) {
+  using space = typename Exec::memory_space;
+  auto const plan = iso::sparse::make_plan(exec, a);
+  Kokkos::View<double**, Kokkos::LayoutRight, space> const x("x", std::size_t(a.num_cols),
+                                                             std::size_t(k));
+  Kokkos::View<double**, Kokkos::LayoutRight, space> const y("y", std::size_t(a.num_rows),
+                                                             std::size_t(k));
+  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a.num_cols, k));
+  exec.fence();
+  auto const multiply = [&] {
+    iso::sparse::spmv(exec, 1.0, a, x, 0.0, y, plan, scratch, {.sum = sum});
+  };
+  multiply();  // what Kokkos allocates at a kernel's first launch is not the call's business
+  exec.fence();
+  auto const found = watch(multiply);
+  CHECK(!found.launches.empty());
+  for (auto const device : found.launches) {
+    CHECK(device == tools::device_id(exec));
+  }
+  CHECK(found.allocations == 0);
+  for (auto const& fence : found.fences) {
+    CHECK(contains(fence.first, "Kokkos Profile Tool Fence"));
+  }
+  exec.fence();
+}
+
+}  // namespace
+
+TEST_CASE("spmv launches on its instance, does not fence and does not allocate") {
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    for (auto const& exec : {exec_space(), new_instance<exec_space>()}) {
+      auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 200, 1));
+      auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, a);
+      for (std::int64_t const k : {1, 3}) {
+        for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+          check_product(exec, a, k, sum);
+          check_product(exec, g, k, sum);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("builders fence no more than their instance") {
+  iso::backend::for_each([&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    INFO(std::string(tag.name));
+    exec_space const exec;
+    auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 200, 1));
+    auto const found = watch([&] {
+      CHECK(iso::sparse::validate(exec, a).sound());
+      iso::sparse::make_plan(exec, iso::sparse::make_grouped<4, std::uint8_t>(exec, a));
+    });
+    for (auto const device : found.launches) {
+      CHECK(device == tools::device_id(exec));
+    }
+    for (auto const& fence : found.fences) {
+      CAPTURE(fence.first);
+      CHECK((fence.second == tools::device_id(exec) || is_kokkos_own(fence.first)));
+    }
+    CHECK(found.launches.size() > 4);
+  });
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bits on every backend, number of threads, launch shape and run; order-free sums however
+// the matrix is permuted or split.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+
+template <class Make>
+void check_everywhere(lists const& m, Make const& make) {
+  Kokkos::Serial const serial;
+  auto const here = make(serial);
+  for_each_instance([&](auto const& exec) {
+    auto const a = make(exec);
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      for (std::int64_t const k : {1, 4}) {
+        auto const x = some_vector(m.cols, k);
+        auto const y = some_vector(m.num_rows(), k, 5);
+        how h{.sum = sum, .alpha = 0.7, .beta = 1.25, .vectors = k};
+        auto const expected = product(serial, here, x, y, h);
+        for (std::int64_t const groups : {0, 7, 50}) {
+          CAPTURE(groups);
+          h.shape.groups_per_launch = groups;
+          CHECK(difference(expected, product(exec, a, x, y, h)) == "");
+        }
+      }
+    }
+  });
+}
+
+/// Columns [first, last) of a matrix.
+lists columns_of(lists const& m, std::int32_t first, std::int32_t last) {
+  lists part{last - first, std::vector<std::vector<item>>(m.rows.size())};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (auto const& e : m.rows[r]) {
+      if (e.column >= first && e.column < last) {
+        part.rows[r].push_back({e.column - first, e.value});
+      }
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and launch shape",
+                   Value, iso::half, bfloat16, float, double) {
+  auto const m = dose_like(150, 2000, 4);
+  check_everywhere(m, [&](auto const& exec) { return csr<Value, std::int32_t>(exec, m); });
+  check_everywhere(m, [&](auto const& exec) { return csr<Value, std::uint16_t>(exec, m); });
+  if constexpr (sizeof(Value) == 2) {
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_grouped<4, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+  }
+}
+
+TEST_CASE("order-free: permuted entries of a row") {
+  Kokkos::Serial const exec;
+  std::mt19937_64 random(6);
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    auto const m = dose_like(60, 1500, seed, 0.2);
+    auto const x = some_vector(m.cols);
+    auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, m), x);
+    auto const in_order =
+        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::ordered});
+    auto shuffled = m;
+    for (auto& row : shuffled.rows) {
+      std::shuffle(row.begin(), row.end(), random);
+    }
+    auto const a = csr<iso::half, std::int32_t>(exec, shuffled);
+    CHECK(difference(expected, product(exec, a, x)) == "");
+    // The ordered sum does depend on it: the test can fail.
+    CHECK(difference(in_order, product(exec, a, x, {.sum = sum_order::ordered})) != "");
+  }
+}
+
+TEST_CASE("order-free: split by columns, with the whole's bounds and largest x") {
+  for_each_instance([&](auto const& exec) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const m = dose_like(60, 1500, 2, 0.2);
+    auto const x = some_vector(m.cols);
+    auto const whole = csr<iso::half, std::int32_t>(exec, m);
+    auto const expected = product(exec, whole, x);
+    auto const bounds = iso::sparse::make_bounds(exec, whole);
+    auto const x_all = on(exec, x);
+    Kokkos::View<double*, space> const largest("largest", 1);
+    iso::sparse::write_largest(exec, x_all, largest);
+    for (std::int32_t const at : {1, 700, 1499}) {
+      auto const y = on(exec, std::vector<double>(60, nan_value));
+      double beta = 0;
+      // The right part first.
+      for (auto const& [first, last] : {std::pair{at, 1500}, std::pair{0, at}}) {
+        auto const part = csr<iso::half, std::int32_t>(exec, columns_of(m, first, last));
+        auto const plan = iso::sparse::make_plan(exec, part, bounds);
+        auto const x_part = on(exec, std::vector<double>(x.begin() + first, x.begin() + last));
+        iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(1500, 1));
+        iso::sparse::spmv(exec, 1.0, part, x_part, beta, y, plan, scratch,
+                          {.largest_x = largest.data()});
+        exec.fence();
+        beta = 1;
+      }
+      CHECK(difference(expected, to_vector(y)) == "");
+    }
+  });
+}
+
+TEST_CASE("both sums: split by rows") {
+  Kokkos::Serial const exec;
+  auto const m = dose_like(60, 1500, 3, 0.2);
+  auto const x = some_vector(m.cols);
+  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum});
+    lists top{m.cols, {m.rows.begin(), m.rows.begin() + 17}};
+    lists rest{m.cols, {m.rows.begin() + 17, m.rows.end()}};
+    auto y = product(exec, csr<iso::half, std::int32_t>(exec, top), x, {.sum = sum});
+    auto const below = product(exec, csr<iso::half, std::int32_t>(exec, rest), x, {.sum = sum});
+    y.insert(y.end(), below.begin(), below.end());
+    CHECK(difference(expected, y) == "");
+  }
+}

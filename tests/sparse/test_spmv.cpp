@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products against the order that is promised, written down, and against extended precision.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+
+/// The order of a csr_view: 32 lanes and a tree.
+template <class T, class Value>
+T ordered_row(std::vector<item> const& row, std::vector<T> const& x, std::int64_t k,
+              std::int64_t vectors) {
+  T lane[32] = {};
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    lane[j % 32] =
+        std::fma(T(Value(row[j].value)), x[std::size_t(row[j].column * vectors + k)], lane[j % 32]);
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    for (int l = 0; l < step; ++l) {
+      lane[l] += lane[l + step];
+    }
+  }
+  return lane[0];
+}
+
+/// Order-free: q = fma(a, x, C) - C from the end to the start, C by search.
+template <class Value>
+double order_free_row(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
+                      std::int64_t vectors) {
+  long double most_a = 0;
+  long double most_x = 0;
+  for (auto const& e : row) {
+    most_a = std::max(most_a, std::abs(static_cast<long double>(double(Value(e.value)))));
+  }
+  for (std::size_t i = std::size_t(k); i < x.size(); i += std::size_t(vectors)) {
+    most_x = std::max(most_x, std::abs(static_cast<long double>(x[i])));
+  }
+  int const log = row.size() > 1 ? int(std::ceil(std::log2(double(row.size())))) : 0;
+  long double const bound = std::ldexp(most_a * most_x, std::max(1, log - 1));
+  int e = -900;
+  while (std::ldexp(1.0L, e) < bound) {
+    ++e;
+  }
+  double const c = std::ldexp(1.5, e);
+  double sum = 0;
+  for (auto j = row.size(); j-- > 0;) {
+    double const rounded =
+        std::fma(double(Value(row[j].value)), x[std::size_t(row[j].column * vectors + k)], c);
+    sum += rounded - c;
+  }
+  return sum;
+}
+
+template <class T, class Value>
+void check_orders(lists const& m, std::int64_t vectors) {
+  auto const x = some_vector<T>(m.cols, vectors);
+  auto const y = some_vector<T>(m.num_rows(), vectors, 8);
+  Kokkos::Serial const exec;
+  auto const a = csr<Value, std::int32_t>(exec, m);
+  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    if (sum == sum_order::order_free && !std::is_same_v<T, double>) {
+      continue;
+    }
+    auto const plain = product(exec, a, x, {.sum = sum, .vectors = vectors});
+    auto const scaled =
+        product(exec, a, x, y, {.sum = sum, .alpha = 0.3, .beta = -0.7, .vectors = vectors});
+    for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+      for (std::int64_t k = 0; k < vectors; ++k) {
+        auto const& row = m.rows[std::size_t(r)];
+        T expected = ordered_row<T, Value>(row, x, k, vectors);
+        if constexpr (std::is_same_v<T, double>) {
+          expected =
+              sum == sum_order::ordered ? expected : order_free_row<Value>(row, x, k, vectors);
+        }
+        auto const at = std::size_t(r * vectors + k);
+        REQUIRE(plain[at] == expected);
+        REQUIRE(scaled[at] == std::fma(T(-0.7), y[at], T(0.3) * expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("spmv: the order of both sums, to the bit", Value, iso::half, bfloat16, float,
+                   double) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    CAPTURE(seed);
+    auto const m = dose_like(40, 3 + 97 * std::int32_t(seed), seed, 0.3, 0.6);
+    for (std::int64_t const vectors : {1, 2, 3, 4, 5, 8, 9}) {
+      CAPTURE(vectors);
+      check_orders<double, Value>(m, vectors);
+    }
+  }
+}
+
+TEST_CASE("spmv: vectors of float with values of float") {
+  auto const m = dose_like(60, 300, 3, 0.3);
+  for (std::int64_t const vectors : {1, 2, 3, 4, 7}) {
+    check_orders<float, float>(m, vectors);
+  }
+}
+
+TEST_CASE_TEMPLATE("spmv: errors stay below the bounds that are stated", Value, iso::half, float) {
+  auto const m = dose_like(200, 4000, 5, 0.3);
+  auto const x = some_vector(m.cols);
+  Kokkos::Serial const exec;
+  auto const a = csr<Value, std::int32_t>(exec, m);
+  auto const ordered = product(exec, a, x, {.sum = sum_order::ordered});
+  auto const free = product(exec, a, x, {.sum = sum_order::order_free});
+  double most_x = 0;
+  for (double const v : x) {
+    most_x = std::max(most_x, std::abs(v));
+  }
+  double const eps = std::numeric_limits<double>::epsilon();
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    long double sum = 0;
+    long double size = 0;
+    double most_a = 0;
+    for (auto const& e : m.rows[r]) {
+      long double const term =
+          static_cast<long double>(double(Value(e.value))) * x[std::size_t(e.column)];
+      sum += term;
+      size += std::abs(term);
+      most_a = std::max(most_a, std::abs(double(Value(e.value))));
+    }
+    auto const n = double(m.rows[r].size());
+    REQUIRE(double(std::abs(ordered[r] - sum)) <= (std::ceil(n / 32) + 5) * eps / 2 * double(size));
+    REQUIRE(double(std::abs(free[r] - sum)) <= std::max(n * n, 2.0) * eps * most_a * most_x);
+  }
+}
+
+TEST_CASE("spmv: a constant needs no slack: every product at the largest, and powers of two") {
+  Kokkos::Serial const exec;
+  for (int const n : {1, 2, 3, 4, 5, 8, 9, 1024, 1025}) {
+    CAPTURE(n);
+    for (double const value : {1.0, -1.0, 0.75, 1.9990234375, 65504.0, 0x1p-24}) {
+      for (double const weight :
+           {1.0, std::nextafter(1.0, 2), std::nextafter(2.0, 1), -3e5, 1e-5}) {
+        lists m{n, {{}}};
+        for (std::int32_t j = 0; j < n; ++j) {
+          m.rows[0].push_back({j, value});
+        }
+        std::vector<double> const x(std::size_t(n), weight);
+        auto const y =
+            product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::order_free});
+        CHECK(y[0] == order_free_row<iso::half>(m.rows[0], x, 0, 1));
+        CHECK(std::abs(y[0] - n * value * weight) <=
+              double(n) * std::max(n, 2) * 0x1p-52 * std::abs(value * weight));
+      }
+    }
+  }
+}
+
+TEST_CASE("spmv: numbers near the ends of the range") {
+  Kokkos::Serial const exec;
+  auto const run = [&](std::vector<item> const& row, std::vector<double> const& x, sum_order sum) {
+    lists const m{std::int64_t(x.size()), {row}};
+    return product(exec, csr<double, std::int32_t>(exec, m), x, {.sum = sum})[0];
+  };
+  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    CHECK(run({{0, 0.0}, {1, 0.0}}, {1, 2}, sum) == 0);
+    CHECK(!std::signbit(run({{0, -0.0}, {1, 0.0}}, {-1, 2}, sum)));
+    CHECK(run({{0, 1.0}}, {0x1p-1074}, sum) == (sum == sum_order::ordered ? 0x1p-1074 : 0.0));
+    CHECK(run({{0, 1e300}, {1, -1e300}}, {1, 1}, sum) == 0);
+  }
+  CHECK(run({{0, 1e-300}, {1, 1e-300}}, {0.5, 0.5}, sum_order::ordered) == 1e-300);
+  // Where the constant exceeds the range there is no common grid.
+  CHECK(std::isnan(run({{0, 1e300}}, {1e10}, sum_order::order_free)));
+  CHECK(run({{0, 1e300}}, {1e10}, sum_order::ordered) == infinity);
+}
+
+TEST_CASE("spmv: beta = 0 does not read y, alpha = 0 reads neither the matrix nor x") {
+  for_each_instance([&](auto const& exec) {
+    auto const m = dose_like(70, 100, 9);
+    auto a = csr<iso::half, std::int32_t>(exec, m);
+    std::vector<double> const x(100, 1.0);
+    std::vector<double> const nans(70, nan_value);
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      for (double const v : product(exec, a, x, nans, {.sum = sum})) {
+        CHECK(std::isfinite(v));
+      }
+      std::vector<double> const bad(100, nan_value);
+      auto const plan_of_same = a;
+      for (double const v : product(exec, a, bad, some_vector(70), {.sum = sum, .alpha = 0})) {
+        CHECK(v == 0);
+      }
+      auto const y = some_vector(70);
+      auto const kept = product(exec, a, bad, y, {.sum = sum, .alpha = 0, .beta = 2});
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        CHECK(kept[i] == 2 * y[i]);
+      }
+      auto const empty = product(exec, a, x, nans, {.sum = sum, .beta = 1});
+      CHECK(std::all_of(empty.begin(), empty.end(), [](double v) { return std::isnan(v); }));
+      std::uint64_t bits;
+      std::memcpy(&bits, &empty[0], 8);
+      CHECK(bits == 0x7ff8000000000000ULL);
+    }
+  });
+}
+
+TEST_CASE("spmv: what is not finite reaches the rows that have it, as IEEE arithmetic has it") {
+  lists const m{4,
+                {{{0, 1}, {1, 2}},
+                 {{1, 3}},
+                 {{2, 0.0}},
+                 {{0, infinity}},
+                 {{3, nan_value}},
+                 {},
+                 {{0, -1}, {2, 1}}}};
+  std::vector<double> const x{1, infinity, -infinity, 2};
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<iso::half, std::int32_t>(exec, m);
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      auto const y = product(exec, a, x, {.sum = sum});
+      CHECK(y[0] == infinity);
+      CHECK(y[1] == infinity);
+      CHECK(std::isnan(y[2]));
+      CHECK(y[3] == infinity);
+      CHECK(std::isnan(y[4]));
+      CHECK(y[5] == 0);
+      CHECK(y[6] == -infinity);
+    }
+  });
+}
+
+TEST_CASE("spmv: no rows, no columns, nothing stored, and one row of 2^20") {
+  for_each_instance([&](auto const& exec) {
+    CHECK(product(exec, csr<iso::half, std::int32_t>(exec, lists{5, {}}), some_vector(5)).empty());
+    CHECK(product(exec, csr<iso::half, std::int32_t>(exec, lists{0, {}}), {}).empty());
+    CHECK(product(exec, csr<iso::half, std::int32_t>(exec, lists{0, {{}, {}}}), {}) ==
+          std::vector<double>{0, 0});
+    CHECK(product(exec, csr<iso::half, std::uint16_t>(exec, lists{3, {{}, {}}}), some_vector(3)) ==
+          std::vector<double>{0, 0});
+  });
+  lists m{1 << 20, {{}}};
+  for (std::int32_t c = 0; c < 1 << 20; ++c) {
+    m.rows[0].push_back({c, 1 + c % 7 * 0.125});
+  }
+  auto const x = some_vector(m.cols);
+  Kokkos::Serial const exec;
+  auto const a = csr<iso::half, std::int32_t>(exec, m);
+  CHECK(product(exec, a, x, {.sum = sum_order::ordered})[0] ==
+        ordered_row<double, iso::half>(m.rows[0], x, 0, 1));
+  CHECK(product(exec, a, x, {.sum = sum_order::order_free})[0] ==
+        order_free_row<iso::half>(m.rows[0], x, 0, 1));
+}
+
+TEST_CASE("spmv: duplicate and unsorted columns add up") {
+  Kokkos::Serial const exec;
+  lists const m{3, {{{2, 1}, {0, 2}, {2, 4}, {2, 8}}}};
+  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    CHECK(product(exec, csr<iso::half, std::int32_t>(exec, m), {1, 0, 10}, {.sum = sum})[0] == 132);
+    CHECK(product(exec, csr<float, std::uint16_t>(exec, m), {1, 0, 10}, {.sum = sum})[0] == 132);
+  }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every adversarial array is a typed error with its sentence, before any product.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+using iso::sparse::csr_demands;
+using iso::sparse::fault;
+
+/// A sound matrix of 3 x 5 to be spoilt.
+struct arrays {
+  std::int64_t rows = 3;
+  std::int64_t cols = 5;
+  std::vector<std::int64_t> offsets{0, 2, 2, 5};
+  std::vector<std::int32_t> columns{1, 4, 0, 2, 3};
+  std::vector<double> values{1, 2, 3, 4, 5};
+  std::vector<double> scales = {};
+  csr_demands demands = {};
+};
+
+template <class Exec>
+iso::sparse::csr_report report_on(Exec const& exec, arrays const& m) {
+  csr_view<double, std::int32_t, typename Exec::memory_space> a;
+  a.num_rows = m.rows;
+  a.num_cols = m.cols;
+  a.row_offsets = on(exec, m.offsets);
+  a.columns = on(exec, m.columns);
+  a.values = on(exec, m.values);
+  if (!m.scales.empty()) {
+    a.row_scales = on(exec, m.scales);
+  }
+  return iso::sparse::validate(exec, a, m.demands);
+}
+
+template <class F>
+void check(fault expected, char const* words, F const& spoil) {
+  arrays m;
+  spoil(m);
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    auto const report = report_on(typename decltype(tag)::execution_space(), m);
+    CHECK(report.found == expected);
+    CHECK(iso::sparse::sentence(report) == words);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("validate: a sound matrix, and what is counted in it") {
+  check(fault::none, "", [](arrays&) {});
+  check(fault::none, "", [](arrays& m) { m = {0, 0, {0}, {}, {}}; });
+  check(fault::none, "", [](arrays& m) { m = {2, 0, {0, 0, 0}, {}, {}}; });
+  iso::backend::for_each([&](auto tag) {
+    arrays m;
+    m.columns = {4, 1, 2, 2, 3};
+    m.values = {0.0, infinity, -0.0, nan_value, 1};
+    auto const report = report_on(typename decltype(tag)::execution_space(), m);
+    CHECK(report.sound());
+    CHECK(report.descending == 1);
+    CHECK(report.doubled == 1);
+    CHECK(report.not_finite == 2);
+    CHECK(report.stored_zeros == 2);
+    CHECK(report.negative_zeros == 1);
+    CHECK(report.longest_row == 3);
+    CHECK(report.widest_row == 3);
+    CHECK(report.empty_rows == 1);
+  });
+}
+
+TEST_CASE("validate: extents and lengths") {
+  check(fault::negative_extent, "matrix with an extent of -1 (none may be negative)",
+        [](arrays& m) { m.cols = -1; });
+  check(fault::extent_too_large,
+        "matrix with an extent of 2147483648 (at most 2147483647) split it",
+        [](arrays& m) { m.cols = std::int64_t(1) << 31; });
+  check(fault::row_offsets_length, "3 row offsets (4 are needed, one more than rows)",
+        [](arrays& m) { m.offsets.pop_back(); });
+  check(fault::row_offsets_length, "0 row offsets (4 are needed, one more than rows)",
+        [](arrays& m) { m.offsets.clear(); });
+  check(fault::lengths_disagree, "4 columns and 5 values (make them agree)",
+        [](arrays& m) { m.columns.pop_back(); });
+  check(fault::row_scales_length, "2 row scales (3 are needed, or none)",
+        [](arrays& m) { m.scales = {1, 1}; });
+}
+
+TEST_CASE("validate: row offsets") {
+  check(fault::first_row_offset, "row offsets start at 1 (must start at 0)",
+        [](arrays& m) { m.offsets[0] = 1; });
+  check(fault::first_row_offset, "row offsets start at -3 (must start at 0)",
+        [](arrays& m) { m.offsets[0] = -3; });
+  check(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
+        [](arrays& m) { m.offsets[1] = -2; });
+  check(fault::falling_row_offset,
+        "row offset 2 is 1 (the one before it is 2, they must not fall); 1 are wrong",
+        [](arrays& m) { m.offsets[2] = 1; });
+  check(fault::row_offset_beyond,
+        "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "
+        "wrong",
+        [](arrays& m) { m.offsets[1] = std::numeric_limits<std::int64_t>::max(); });
+  check(fault::row_offset_beyond, "row offset 3 is 6 (there are 5 entries); 1 are wrong",
+        [](arrays& m) { m.offsets[3] = 6; });
+  check(fault::last_row_offset, "row offsets end at 4 (there are 5 entries)",
+        [](arrays& m) { m.offsets[3] = 4; });
+}
+
+TEST_CASE("validate: columns, scales and values") {
+  check(fault::column_negative,
+        "entry 3 of row 2 lies in column -1 (must not be negative); 2 are out of range",
+        [](arrays& m) {
+          m.columns[3] = -1;
+          m.columns[4] = 5;
+        });
+  check(fault::column_beyond, "entry 1 of row 0 lies in column 5 (there are 5); 1 are out of range",
+        [](arrays& m) { m.columns[1] = 5; });
+  check(fault::row_scale, "the scale of row 1 is no power of two above zero; 2 are not",
+        [](arrays& m) { m.scales = {0.5, 3, -2}; });
+  check(fault::row_scale, "the scale of row 0 is no power of two above zero; 3 are not",
+        [](arrays& m) { m.scales = {0, infinity, nan_value}; });
+  check(fault::none, "", [](arrays& m) { m.scales = {0.5, 1, 0x1p300}; });
+  csr_demands const finite{.values = csr_demands::of_values::finite};
+  csr_demands const ascending{.columns = csr_demands::of_columns::ascending};
+  check(fault::value_not_finite, "row 2 has a value that is not finite; there are 2",
+        [&](arrays& m) {
+          m.values[2] = infinity;
+          m.values[4] = nan_value;
+          m.demands = finite;
+        });
+  check(fault::columns_descend,
+        "row 0 is not sorted by columns; 1 entries lie left of the one before them",
+        [&](arrays& m) {
+          m.columns[1] = 0;
+          m.demands = ascending;
+        });
+  check(fault::column_doubled, "row 2 has two entries in one column; there are 1 such",
+        [&](arrays& m) {
+          m.columns[4] = 2;
+          m.demands = ascending;
+        });
+  check(fault::none, "", [&](arrays& m) { m.demands = {finite.values, ascending.columns}; });
+}
+
+TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
+  Kokkos::Serial const exec;
+  lists const m{100000, {{{70000, 1}, {99999, 1}}, {}, {{3, 1}}}};
+  auto a = csr<iso::half, std::uint16_t>(exec, m);
+  CHECK(iso::sparse::validate(exec, a).sound());
+  CHECK(iso::sparse::validate(exec, a).widest_row == 29999);
+  a.num_cols = 99999;
+  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) ==
+        "entry 1 of row 0 lies in column 99999 (there are 99999); 1 are out of range");
+  a.row_bases(2) = -4;
+  a.num_cols = 100000;
+  CHECK(iso::sparse::validate(exec, a).found == fault::column_negative);
+  a.row_bases = {};
+  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) == "0 row bases (3 are needed)");
+  auto b = csr<iso::half, std::int32_t>(exec, m);
+  b.values = decltype(b.values)(static_cast<iso::half*>(nullptr), 3);
+  CHECK(iso::sparse::validate(exec, b).found == fault::null_array);
+  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, b)) ==
+        "an array that has a length and no memory (it is null) allocate it");
+}
+
+TEST_CASE("validate: a row too long for 32 bits") {
+  // Offsets alone are looked at: the arrays are never read.
+  Kokkos::Serial const exec;
+  std::int64_t const entries = std::int64_t(1) << 31;
+  std::int32_t column = 0;
+  iso::half value;
+  csr_view<iso::half, std::int32_t, host> a;
+  a.num_rows = 1;
+  a.num_cols = 5;
+  a.row_offsets = on(exec, std::vector<std::int64_t>{0, entries});
+  a.columns = decltype(a.columns)(&column, std::size_t(entries));
+  a.values = decltype(a.values)(&value, std::size_t(entries));
+  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) ==
+        "row 0 has 2147483648 entries (at most 2147483584) split the matrix by columns");
+}
