@@ -18,7 +18,7 @@ struct call {
   iso::sparse::spmv_plan<host> plan = iso::sparse::make_plan(exec, a);
   vector x{"x", 4};
   vector y{"y", 3};
-  iso::workspace<host> scratch{iso::sparse::spmv_bytes_needed<double>(4, 1)};
+  iso::workspace<host> scratch{iso::sparse::spmv_bytes_needed<double>(a, plan, 1)};
   iso::sparse::spmv_options options;
 
   template <class X, class Y>
@@ -64,7 +64,7 @@ TEST_CASE("spmv refuses vectors that do not fit") {
   c = {};
   CHECK(c.with(several("x", 4, 2), several("y", 3, 3)) ==
         "iso::sparse::spmv: 2 vectors in and 3 out (make them agree)");
-  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(4, 2));
+  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.a, c.plan, 2));
   CHECK(c.with(several("x", 4, 2), several("y", 3, 2)) == "");
   CHECK(c.with(several("x", 4, 1), vector("y", 3)) == "");
   Kokkos::View<double*, Kokkos::LayoutStride, host> const gaps(

@@ -72,7 +72,7 @@ void check_product(Exec const& exec, Matrix const& a, std::int64_t k, sum_order 
                                                              std::size_t(k));
   Kokkos::View<double**, Kokkos::LayoutRight, space> const y("y", std::size_t(a.num_rows),
                                                              std::size_t(k));
-  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a.num_cols, k));
+  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a, plan, k));
   exec.fence();
   auto const multiply = [&] {
     iso::sparse::spmv(exec, 1.0, a, x, 0.0, y, plan, scratch, {.sum = sum});

@@ -8,21 +8,25 @@ namespace {
 
 using namespace sparse_support;
 
-/// The order of a csr_view: 32 lanes and a tree.
+/// The order of a csr_view: 32 lanes and a tree, 2048 entries at a time.
 template <class T, class Value>
 T ordered_row(std::vector<item> const& row, std::vector<T> const& x, std::int64_t k,
               std::int64_t vectors) {
-  T lane[32] = {};
-  for (std::size_t j = 0; j < row.size(); ++j) {
-    lane[j % 32] =
-        std::fma(T(Value(row[j].value)), x[std::size_t(row[j].column * vectors + k)], lane[j % 32]);
-  }
-  for (int step = 16; step > 0; step /= 2) {
-    for (int l = 0; l < step; ++l) {
-      lane[l] += lane[l + step];
+  T total = 0;
+  for (std::size_t first = 0; first < row.size(); first += 2048) {
+    T lane[32] = {};
+    for (std::size_t j = first; j < std::min(row.size(), first + 2048); ++j) {
+      lane[j % 32] = std::fma(T(Value(row[j].value)), x[std::size_t(row[j].column * vectors + k)],
+                              lane[j % 32]);
     }
+    for (int step = 16; step > 0; step /= 2) {
+      for (int l = 0; l < step; ++l) {
+        lane[l] += lane[l + step];
+      }
+    }
+    total = first == 0 ? lane[0] : total + lane[0];
   }
-  return lane[0];
+  return total;
 }
 
 /// Order-free: q = fma(a, x, C) - C from the end to the start, C by search.

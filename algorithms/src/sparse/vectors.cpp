@@ -41,6 +41,18 @@ struct reach_kernel {
   }
 };
 
+/// Every part learns whose it is.
+struct owners_kernel {
+  std::int64_t const* first_part;
+  std::int32_t* owner;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    for (std::int64_t part = first_part[i]; part < first_part[i + 1]; ++part) {
+      owner[part] = std::int32_t(i);
+    }
+  }
+};
+
 template <class Exec>
 using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
@@ -69,13 +81,21 @@ void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest
                        reach_kernel{largest, entries, reach});
 }
 
+template <execution_space Exec>
+void launch_owners(Exec const& exec, std::int64_t num_long, std::int64_t const* first_part,
+                   std::int32_t* owner) {
+  Kokkos::parallel_for("iso::sparse::make_plan: owners", range<Exec>(exec, 0, num_long),
+                       owners_kernel{first_part, owner});
+}
+
 #define ISO_INSTANTIATE(Exec)                                                                      \
   template void launch_largest<Exec, float>(Exec const&, float const*, std::int64_t, std::int64_t, \
                                             std::int64_t, double*);                                \
   template void launch_largest<Exec, double>(Exec const&, double const*, std::int64_t,             \
                                              std::int64_t, std::int64_t, double*);                 \
   template void launch_reach<Exec>(Exec const&, std::int64_t, double const*, std::int32_t const*,  \
-                                   double*);
+                                   double*);                                                       \
+  template void launch_owners<Exec>(Exec const&, std::int64_t, std::int64_t const*, std::int32_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 
@@ -118,12 +138,12 @@ void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts
 
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
                       vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
-                      std::int64_t plan_working, std::int64_t plan_rows,
+                      std::int64_t plan_long, std::int64_t plan_working, std::int64_t plan_rows,
                       spmv_options const& options, bool float_vectors, std::int64_t scratch,
                       std::int64_t needed) {
   validate_vectors(num_rows, num_cols, x, y);
-  ISO_VALIDATE(plan_groups == num_groups && plan_rows == num_rows && plan_working >= 0 &&
-                   plan_working <= plan_groups,
+  ISO_VALIDATE(plan_groups == num_groups && plan_rows == num_rows && plan_long >= 0 &&
+                   plan_working >= plan_long && plan_working <= plan_groups,
                "iso::sparse::spmv: a plan of {} rows in {} groups for a matrix of {} in {} (it "
                "belongs to another) use make_plan",
                plan_rows, plan_groups, num_rows, num_groups);

@@ -95,8 +95,7 @@ format_report choose_format(Exec const& exec,
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
-/// stored
-///                                negative zeros (they are the fill); lengths that disagree
+///                                stored negative zeros (the fill); lengths that disagree
 template <int R, slot_offset Offset, execution_space Exec, class Value, column_index Column>
 grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space> make_grouped(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);

@@ -20,13 +20,20 @@ struct bounds {
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
 };
 
+/// Turns of 32 places in one part of a row: 2048 entries of a csr_view, 64 slots of a grouped_view.
+/// Longer rows are summed part by part, and the parts' sums then from the first to the last.
+inline constexpr std::int32_t part_turns = 64;
+
 /// Bounds of the rows and the order in which rows are dealt out, which changes no bit of a result:
-/// those without entries last; on a GPU the long ones first. A plan belongs to the matrix that it
-/// was made for, and to others of the same pattern as long as `rows` holds.
+/// those of several parts first, a part at a time; those without entries last. A plan belongs to
+/// the matrix that it was made for, and to others of the same pattern as long as `rows` holds.
 template <class Space>
 struct spmv_plan {
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> groups;
-  std::int64_t num_working = 0;  ///< groups of rows that have entries
+  std::int64_t num_long = 0;     ///< groups of rows that have several parts
+  std::int64_t num_working = 0;  ///< groups of rows that have entries, the long ones included
+  Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
+  Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> part_owner;  ///< of the parts: < num_long
   bounds<Space> rows;
   /// largest 2^max(1, ceil(log2 entries) - 1): what the rounding constant is made from.
   Kokkos::View<double*, Kokkos::LayoutRight, Space> reach;

@@ -29,10 +29,12 @@ struct spmv_options {
   backend::launch_shape shape = {};
 };
 
-/// Bytes of scratch that spmv wants for `vectors` right-hand sides. Enqueues nothing.
+/// Bytes of scratch that spmv wants for `vectors` right-hand sides of type T. Enqueues nothing.
 /// Determinism: backend_to_backend.
-template <class T>
-std::int64_t spmv_bytes_needed(std::int64_t num_cols, std::int64_t vectors);
+template <class T, class Matrix>
+std::int64_t spmv_bytes_needed(Matrix const& a,
+                               spmv_plan<typename Matrix::memory_space> const& plan,
+                               std::int64_t vectors);
 
 /// The largest finite |x| of each vector, written to `largest` [vectors]. Enqueued on `exec`.
 /// Determinism: backend_to_backend.
@@ -65,8 +67,9 @@ void write_largest(Exec const& exec, X const& x,
 /// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of
 /// both signs or times zero. Order-free sums whose C would exceed the range are NaN.
 ///
-/// Error a row, n entries: ordered (ceil(n / 32) + 5) eps sum|a x| (places of slots, for n, in
-/// grouped_view), eps = 2^-53; order-free n^2 eps' max|a| max|x|, eps' = 2^-52, at least 2 eps'.
+/// Error a row, n entries: ordered (min(ceil(n / 32), 64) + 5 + ceil(n / 2048)) eps sum|a x|
+/// (places of slots, for n, in grouped_view), eps = 2^-53; order-free n^2 eps' max|a| max|x|, eps'
+/// = 2^-52, at least 2 eps'.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
 /// \param[in,out] y        must not overlap x or the matrix

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/read_once.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -11,6 +10,12 @@ namespace iso::sparse::detail {
 template <class Value, int R>
 struct alignas(R * sizeof(Value) > 16 ? 16 : R * sizeof(Value)) entry {
   Value row[R];
+};
+
+/// Turns [first, last) of a row or a group of rows: 32 places at a time.
+struct turn_range {
+  std::int32_t first;
+  std::int32_t last;
 };
 
 /// The rows of a csr_view, as kernels walk them: one row a group of lanes.
@@ -37,21 +42,26 @@ struct csr_rows {
   /// Turns of 32 lanes that the row takes.
   KOKKOS_FUNCTION std::int32_t turns(std::int64_t row) const { return (length(row) + 31) / 32; }
 
-  /// f(lane, column, entry) for all entries of a row: entry j on lane j % 32, ascending.
+  /// f(lane, column, entry) for the entries of a row in some of its turns: entry j on lane j % 32,
+  /// ascending.
   template <class Group, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t row, F const& f) const {
-    std::int64_t const first = row_offsets[row];
-    auto const count = std::int32_t(row_offsets[row + 1] - first);
+  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t row, turn_range turns_of,
+                                        F const& f) const {
+    std::int64_t const first = row_offsets[row] + 32 * std::int64_t(turns_of.first);
+    auto const left = std::int32_t(row_offsets[row + 1] - first);
+    std::int32_t const most = 32 * (turns_of.last - turns_of.first);
+    std::int32_t const count = left < most ? left : most;
     std::int32_t const from = base(row);
     Column const* KOKKOS_RESTRICT const column = columns + first;
     Value const* KOKKOS_RESTRICT const value = values + first;
     std::int32_t const full = count / 32 * 32;
+    // Rows begin anywhere: a turn's ends share their sectors with its neighbours, by way of the
+    // level-1 cache.
     ISO_DEVICE_UNROLL
     for (std::int32_t turn = 0; turn < full; turn += 32) {
       group.each([&](int lane) {
         std::int32_t const j = turn + lane;
-        f(lane, from + std::int32_t(backend::read_once(column + j)),
-          entry<Value, 1>{backend::read_once(value + j)});
+        f(lane, from + std::int32_t(column[j]), entry<Value, 1>{value[j]});
       });
     }
     group.strided(full, count, [&](int lane, std::int32_t j) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/read_once.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
 #include <iso/sparse/grouped.hpp>
@@ -40,16 +41,44 @@ struct grouped_rows {
     return std::int32_t(slot_offsets[group + 1] - slot_offsets[group]);
   }
 
-  /// f(lane, column, entry) for all columns of a group of rows: place l of every slot on lane l.
+  /// f(lane, column, entry) for the columns of a group of rows in some of its slots: place l of
+  /// every slot on lane l.
   template <class Group, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t index, F const& f) const {
-    std::int64_t const first = slot_offsets[index];
-    auto const count = std::int32_t(slot_offsets[index + 1] - first);
+  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t index, turn_range slots,
+                                        F const& f) const {
+    std::int64_t const first = slot_offsets[index] + slots.first;
+    std::int32_t const count = slots.last - slots.first;
     std::int32_t const* KOKKOS_RESTRICT const base = bases + first;
     Offset const* KOKKOS_RESTRICT const offset = offsets + 32 * first;
     entry<Value, R> const* KOKKOS_RESTRICT const value = values + 32 * first;
-    ISO_DEVICE_UNROLL
-    for (std::int32_t slot = 0; slot < count; ++slot) {
+    std::int32_t slot = 0;
+    if constexpr (Group::turns_ahead > 0) {
+      // Some slots are on their way while those before them wait for x.
+      auto const read = [&](std::int32_t slot, place<Group>& at) {
+        std::int32_t const from = base[slot];
+        group.each([&](int lane) {
+          std::int32_t const j = 32 * slot + lane;
+          at.column[lane] = from + std::int32_t(backend::read_once(offset + j));
+          at.value[lane] = backend::read_once(value + j);
+        });
+      };
+      auto const use = [&](place<Group> const& at) {
+        group.each([&](int lane) { f(lane, at.column[lane], at.value[lane]); });
+      };
+      constexpr int ahead = R == 8 ? Group::turns_ahead / 2 : Group::turns_ahead;
+      if (count >= ahead) {
+        place<Group> now[ahead];
+        backend::unrolled<ahead>([&](auto u) { read(int(u), now[u]); });
+        for (slot = ahead; slot + ahead <= count; slot += ahead) {
+          place<Group> next[ahead];
+          backend::unrolled<ahead>([&](auto u) { read(slot + int(u), next[u]); });
+          backend::unrolled<ahead>([&](auto u) { use(now[u]); });
+          backend::unrolled<ahead>([&](auto u) { now[u] = next[u]; });
+        }
+        backend::unrolled<ahead>([&](auto u) { use(now[u]); });
+      }
+    }
+    for (; slot < count; ++slot) {
       std::int32_t const from = base[slot];
       group.each([&](int lane) {
         std::int32_t const j = 32 * slot + lane;
@@ -57,6 +86,14 @@ struct grouped_rows {
       });
     }
   }
+
+ private:
+  /// What one slot gives the lanes.
+  template <class Group>
+  struct place {
+    typename Group::template per_lane<std::int32_t> column;
+    typename Group::template per_lane<entry<Value, R>> value;
+  };
 };
 
 template <class Value, class Offset, int R, class Space>

@@ -11,10 +11,22 @@ namespace detail {
 template <execution_space Exec, class Rows>
 void launch_bounds(Exec const& exec, Rows const& rows, std::int64_t num_groups, double* largest,
                    std::int32_t* entries);
-/// Fills `groups`; returns how many have entries. Fences `exec`.
+/// How many groups have several parts, and how many have entries.
+struct schedule {
+  std::int64_t num_long;
+  std::int64_t num_working;
+};
+/// Fills `groups`. Fences `exec`.
 template <execution_space Exec, class Rows>
-std::int64_t launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                             std::int32_t* groups);
+schedule launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                         std::int32_t* groups);
+/// Fills `first_part`; returns the number of parts. Fences `exec`.
+template <execution_space Exec, class Rows>
+std::int64_t launch_parts(Exec const& exec, Rows const& rows, std::int64_t num_long,
+                          std::int32_t const* groups, std::int64_t* first_part);
+template <execution_space Exec>
+void launch_owners(Exec const& exec, std::int64_t num_long, std::int64_t const* first_part,
+                   std::int32_t* owner);
 template <execution_space Exec>
 void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest,
                   std::int32_t const* entries, double* reach);
@@ -62,7 +74,21 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
       std::size_t(a.num_rows));
   detail::launch_reach(exec, a.num_rows, whole.largest.data(), whole.entries.data(),
                        plan.reach.data());
-  plan.num_working = detail::launch_schedule<Exec>(exec, rows, num_groups, plan.groups.data());
+  auto const found = detail::launch_schedule<Exec>(exec, rows, num_groups, plan.groups.data());
+  plan.num_long = found.num_long;
+  plan.num_working = found.num_working;
+  if (plan.num_long > 0) {
+    plan.first_part = decltype(plan.first_part)(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: parts"),
+        std::size_t(plan.num_long) + 1);
+    std::int64_t const parts = detail::launch_parts<Exec>(
+        exec, rows, plan.num_long, plan.groups.data(), plan.first_part.data());
+    plan.part_owner = decltype(plan.part_owner)(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: owners"),
+        std::size_t(parts));
+    detail::launch_owners<Exec>(exec, plan.num_long, plan.first_part.data(),
+                                plan.part_owner.data());
+  }
   return plan;
 }
 

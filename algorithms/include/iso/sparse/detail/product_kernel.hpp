@@ -5,6 +5,7 @@
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/grouped_rows.hpp>
+#include <iso/sparse/plan.hpp>
 
 #include <Kokkos_MathematicalFunctions.hpp>
 
@@ -12,6 +13,7 @@ namespace iso::sparse::detail {
 
 /// Products are added as they come: lane by lane by fma, then by the tree of group.sums.
 struct ordered_sum {
+  static constexpr bool has_constants = false;
   template <class T, int Count>
   struct constants {
     template <class Reach, class Largest>
@@ -38,6 +40,7 @@ KOKKOS_INLINE_FUNCTION double rounding_constant(double reach, double largest) {
 /// Every product is rounded to a multiple of one power of two, so that all partial sums are exact
 /// (the one-fold case of ReproBLAS).
 struct order_free_sum {
+  static constexpr bool has_constants = true;
   template <class T, int Count>
   struct constants {
     T rounder[Count];
@@ -63,16 +66,20 @@ struct alignas(K * sizeof(T) > 16 ? 16 : K * sizeof(T)) x_entry {
 
 enum class walk { all_places, entries_only };
 
-/// y = alpha A x + beta y for K vectors at once: a lane group for every group of rows that has
-/// entries, then a lane for every one that has none.
+/// y = alpha A x + beta y for K vectors at once: a lane group for every part of long groups of
+/// rows, then for every other that has entries, then a lane for every one that has none.
 template <class T, class Rows, class Sum, int K>
 struct product_kernel {
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
 
   Rows matrix;
-  std::int32_t const* groups;  ///< first those with entries; null: in order
+  std::int32_t const* groups;  ///< first the long ones, then others with entries; null: in order
+  std::int64_t num_long;
   std::int64_t num_working;
+  std::int64_t const* first_part;
+  std::int32_t const* part_owner;
+  std::int64_t num_parts;
   std::int64_t num_groups;
   T alpha;
   T beta;
@@ -83,13 +90,24 @@ struct product_kernel {
   double const* row_scales;
   double const* reach;
   double const* largest_x;
+  T* part_sums;  ///< [num_parts][count]
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    if (index < num_working) {
-      multiply(group, groups[index]);
+    std::int64_t const whole = index - num_parts + num_long;
+    if (index < num_parts) {
+      std::int32_t const owner = part_owner[index];
+      std::int32_t const g = groups[owner];
+      std::int32_t const all = matrix.turns(g);
+      auto const first = std::int32_t(index - first_part[owner]) * part_turns;
+      turn_range const turns{first, first + part_turns < all ? first + part_turns : all};
+      multiply(group, g, turns, [&](int n, T sum) { part_sums[index * count + n] = sum; });
+    } else if (whole < num_working) {
+      std::int64_t const g = groups[whole];
+      multiply(group, g, {0, matrix.turns(g)},
+               [&](int n, T sum) { finish(g * rows + n / K, n % K, sum); });
     } else {
-      std::int64_t const first = num_working + 32 * (index - num_working);
+      std::int64_t const first = num_working + 32 * (whole - num_working);
       group.each([&](int lane) {
         if (first + lane < num_groups) {
           without_entries(groups != nullptr ? groups[first + lane] : first + lane);
@@ -99,12 +117,25 @@ struct product_kernel {
   }
 
   [[nodiscard]] std::int64_t num_launched() const {
-    return num_working + (num_groups - num_working + 31) / 32;
+    return num_parts + num_working - num_long + (num_groups - num_working + 31) / 32;
+  }
+
+  /// Adds up the parts of one sum of a long group of rows.
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const owner = index / count;
+    auto const n = int(index % count);
+    T sum = part_sums[first_part[owner] * count + n];
+    for (std::int64_t part = first_part[owner] + 1; part < first_part[owner + 1]; ++part) {
+      sum = sum + part_sums[part * count + n];
+    }
+    finish(std::int64_t(groups[owner]) * rows + n / K, n % K, sum);
   }
 
  private:
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(Group const& group, std::int64_t index) const {
+  /// The sums of some turns of a group of rows, to write(n, sum n).
+  template <class Group, class Write>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Group const& group, std::int64_t index,
+                                            turn_range turns, Write const& write) const {
     std::int64_t const first = index * rows;
     typename Sum::template constants<T, count> const c(
         [&](int n) {
@@ -112,12 +143,11 @@ struct product_kernel {
           return reach[row < matrix.num_rows ? row : first];
         },
         [&](int n) { return n % K < vectors ? largest_x[n % K] : 0.0; });
-    auto const write = [&](int n, T sum) { finish(first + n / K, n % K, sum); };
-    auto const sums = add<walk::all_places>(group, index, c);
+    auto const sums = add<walk::all_places>(group, index, turns, c);
     if constexpr (Rows::has_fill) {
       // Fill times an x that is not finite is NaN: then once more, by entries alone.
       if (sums.any([](T sum) { return !is_finite(sum); })) {
-        add<walk::entries_only>(group, index, c).each(write);
+        add<walk::entries_only>(group, index, turns, c).each(write);
         return;
       }
     }
@@ -125,24 +155,25 @@ struct product_kernel {
   }
 
   template <walk Walk, class Group, class Constants>
-  KOKKOS_FORCEINLINE_FUNCTION auto add(Group const& group, std::int64_t index,
+  KOKKOS_FORCEINLINE_FUNCTION auto add(Group const& group, std::int64_t index, turn_range turns,
                                        Constants const& c) const {
     using value = typename Rows::value_type;
     typename Group::template per_lane<T> sum[count];
     backend::unrolled<count>([&](auto n) { group.each([&](int lane) { sum[n][lane] = T(0); }); });
     x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
-    matrix.each(group, index, [&](int lane, std::int32_t column, entry<value, rows> const& a) {
-      x_entry<T, K> const at = in[column];
-      backend::unrolled<rows>([&](auto r) {
-        T const factor = backend::widen<T>(a.row[r]);
-        if (Walk == walk::all_places || !is_fill(a.row[r])) {
-          backend::unrolled<K>([&](auto k) {
-            constexpr int n = int(r) * K + int(k);
-            sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
-          });
-        }
-      });
-    });
+    matrix.each(group, index, turns,
+                [&](int lane, std::int32_t column, entry<value, rows> const& a) {
+                  x_entry<T, K> const at = in[column];
+                  backend::unrolled<rows>([&](auto r) {
+                    T const factor = backend::widen<T>(a.row[r]);
+                    if (Walk == walk::all_places || !is_fill(a.row[r])) {
+                      backend::unrolled<K>([&](auto k) {
+                        constexpr int n = int(r) * K + int(k);
+                        sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
+                      });
+                    }
+                  });
+                });
     return group.template sums<count>(sum);
   }
 

@@ -46,13 +46,25 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   return to;
 }
 
+/// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an H200
+/// for one vector; 0: the compiler's choice.
+template <class Rows, class Sum, int K>
+inline constexpr unsigned least_blocks = K > 1             ? 0
+                                         : Rows::rows == 1 ? 12
+                                         : Rows::rows == 4 ? (Sum::has_constants ? 8 : 9)
+                                                           : 0;
+
 template <int K, class Sum, class Exec, class Rows, class T>
 void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& call,
                     std::int64_t first, int vectors) {
   product_kernel<T, Rows, Sum, K> const kernel{
       rows,
       call.groups,
+      call.num_long,
       call.num_working,
+      call.first_part,
+      call.part_owner,
+      call.num_parts,
       call.num_groups,
       call.alpha,
       call.beta,
@@ -62,9 +74,16 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
       vectors,
       call.row_scales,
       call.reach,
-      call.largest_x + (call.largest_x != nullptr ? first : 0)};
-  backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
+      call.largest_x + (call.largest_x != nullptr ? first : 0),
+      reinterpret_cast<T*>(call.part_sums)};
+  backend::for_each_lane_group<128, least_blocks<Rows, Sum, K>, backend::sharing::on_demand>(
       "iso::sparse::spmv", exec, kernel.num_launched(), kernel, call.shape);
+  if (call.num_long > 0) {
+    Kokkos::parallel_for("iso::sparse::spmv: long rows",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, call.num_long * kernel.count),
+                         kernel);
+  }
 }
 
 template <class Sum, class Exec, class Rows, class T>
@@ -120,13 +139,14 @@ struct bounds_kernel {
         number[r][lane] = 0;
       });
     });
-    matrix.each(group, index, [&](int lane, std::int32_t, entry<value, rows> const& a) {
-      backend::unrolled<rows>([&](auto r) {
-        double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
-        most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
-        number[r][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
-      });
-    });
+    matrix.each(group, index, {0, matrix.turns(index)},
+                [&](int lane, std::int32_t, entry<value, rows> const& a) {
+                  backend::unrolled<rows>([&](auto r) {
+                    double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
+                    most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
+                    number[r][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
+                  });
+                });
     backend::unrolled<rows>([&](auto r) {
       std::int64_t const row = index * rows + int(r);
       std::int32_t const total = group.sum(number[r]);
@@ -179,28 +199,29 @@ struct schedule_kernel {
   }
 };
 
-/// Least turns of the rows of each bin, in the order of their launch; the last bin is of those
-/// without entries. On a GPU, long rows first: what starts last ends soon. A processor's threads
-/// take rows on demand, and neighbours in turn share what they read of x.
+/// Least turns of the rows of each bin, in the order of their launch; the first bin is of those of
+/// several parts, the last of those without entries. On a GPU, long rows first: what starts last
+/// ends soon. A processor's threads take rows on demand, and neighbours in turn share what they
+/// read of x.
 template <class Exec>
 constexpr auto least_turns() {
   if constexpr (backend::is_device<Exec>) {
-    return std::array{256, 64, 16, 4, 1, 0};
+    return std::array{part_turns + 1, 16, 4, 1, 0};
   } else {
-    return std::array{1, 0};
+    return std::array{part_turns + 1, 1, 0};
   }
 }
 
 template <execution_space Exec, class Rows>
-std::int64_t launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                             std::int32_t* groups) {
+schedule launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                         std::int32_t* groups) {
   constexpr std::int32_t endless = std::numeric_limits<std::int32_t>::max();
   constexpr auto bins = least_turns<Exec>();
+  schedule result{};
   std::int64_t placed = 0;
-  std::int64_t working = 0;
   std::int32_t most = endless;
   for (std::int32_t const least : bins) {
-    working = placed;  // the last bin holds those without entries
+    result.num_working = placed;  // the last bin holds those without entries
     std::int64_t found = 0;
     Kokkos::parallel_scan(
         "iso::sparse::make_plan",
@@ -208,8 +229,39 @@ std::int64_t launch_schedule(Exec const& exec, Rows const& rows, std::int64_t nu
         schedule_kernel<Rows>{rows, least, most, groups + placed}, found);
     placed += found;
     most = least;
+    result.num_long = least > part_turns ? placed : result.num_long;
   }
-  return working;
+  return result;
+}
+
+/// Where the parts of each long group begin.
+template <class Rows>
+struct parts_kernel {
+  Rows rows;
+  std::int64_t num_long;
+  std::int32_t const* groups;
+  std::int64_t* first_part;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& parts, bool last_pass) const {
+    if (last_pass) {
+      first_part[i] = parts;
+    }
+    parts += (rows.turns(groups[i]) + part_turns - 1) / part_turns;
+    if (last_pass && i + 1 == num_long) {
+      first_part[num_long] = parts;
+    }
+  }
+};
+
+template <execution_space Exec, class Rows>
+std::int64_t launch_parts(Exec const& exec, Rows const& rows, std::int64_t num_long,
+                          std::int32_t const* groups, std::int64_t* first_part) {
+  std::int64_t parts = 0;
+  Kokkos::parallel_scan(
+      "iso::sparse::make_plan: parts",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_long),
+      parts_kernel<Rows>{rows, num_long, groups, first_part}, parts);
+  return parts;
 }
 
 }  // namespace iso::sparse::detail

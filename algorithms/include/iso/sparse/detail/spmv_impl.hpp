@@ -12,7 +12,11 @@ namespace detail {
 template <class T>
 struct product_call {
   std::int32_t const* groups;
+  std::int64_t num_long;
   std::int64_t num_working;
+  std::int64_t const* first_part;
+  std::int32_t const* part_owner;
+  std::int64_t num_parts;
   std::int64_t num_groups;
   std::int64_t num_cols;
   T alpha;
@@ -28,6 +32,7 @@ struct product_call {
   sum_order sum;
   backend::launch_shape shape;
   std::byte* scratch;
+  std::byte* part_sums;  ///< within scratch
 };
 
 /// Vectors that one pass over a matrix takes. Sixteen sums a lane at most.
@@ -73,7 +78,7 @@ vector_facts facts_of(View const& v) {
 /// enumerations.
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
                       vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
-                      std::int64_t plan_working, std::int64_t plan_rows,
+                      std::int64_t plan_long, std::int64_t plan_working, std::int64_t plan_rows,
                       spmv_options const& options, bool float_vectors, std::int64_t scratch,
                       std::int64_t needed);
 void validate_largest(vector_facts const& x, std::int64_t largest);
@@ -89,11 +94,25 @@ sum_order chosen_sum(spmv_options const& options) {
 
 }  // namespace detail
 
+namespace detail {
+/// Where the sums of parts begin in the scratch of a product.
 template <class T>
-std::int64_t spmv_bytes_needed(std::int64_t num_cols, std::int64_t vectors) {
+std::int64_t part_sums_offset(std::int64_t num_cols, std::int64_t vectors) {
   // The largest of each vector, and four vectors side by side unless they lie so already.
-  std::int64_t const largest = (vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256;
-  return largest + (vectors > 1 ? num_cols * 4 * std::int64_t(sizeof(T)) : 0);
+  std::int64_t const used = (vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256 +
+                            (vectors > 1 ? num_cols * 4 * std::int64_t(sizeof(T)) : 0);
+  return (used + 255) / 256 * 256;
+}
+}  // namespace detail
+
+template <class T, class Matrix>
+std::int64_t spmv_bytes_needed(Matrix const& a,
+                               spmv_plan<typename Matrix::memory_space> const& plan,
+                               std::int64_t vectors) {
+  using rows = decltype(detail::rows_of(a));
+  std::int64_t const at_once = vectors > 2 ? detail::most_vectors<rows> : vectors;
+  return detail::part_sums_offset<T>(a.num_cols, vectors) +
+         std::int64_t(plan.part_owner.extent(0)) * rows::rows * at_once * std::int64_t(sizeof(T));
 }
 
 template <execution_space Exec, view X>
@@ -126,18 +145,37 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   auto const in = detail::facts_of(x);
   auto const out = detail::facts_of(y);
   sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
-  detail::validate_product(
-      a.num_rows, a.num_cols, num_groups, in, out, std::int64_t(plan.groups.extent(0)),
-      plan.num_working, std::int64_t(plan.reach.extent(0)), options, std::is_same_v<scalar, float>,
-      scratch.size(), spmv_bytes_needed<scalar>(a.num_cols, in.vectors));
+  detail::validate_product(a.num_rows, a.num_cols, num_groups, in, out,
+                           std::int64_t(plan.groups.extent(0)), plan.num_long, plan.num_working,
+                           std::int64_t(plan.reach.extent(0)), options,
+                           std::is_same_v<scalar, float>, scratch.size(),
+                           spmv_bytes_needed<scalar>(a, plan, in.vectors));
   Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
   detail::launch_product<Exec>(
       exec, rows,
       detail::product_call<scalar>{
-          plan.groups.data(), alpha != 0 ? plan.num_working : 0, num_groups, a.num_cols,
-          scalar(alpha), scalar(beta), x.data(), in.stride, y.data(), out.stride, in.vectors,
-          alpha != 0 ? detail::data_or_null(a.row_scales) : nullptr, plan.reach.data(),
-          options.largest_x, sum, options.shape, scratch.data()});
+          plan.groups.data(),
+          alpha != 0 ? plan.num_long : 0,
+          alpha != 0 ? plan.num_working : 0,
+          plan.first_part.data(),
+          plan.part_owner.data(),
+          alpha != 0 ? std::int64_t(plan.part_owner.extent(0)) : 0,
+          num_groups,
+          a.num_cols,
+          scalar(alpha),
+          scalar(beta),
+          x.data(),
+          in.stride,
+          y.data(),
+          out.stride,
+          in.vectors,
+          alpha != 0 ? detail::data_or_null(a.row_scales) : nullptr,
+          plan.reach.data(),
+          options.largest_x,
+          sum,
+          options.shape,
+          scratch.data(),
+          scratch.data() + detail::part_sums_offset<scalar>(a.num_cols, in.vectors)});
 }
 
 }  // namespace iso::sparse

@@ -132,6 +132,9 @@ class cuda_lane_group {
     }
   }
 
+  /// Turns of a strided walk that are worth asking for before the ones at hand are used.
+  static constexpr int turns_ahead = 4;
+
   /// Nothing to do: other warps hide the wait.
   template <int Count, class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*) {}

@@ -193,6 +193,9 @@ class host_lane_group {
     f();
   }
 
+  /// A processor looks ahead by itself.
+  static constexpr int turns_ahead = 0;
+
   /// Asks the caches for `Count` values from `p` on.
   template <int Count, class T>
   [[gnu::always_inline]] static void prefetch(T const* p) {
