@@ -108,7 +108,7 @@ expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flippe
 grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
 expect 0 'demo.json' demo --size 24 --views 4 --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
-for file in phantom projection_joseph difference_joseph; do
+for file in phantom projection_joseph difference_joseph dose_matrix; do
   [ -s demo/$file.png ] || fail "demo/$file.png was not written"
 done
 

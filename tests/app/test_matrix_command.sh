@@ -28,7 +28,7 @@ expect() {
 hash_of() { "$iso" matrix "$@" 2>/dev/null | sed -n 's/.*hash \([0-9a-f]\{16\}\)$/\1/p' | head -1; }
 
 # Help and usage.
-for command in generate info convert; do
+for command in generate info convert apply bench; do
   expect 0 '--json' $command --help
 done
 expect 2 'subcommand is required' ''
@@ -81,6 +81,43 @@ expect 2 'named twice' convert m.h5 m.h5
 # Pencil beams.
 expect 0 'cut off: beyond 3.03' generate pencil-beams --size 24 --spacing 6 --output p.h5
 expect 0 'spots, layer by layer' info p.h5
+
+# Products: the same bits in every format and on every backend; alpha, beta and A^T.
+y=$(hash_of apply p.h5 --output y.h5)
+[ -n "$y" ] || fail "apply prints no hash"
+for backend in serial default; do
+  for format in auto csr grouped; do
+    [ "$y" = "$(hash_of apply p.h5 --format $format --backend $backend --json a.json)" ] ||
+      fail "$format on $backend gives other bits"
+  done
+done
+for key in '"format": "csr32"' '"hash"' '"time_ms"' '"bytes_per_entry"'; do
+  "$iso" matrix apply p.h5 --format csr --json - 2>/dev/null | grep -q "$key" || fail "apply's JSON has no $key"
+done
+expect 0 'hash' apply p.h5 --transpose --x y.h5 --output g.h5
+expect 0 'hash' apply p.h5 --x g.h5 --output y2.h5 --sum ordered
+expect 0 'hash' apply p.h5 --alpha 0 --beta 2 --y y.h5 --output twice.h5
+[ "$(hash_of apply p.h5 --alpha 2 --json a.json)" = "$(hash_of apply p.h5 --alpha 0 --beta 2 --y y.h5 --json b.json)" ] ||
+  fail "2 A x is not 0 A x + 2 y"
+expect 0 'csr32 on' apply f.h5 --json a.json
+expect 2 'x has [0-9]+ numbers .the matrix wants [0-9]+' apply p.h5 --x y.h5 --output z.h5
+expect 2 'for values of 16 bits' apply f.h5 --format grouped --output z.h5
+expect 2 'nothing to write' apply p.h5
+expect 2 'give --y too' apply p.h5 --beta 1 --output z.h5
+expect 2 "ending '.mtx' is not known for a vector" apply p.h5 --output z.mtx
+expect 2 'named twice' apply p.h5 --x y.h5 --output y.h5
+expect 2 '/values is missing' apply p.h5 --x m.h5 --output z.h5
+[ ! -e z.h5 ] || fail "z.h5 was written"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n1 3 -1\n2 2 0.5\n' >tiny.mtx
+expect 0 '2 numbers by csr32' apply tiny.mtx --output ty.h5
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  "$ISO_TEST_PYTHON" -c 'import h5py; assert list(h5py.File("ty.h5")["values"]) == [1, 0.5]' || fail "ty.h5"
+fi
+expect 0 'half grouped4x8 order-free +serial .* [0-9.]+ %' bench p.h5 --backend serial --seconds 0 --json bench.json
+expect 0 'bits: agree' bench p.h5 --transpose --seconds 0
+for key in '"bits_agree": true' '"share_of_ceiling"' '"ceilings"' '"chosen": true'; do
+  grep -q "$key" bench.json || fail "bench.json has no $key"
+done
 
 [ $failures -eq 0 ] || exit 1
 echo "iso matrix does what it should"

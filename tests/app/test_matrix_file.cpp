@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 namespace files = iso::files;
@@ -251,6 +252,27 @@ TEST_CASE("what is no matrix is not written, and the old file stays") {
   CHECK(files_in(folder.path()) == 1);
   CHECK(names(refusal([&] { files::write_matrix(folder / "no" / "m.h5", small_half()); }),
               {"cannot be written"}));
+}
+
+TEST_CASE("a vector comes back bit for bit; another file, or what is not finite, is refused") {
+  scratch_folder const folder;
+  std::vector<double> const values = {1, -0.0, 0x1.23456789abcdep-300, 1e300};
+  files::write_vector(folder / "v.h5", values);
+  auto const back = files::read_vector(folder / "v.h5");
+  REQUIRE(back.size() == values.size());
+  CHECK(std::memcmp(back.data(), values.data(), 8 * values.size()) == 0);
+  files::write_vector(folder / "none.h5", {});
+  CHECK(files::read_vector(folder / "none.h5").empty());
+  files::write_vector(folder / "nan.h5", {1, 2, std::nan("")});
+  CHECK(names(refusal([&] { files::read_vector(folder / "nan.h5"); }),
+              {"nan.h5", "number 2", "/values", "finite"}));
+  files::write_matrix(folder / "m.h5", small_half());
+  CHECK(names(refusal([&] { files::read_vector(folder / "m.h5"); }), {"m.h5", "/values"}));
+  CHECK(names(refusal([&] { files::read_vector(folder / "gone.h5"); }), {"no such file"}));
+  CHECK(names(refusal([&] { files::read_vector(folder / "v.txt"); }), {"'.txt'", ".h5"}));
+  auto const whole = get(folder / "v.h5");
+  put(folder / "cut.h5", whole.substr(0, whole.size() - 16));
+  CHECK(names(refusal([&] { files::read_vector(folder / "cut.h5"); }), {"cut.h5"}));
 }
 
 // Given by CMake where a Python with h5py is found: Python and this library read each other's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "support.hpp"
+#include "matrix_command.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
@@ -25,14 +25,6 @@ struct matrix_options {
   std::vector<double> slabs;
   jobs::matrix_request request;
 };
-
-std::string one_backend(std::string const& choice) {
-  auto const chosen = jobs::choose_backends(choice);
-  if (chosen.size() != 1) {
-    throw invalid_argument(fmt::format("--backend '{}' (matrix runs on one) name one", choice));
-  }
-  return chosen.front();
-}
 
 char const* kind_of(files::host_matrix const& matrix) {
   return matrix.values.index() == 0 ? "half" : matrix.values.index() == 1 ? "float" : "double";
@@ -116,16 +108,7 @@ void check_files(matrix_options const& options, bool output_needed) {
   }
   check_writable(options.output);
   check_writable(options.common.json_file);
-  auto const clash = [](std::string const& a, std::string const& b) {
-    return !a.empty() && !b.empty() && fs::weakly_canonical(a) == fs::weakly_canonical(b);
-  };
-  if (clash(options.output, options.common.json_file) ||
-      clash(options.input, options.common.json_file) || clash(options.input, options.output)) {
-    throw file_error(
-        fmt::format("'{}' is named twice (one would overwrite the other) give each "
-                    "its own name",
-                    options.output.empty() ? options.common.json_file : options.output));
-  }
+  check_distinct({options.input, options.output, options.common.json_file});
 }
 
 int run_generate(matrix_options& options) {
@@ -291,6 +274,25 @@ command add_matrix_info(CLI::App& app) {
 
 }  // namespace
 
+std::string one_backend(std::string const& choice) {
+  auto const chosen = jobs::choose_backends(choice);
+  if (chosen.size() != 1) {
+    throw invalid_argument(fmt::format("--backend '{}' (matrix runs on one) name one", choice));
+  }
+  return chosen.front();
+}
+
+void check_distinct(std::vector<std::string> const& files) {
+  for (auto a = files.begin(); a != files.end(); ++a) {
+    for (auto b = a + 1; b != files.end(); ++b) {
+      if (!a->empty() && !b->empty() && fs::weakly_canonical(*a) == fs::weakly_canonical(*b)) {
+        throw file_error(fmt::format(
+            "'{}' is named twice (one would overwrite the other) give each its own name", *b));
+      }
+    }
+  }
+}
+
 command add_matrix(CLI::App& app) {
   auto* const sub = app.add_subcommand("matrix", "Dose-deposition matrices");
   sub->require_subcommand(1);
@@ -298,6 +300,8 @@ command add_matrix(CLI::App& app) {
   (*commands)["generate"] = add_generate(*sub);
   (*commands)["convert"] = add_convert(*sub);
   (*commands)["info"] = add_matrix_info(*sub);
+  (*commands)["apply"] = add_matrix_apply(*sub);
+  (*commands)["bench"] = add_matrix_bench(*sub);
   return [sub, commands] { return commands->at(sub->get_subcommands().front()->get_name())(); };
 }
 

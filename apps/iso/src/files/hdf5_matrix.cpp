@@ -10,6 +10,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <new>
 
@@ -239,15 +240,19 @@ void check_shape(source const& from, std::vector<std::int64_t> const& shape) {
   }
 }
 
-}  // namespace
-
-host_matrix read_hdf5_matrix(fs::path const& path) {
+handle open_file(fs::path const& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   if (!fs::is_regular_file(path)) {
     refuse(path, "cannot be opened (no such file)");
   }
-  handle const file(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                    "is not a whole HDF5 file (truncated, damaged, or another format)");
+  return {path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+          "is not a whole HDF5 file (truncated, damaged, or another format)"};
+}
+
+}  // namespace
+
+host_matrix read_hdf5_matrix(fs::path const& path) {
+  auto const file = open_file(path);
   source const from{path, file};
   host_matrix matrix;
   matrix.notes = read_notes(from);
@@ -293,6 +298,53 @@ void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
       }
     }
     write_note(path, file, "format", "csr");
+    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
+      refuse(path, "cannot be written (is the disk full?)");
+    }
+  }
+  whole.check_written(bytes);
+  whole.commit();
+}
+
+void check_vector_ending(fs::path const& path) {
+  auto const ending = path.extension();
+  if (ending != ".h5" && ending != ".hdf5") {
+    refuse(path,
+           fmt::format("ending '{}' is not known for a vector (.h5, .hdf5)", ending.string()));
+  }
+}
+
+std::vector<double> read_vector(fs::path const& path) {
+  check_vector_ending(path);
+  auto const file = open_file(path);
+  source const from{path, file};
+  handle const dataset(path, H5Dopen2(file, "values", H5P_DEFAULT), H5Dclose,
+                       "dataset /values is missing (a vector is expected)");
+  handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /values has no type");
+  if (H5Tget_class(type) != H5T_FLOAT && H5Tget_class(type) != H5T_INTEGER) {
+    refuse(path, "dataset /values holds no numbers (half, float, double or integers)");
+  }
+  auto values = read_all<double>(from, dataset, "values", H5T_NATIVE_DOUBLE);
+  auto const bad =
+      std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
+  if (bad != values.end()) {
+    refuse(path, fmt::format("number {} of dataset /values is {} (finite ones are expected)",
+                             bad - values.begin(), *bad));
+  }
+  return values;
+}
+
+void write_vector(fs::path const& path, std::vector<double> const& values) {
+  check_vector_ending(path);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  std::uintmax_t const bytes = 8 * values.size();
+  atomic_file whole(path, bytes + 65536);
+  {
+    handle const file(path,
+                      H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Fclose, "cannot be written (HDF5 refused to make the file)");
+    write_array(path, file, "values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(),
+                values.size());
     if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
       refuse(path, "cannot be written (is the disk full?)");
     }

@@ -36,6 +36,7 @@ report demo(demo_request const& request, observer const& watch) {
     state.result.notes.emplace_back(
         "no chest CT (scripts/get_example_data.sh fetches it): only the phantom was projected");
   }
+  run_matrix(state);
   run_large(state);
   state.result.bits_agree = judge(state.result.records, request.backends.size());
   watch.step(1, "done");

@@ -53,6 +53,9 @@ void run_phantom(demo_state& state);
 /// The CT by two methods on every backend.
 void run_ct(demo_state& state, files::host_volume const& volume);
 
+/// A matrix of proton pencil beams times weights, in double and in half, on every backend.
+void run_matrix(demo_state& state);
+
 /// A larger projection for its time, on GPUs alone.
 void run_large(demo_state& state);
 
@@ -62,6 +65,7 @@ double relative_l1(std::vector<T> const& a, std::vector<T> const& b);
 
 /// Pictures of the first backend's results in float.
 void draw_phantom(demo_state& state, std::vector<float> const& volume);
+void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const& dose);
 void draw_projection(demo_state& state, std::string const& name, ct::geometry const& scan,
                      std::vector<float> const& projections);
 

@@ -30,8 +30,8 @@ demo_state::demo_state(demo_request const& the_request, observer const& the_watc
 }
 
 void demo_state::next(std::string const& what) {
-  // Eight operations in two precisions, and three on the CT, a backend.
-  int const planned = int(request.backends.size()) * (request.ct ? 19 : 16);
+  // Eight operations in two precisions, the matrix, and three on the CT, a backend.
+  int const planned = int(request.backends.size()) * (request.ct ? 20 : 17);
   watch.step(std::min(0.99, double(started_++) / planned), what);
 }
 
@@ -105,6 +105,18 @@ void draw_phantom(demo_state& state, std::vector<float> const& volume) {
     }
   }
   draw(state, "phantom.png", image, {0, 0.5});
+}
+
+// The slice through the isocenter, the beam from the left and y upwards.
+void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const& dose) {
+  auto const& n = voxels.extent;
+  files::gray_image image{n[0], n[1], {}};
+  for (std::int64_t y = n[1]; y-- > 0;) {
+    for (std::int64_t x = 0; x < n[0]; ++x) {
+      image.values.push_back(float(dose[std::size_t((x * n[1] + y) * n[2] + n[2] / 2)]));
+    }
+  }
+  draw(state, "dose_matrix.png", image, files::full_window(image));
 }
 
 // The first view, u to the right and v upwards.

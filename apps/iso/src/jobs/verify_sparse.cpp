@@ -118,7 +118,7 @@ struct validating {
     add(n, exec, sound, strict);
     add(n, exec, reversed(sound), strict);
     auto wide = reversed(sound);
-    wide.columns.data()[777] = 5000;
+    wide.columns.data()[777] = 9000;
     wide.columns.data()[9000] = -1;
     add(n, exec, wide, {});
     auto infinite = reversed(sound);
@@ -242,7 +242,8 @@ struct planning {
     auto const plan = sparse::make_plan(exec, a, bounds);
     n.add_array(exec, bounds.largest);
     n.add_array(exec, bounds.entries);
-    n.add(plan.num_working, plan.groups.extent(0));
+    n.add(plan.num_long, plan.num_working, plan.groups.extent(0));
+    n.add_array(exec, plan.first_part);
     n.add_array(exec, plan.reach);
   }
 };

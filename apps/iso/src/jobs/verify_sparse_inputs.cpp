@@ -10,10 +10,10 @@ namespace iso::jobs {
 sparse::dose_like verify_figures() {
   sparse::dose_like figures;
   figures.rows = 3000;
-  figures.columns = 1900;
-  figures.nonzeros = 160000;
+  figures.columns = 7000;
+  figures.nonzeros = 300000;
   figures.empty_share = 0.5;
-  figures.longest = 700;
+  figures.longest = 2900;  // more than a part of a row (iso::sparse::part_turns)
   figures.similarity = 0.75;
   return figures;
 }
@@ -24,6 +24,7 @@ sparse::pencil_beams verify_field() {
   field.angle = 0.7;
   field.entrance = 80;
   field.radius = 12;
+  field.layer_spacing = 12;
   field.target = {3, -2, 1.5};
   field.slabs = {{30, 1.0}, {20, 0.3}, {15, 1.6}};
   return field;
@@ -89,8 +90,9 @@ template <class T>
 std::vector<T> verify_vector(std::int64_t size, std::uint64_t seed) {
   std::vector<T> values;
   for (std::int64_t i = 0; i < size; ++i) {
-    std::uint64_t const index = (seed << 40) + std::uint64_t(2 * i);
-    values.push_back(T(std::ldexp(in_unit(index), int(scrambled(index + 1) % 9))));
+    std::uint64_t const index = (seed << 40) + std::uint64_t(3 * i);
+    double const x = in_unit(index) + 0x1p-24 * in_unit(index + 1);
+    values.push_back(T(std::ldexp(x, int(scrambled(index + 2) % 9))));
   }
   return values;
 }

@@ -6,6 +6,7 @@
 
 #include <iso/sparse/spmv.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace iso::jobs {
@@ -64,7 +65,7 @@ one_run<Exec, T> product(Exec const& exec, how const& h, Matrix const& a) {
   auto const x = load_vector<T>(exec, a.num_cols * h.vectors, 1);
   auto const before = load_vector<T>(exec, a.num_rows * h.vectors, 2);
   auto const plan = sparse::make_plan(exec, a);
-  workspace<space> const scratch(sparse::spmv_bytes_needed<T>(a.num_cols, h.vectors));
+  workspace<space> const scratch(sparse::spmv_bytes_needed<T>(a, plan, h.vectors));
   return [=](Exec const& on, variant const& v, T* out) {
     if (h.beta != 0) {
       Kokkos::deep_copy(on, one<T, space>(out, before.size()), before);
@@ -88,7 +89,9 @@ one_run<Exec, T> split_product(Exec const& exec, how const& h, host_csr<Value> c
   auto const right = load_csr(exec, columns_of(whole, cut, std::int32_t(whole.num_cols)));
   auto const left_plan = sparse::make_plan(exec, left, bounds);
   auto const right_plan = sparse::make_plan(exec, right, bounds);
-  workspace<space> const scratch(sparse::spmv_bytes_needed<T>(whole.num_cols, h.vectors));
+  workspace<space> const scratch(
+      std::max(sparse::spmv_bytes_needed<T>(left, left_plan, h.vectors),
+               sparse::spmv_bytes_needed<T>(right, right_plan, h.vectors)));
   return [=](Exec const& on, variant const& v, T* out) {
     sparse::spmv_options const options{
         .sum = h.sum, .largest_x = largest.data(), .shape = {v.groups}};

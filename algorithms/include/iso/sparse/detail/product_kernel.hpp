@@ -95,17 +95,21 @@ struct product_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const whole = index - num_parts + num_long;
-    if (index < num_parts) {
-      std::int32_t const owner = part_owner[index];
-      std::int32_t const g = groups[owner];
+    if (whole < num_working) {
+      // One body for parts and whole rows: two would cost registers.
+      bool const is_part = index < num_parts;
+      std::int32_t const owner = is_part ? part_owner[index] : std::int32_t(whole);
+      std::int64_t const g = groups[owner];
       std::int32_t const all = matrix.turns(g);
-      auto const first = std::int32_t(index - first_part[owner]) * part_turns;
-      turn_range const turns{first, first + part_turns < all ? first + part_turns : all};
-      multiply(group, g, turns, [&](int n, T sum) { part_sums[index * count + n] = sum; });
-    } else if (whole < num_working) {
-      std::int64_t const g = groups[whole];
-      multiply(group, g, {0, matrix.turns(g)},
-               [&](int n, T sum) { finish(g * rows + n / K, n % K, sum); });
+      std::int32_t const first = is_part ? std::int32_t(index - first_part[owner]) * part_turns : 0;
+      std::int32_t const last = is_part && first + part_turns < all ? first + part_turns : all;
+      multiply(group, g, {first, last}, [&](int n, T sum) {
+        if (is_part) {
+          part_sums[index * count + n] = sum;
+        } else {
+          finish(g * rows + n / K, n % K, sum);
+        }
+      });
     } else {
       std::int64_t const first = num_working + 32 * (whole - num_working);
       group.each([&](int lane) {

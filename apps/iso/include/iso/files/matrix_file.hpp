@@ -53,6 +53,17 @@ void check_matrix_ending(std::filesystem::path const& path);
 host_matrix read_hdf5_matrix(std::filesystem::path const& path);
 void write_hdf5_matrix(std::filesystem::path const& path, host_matrix const& matrix);
 
+/// Dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
+/// \throws iso::file_error  another ending than `.h5` or `.hdf5`; as read_hdf5_matrix; a number
+/// that
+///                          is not finite
+std::vector<double> read_vector(std::filesystem::path const& path);
+/// Writes it as float64, whole or not at all; numbers need not be finite.
+/// \throws iso::file_error
+void write_vector(std::filesystem::path const& path, std::vector<double> const& values);
+/// Throws iso::file_error unless the ending is one that vectors have.
+void check_vector_ending(std::filesystem::path const& path);
+
 /// Coordinate format; real, integer (both become double) or pattern (ones); general or symmetric.
 /// Rows come out ascending.
 /// \throws iso::file_error  with the number of the line: another kind of matrix, something that is

@@ -23,7 +23,8 @@ struct demo_request {
 };
 
 /// Projections of the Shepp-Logan phantom by every method on every backend against the analytic
-/// answer, and of the CT where there is one; figures as PNG in the folder.
+/// answer, and of the CT where there is one; a matrix of proton pencil beams times spot weights, in
+/// half against double; figures as PNG in the folder.
 report demo(demo_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/matrix_product.hpp
+//! Dose-deposition matrices applied, and how fast.
+#pragma once
+
+#include <iso/files/matrix_file.hpp>
+#include <iso/jobs/report.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+enum class matrix_side {
+  forward,     ///< A
+  transposed,  ///< A^T
+};
+
+struct apply_request {
+  std::string backend;
+  matrix_side side = matrix_side::forward;
+  std::string format = "auto";    ///< "csr", "grouped", or the one of least cost
+  std::string sum = "automatic";  ///< or "ordered" or "order-free"
+  double alpha = 1;
+  double beta = 0;
+  std::vector<double> x;  ///< empty: ones
+  std::vector<double> y;  ///< empty: zeros; read where beta is not 0
+};
+
+struct apply_result {
+  std::vector<double> y;
+  std::string hash;    ///< of y
+  std::string format;  ///< csr32, grouped4x8: rows a group, bits of a column's offset
+  double bytes_per_entry = 0;
+  double time_ms = 0;  ///< of one product
+};
+
+/// y = alpha A x + beta y.
+/// \throws iso::invalid_argument  vectors of other lengths, names not known, a matrix that cannot
+///                                be grouped where that is demanded
+/// \throws iso::out_of_memory
+apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
+                          observer const& watch);
+
+/// One variant of the product on one backend.
+struct bench_row {
+  std::string backend;
+  std::string values;  ///< type of the stored numbers
+  std::string format;
+  std::string sum;      ///< ordered or order-free
+  std::string vectors;  ///< type of the vectors
+  int count = 1;        ///< vectors at once
+  bool chosen = false;  ///< by iso::sparse::choose_format
+  double time_ms = 0;
+  double bytes = 0;  ///< matrix, x and y moved once
+  double flops = 0;
+  double bytes_per_entry = 0;   ///< of the matrix
+  double share_of_ceiling = 0;  ///< least time at the measured ceilings over time
+  double error = 0;             ///< l1 against values and vectors of double, over that result's l1
+  std::string hash;             ///< of y, of the first vector
+};
+
+struct bench_request {
+  std::vector<std::string> backends;
+  matrix_side side = matrix_side::forward;
+  double seconds = 0.2;  ///< a variant is repeated for, at least five times; the best counts
+};
+
+struct bench_result {
+  std::vector<bench_row> rows;
+  /// Every variant gave the same bits on every backend, all formats of one type the same order-free
+  /// ones.
+  bool bits_agree = true;
+  std::vector<backend_facts> machine;
+  std::vector<std::string> notes;  ///< variants left out, and why
+};
+
+/// Every variant of the product on every backend, with the ceilings measured beforehand.
+/// \throws iso::invalid_argument  a matrix that iso::sparse::validate refuses
+bench_result bench_matrix(files::host_matrix const& matrix, bench_request const& request,
+                          observer const& watch);
+
+}  // namespace iso::jobs

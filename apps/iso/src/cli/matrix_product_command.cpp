@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "matrix_command.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/jobs/matrix_product.hpp>
+
+#include <fmt/core.h>
+
+#include <memory>
+
+namespace iso::cli {
+namespace {
+
+struct product_options {
+  common_options common;
+  std::string input;
+  std::string x;
+  std::string y;
+  std::string output;
+  bool transpose = false;
+  jobs::apply_request apply;
+  jobs::bench_request bench;
+};
+
+jobs::matrix_side side_of(product_options const& options) {
+  return options.transpose ? jobs::matrix_side::transposed : jobs::matrix_side::forward;
+}
+
+int run_apply(product_options& options) {
+  if (options.output.empty() && options.common.json_file.empty()) {
+    throw invalid_argument("nothing to write (the result would be lost) give --output or --json");
+  }
+  if (options.apply.beta != 0 && options.y.empty()) {
+    throw invalid_argument("--beta without --y (there is nothing to scale) give --y too");
+  }
+  if (!options.output.empty()) {
+    files::check_vector_ending(options.output);
+  }
+  check_writable(options.output);
+  check_writable(options.common.json_file);
+  for (auto const& input : {options.input, options.x, options.y}) {
+    check_distinct({input, options.output, options.common.json_file});
+  }
+  jobs::session const session(options.common.threads);
+  auto& request = options.apply;
+  request.backend = one_backend(options.common.backend);
+  request.side = side_of(options);
+  request.x = options.x.empty() ? std::vector<double>() : files::read_vector(options.x);
+  request.y = options.y.empty() ? std::vector<double>() : files::read_vector(options.y);
+  auto const matrix = files::read_matrix(options.input);
+  auto const result = jobs::apply_matrix(matrix, request, terminal_observer());
+  if (!options.output.empty()) {
+    files::write_vector(options.output, result.y);
+  }
+  if (options.common.json_file != "-") {
+    fmt::print("{} numbers by {} on {}, {:.3g} bytes a non-zero, in {:.4g} ms; hash {}\n",
+               result.y.size(), result.format, request.backend, result.bytes_per_entry,
+               result.time_ms, result.hash);
+  }
+  write_json(options.common.json_file, {{"isocenter", ISO_VERSION},
+                                        {"operation", "matrix apply"},
+                                        {"backend", request.backend},
+                                        {"format", result.format},
+                                        {"sum", request.sum},
+                                        {"size", result.y.size()},
+                                        {"bytes_per_entry", result.bytes_per_entry},
+                                        {"time_ms", result.time_ms},
+                                        {"hash", result.hash}});
+  return success;
+}
+
+std::string label(jobs::bench_row const& row) {
+  return fmt::format("{} {} {}{}{}", row.values, row.format, row.sum,
+                     row.vectors == "float" ? ", float vectors" : "",
+                     row.count > 1 ? fmt::format(", {} vectors", row.count) : std::string());
+}
+
+void print_rows(jobs::bench_result const& result) {
+  fmt::print("\n{:<34} {:<8} {:>10} {:>9} {:>8} {:>8} {:>10}  {}\n", "variant", "backend",
+             "time ms", "GFLOP/s", "B/nnz", "ceiling", "error", "hash");
+  for (auto const& row : result.rows) {
+    fmt::print("{:<34} {:<8} {:>10.4g} {:>9.4g} {:>8.3g} {:>6.1f} % {:>10.2e}  {}{}\n", label(row),
+               row.backend, row.time_ms, row.flops / row.time_ms / 1e6, row.bytes_per_entry,
+               100 * row.share_of_ceiling, row.error, row.hash, row.chosen ? "  chosen" : "");
+  }
+  for (auto const& note : result.notes) {
+    fmt::print("note: {}\n", note);
+  }
+  fmt::print("bits: {}\n", result.bits_agree ? "agree" : "DIFFER");
+}
+
+json document_of(jobs::bench_result const& result) {
+  json rows = json::array();
+  for (auto const& row : result.rows) {
+    rows.push_back({{"variant", label(row)},
+                    {"backend", row.backend},
+                    {"values", row.values},
+                    {"format", row.format},
+                    {"sum", row.sum},
+                    {"vectors", row.vectors},
+                    {"count", row.count},
+                    {"chosen", row.chosen},
+                    {"time_ms", row.time_ms},
+                    {"bytes", row.bytes},
+                    {"flops", row.flops},
+                    {"bytes_per_entry", row.bytes_per_entry},
+                    {"share_of_ceiling", row.share_of_ceiling},
+                    {"error", row.error},
+                    {"hash", row.hash}});
+  }
+  return {{"isocenter", ISO_VERSION},        {"operation", "matrix bench"},
+          {"bits_agree", result.bits_agree}, {"machine", to_json(result.machine)},
+          {"rows", std::move(rows)},         {"notes", result.notes}};
+}
+
+int run_bench(product_options& options) {
+  check_writable(options.common.json_file);
+  check_distinct({options.input, options.common.json_file});
+  jobs::session const session(options.common.threads);
+  options.bench.backends = jobs::choose_backends(options.common.backend);
+  options.bench.side = side_of(options);
+  auto const matrix = files::read_matrix(options.input);
+  auto const result = jobs::bench_matrix(matrix, options.bench, terminal_observer());
+  if (options.common.json_file != "-") {
+    print_machine(result.machine);
+    print_rows(result);
+  }
+  write_json(options.common.json_file, document_of(result));
+  return result.bits_agree ? success : bits_differ;
+}
+
+CLI::App* add_product(CLI::App& app, product_options& options, char const* name, char const* text,
+                      char const* backend) {
+  auto* const sub = app.add_subcommand(name, text);
+  add_common(*sub, options.common, backend);
+  add_threads(*sub, options.common);
+  sub->add_option("input", options.input, "matrix file: .h5, .hdf5 or .mtx")->required();
+  sub->add_flag("--transpose", options.transpose, "with the transposed matrix");
+  return sub;
+}
+
+}  // namespace
+
+command add_matrix_apply(CLI::App& app) {
+  auto const options = std::make_shared<product_options>();
+  auto* const sub =
+      add_product(app, *options, "apply", "y = alpha A x + beta y, of files", "default");
+  sub->add_option("--x", options->x, "vector file (.h5): what to multiply; ones where absent");
+  sub->add_option("--y", options->y, "vector file (.h5): what beta scales");
+  sub->add_option("--output", options->output, "vector file (.h5): the result");
+  sub->add_option("--format", options->apply.format,
+                  "how the matrix is stored for the product; auto: at the least cost")
+      ->check(CLI::IsMember({"auto", "csr", "grouped"}))
+      ->capture_default_str();
+  sub->add_option("--sum", options->apply.sum,
+                  "how a row is added; automatic: order-free for half values, else ordered")
+      ->check(CLI::IsMember({"automatic", "ordered", "order-free"}))
+      ->capture_default_str();
+  sub->add_option("--alpha", options->apply.alpha, "factor of the product")
+      ->check(number_from(-1e300, 1e300))
+      ->capture_default_str();
+  sub->add_option("--beta", options->apply.beta, "factor of --y")
+      ->check(number_from(-1e300, 1e300))
+      ->capture_default_str();
+  return [options] { return run_apply(*options); };
+}
+
+command add_matrix_bench(CLI::App& app) {
+  auto const options = std::make_shared<product_options>();
+  auto* const sub = add_product(
+      app, *options, "bench",
+      "Every variant of the product on every backend, as shares of the measured ceilings "
+      "(scripts/matrix_roofline.py draws the JSON)",
+      "all");
+  sub->add_option("--seconds", options->bench.seconds, "time spent on each variant, at least")
+      ->check(number_from(0, 100))
+      ->capture_default_str();
+  return [options] { return run_bench(*options); };
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "product_runner.hpp"
+#include "sparse_formats.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/jobs/bits.hpp>
+#include <iso/jobs/matrix_product.hpp>
+
+namespace iso::jobs {
+namespace {
+
+sparse::sum_order sum_named(std::string const& name) {
+  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "order-free",
+               "sum '{}' is not known (automatic, ordered, order-free)", name);
+  return name == "ordered"      ? sparse::sum_order::ordered
+         : name == "order-free" ? sparse::sum_order::order_free
+                                : sparse::sum_order::automatic;
+}
+
+/// Of the grouped formats, the one of least cost.
+template <class Exec, class Matrix>
+matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
+  matrix_format best = grouped_formats[0];
+  double least = 0;
+  for (auto const& format : grouped_formats) {
+    double const cost = sparse::measure_format(exec, a, format.rows, format.bits).cost;
+    if (format == grouped_formats[0] || cost < least) {
+      best = format;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+template <class Exec, class Matrix>
+matrix_format format_named(Exec const& exec, Matrix const& a, std::string const& name,
+                           column_order order) {
+  ISO_VALIDATE(name == "auto" || name == "csr" || name == "grouped",
+               "format '{}' is not known (auto, csr, grouped)", name);
+  constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
+  if (name == "grouped") {
+    ISO_VALIDATE(narrow,
+                 "format 'grouped' (it is for values of 16 bits) convert the matrix: iso "
+                 "matrix convert --values half");
+    return order == column_order::ascending ? cheapest_group(exec, a)
+                                            : matrix_format{4, 8};  // refused, with counts
+  }
+  if (name == "csr" || order == column_order::any) {
+    return {};
+  }
+  auto const chosen = sparse::choose_format(exec, a);
+  return {chosen.rows, chosen.offset_bits};
+}
+
+std::vector<double> filled(std::vector<double> const& given, std::int64_t length, double preset,
+                           char const* name) {
+  if (given.empty()) {
+    return std::vector<double>(std::size_t(length), preset);
+  }
+  ISO_VALIDATE(std::int64_t(given.size()) == length,
+               "{} has {} numbers (the matrix wants {}) is --transpose missing, or too much?", name,
+               std::int64_t(given.size()), length);
+  return given;
+}
+
+template <class Exec, class Matrix>
+apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& request) {
+  auto const sum = sum_named(request.sum);
+  auto const x = filled(request.x, a.num_cols, 1, "x");
+  auto const y = filled(request.y, a.num_rows, 0, "y");
+  apply_result result;
+  auto const format = format_named(exec, a, request.format, checked_order(exec, a));
+  result.format = name_of(format);
+  with_format(exec, a, format, [&](auto const& formatted) {
+    using matrix = std::decay_t<decltype(formatted)>;
+    product_runner<double, Exec, matrix> const run(exec, formatted, x, y);
+    result.time_ms = 1e3 * run.seconds(request.alpha, request.beta, sum);
+    result.y = run.result();
+    result.bytes_per_entry =
+        bytes_of(formatted) / double(std::max<std::int64_t>(1, formatted.num_entries()));
+  });
+  result.hash = hash_text(hash_bits<double>(result.y));
+  return result;
+}
+
+}  // namespace
+
+apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
+                          observer const& watch) {
+  apply_result result;
+  backend::with_name(request.backend, [&](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    exec_space const exec;
+    with_values_of(matrix, [&](auto value) {
+      watch.step(0, "loading the matrix");
+      auto const a = load_matrix<decltype(value)>(exec, matrix);
+      if (request.side == matrix_side::forward) {
+        result = apply_to(exec, a, request);
+      } else {
+        checked_order(exec, a);  // transpose wants a valid matrix
+        result = apply_to(exec, sparse::transpose(exec, a), request);
+      }
+    });
+  });
+  watch.step(1, "done");
+  return result;
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine.hpp"
+#include "product_runner.hpp"
+#include "sparse_formats.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/jobs/bits.hpp>
+#include <iso/jobs/info.hpp>
+#include <iso/jobs/matrix_product.hpp>
+
+#include <cmath>
+#include <map>
+
+namespace iso::jobs {
+namespace {
+
+template <class T>
+char const* type_name() {
+  return std::is_same_v<T, half> ? "half" : std::is_same_v<T, float> ? "float" : "double";
+}
+
+/// From 1 to 2, with all the digits that a double has.
+std::vector<double> bench_vector(std::int64_t length) {
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < length; ++i) {
+    double const turned = 0.6180339887498949 * double(i);
+    x.push_back(1 + (turned - std::floor(turned)));
+  }
+  return x;
+}
+
+/// All variants of one matrix on one backend.
+template <class Exec>
+class bench {
+ public:
+  using matrix = sparse::csr_view<double, std::int32_t, typename Exec::memory_space>;
+
+  bench(Exec const& exec, std::string backend, backend::ceilings const& most,
+        bench_request const& r, bench_result& result)
+      : exec_(exec), backend_(std::move(backend)), most_(most), request_(r), result_(result) {}
+
+  void run(matrix const& a, column_order order) {
+    x_ = bench_vector(a.num_cols);
+    y_.assign(std::size_t(a.num_rows), 0);
+    variant<double>(a, {}, sparse::sum_order::ordered);
+    variant<double>(a, {}, sparse::sum_order::order_free);
+    csr<float>(a);
+    auto const narrow = sparse::convert_values<half>(exec_, a).matrix;
+    if (order == column_order::ascending) {
+      auto const best = sparse::choose_format(exec_, narrow);
+      chosen_ = {best.rows, best.offset_bits};
+    }
+    csr<half>(a);
+    if (order == column_order::any) {
+      result_.notes.emplace_back(
+          "columns do not ascend in every row, or stand twice: no grouped formats");
+      return;
+    }
+    for (auto const& format : grouped_formats) {
+      with_format(exec_, narrow, format, [&](auto const& formatted) { both(formatted, format); });
+    }
+    with_format(exec_, narrow, chosen_, [&](auto const& formatted) {
+      variant<double>(formatted, chosen_, sparse::sum_order::ordered, 4);
+      variant<double>(formatted, chosen_, sparse::sum_order::order_free, 4);
+    });
+  }
+
+ private:
+  template <class Value>
+  void csr(matrix const& a) {
+    auto const converted = sparse::convert_values<Value>(exec_, a);
+    if (converted.report.overflowed > 0) {
+      fail_argument(
+          "{} values exceed what {} holds (the products would be infinite) scale the "
+          "matrix",
+          converted.report.overflowed, type_name<Value>());
+    }
+    if constexpr (std::is_same_v<Value, float>) {
+      variant<float>(converted.matrix, {}, sparse::sum_order::ordered);
+    }
+    both(converted.matrix, {});
+    try {
+      both(sparse::to_relative_columns(exec_, converted.matrix), {1, 16});
+    } catch (invalid_argument const& wide) {
+      result_.notes.emplace_back(wide.what());
+    }
+  }
+
+  template <class Matrix>
+  void both(Matrix const& a, matrix_format const& format) {
+    variant<double>(a, format, sparse::sum_order::ordered);
+    variant<double>(a, format, sparse::sum_order::order_free);
+  }
+
+  template <class T, class Matrix>
+  void variant(Matrix const& a, matrix_format const& format, sparse::sum_order sum, int count = 1) {
+    product_runner<T, Exec, Matrix> const product(exec_, a, x_, y_, count);
+    bench_row row;
+    row.backend = backend_;
+    row.values = type_name<typename Matrix::value_type>();
+    row.format = name_of(format);
+    row.sum = sum == sparse::sum_order::ordered ? "ordered" : "order-free";
+    row.vectors = type_name<T>();
+    row.count = count;
+    row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
+    row.time_ms = 1e3 * best_of(product, sum);
+    auto const numbers = double(a.num_rows + a.num_cols) * count;
+    row.bytes = bytes_of(a) + sizeof(T) * numbers;
+    row.flops = 2 * double(a.num_entries()) * count;
+    row.bytes_per_entry = bytes_of(a) / double(std::max<std::int64_t>(1, a.num_entries()));
+    row.share_of_ceiling = least(row) / (1e-3 * row.time_ms);
+    auto const y = product.result();
+    row.hash = hash_text(hash_bits<T>(y));
+    row.error = error_of(std::vector<double>(y.begin(), y.end()));
+    result_.rows.push_back(std::move(row));
+  }
+
+  template <class Product>
+  double best_of(Product const& product, sparse::sum_order sum) const {
+    double best = 1e30;
+    double spent = 0;
+    for (int run = 0; run < 5 || (spent < request_.seconds && run < 1000); ++run) {
+      double const seconds = product.seconds(1, 0, sum);
+      best = std::min(best, seconds);
+      spent += seconds;
+    }
+    return best;
+  }
+
+  [[nodiscard]] double least(bench_row const& row) const {
+    double const rate = row.vectors == "float" ? most_.fp32 : most_.fp64;
+    return std::max(row.bytes / most_.read, row.flops / rate);
+  }
+
+  // The first variant is all in double.
+  double error_of(std::vector<double> const& y) {
+    if (exact_.empty()) {
+      exact_ = y;
+    }
+    double difference = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      difference += std::abs(y[i] - exact_[i]);
+      size += std::abs(exact_[i]);
+    }
+    return size > 0 ? difference / size : 0;
+  }
+
+  Exec exec_;
+  std::string backend_;
+  backend::ceilings most_;
+  bench_request const& request_;
+  bench_result& result_;
+  matrix_format chosen_ = {0, 0};
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<double> exact_;
+};
+
+/// Equal variants on all backends, and order-free sums of one type of values in all formats.
+bool bits_agree(std::vector<bench_row> const& rows) {
+  std::map<std::string, std::string> first;
+  bool agree = true;
+  for (auto const& row : rows) {
+    bool const ordered = row.sum == "ordered";
+    std::string const key = row.values + "/" + row.sum + "/" + row.vectors +
+                            (ordered ? "/" + row.format : std::string());
+    agree = agree && first.try_emplace(key, row.hash).first->second == row.hash;
+  }
+  return agree;
+}
+
+template <class Exec>
+void bench_on(Exec const& exec, std::string const& name, files::host_matrix const& matrix,
+              bench_request const& request, backend::ceilings const& most, bench_result& result) {
+  with_values_of(matrix, [&](auto value) {
+    auto const loaded = load_matrix<decltype(value)>(exec, matrix);
+    auto const order = checked_order(exec, loaded);
+    // Half its own type, double and back is exact.
+    auto const wide = sparse::convert_values<double>(exec, loaded).matrix;
+    bench<Exec> all(exec, name, most, request, result);
+    if (request.side == matrix_side::forward) {
+      all.run(wide, order);
+    } else {
+      auto const turned = sparse::transpose(exec, wide);
+      all.run(turned, checked_order(exec, turned));
+    }
+  });
+}
+
+}  // namespace
+
+bench_result bench_matrix(files::host_matrix const& matrix, bench_request const& request,
+                          observer const& watch) {
+  ISO_VALIDATE(!request.backends.empty(), "bench: no backend (choose at least one)");
+  bench_result result;
+  result.machine = info(request.backends, ceilings_wanted::no, {});
+  for (std::size_t i = 0; i < result.machine.size(); ++i) {
+    auto& machine = result.machine[i];
+    backend::with_name(machine.backend, [&](auto tag) {
+      typename decltype(tag)::execution_space const exec;
+      double const before = double(i) / double(result.machine.size());
+      watch.step(before, "ceilings of " + machine.backend);
+      auto const most = backend::measure_ceilings(exec);
+      machine.ceilings = list_ceilings(most);
+      watch.step(before, "products on " + machine.backend);
+      bench_on(exec, machine.backend, matrix, request, most, result);
+    });
+  }
+  result.bits_agree = bits_agree(result.rows);
+  std::sort(result.notes.begin(), result.notes.end());
+  result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
+  watch.step(1, "done");
+  return result;
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! A matrix made ready for products in one format, and its bytes.
+#pragma once
+
+#include "csr_memory.hpp"
+#include "scan.hpp"
+
+#include <iso/sparse/spmv.hpp>
+#include <iso/sparse/validate.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace iso::jobs {
+
+/// Bytes of the matrix's arrays.
+template <class Value, class Column, class Space>
+double bytes_of(sparse::csr_view<Value, Column, Space> const& a) {
+  return double(a.row_offsets.size() * 8 + a.columns.size() * sizeof(Column) +
+                a.values.size() * sizeof(Value) + a.row_bases.size() * 4 + a.row_scales.size() * 8);
+}
+template <class Value, class Offset, int R, class Space>
+double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
+  return double(a.slot_offsets.size() * 8 + a.bases.size() * 4 + a.offsets.size() * sizeof(Offset) +
+                a.values.size() * sizeof(Value) + a.row_scales.size() * 8);
+}
+
+enum class column_order { ascending, any };
+
+/// Throws unless `a` may be multiplied with; tells the order of its rows' columns.
+template <class Exec, class Matrix>
+column_order checked_order(Exec const& exec, Matrix const& a) {
+  sparse::csr_demands demands;
+  demands.values = sparse::csr_demands::of_values::finite;
+  auto const report = sparse::validate(exec, a, demands);
+  if (!report.sound()) {
+    throw invalid_argument(sparse::sentence(report));
+  }
+  return report.descending == 0 && report.doubled == 0 ? column_order::ascending
+                                                       : column_order::any;
+}
+
+/// `vectors` copies of x and y side by side where `exec` computes, and what a product needs.
+template <class T, class Exec, class Matrix>
+class product_runner {
+ public:
+  using space = typename Exec::memory_space;
+  using array = Kokkos::View<T**, Kokkos::LayoutRight, space>;
+
+  product_runner(Exec const& exec, Matrix const& a, std::vector<double> const& x,
+                 std::vector<double> const& y, std::int64_t vectors = 1)
+      : exec_(exec),
+        a_(a),
+        plan_(sparse::make_plan(exec, a)),
+        scratch_(sparse::spmv_bytes_needed<T>(a, plan_, vectors)),
+        x_(load_copies(exec, x, vectors)),
+        y_(load_copies(exec, y, vectors)) {
+    exec.fence("iso::jobs::product: its inputs");
+  }
+
+  void enqueue(double alpha, double beta, sparse::sum_order sum) const {
+    sparse::spmv(exec_, alpha, a_, x_, beta, y_, plan_, scratch_, {.sum = sum});
+  }
+  double seconds(double alpha, double beta, sparse::sum_order sum) const {
+    return seconds_of(exec_, [&] { enqueue(alpha, beta, sum); });
+  }
+  /// The first vector's result.
+  [[nodiscard]] std::vector<T> result() const {
+    auto const all = fetch(exec_, y_);
+    auto const vectors = std::size_t(y_.extent(1));
+    std::vector<T> first(std::size_t(y_.extent(0)));
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      first[i] = all[i * vectors];
+    }
+    return first;
+  }
+
+ private:
+  static array load_copies(Exec const& exec, std::vector<double> const& from,
+                           std::int64_t vectors) {
+    array const to(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::vectors"),
+                   from.size(), std::size_t(vectors));
+    auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, to);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      std::fill_n(host.data() + i * std::size_t(vectors), vectors, T(from[i]));
+    }
+    Kokkos::deep_copy(exec, to, host);
+    exec.fence("iso::jobs::product: a vector");
+    return to;
+  }
+
+  Exec exec_;
+  Matrix a_;
+  sparse::spmv_plan<space> plan_;
+  workspace<space> scratch_;
+  array x_;
+  array y_;
+};
+
+}  // namespace iso::jobs

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "peers/cusparse_spmv.hpp"
+
+#include <iso/core/error.hpp>
+
+#include <cusparse.h>
+
+#include <cstring>
+
+namespace iso::perf {
+namespace {
+
+cudaDataType of(number n) {
+  switch (n) {
+    case number::half:
+      return CUDA_R_16F;
+    case number::bfloat16:
+      return CUDA_R_16BF;
+    case number::single:
+      return CUDA_R_32F;
+    case number::twice:
+      break;
+  }
+  return CUDA_R_64F;
+}
+
+}  // namespace
+
+struct cusparse_product::state {
+  cusparseHandle_t handle = nullptr;
+  cusparseConstSpMatDescr_t matrix = nullptr;
+  cusparseConstDnVecDescr_t x = nullptr;
+  cusparseDnVecDescr_t y = nullptr;
+  cusparseConstDnMatDescr_t xs = nullptr;
+  cusparseDnMatDescr_t ys = nullptr;
+  void* buffer = nullptr;
+  int vectors = 1;
+  cudaDataType compute = CUDA_R_32F;
+  cusparseSpMVAlg_t spmv = CUSPARSE_SPMV_CSR_ALG1;
+  cusparseSpMMAlg_t spmm = CUSPARSE_SPMM_CSR_ALG2;
+  double one[2] = {};   // the bits of 1 in the type of the sums
+  double zero[2] = {};  // all types share these bits
+
+  ~state() {
+    cusparseDestroyDnVec(x);
+    cusparseDestroyDnVec(y);
+    cusparseDestroyDnMat(xs);
+    cusparseDestroyDnMat(ys);
+    cusparseDestroySpMat(matrix);
+    cusparseDestroy(handle);
+    cudaFree(buffer);
+  }
+
+  cusparseStatus_t describe(cusparse_arrays const& a, cusparse_types const& types) {
+    auto status = cusparseCreateConstCsr(
+        &matrix, a.rows, a.columns, a.entries, a.offsets, a.indices, a.values, CUSPARSE_INDEX_32I,
+        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, of(types.matrix));
+    if (status == CUSPARSE_STATUS_SUCCESS && vectors == 1) {
+      status = cusparseCreateConstDnVec(&x, a.columns, a.x, of(types.x));
+      return status != CUSPARSE_STATUS_SUCCESS ? status
+                                               : cusparseCreateDnVec(&y, a.rows, a.y, of(types.y));
+    }
+    if (status == CUSPARSE_STATUS_SUCCESS) {
+      status = cusparseCreateConstDnMat(&xs, a.columns, vectors, vectors, a.x, of(types.x),
+                                        CUSPARSE_ORDER_ROW);
+    }
+    return status != CUSPARSE_STATUS_SUCCESS
+               ? status
+               : cusparseCreateDnMat(&ys, a.rows, vectors, vectors, a.y, of(types.y),
+                                     CUSPARSE_ORDER_ROW);
+  }
+
+  cusparseStatus_t prepare() {
+    constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    std::size_t bytes = 0;
+    auto status = vectors == 1 ? cusparseSpMV_bufferSize(handle, plain, one, matrix, x, zero, y,
+                                                         compute, spmv, &bytes)
+                               : cusparseSpMM_bufferSize(handle, plain, plain, one, matrix, xs,
+                                                         zero, ys, compute, spmm, &bytes);
+    if (status == CUSPARSE_STATUS_SUCCESS && cudaMalloc(&buffer, bytes + 1) != cudaSuccess) {
+      status = CUSPARSE_STATUS_ALLOC_FAILED;
+    }
+    if (status != CUSPARSE_STATUS_SUCCESS) {
+      return status;
+    }
+    return vectors == 1 ? cusparseSpMV_preprocess(handle, plain, one, matrix, x, zero, y, compute,
+                                                  spmv, buffer)
+                        : cusparseSpMM_preprocess(handle, plain, plain, one, matrix, xs, zero, ys,
+                                                  compute, spmm, buffer);
+  }
+
+  cusparseStatus_t multiply() const {
+    constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    return vectors == 1
+               ? cusparseSpMV(handle, plain, one, matrix, x, zero, y, compute, spmv, buffer)
+               : cusparseSpMM(handle, plain, plain, one, matrix, xs, zero, ys, compute, spmm,
+                              buffer);
+  }
+};
+
+cusparse_product::cusparse_product(cudaStream_t stream, cusparse_arrays const& arrays,
+                                   cusparse_types const& types, cusparse_algorithm algorithm,
+                                   int vectors)
+    : state_(std::make_unique<state>()) {
+  auto& s = *state_;
+  s.vectors = vectors;
+  s.compute = of(types.compute);
+  if (algorithm == cusparse_algorithm::second) {
+    s.spmv = CUSPARSE_SPMV_CSR_ALG2;
+    s.spmm = CUSPARSE_SPMM_CSR_ALG3;
+  }
+  if (types.compute == number::twice) {
+    s.one[0] = 1;
+  } else {
+    float const one = 1;
+    std::memcpy(s.one, &one, sizeof one);
+  }
+  auto status = cusparseCreate(&s.handle);
+  if (status == CUSPARSE_STATUS_SUCCESS) {
+    cusparseSetStream(s.handle, stream);
+    status = s.describe(arrays, types);
+  }
+  if (status == CUSPARSE_STATUS_SUCCESS) {
+    status = s.prepare();
+  }
+  if (status == CUSPARSE_STATUS_SUCCESS) {
+    status = s.multiply();
+  }
+  if (status != CUSPARSE_STATUS_SUCCESS) {
+    refusal_ = cusparseGetErrorString(status);
+  }
+}
+
+cusparse_product::~cusparse_product() = default;
+
+void cusparse_product::multiply() const {
+  auto const status = state_->multiply();
+  if (status != CUSPARSE_STATUS_SUCCESS) {
+    throw error(std::string("cuSPARSE: ") + cusparseGetErrorString(status));
+  }
+}
+
+}  // namespace iso::perf

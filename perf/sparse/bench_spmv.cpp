@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of dose matrices and vectors (matrices.hpp says which). Rows, in this order:
+//
+//   ceilings/<backend>                                              what the machine can do
+//   spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
+//   peer/...                                                        bench_peers.cpp
+//   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
+//   convert/...                                                     bench_conversions.cpp
+//   growth/liver_<non-zeros>/A/grouped4_8_half/<sum>/<backend>      growth.py
+//
+// AT is the transposed matrix, written out, times a vector. Formats: csr32, csr16 (columns of 32
+// bits, or 16 from a base a row), grouped<R>_<bits of an offset>. Vectors are of double, but for
+// `csr32_float_single`, all in float. `order_free` finds the largest |x| within the time;
+// `order_free_given` is told.
+//
+// Counters beside the usual: `nonzeros`, `vectors`, `bytes_per_nonzero` (matrix and vectors),
+// `gflops` (2 a non-zero and vector); `ratio`, the rival's time over ours, both timed in turn in
+// every iteration, and `rival_ms`; on the host `processor_ratio`, the same of processor time (set
+// OMP_WAIT_POLICY=passive), which counts where others use the machine too. The rival of a single
+// vector's product is cuSPARSE's CSR algorithm 1, or on the host Eigen at equal threads, all in
+// float (in double for values of double); that of k vectors is one vector's product, so that 1 /
+// ratio is what k cost. `refused` marks what a format or library does not take. At the end a table
+// of all rows goes to stderr.
+//
+// The model. Bytes: the matrix's arrays, x and y once each. Operations: two a non-zero and vector.
+// `share_of_ceiling` is of the pure-read ceiling. `error`: l2 distance, relative, from a product
+// with twice the digits of double; `worst_row`: largest error of a row over its sum of |a x|.
+#include "sparse/bench_rows.hpp"
+#include "sparse/store.hpp"
+
+#include <iso/backend/registry.hpp>
+
+#include <type_traits>
+
+namespace iso::perf {
+namespace {
+
+enum class largest { found, given };
+
+struct sum_variant {
+  char const* name;
+  sparse::sum_order order;
+  largest x = largest::found;
+};
+constexpr sum_variant ordered{"ordered", sparse::sum_order::ordered};
+constexpr sum_variant order_free{"order_free", sparse::sum_order::order_free};
+constexpr sum_variant order_free_given{"order_free_given", sparse::sum_order::order_free,
+                                       largest::given};
+
+/// Where rows go.
+struct place {
+  std::string family;
+  matrix_source source;
+  way direction;
+  std::string backend;
+};
+
+template <class Exec, class T, class Make>
+void measure(benchmark::State& state, row_name const& name, place const& where, Make const& make,
+             sum_variant const& sum, int vectors) {
+  Exec const exec;
+  auto const& problem = matrix_store<Exec>::problem(where.source, where.direction);
+  auto const a = make(exec, problem.matrix);
+  using matrix = std::decay_t<decltype(a)>;
+  sparse::spmv_options options{.sum = sum.order};
+  Kokkos::View<double*, typename Exec::memory_space> const top("iso::perf::largest", 1);
+  if (sum.x == largest::given) {
+    sparse::write_largest(exec, problem.x, top);
+    options.largest_x = top.data();
+  }
+  library_product<Exec, matrix, T> const ours(exec, a, vectors, options);
+  rival other;
+  if (vectors > 1) {
+    auto const one = std::make_shared<library_product<Exec, matrix, T>>(exec, a, 1, options);
+    other = {"one vector", [one] { (*one)(); }};
+  } else if (where.family == "spmv") {
+    auto const& peer = matrix_store<Exec>::reference_peer(
+        where.direction,
+        std::is_same_v<typename matrix::value_type, double> ? number::twice : number::single);
+    if (peer.refusal.empty() && !peer.name.empty()) {
+      other = {peer.name, peer.multiply};
+    }
+  }
+  auto const times = time_in_turn(state, exec, ours, other);
+  set_product_counters(state, exec, name, times, other,
+                       {double(problem.nonzeros()), ours.bytes(), vectors,
+                        problem.error(exec, ours.result(), vectors)});
+}
+
+template <class Exec, class T, class Make>
+void add_product(place const& where, std::string const& format, Make const& make,
+                 std::initializer_list<sum_variant> sums, int vectors = 1) {
+  for (auto const& sum : sums) {
+    row_name const name{where.family,
+                        where.source.name,
+                        vectors > 1 ? format + "_k" + std::to_string(vectors) : format,
+                        sum.name,
+                        where.backend,
+                        where.direction};
+    add_row(name, backend::is_device<Exec> ? 7 : 5,
+            [=](benchmark::State& state, row_name const& row) {
+              measure<Exec, T>(state, row, where, make, sum, vectors);
+            });
+  }
+}
+
+template <int R, class Offset>
+constexpr auto grouped =
+    [](auto const& exec, auto const& a) { return sparse::make_grouped<R, Offset>(exec, a); };
+template <class Value>
+constexpr auto values_of =
+    [](auto const& exec, auto const& a) { return sparse::convert_values<Value>(exec, a).matrix; };
+constexpr auto as_it_is = [](auto const&, auto const& a) { return a; };
+constexpr auto narrow_columns = [](auto const& exec, auto const& a) {
+  return sparse::to_relative_columns(exec, a);
+};
+constexpr auto grouped_bfloat16 = [](auto const& exec, auto const& a) {
+  return sparse::make_grouped<4, std::uint8_t>(exec,
+                                               sparse::convert_values<bfloat16>(exec, a).matrix);
+};
+
+/// Formats that every matrix is measured in.
+template <class Exec>
+void add_main_formats(place const& where) {
+  using eight = std::uint8_t;
+  add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, order_free});
+  add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, order_free});
+  add_product<Exec, double>(where, "grouped4_8_half", grouped<4, eight>,
+                            {ordered, order_free, order_free_given});
+  if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
+    add_product<Exec, double>(where, "grouped2_8_half", grouped<2, eight>, {ordered, order_free});
+    add_product<Exec, double>(where, "grouped8_8_half", grouped<8, eight>, {ordered, order_free});
+    add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
+                              {ordered, order_free});
+  }
+}
+
+template <class Exec>
+void add_other_formats(place const& where) {
+  using sixteen = std::uint16_t;
+  add_product<Exec, double>(where, "grouped2_16_half", grouped<2, sixteen>, {ordered, order_free});
+  add_product<Exec, double>(where, "grouped8_16_half", grouped<8, sixteen>, {ordered, order_free});
+  add_product<Exec, double>(where, "grouped4_8_bfloat16", grouped_bfloat16, {order_free});
+  add_product<Exec, double>(where, "csr32_bfloat16", values_of<bfloat16>, {order_free});
+  add_product<Exec, double>(where, "csr32_float", values_of<float>, {ordered, order_free});
+  add_product<Exec, float>(where, "csr32_float_single", values_of<float>, {ordered});
+  add_product<Exec, double>(where, "csr32_double", values_of<double>, {ordered, order_free});
+}
+
+template <class Exec>
+void add_several_vectors(place const& where) {
+  for (int const vectors : {2, 4, 8}) {
+    add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, order_free}, vectors);
+    add_product<Exec, double>(where, "grouped4_8_half", grouped<4, std::uint8_t>,
+                              {ordered, order_free}, vectors);
+    if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
+      add_product<Exec, double>(where, "grouped2_8_half", grouped<2, std::uint8_t>,
+                                {ordered, order_free}, vectors);
+    }
+  }
+}
+
+template <class Exec>
+void add_products(matrix_source const& source, std::string const& backend) {
+  for (auto const direction : {way::forward, way::transposed}) {
+    place const where{"spmv", source, direction, backend};
+    add_main_formats<Exec>(where);
+    if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
+      if (source.rows == extent::full) {
+        add_other_formats<Exec>(where);
+      }
+    }
+    if (source.rows == extent::full && direction == way::forward) {
+      add_several_vectors<Exec>(where);
+    }
+  }
+}
+
+template <class Exec>
+void add_growth(std::string const& backend) {
+  double const most = smoke()                                ? 0
+                      : backend::is_device<Exec>             ? 9.8e8
+                      : std::is_same_v<Exec, Kokkos::Serial> ? 4e7
+                                                             : 1e8;
+  for (int k = 8; k >= 1 && most > 0; k /= 2) {
+    auto source = liver_of(most / k);
+    source.name += "_" + std::to_string(std::int64_t(most / k));
+    add_product<Exec, double>({"growth", source, way::forward, backend}, "grouped4_8_half",
+                              grouped<4, std::uint8_t>, {ordered, order_free});
+  }
+}
+
+template <class Exec>
+void add_ceilings(std::string const& backend) {
+  benchmark::RegisterBenchmark(("ceilings/" + backend).c_str(),
+                               [](benchmark::State& state) {
+                                 auto const& c = ceilings_of(Exec());
+                                 for (auto _ : state) {
+                                   state.SetIterationTime(1e-3);
+                                 }
+                                 state.counters["read"] = c.read;
+                                 state.counters["copy"] = c.copy;
+                                 state.counters["triad"] = c.triad;
+                                 state.counters["l2"] = c.l2;
+                                 state.counters["fp16"] = c.fp16;
+                                 state.counters["fp32"] = c.fp32;
+                                 state.counters["fp64"] = c.fp64;
+                               })
+      ->UseManualTime()
+      ->Iterations(1);
+}
+
+template <class Exec>
+void add_rows_of(std::string const& backend) {
+  constexpr machine where = backend::is_device<Exec>               ? machine::device
+                            : std::is_same_v<Exec, Kokkos::Serial> ? machine::one_thread
+                                                                   : machine::threads;
+  add_ceilings<Exec>(backend);
+  for (auto const& source : matrix_sources(where)) {
+    add_products<Exec>(source, backend);
+    add_peer_rows<Exec>(source, backend);
+#if ISO_HAS_CUDA
+    if constexpr (backend::is_device<Exec>) {
+      add_raw_rows(source);
+      if (source.name == "liver") {
+        add_configuration_rows(source);
+      }
+    }
+#endif
+    add_conversion_rows<Exec>(source, backend);
+  }
+  add_growth<Exec>(backend);
+}
+
+int const registered = [] {
+  backend::for_each([](auto tag) {
+    add_rows_of<typename decltype(tag)::execution_space>(std::string(tag.name));
+  });
+  return 0;
+}();
+
+}  // namespace
+}  // namespace iso::perf

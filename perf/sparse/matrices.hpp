@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  sparse/matrices.hpp
+//! The matrices that the products are measured on.
+#pragma once
+
+#include "sparse/raw_matrix.hpp"
+
+#include <iso/sparse/convert.hpp>
+#include <iso/sparse/csr.hpp>
+#include <iso/sparse/generate.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace iso::perf {
+
+/// How many rows a matrix is to get in the table.
+enum class extent {
+  full,   ///< everything that can be measured
+  brief,  ///< the formats alone
+};
+
+struct matrix_source {
+  std::string name;
+  std::variant<sparse::dose_like, sparse::pencil_beams, std::filesystem::path> what;
+  extent rows = extent::full;
+};
+
+/// Where the products are to run: sizes follow from it.
+enum class machine { device, threads, one_thread };
+
+/// liver, prostate: after the published table, 4.9e8 and 9.5e7 non-zeros on a GPU, about 1e8 on the
+/// host; pencil: proton pencil beams in water; unlike: liver whose neighbouring rows have nothing
+/// in common; liver_full: 1.48e9 non-zeros, on a GPU; real: the file that ISO_BENCH_MATRIX names.
+/// ISO_BENCH_NONZEROS overrides the size of liver and of prostate. Tiny ones in a smoke run.
+std::vector<matrix_source> matrix_sources(machine where);
+
+/// liver of this many non-zeros.
+matrix_source liver_of(double nonzeros);
+
+template <class Exec, class Value = half>
+using wide_csr = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
+
+namespace detail {
+template <class View, class T>
+void copy_in(View const& to, std::vector<T> const& from) {
+  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(from.data(),
+                                                                                from.size());
+  Kokkos::deep_copy(to, host);
+}
+}  // namespace detail
+
+/// The matrix in half precision, columns of 32 bits.
+template <class Exec>
+wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
+  if (auto const* const figures = std::get_if<sparse::dose_like>(&source.what)) {
+    return sparse::generate<half>(exec, *figures);
+  }
+  if (auto const* const field = std::get_if<sparse::pencil_beams>(&source.what)) {
+    return sparse::generate<half>(exec, *field);
+  }
+  auto const file = read_raw_matrix(std::get<std::filesystem::path>(source.what));
+  auto const a = sparse::make_csr<float, std::int32_t>(exec, "iso::perf", file.rows, file.columns,
+                                                       std::int64_t(file.values.size()));
+  exec.fence("iso::perf::make_matrix");
+  detail::copy_in(a.row_offsets, file.offsets);
+  detail::copy_in(a.columns, file.indices);
+  detail::copy_in(a.values, file.values);
+  return sparse::convert_values<half>(exec, a).matrix;
+}
+
+}  // namespace iso::perf

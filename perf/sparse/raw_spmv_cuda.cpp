@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sparse/raw_spmv.hpp"
+
+#include <iso/backend/cuda_check.hpp>
+#include <iso/sparse/detail/product_kernel.hpp>
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_fp16.h>
+
+namespace iso::perf {
+namespace {
+
+namespace cg = cooperative_groups;
+using iso::sparse::detail::entry;
+
+__device__ __forceinline__ float widened(float x) { return x; }
+__device__ __forceinline__ float widened(half x) { return __half2float(__ushort_as_half(x.bits)); }
+
+unsigned blocks_for(std::int64_t warps, int threads) {
+  std::int64_t const per_block = threads / 32;
+  return unsigned((warps + per_block - 1) / per_block);
+}
+
+template <class Value, class T>
+__global__ void listing1(raw_csr<Value> const a, T const* __restrict__ x, T* __restrict__ y) {
+  auto const warp = cg::tiled_partition<32>(cg::this_thread_block());
+  std::int64_t const first =
+      std::int64_t(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
+  std::int64_t const warps = std::int64_t(gridDim.x) * warp.meta_group_size();
+  for (std::int64_t row = first; row < a.rows; row += warps) {
+    std::int64_t const begin = a.offsets[row];
+    std::int64_t const end = a.offsets[row + 1];
+    if (begin == end) {
+      continue;
+    }
+    T sum = 0;
+    for (std::int64_t j = begin + warp.thread_rank(); j < end; j += 32) {
+      sum = fma(T(widened(a.values[j])), x[a.columns[j]], sum);
+    }
+    sum = cg::reduce(warp, sum, cg::plus<T>());
+    if (warp.thread_rank() == 0) {
+      y[row] = sum;
+    }
+  }
+}
+
+__global__ void atomic_columns(raw_csr<half> const a, double const* __restrict__ x, double* y) {
+  std::int64_t const column = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  if (column >= a.rows) {
+    return;
+  }
+  double const weight = x[column];
+  std::int64_t const end = a.offsets[column + 1];
+  for (std::int64_t j = a.offsets[column] + threadIdx.x % 32; j < end; j += 32) {
+    atomicAdd(y + a.columns[j], double(widened(a.values[j])) * weight);
+  }
+}
+
+/// Sums of R numbers a lane, by the tree that adds lanes 16, 8, 4, 2, 1 apart: sum r ends on the
+/// lane whose highest bits are those of r.
+template <int R>
+__device__ __forceinline__ double tree_sums(double (&sum)[R], int lane) {
+  int offset = 16;
+#pragma unroll
+  for (int n = R / 2; n > 0; n /= 2) {
+    bool const upper = (lane & offset) != 0;
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      double const away = upper ? sum[i] : sum[i + n];
+      double const kept = upper ? sum[i + n] : sum[i];
+      sum[i] = kept + __shfl_xor_sync(0xffffffffU, away, offset);
+    }
+    offset /= 2;
+  }
+  double total = sum[0];
+#pragma unroll
+  for (int step = 16 / R; step > 0; step /= 2) {
+    total += __shfl_xor_sync(0xffffffffU, total, step);
+  }
+  return total;
+}
+
+/// raw_grouped_call as a kernel takes it.
+struct twin_arrays {
+  std::int32_t const* groups;
+  std::int64_t const* first_part;
+  std::int32_t const* part_owner;
+  std::int64_t num_parts;
+  std::int64_t num_long;
+  std::int64_t num_working;
+  std::int64_t num_groups;
+  double const* reach;
+  double const* largest_x;
+  double const* x;
+  double* y;
+  double* part_sums;
+
+  twin_arrays(raw_grouped_call const& call, std::int64_t groups_of_matrix)
+      : groups(call.plan.groups.data()),
+        first_part(call.plan.first_part.data()),
+        part_owner(call.plan.part_owner.data()),
+        num_parts(std::int64_t(call.plan.part_owner.extent(0))),
+        num_long(call.plan.num_long),
+        num_working(call.plan.num_working),
+        num_groups(groups_of_matrix),
+        reach(call.plan.reach.data()),
+        largest_x(call.largest_x),
+        x(call.x),
+        y(call.y),
+        part_sums(call.part_sums) {}
+};
+
+struct plain_sum {
+  __device__ static double constant(twin_arrays const&, std::int64_t) { return 0; }
+  __device__ static double add(double a, double x, double sum, double) { return fma(a, x, sum); }
+};
+struct rounded_sum {
+  __device__ static double constant(twin_arrays const& call, std::int64_t row) {
+    return sparse::detail::rounding_constant(call.reach[row], *call.largest_x);
+  }
+  __device__ static double add(double a, double x, double sum, double c) {
+    return sum + (fma(a, x, c) - c);
+  }
+};
+
+/// Some slots of a group; the sum of row lane / (32 / R).
+template <class Sum, class Offset, int R>
+__device__ __forceinline__ double slots_sum(sparse::detail::grouped_rows<half, Offset, R> const& a,
+                                            twin_arrays const& call, std::int64_t group,
+                                            std::int64_t first, int slots, int lane) {
+  std::int32_t const* __restrict__ const base = a.bases + first;
+  Offset const* __restrict__ const offset = a.offsets + 32 * first + lane;
+  entry<half, R> const* __restrict__ const value = a.values + 32 * first + lane;
+  double const* __restrict__ const x = call.x;
+  double sum[R] = {};
+  double c[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    std::int64_t const row = group * R + r;
+    c[r] = Sum::constant(call, row < a.num_rows ? row : group * R);
+  }
+#pragma unroll 4
+  for (int slot = 0; slot < slots; ++slot) {
+    entry<half, R> const v = value[32 * slot];
+    double const at = x[base[slot] + int(offset[32 * slot])];
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      sum[r] = Sum::add(double(widened(v.row[r])), at, sum[r], c[r]);
+    }
+  }
+  return tree_sums(sum, lane);
+}
+
+/// Parts of long groups, then the other groups with entries, then a lane for every empty one.
+template <class Sum, class Offset, int R>
+__global__ void grouped(sparse::detail::grouped_rows<half, Offset, R> const a,
+                        twin_arrays const call) {
+  std::int64_t const warp = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  int const lane = int(threadIdx.x % 32);
+  std::int64_t const whole = warp - call.num_parts + call.num_long;
+  if (whole >= call.num_working && warp >= call.num_parts) {
+    std::int64_t const index = call.num_working + 32 * (whole - call.num_working) + lane;
+    for (int r = 0; index < call.num_groups && r < R; ++r) {
+      std::int64_t const row = std::int64_t(call.groups[index]) * R + r;
+      if (row < a.num_rows) {
+        call.y[row] = 0;
+      }
+    }
+    return;
+  }
+  bool const part = warp < call.num_parts;
+  std::int64_t const group = call.groups[part ? call.part_owner[warp] : whole];
+  std::int64_t first = a.slot_offsets[group];
+  auto slots = int(a.slot_offsets[group + 1] - first);
+  if (part) {
+    int const done = int(warp - call.first_part[call.part_owner[warp]]) * sparse::part_turns;
+    first += done;
+    slots = min(slots - done, int(sparse::part_turns));
+  }
+  double const total = slots_sum<Sum>(a, call, group, first, slots, lane);
+  int const r = lane / (32 / R);
+  if (lane % (32 / R) != 0) {
+    return;
+  }
+  if (part) {
+    call.part_sums[warp * R + r] = total;
+  } else if (group * R + r < a.num_rows) {
+    call.y[group * R + r] = total;
+  }
+}
+
+template <int R>
+__global__ void add_parts(twin_arrays const call, std::int64_t num_rows) {
+  std::int64_t const index = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  std::int64_t const owner = index / R;
+  int const r = int(index % R);
+  if (owner >= call.num_long) {
+    return;
+  }
+  std::int64_t const row = std::int64_t(call.groups[owner]) * R + r;
+  double sum = call.part_sums[call.first_part[owner] * R + r];
+  for (std::int64_t p = call.first_part[owner] + 1; p < call.first_part[owner + 1]; ++p) {
+    sum += call.part_sums[p * R + r];
+  }
+  if (row < num_rows) {
+    call.y[row] = sum;
+  }
+}
+
+}  // namespace
+
+template <class Value, class T>
+void raw_listing1(Kokkos::Cuda const& exec, raw_csr<Value> const& a, T const* x, T* y,
+                  int threads) {
+  listing1<<<blocks_for(a.rows, threads), unsigned(threads), 0, exec.cuda_stream()>>>(a, x, y);
+  ISO_CUDA_CHECK(cudaGetLastError());
+}
+
+void raw_atomic_columns(Kokkos::Cuda const& exec, raw_csr<half> const& a, double const* x,
+                        double* y, std::int64_t num_voxels, int threads) {
+  ISO_CUDA_CHECK(
+      cudaMemsetAsync(y, 0, std::size_t(num_voxels) * sizeof(double), exec.cuda_stream()));
+  atomic_columns<<<blocks_for(a.rows, threads), unsigned(threads), 0, exec.cuda_stream()>>>(a, x,
+                                                                                            y);
+  ISO_CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Offset, int R>
+void raw_grouped(Kokkos::Cuda const& exec,
+                 sparse::grouped_view<half, Offset, R, Kokkos::CudaSpace> const& a,
+                 raw_grouped_call const& call) {
+  auto const rows = sparse::detail::rows_of(a);
+  twin_arrays const arrays(call, a.num_groups());
+  std::int64_t const warps = arrays.num_parts + arrays.num_working - arrays.num_long +
+                             (arrays.num_groups - arrays.num_working + 31) / 32;
+  unsigned const blocks = blocks_for(warps, call.threads);
+  auto const threads = unsigned(call.threads);
+  if (call.sum == sparse::sum_order::order_free) {
+    grouped<rounded_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
+  } else {
+    grouped<plain_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
+  }
+  if (arrays.num_long > 0) {
+    unsigned const more = unsigned((arrays.num_long * R + 127) / 128);
+    add_parts<R><<<more, 128, 0, exec.cuda_stream()>>>(arrays, a.num_rows);
+  }
+  ISO_CUDA_CHECK(cudaGetLastError());
+}
+
+template void raw_listing1(Kokkos::Cuda const&, raw_csr<half> const&, double const*, double*, int);
+template void raw_listing1(Kokkos::Cuda const&, raw_csr<float> const&, float const*, float*, int);
+#define ISO_INSTANTIATE_TWIN(Offset, R)                                                      \
+  template void raw_grouped(Kokkos::Cuda const&,                                             \
+                            sparse::grouped_view<half, Offset, R, Kokkos::CudaSpace> const&, \
+                            raw_grouped_call const&);
+ISO_INSTANTIATE_TWIN(std::uint8_t, 2)
+ISO_INSTANTIATE_TWIN(std::uint8_t, 4)
+ISO_INSTANTIATE_TWIN(std::uint8_t, 8)
+ISO_INSTANTIATE_TWIN(std::uint16_t, 2)
+ISO_INSTANTIATE_TWIN(std::uint16_t, 4)
+ISO_INSTANTIATE_TWIN(std::uint16_t, 8)
+#undef ISO_INSTANTIATE_TWIN
+
+}  // namespace iso::perf
