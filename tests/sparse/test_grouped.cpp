@@ -53,26 +53,31 @@ std::string refusal(lists const& m) {
   return "";
 }
 
-/// The sum that the format promises: lanes by place, then the tree.
+/// The sum that the format promises: lanes by place, then the tree; 64 slots at a time.
 template <int R, class Grouped>
 double ordered_row(Grouped const& g, std::int64_t row, std::vector<double> const& x) {
-  double lane[32] = {};
   std::int64_t const group = row / R;
-  for (auto s = g.slot_offsets(group); s < g.slot_offsets(group + 1); ++s) {
-    for (std::int64_t l = 0; l < 32; ++l) {
-      auto const value = g.values((32 * s + l) * R + row % R);
-      auto const column = g.bases(s) + g.offsets(32 * s + l);
-      if (value.bits != 0x8000) {
-        lane[l] = std::fma(double(value), x[std::size_t(column)], lane[l]);
+  std::int64_t const end = g.slot_offsets(group + 1);
+  double total = 0;
+  for (std::int64_t first = g.slot_offsets(group); first < end; first += 64) {
+    double lane[32] = {};
+    for (std::int64_t s = first; s < std::min(first + 64, end); ++s) {
+      for (std::int64_t l = 0; l < 32; ++l) {
+        auto const value = g.values((32 * s + l) * R + row % R);
+        auto const column = g.bases(s) + g.offsets(32 * s + l);
+        if (value.bits != 0x8000) {
+          lane[l] = std::fma(double(value), x[std::size_t(column)], lane[l]);
+        }
       }
     }
-  }
-  for (int step = 16; step > 0; step /= 2) {
-    for (int l = 0; l < step; ++l) {
-      lane[l] += lane[l + step];
+    for (int step = 16; step > 0; step /= 2) {
+      for (int l = 0; l < step; ++l) {
+        lane[l] += lane[l + step];
+      }
     }
+    total = first == g.slot_offsets(group) ? lane[0] : total + lane[0];
   }
-  return lane[0];
+  return total;
 }
 
 }  // namespace
