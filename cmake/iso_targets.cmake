@@ -61,6 +61,15 @@ function(iso_quiet_nvcc target)
   endif()
 endfunction()
 
+# For targets of many files that share most of what they instantiate: where nvcc compiles them, several
+# files at once (measured: a third to a half of the time). Not for the library, whose files name their
+# explicit instantiations alike.
+function(iso_join_files target)
+  if(Kokkos_ENABLE_CUDA)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 function(iso_warnings target)
   if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wall -Wextra)

@@ -95,7 +95,7 @@ Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> range(Exec const& exe
 template <class Exec, class Vector>
 void gradient_at(Exec const& exec, problem<Exec> const& p, Vector const& w, Vector const& target,
                  Vector const& dose, Vector const& gradient) {
-  // Half values, vectors in double: one product with A, one with its transpose.
+  // The dose is A w: half values, vectors in double.
   sparse::spmv(exec, 1, p.by_voxels, w, 0, dose, p.voxel_plan, p.scratch);
   auto const* const importance = p.importance.data();
   auto const* const wanted = target.data();
@@ -103,6 +103,7 @@ void gradient_at(Exec const& exec, problem<Exec> const& p, Vector const& w, Vect
   Kokkos::parallel_for(
       "residual", range(exec, p.voxels()),
       KOKKOS_LAMBDA(std::int64_t v) { residual[v] = importance[v] * (residual[v] - wanted[v]); });
+  // The gradient is A^T of the residual, by the transposed matrix.
   sparse::spmv(exec, 1, p.by_spots, dose, 0, gradient, p.spot_plan, p.scratch);
 }
 

@@ -2,27 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test_matrix_command.sh ISO
 # `iso matrix` as a user meets it: files, figures, hashes, messages.
-set -u
 iso=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE PATTERN ARGUMENT...: `iso matrix` returns CODE, and its output matches PATTERN.
-expect() {
-  local code=$1 pattern=$2 output
-  shift 2
-  output=$("$iso" matrix "$@" 2>&1)
-  local got=$?
-  [ $got -eq "$code" ] || fail "iso matrix $*: exit code $got instead of $code: $output"
-  grep -qE -- "$pattern" <<<"$output" || fail "iso matrix $*: output does not match '$pattern': $output"
-}
+tool=("$iso" matrix)
+source "$(dirname "$0")/expect.sh"
 
 # hash_of ARGUMENT...: the hash that `iso matrix` prints
 hash_of() { "$iso" matrix "$@" 2>/dev/null | sed -n 's/.*hash \([0-9a-f]\{16\}\)$/\1/p' | head -1; }
@@ -119,5 +101,4 @@ for key in '"bits_agree": true' '"share_of_ceiling"' '"ceilings"' '"chosen": tru
   grep -q "$key" bench.json || fail "bench.json has no $key"
 done
 
-[ $failures -eq 0 ] || exit 1
-echo "iso matrix does what it should"
+finish

@@ -49,11 +49,11 @@ void check_room(Exec const& exec, std::int64_t bytes) {
   auto const free = backend::facts(exec).memory_free_bytes;
   if (free > 0 && bytes > free) {
     throw out_of_memory(
-        message(
-            "iso matrix: {} bytes do not fit the memory of backend {} ({} bytes are free) use "
-            "a smaller matrix or a larger machine",
-            {detail::as_message_arg(bytes), detail::as_message_arg(backend::facts(exec).backend),
-             detail::as_message_arg(free)}),
+        message("iso matrix: {} bytes do not fit the memory of backend {} ({} bytes are free) use "
+                "a smaller matrix or a larger machine",
+                {iso::detail::as_message_arg(bytes),
+                 iso::detail::as_message_arg(backend::facts(exec).backend),
+                 iso::detail::as_message_arg(free)}),
         std::uint64_t(bytes), std::uint64_t(free));
   }
 }

@@ -24,9 +24,9 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
         message(
             "{}: {} bytes do not fit the memory of backend {} ({} bytes are free) use a smaller "
             "volume, fewer views or a larger machine",
-            {detail::as_message_arg(what), detail::as_message_arg(bytes),
-             detail::as_message_arg(facts.backend),
-             detail::as_message_arg(facts.memory_free_bytes)}),
+            {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
+             iso::detail::as_message_arg(facts.backend),
+             iso::detail::as_message_arg(facts.memory_free_bytes)}),
         std::uint64_t(bytes), std::uint64_t(facts.memory_free_bytes));
   }
 }
@@ -40,13 +40,13 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
   } catch (error const&) {
     throw;
   } catch (std::exception const&) {
-    throw out_of_memory(message("{}: {} bytes could not be allocated ({} bytes were free) use a "
-                                "smaller volume or fewer "
-                                "views",
-                                {detail::as_message_arg(what), detail::as_message_arg(bytes),
-                                 detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
-                        std::uint64_t(bytes),
-                        std::uint64_t(backend::facts(exec).memory_free_bytes));
+    throw out_of_memory(
+        message("{}: {} bytes could not be allocated ({} bytes were free) use a "
+                "smaller volume or fewer "
+                "views",
+                {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
+                 iso::detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
+        std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));
   }
 }
 
