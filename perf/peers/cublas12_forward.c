@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A libcublas.so.12 that lets RTK 2.7 load where there is none. Its forward projection calls no
-// function of cuBLAS; any that is called says so and ends the program. build_forwards.sh compiles
-// this.
+// A libcublas.so.12 (of CUDA 12) that hands its calls to the installed cuBLAS 13 (of CUDA 13), with
+// the functions that RTK 2.7 is linked with and no others. The comparison's projections call none
+// of them, but RTK does not load without. Compiled by build_forwards.sh.
+//
+// Every argument of these functions is an integer or a pointer: six fit registers, a seventh takes
+// a word of the stack.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ISO_REFUSE(name)                                                             \
-  int name(void) {                                                                   \
-    fputs(#name ": this libcublas.so.12 only stands in for loading\n", stderr);      \
-    exit(1);                                                                         \
+typedef int (*function)(long, long, long, long, long, long, long);
+
+static function find(char const* name) {
+  void* const library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
+  function const found = library == NULL ? NULL : (function)dlsym(library, name);
+  if (found == NULL) {
+    fprintf(stderr, "%s: not found in libcublas.so.13 (%s)\n", name, dlerror());
+    exit(1);
+  }
+  return found;
+}
+
+#define ISO_FORWARD(name)                                            \
+  int name(long a, long b, long c, long d, long e, long f, long g) { \
+    static function target;                                          \
+    if (target == NULL) {                                            \
+      target = find(#name);                                          \
+    }                                                                \
+    return target(a, b, c, d, e, f, g);                              \
   }
 
-ISO_REFUSE(cublasCreate_v2)
-ISO_REFUSE(cublasDestroy_v2)
-ISO_REFUSE(cublasSaxpy_v2)
-ISO_REFUSE(cublasSaxpy_v2_64)
-ISO_REFUSE(cublasDaxpy_v2)
-ISO_REFUSE(cublasSdot_v2)
-ISO_REFUSE(cublasDdot_v2)
-ISO_REFUSE(cublasSscal_v2)
-ISO_REFUSE(cublasDscal_v2)
+ISO_FORWARD(cublasCreate_v2)
+ISO_FORWARD(cublasDestroy_v2)
+ISO_FORWARD(cublasSaxpy_v2)
+ISO_FORWARD(cublasSaxpy_v2_64)
+ISO_FORWARD(cublasDaxpy_v2)
+ISO_FORWARD(cublasSdot_v2)
+ISO_FORWARD(cublasDdot_v2)
+ISO_FORWARD(cublasSscal_v2)
+ISO_FORWARD(cublasDscal_v2)

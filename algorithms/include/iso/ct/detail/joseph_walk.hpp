@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace iso::ct::detail {
 
@@ -76,7 +77,7 @@ struct joseph_walk {
     plane_range const together = clipped.empty() ? plane_range{planes.last, planes.last} : clipped;
     for (plane_range part = {planes.first, together.first};; part = {together.last, planes.last}) {
       if (!part.empty()) {
-        backend::unrolled<Rows>([&](auto r) { walk_row(group, sum, *s.fan, s.rows[r], part); });
+        walk_rows(group, sum, s, part, std::make_integer_sequence<int, Rows>());
       }
       if (part.last == planes.last) {
         return;
@@ -86,6 +87,14 @@ struct joseph_walk {
   }
 
  private:
+  // No lambda: GCC leaves one that holds the edges' code out of line, for narrow registers.
+  template <class Group, int... R>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_rows(Group const& group, Sum const& sum,
+                                             fan_state<Group>& s, plane_range planes,
+                                             std::integer_sequence<int, R...>) const {
+    (walk_row(group, sum, *s.fan, s.rows[R], planes), ...);
+  }
+
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void walk_row(Group const& group, Sum const& sum,
                                             joseph_fan<T> const& fan, row_state<Group>& row,
@@ -110,6 +119,7 @@ struct joseph_walk {
   struct plane_state {
     typename Group::template columns<T> voxels[Count];
     lane_value<Group> fraction[Count];
+    typename Group::template per_lane<std::uint32_t> z[Count];
     T weight;
   };
 
@@ -144,10 +154,11 @@ struct joseph_walk {
     auto const lower = at.plus(k, map.column);
     at = at.plus(map.plane);
     for (int r = 0; r < Count; ++r) {
-      typename Group::template per_lane<std::uint32_t> z;
-      group.each(
-          [&](int lane) { group.split(rows[r].z(lane, i), z[lane], plane.fraction[r][lane]); });
-      plane.voxels[r] = group.read_columns(lower, map.column, std::int32_t(g.extent[2]), z);
+      group.each([&](int lane) {
+        group.split(rows[r].z(lane, i), plane.z[r][lane], plane.fraction[r][lane]);
+      });
+      plane.voxels[r] =
+          group.read_columns(lower, map.column, std::int32_t(g.extent[2]), plane.z[r]);
     }
   }
 

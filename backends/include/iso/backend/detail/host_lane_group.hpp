@@ -1,54 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/detail/host_vectors.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace iso::backend::detail {
-
-// GCC's vector types: a permute of two registers is __builtin_shuffle, whatever the machine calls
-// it. Written out, because nvcc's front end fails on a vector_size that depends on a template
-// parameter.
-template <class T, int Bytes>
-struct simd;
-template <>
-struct simd<float, 32> {
-  using type [[gnu::vector_size(32)]] = float;
-};
-template <>
-struct simd<float, 64> {
-  using type [[gnu::vector_size(64)]] = float;
-};
-template <>
-struct simd<double, 32> {
-  using type [[gnu::vector_size(32)]] = double;
-};
-template <>
-struct simd<double, 64> {
-  using type [[gnu::vector_size(64)]] = double;
-};
-template <>
-struct simd<std::int32_t, 16> {
-  using type [[gnu::vector_size(16)]] = std::int32_t;
-};
-template <>
-struct simd<std::int32_t, 32> {
-  using type [[gnu::vector_size(32)]] = std::int32_t;
-};
-template <>
-struct simd<std::int32_t, 64> {
-  using type [[gnu::vector_size(64)]] = std::int32_t;
-};
-template <>
-struct simd<std::int64_t, 32> {
-  using type [[gnu::vector_size(32)]] = std::int64_t;
-};
-template <>
-struct simd<std::int64_t, 64> {
-  using type [[gnu::vector_size(64)]] = std::int64_t;
-};
 
 /// The sums that a group has made.
 template <class T, int Count>
@@ -100,6 +59,13 @@ class host_lane_group {
   [[gnu::always_inline]] void each(F&& f) const {
 #pragma GCC ivdep
     for (int lane = 0; lane < 32; ++lane) {
+      f(lane);
+    }
+  }
+
+  template <class F>
+  [[gnu::always_inline]] void each_below(std::int32_t count, F&& f) const {
+    for (int lane = 0; lane < count; ++lane) {
       f(lane);
     }
   }
@@ -196,6 +162,19 @@ class host_lane_group {
   /// A processor looks ahead by itself.
   static constexpr int turns_ahead = 0;
 
+  /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane.
+  template <class T>
+  class in_turns {
+   public:
+    in_turns(host_lane_group const&, T const* array) : array_(array) {}
+    [[gnu::always_inline]] T const* at(std::int32_t turn, int lane) const {
+      return array_ + 32 * turn + lane;
+    }
+
+   private:
+    T const* KOKKOS_RESTRICT array_;
+  };
+
   /// Asks the caches for `Count` values from `p` on.
   template <int Count, class T>
   [[gnu::always_inline]] static void prefetch(T const* p) {
@@ -251,14 +230,14 @@ class host_lane_group {
     T const* lower;
     T const* upper;
     std::int32_t height;
-    per_lane<std::uint32_t> z;
+    per_lane<std::uint32_t> const* z;  ///< outlives this: copying it costs a tenth of the time
   };
 
   template <class T>
   [[gnu::always_inline]] columns<T> read_columns(address<T> lower, std::uint32_t next,
                                                  std::int32_t height,
                                                  per_lane<std::uint32_t> const& z) const {
-    return {lower.pointer(), lower.plus(std::uint64_t(next)).pointer(), height, z};
+    return {lower.pointer(), lower.plus(std::uint64_t(next)).pointer(), height, &z};
   }
 
   /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
@@ -273,21 +252,21 @@ class host_lane_group {
     T const* const lower = c.lower;
     T const* const upper = c.upper;
     std::int32_t const height = c.height;
-    per_lane<std::uint32_t> const& z = c.z;
+    per_lane<std::uint32_t> const& z = *c.z;
     for (int first = 0; first < 32; first += width<T>) {
       height_vec<T> heights;
-      load(&z[first], heights);
+      vectors::load(&z[first], heights);
       std::int32_t low;
-      if (window(heights, height, low)) {
+      if (vectors::window(heights, height, low)) {
         auto const at = __builtin_convertvector(heights - low, index_vec<T>);
         blended_window<T> const columns(lower + low, upper + low, w);
         vec<T> fractions;
         vec<T> a;
         vec<T> b;
-        load(&fraction[first], fractions);
+        vectors::load(&fraction[first], fractions);
         columns.pick(at, a);
         columns.pick(at + integer<T>(1), b);
-        blend_vector(fractions, a, b, a);
+        vectors::blend_vector(fractions, a, b, a);
         __builtin_memcpy(&out[first], &a, sizeof a);
       } else {
         for (int lane = first; lane < first + width<T>; ++lane) {
@@ -312,25 +291,25 @@ class host_lane_group {
     T const* const upper = upper_column.pointer();
     for (int first = 0; first < 32; first += width<T>) {
       height_vec<T> heights;
-      load(&z[first], heights);
+      vectors::load(&z[first], heights);
       height_vec<T> below;
       height_vec<T> above;
-      clamp(heights, height - 1, below);
-      clamp(heights + 1, height - 1, above);
+      vectors::clamp(heights, height - 1, below);
+      vectors::clamp(heights + 1, height - 1, above);
       std::int32_t low;
-      if (window(below, height, low)) {
+      if (vectors::window(below, height, low)) {
         blended_window<T> const columns(lower_height > 0 ? lower + low : nullptr,
                                         upper_height > 0 ? upper + low : nullptr, w);
         vec<T> const zero{};
         vec<T> fractions;
         vec<T> a;
         vec<T> b;
-        load(&fraction[first], fractions);
+        vectors::load(&fraction[first], fractions);
         columns.pick(__builtin_convertvector(below - low, index_vec<T>), a);
         columns.pick(__builtin_convertvector(above - low, index_vec<T>), b);
         a = __builtin_convertvector(below == heights, index_vec<T>) ? a : zero;
         b = __builtin_convertvector(above == heights + 1, index_vec<T>) ? b : zero;
-        blend_vector(fractions, a, b, a);
+        vectors::blend_vector(fractions, a, b, a);
         __builtin_memcpy(&out[first], &a, sizeof a);
       } else {
         auto const at = [&](std::int32_t k) {
@@ -346,91 +325,19 @@ class host_lane_group {
   }
 
  private:
+  using vectors = host_vectors<VectorBytes>;
   template <class T>
-  using integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using integer = typename vectors::template integer<T>;
   template <class T>
-  static constexpr int width = VectorBytes / int(sizeof(T));
+  using vec = typename vectors::template vec<T>;
   template <class T>
-  using vec = typename simd<T, VectorBytes>::type;
+  using index_vec = typename vectors::template index_vec<T>;
   template <class T>
-  using index_vec = typename simd<integer<T>, VectorBytes>::type;
+  using height_vec = typename vectors::template height_vec<T>;
   template <class T>
-  using height_vec = typename simd<std::int32_t, 4 * VectorBytes / int(sizeof(T))>::type;
-
-  // Registers go in and out by reference: how a function would take or return one by value depends
-  // on the compiler's flags, and GCC warns of it (-Wpsabi) though all of these are inlined.
-  template <class Vec>
-  [[gnu::always_inline]] static void load(void const* p, Vec& v) {
-    __builtin_memcpy(&v, p, sizeof v);
-  }
-
-  template <class Vec>
-  [[gnu::always_inline]] static void clamp(Vec const& z, std::int32_t most, Vec& clamped) {
-    Vec const zero{};
-    Vec const top = zero + most;
-    Vec const up = z > zero ? z : zero;
-    clamped = up < top ? up : top;
-  }
-
-  /// Whether two registers of voxels from `low` on hold z and z + 1 of every lane. Lanes between
-  /// the outer two may fall short of them by rounding: one voxel of room.
-  template <class Vec>
-  [[gnu::always_inline]] static bool window(Vec const& z, std::int32_t height, std::int32_t& low) {
-    constexpr int count = int(sizeof(Vec) / 4);
-    std::int32_t const one_end = z[0];
-    std::int32_t const other_end = z[count - 1];
-    std::int32_t const least = one_end < other_end ? one_end : other_end;
-    std::int32_t const most = one_end < other_end ? other_end : one_end;
-    low = least - 1 < height - 2 * count ? least - 1 : height - 2 * count;
-    low = low > 0 ? low : 0;
-    return height >= 2 * count && most + 2 < low + 2 * count + (most + 1 >= height ? 2 : 0);
-  }
-
-  /// Two registers of two columns' blend; a missing column counts as zero.
+  using blended_window = typename vectors::template blended_window<T>;
   template <class T>
-  struct blended_window {
-    vec<T> first;
-    vec<T> second;
-
-    [[gnu::always_inline]] blended_window(T const* lower, T const* upper, T w) {
-      vec<T> l0{};
-      vec<T> l1{};
-      vec<T> u0{};
-      vec<T> u1{};
-      if (lower != nullptr) {
-        load(lower, l0);
-        load(lower + width<T>, l1);
-      }
-      if (upper != nullptr) {
-        load(upper, u0);
-        load(upper + width<T>, u1);
-      }
-      blend_vector(w, l0, u0, first);
-      blend_vector(w, l1, u1, second);
-    }
-    [[gnu::always_inline]] void pick(index_vec<T> const& at, vec<T>& picked) const {
-      picked = __builtin_shuffle(first, second, at);
-    }
-  };
-
-  /// a + w (b - a) with one fma, as iso::blend, a lane at a time: the compiler makes it one
-  /// instruction.
-  template <class Weight, class Vec>
-  [[gnu::always_inline]] static void blend_vector(Weight const& w, Vec const& a, Vec const& b,
-                                                  Vec& blended) {
-    Vec const d = b - a;
-    Vec result;
-    for (int lane = 0; lane < int(sizeof(Vec) / sizeof(a[0])); ++lane) {
-      if constexpr (std::is_arithmetic_v<Weight>) {
-        result[lane] = fused(w, d[lane], a[lane]);
-      } else {
-        result[lane] = fused(w[lane], d[lane], a[lane]);
-      }
-    }
-    blended = result;
-  }
-  static float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-  static double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+  static constexpr int width = vectors::template width<T>;
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
