@@ -122,7 +122,7 @@ void twin(benchmark::State& state, row_name const& name, matrix_source const& so
   auto const ours = std::make_shared<library_product<exec_type, matrix, double>>(
       exec, a, 1, sparse::spmv_options{.sum = sum, .largest_x = top.data()});
   auto const y = zeros<double>(a.num_rows);
-  auto const parts = zeros<double>(R * std::int64_t(ours->plan().part_owner.extent(0)));
+  auto const parts = zeros<double>(R * ours->plan().num_parts);
   raw_grouped_call const call{ours->plan(), top.data(), problem.x.data(), y.data(),
                               parts.data(), sum,        threads};
   measure(state, name, problem, ours->bytes(), [&] { raw_grouped(exec, a, call); }, y.data(),

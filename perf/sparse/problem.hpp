@@ -133,7 +133,8 @@ double matrix_bytes(sparse::csr_view<Value, Column, Space> const& a) {
 }
 template <class Value, class Offset, int R, class Space>
 double matrix_bytes(sparse::grouped_view<Value, Offset, R, Space> const& a) {
-  return double(a.slot_offsets.extent(0)) * 8 + double(a.bases.extent(0)) * 4 +
+  return double(a.slot_offsets.extent(0)) * 8 +
+         double(a.bases.extent(0)) * sizeof(sparse::slot_base<Offset>) +
          double(a.offsets.extent(0)) * sizeof(Offset) + double(a.values.extent(0)) * sizeof(Value);
 }
 

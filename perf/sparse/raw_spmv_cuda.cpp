@@ -83,27 +83,25 @@ __device__ __forceinline__ double tree_sums(double (&sum)[R], int lane) {
 
 /// raw_grouped_call as a kernel takes it.
 struct twin_arrays {
-  std::int32_t const* groups;
+  sparse::row_piece const* pieces;
   std::int64_t const* first_part;
-  std::int32_t const* part_owner;
-  std::int64_t num_parts;
   std::int64_t num_long;
+  std::int64_t num_parts;
   std::int64_t num_working;
-  std::int64_t num_groups;
+  std::int64_t num_pieces;
   double const* reach;
   double const* largest_x;
   double const* x;
   double* y;
   double* part_sums;
 
-  twin_arrays(raw_grouped_call const& call, std::int64_t groups_of_matrix)
-      : groups(call.plan.groups.data()),
+  explicit twin_arrays(raw_grouped_call const& call)
+      : pieces(call.plan.pieces.data()),
         first_part(call.plan.first_part.data()),
-        part_owner(call.plan.part_owner.data()),
-        num_parts(std::int64_t(call.plan.part_owner.extent(0))),
         num_long(call.plan.num_long),
+        num_parts(call.plan.num_parts),
         num_working(call.plan.num_working),
-        num_groups(groups_of_matrix),
+        num_pieces(std::int64_t(call.plan.pieces.extent(0))),
         reach(call.plan.reach.data()),
         largest_x(call.largest_x),
         x(call.x),
@@ -127,23 +125,23 @@ struct rounded_sum {
 /// Some slots of a group; the sum of row lane / (32 / R).
 template <class Sum, class Offset, int R>
 __device__ __forceinline__ double slots_sum(sparse::detail::grouped_rows<half, Offset, R> const& a,
-                                            twin_arrays const& call, std::int64_t group,
-                                            std::int64_t first, int slots, int lane) {
-  std::int32_t const* __restrict__ const base = a.bases + first;
-  Offset const* __restrict__ const offset = a.offsets + 32 * first + lane;
-  entry<half, R> const* __restrict__ const value = a.values + 32 * first + lane;
+                                            twin_arrays const& call, sparse::row_piece const& piece,
+                                            int lane) {
+  sparse::slot_base<Offset> const* __restrict__ const base = a.bases + piece.first;
+  Offset const* __restrict__ const offset = a.offsets + 32 * piece.first + lane;
+  entry<half, R> const* __restrict__ const value = a.values + 32 * piece.first + lane;
   double const* __restrict__ const x = call.x;
   double sum[R] = {};
   double c[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    std::int64_t const row = group * R + r;
-    c[r] = Sum::constant(call, row < a.num_rows ? row : group * R);
+    std::int64_t const first = std::int64_t(piece.group) * R;
+    c[r] = Sum::constant(call, first + r < a.num_rows ? first + r : first);
   }
 #pragma unroll 4
-  for (int slot = 0; slot < slots; ++slot) {
+  for (int slot = 0; slot < piece.count; ++slot) {
     entry<half, R> const v = value[32 * slot];
-    double const at = x[base[slot] + int(offset[32 * slot])];
+    double const at = x[base[slot].column(lane, offset[32 * slot])];
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       sum[r] = Sum::add(double(widened(v.row[r])), at, sum[r], c[r]);
@@ -158,35 +156,27 @@ __global__ void grouped(sparse::detail::grouped_rows<half, Offset, R> const a,
                         twin_arrays const call) {
   std::int64_t const warp = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   int const lane = int(threadIdx.x % 32);
-  std::int64_t const whole = warp - call.num_parts + call.num_long;
-  if (whole >= call.num_working && warp >= call.num_parts) {
-    std::int64_t const index = call.num_working + 32 * (whole - call.num_working) + lane;
-    for (int r = 0; index < call.num_groups && r < R; ++r) {
-      std::int64_t const row = std::int64_t(call.groups[index]) * R + r;
+  if (warp >= call.num_working) {
+    std::int64_t const index = call.num_working + 32 * (warp - call.num_working) + lane;
+    for (int r = 0; index < call.num_pieces && r < R; ++r) {
+      std::int64_t const row = std::int64_t(call.pieces[index].group) * R + r;
       if (row < a.num_rows) {
         call.y[row] = 0;
       }
     }
     return;
   }
-  bool const part = warp < call.num_parts;
-  std::int64_t const group = call.groups[part ? call.part_owner[warp] : whole];
-  std::int64_t first = a.slot_offsets[group];
-  auto slots = int(a.slot_offsets[group + 1] - first);
-  if (part) {
-    int const done = int(warp - call.first_part[call.part_owner[warp]]) * sparse::part_turns;
-    first += done;
-    slots = min(slots - done, int(sparse::part_turns));
-  }
-  double const total = slots_sum<Sum>(a, call, group, first, slots, lane);
+  sparse::row_piece const piece = call.pieces[warp];
+  double const total = slots_sum<Sum>(a, call, piece, lane);
   int const r = lane / (32 / R);
   if (lane % (32 / R) != 0) {
     return;
   }
-  if (part) {
+  std::int64_t const row = std::int64_t(piece.group) * R + r;
+  if (warp < call.num_parts) {
     call.part_sums[warp * R + r] = total;
-  } else if (group * R + r < a.num_rows) {
-    call.y[group * R + r] = total;
+  } else if (row < a.num_rows) {
+    call.y[row] = total;
   }
 }
 
@@ -198,7 +188,7 @@ __global__ void add_parts(twin_arrays const call, std::int64_t num_rows) {
   if (owner >= call.num_long) {
     return;
   }
-  std::int64_t const row = std::int64_t(call.groups[owner]) * R + r;
+  std::int64_t const row = std::int64_t(call.pieces[call.first_part[owner]].group) * R + r;
   double sum = call.part_sums[call.first_part[owner] * R + r];
   for (std::int64_t p = call.first_part[owner] + 1; p < call.first_part[owner + 1]; ++p) {
     sum += call.part_sums[p * R + r];
@@ -231,9 +221,9 @@ void raw_grouped(Kokkos::Cuda const& exec,
                  sparse::grouped_view<half, Offset, R, Kokkos::CudaSpace> const& a,
                  raw_grouped_call const& call) {
   auto const rows = sparse::detail::rows_of(a);
-  twin_arrays const arrays(call, a.num_groups());
-  std::int64_t const warps = arrays.num_parts + arrays.num_working - arrays.num_long +
-                             (arrays.num_groups - arrays.num_working + 31) / 32;
+  twin_arrays const arrays(call);
+  std::int64_t const warps =
+      arrays.num_working + (arrays.num_pieces - arrays.num_working + 31) / 32;
   unsigned const blocks = blocks_for(warps, call.threads);
   auto const threads = unsigned(call.threads);
   if (call.sum == sparse::sum_order::order_free) {

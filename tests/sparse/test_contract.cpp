@@ -88,7 +88,7 @@ TEST_CASE("spmv refuses plans, scratch and options") {
         "another) use make_plan");
   c = {};
   c.scratch = {};
-  CHECK(c() == "iso::sparse::spmv: scratch of 0 bytes (256 are needed) reserve spmv_bytes_needed");
+  CHECK(c() == "iso::sparse::spmv: scratch of 0 bytes (528 are needed) reserve spmv_bytes_needed");
   c = {};
   c.options.sum = sum_order(3);
   CHECK(

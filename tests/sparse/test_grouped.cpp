@@ -64,7 +64,7 @@ double ordered_row(Grouped const& g, std::int64_t row, std::vector<double> const
     for (std::int64_t s = first; s < std::min(first + 64, end); ++s) {
       for (std::int64_t l = 0; l < 32; ++l) {
         auto const value = g.values((32 * s + l) * R + row % R);
-        auto const column = g.bases(s) + g.offsets(32 * s + l);
+        auto const column = g.bases(s).column(int(l), g.offsets(32 * s + l));
         if (value.bits != 0x8000) {
           lane[l] = std::fma(double(value), x[std::size_t(column)], lane[l]);
         }
@@ -119,7 +119,7 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   CHECK(full.fill == 1);
   CHECK(full.reads_per_entry == 0.25);
   CHECK(full.bytes_per_entry ==
-        doctest::Approx((32 * (4 * 2 + 1) + 4) / 128.0 + 8.0 * 17 / (64 * 128)));
+        doctest::Approx((32 * (4 * 2 + 1) + 8) / 128.0 + 8.0 * 17 / (64 * 128)));
   auto const best = iso::sparse::choose_format(exec, a);
   CHECK(best.rows == 8);
   CHECK(best.offset_bits == 8);

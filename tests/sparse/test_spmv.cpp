@@ -260,3 +260,31 @@ TEST_CASE("spmv: duplicate and unsorted columns add up") {
     CHECK(product(exec, csr<float, std::uint16_t>(exec, m), {1, 0, 10}, {.sum = sum})[0] == 132);
   }
 }
+
+TEST_CASE("spmv: one of several vectors that lie side by side, where they lie") {
+  auto const m = dose_like(40, 300, 3, 0.4, 0.2);
+  for_each_instance([&](auto const& exec) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const a = csr<iso::half, std::int32_t>(exec, m);
+    auto const plan = iso::sparse::make_plan(exec, a);
+    iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a, plan, 1));
+    auto const x = some_vector(m.cols);
+    Kokkos::View<double**, Kokkos::LayoutRight, space> const in("x", x.size(), 3);
+    Kokkos::View<double**, Kokkos::LayoutRight, space> const out("y", m.rows.size(), 3);
+    auto const one = std::pair<std::size_t, std::size_t>(1, 2);
+    auto const here = Kokkos::create_mirror_view(in);
+    for (std::size_t c = 0; c < x.size(); ++c) {
+      here(c, 1) = x[c];
+    }
+    Kokkos::deep_copy(exec, in, here);
+    iso::sparse::spmv(exec, 1, a, Kokkos::subview(in, Kokkos::ALL, one), 0,
+                      Kokkos::subview(out, Kokkos::ALL, one), plan, scratch);
+    auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out);
+    auto const expected = product(exec, a, x);
+    for (std::size_t r = 0; r < expected.size(); ++r) {
+      REQUIRE(y(r, 1) == expected[r]);
+      REQUIRE(y(r, 0) == 0);
+      REQUIRE(y(r, 2) == 0);
+    }
+  });
+}

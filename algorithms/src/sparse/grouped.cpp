@@ -52,35 +52,62 @@ KOKKOS_FUNCTION void merge_rows(pattern<Column> const& p, std::int64_t group, F 
 }
 
 /// Deals ascending columns into slots.
-struct slot_dealer {
-  std::int64_t widest;
-  std::int64_t base = 0;
-  std::int64_t slots = 0;
-  int used = 32;
+class slot_dealer {
+ public:
+  KOKKOS_FUNCTION explicit slot_dealer(int offset_bits)
+      : widest_((std::int64_t(1) << offset_bits) - 1), may_jump_(offset_bits == 8) {}
 
-  /// Takes the next column; whether it opens a slot.
-  KOKKOS_FUNCTION bool take(std::int64_t column) {
-    if (used < 32 && column - base <= widest) {
-      ++used;
-      return false;
+  KOKKOS_FUNCTION void take(std::int64_t column) {
+    bool fits = used_ < 32;
+    if (fits && column - from_ > widest_) {
+      fits = may_jump_ && jump_ == 0 && column - from_ < std::int64_t(1) << 27;
+      if (fits) {
+        jump_ = std::uint32_t(column - from_) * 32 + std::uint32_t(used_);
+        from_ = column;
+      }
     }
-    base = column;
-    used = 1;
-    ++slots;
-    return true;
+    if (!fits) {
+      first_ = column;
+      from_ = column;
+      jump_ = 0;
+      used_ = 0;
+      ++slots_;
+    }
+    ++used_;
+    offset_ = column - from_;
   }
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t slots() const { return slots_; }
+  /// Of the column taken last.
+  [[nodiscard]] KOKKOS_FUNCTION int place() const { return used_ - 1; }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t offset() const { return offset_; }
+  /// Its slot's, so far.
+  KOKKOS_FUNCTION void write(slot_base<std::uint8_t>& to) const {
+    to = {std::int32_t(first_), jump_};
+  }
+  KOKKOS_FUNCTION void write(slot_base<std::uint16_t>& to) const { to = {std::int32_t(first_)}; }
+
+ private:
+  std::int64_t widest_;
+  bool may_jump_;
+  std::int64_t first_ = 0;
+  std::int64_t from_ = 0;  ///< what offsets are counted from
+  std::uint32_t jump_ = 0;
+  std::int64_t slots_ = 0;
+  int used_ = 32;
+  std::int64_t offset_ = 0;
 };
 
 template <int R, class Column>
 struct slot_counter {
   pattern<Column> p;
-  std::int64_t widest;
+  int offset_bits;
   std::int64_t* slot_offsets;
 
   KOKKOS_FUNCTION std::int64_t slots(std::int64_t group) const {
-    slot_dealer dealer{widest};
+    slot_dealer dealer(offset_bits);
     merge_rows<R>(p, group, [&](std::int64_t column, auto const&) { dealer.take(column); });
-    return dealer.slots;
+    return dealer.slots();
   }
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
     slot_offsets[group + 1] = slots(group);
@@ -120,14 +147,14 @@ struct group_writer {
   grouped_arrays<Offset> to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
-    slot_dealer dealer{std::numeric_limits<Offset>::max()};
+    slot_dealer dealer(8 * int(sizeof(Offset)));
     std::int64_t const first = to.slot_offsets[group];
     merge_rows<R>(p, group, [&](std::int64_t column, std::int64_t const(&at)[R]) {
-      if (dealer.take(column)) {
-        to.bases[first + dealer.slots - 1] = std::int32_t(column);
-      }
-      std::int64_t const place = 32 * (first + dealer.slots - 1) + dealer.used - 1;
-      to.offsets[place] = Offset(column - dealer.base);
+      dealer.take(column);
+      std::int64_t const slot = first + dealer.slots() - 1;
+      std::int64_t const place = 32 * slot + dealer.place();
+      dealer.write(to.bases[slot]);
+      to.offsets[place] = Offset(dealer.offset());
       for (int r = 0; r < R; ++r) {
         if (at[r] >= 0) {
           to.values[place * R + r] = values[at[r]];
@@ -172,7 +199,7 @@ struct row_writer {
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
     std::int64_t at = row_offsets[row];
     each_entry(from, rows, row, [&](std::int64_t place) {
-      columns[at] = from.bases[place / 32] + std::int32_t(from.offsets[place]);
+      columns[at] = from.bases[place / 32].column(int(place % 32), from.offsets[place]);
       values[at] = from.values[place * rows + row % rows];
       ++at;
     });
@@ -204,23 +231,23 @@ std::int64_t add_up(Exec const& exec, std::int64_t count, std::int64_t* offsets)
 
 template <execution_space Exec, class Column>
 std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int rows,
-                                 std::int64_t widest, std::int64_t* slot_offsets) {
+                                 int offset_bits, std::int64_t* slot_offsets) {
   std::int64_t const groups = (p.num_rows + rows - 1) / rows;
   with_rows(rows, [&](auto r) {
     Kokkos::parallel_for("iso::sparse::make_grouped: slots", range<Exec>(exec, 0, groups),
-                         slot_counter<r, Column>{p, widest, slot_offsets});
+                         slot_counter<r, Column>{p, offset_bits, slot_offsets});
   });
   return add_up(exec, groups, slot_offsets);
 }
 
 template <execution_space Exec, class Column>
 std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int rows,
-                                std::int64_t widest) {
+                                int offset_bits) {
   std::int64_t const groups = (p.num_rows + rows - 1) / rows;
   std::int64_t total = 0;
   with_rows(rows, [&](auto r) {
     Kokkos::parallel_reduce("iso::sparse::measure_format", range<Exec>(exec, 0, groups),
-                            slot_counter<r, Column>{p, widest, nullptr}, total);
+                            slot_counter<r, Column>{p, offset_bits, nullptr}, total);
   });
   exec.fence("iso::sparse::measure_format: the number is here");
   return total;
@@ -260,9 +287,9 @@ void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int ro
                                                    grouped_arrays<Offset> const&);
 #define ISO_INSTANTIATE_COLUMN(Exec, Column)                                                       \
   template std::int64_t launch_slot_offsets<Exec, Column>(Exec const&, pattern<Column> const&,     \
-                                                          int, std::int64_t, std::int64_t*);       \
+                                                          int, int, std::int64_t*);                \
   template std::int64_t launch_count_slots<Exec, Column>(Exec const&, pattern<Column> const&, int, \
-                                                         std::int64_t);                            \
+                                                         int);                                     \
   ISO_INSTANTIATE_BOTH(Exec, Column, std::uint8_t)                                                 \
   ISO_INSTANTIATE_BOTH(Exec, Column, std::uint16_t)
 #define ISO_INSTANTIATE_OFFSET(Exec, Offset)                                                   \
@@ -314,9 +341,11 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
     f.bytes_per_entry = (double(entries) * (value_bytes + 4) + offsets) / number;
   } else {
     double const places = 32.0 * double(slots);
-    f.bytes_per_entry =
-        (places * (value_bytes * rows + offset_bits / 8.0) + 4.0 * double(slots) + offsets) /
-        number;
+    std::size_t const base =
+        offset_bits == 8 ? sizeof(slot_base<std::uint8_t>) : sizeof(slot_base<std::uint16_t>);
+    f.bytes_per_entry = (places * (value_bytes * rows + offset_bits / 8.0) +
+                         double(slots) * double(base) + offsets) /
+                        number;
     f.fill = double(entries) / (places * rows);
     f.reads_per_entry = places / number;
   }

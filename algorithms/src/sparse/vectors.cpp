@@ -41,18 +41,6 @@ struct reach_kernel {
   }
 };
 
-/// Every part learns whose it is.
-struct owners_kernel {
-  std::int64_t const* first_part;
-  std::int32_t* owner;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    for (std::int64_t part = first_part[i]; part < first_part[i + 1]; ++part) {
-      owner[part] = std::int32_t(i);
-    }
-  }
-};
-
 template <class Exec>
 using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
@@ -81,21 +69,13 @@ void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest
                        reach_kernel{largest, entries, reach});
 }
 
-template <execution_space Exec>
-void launch_owners(Exec const& exec, std::int64_t num_long, std::int64_t const* first_part,
-                   std::int32_t* owner) {
-  Kokkos::parallel_for("iso::sparse::make_plan: owners", range<Exec>(exec, 0, num_long),
-                       owners_kernel{first_part, owner});
-}
-
 #define ISO_INSTANTIATE(Exec)                                                                      \
   template void launch_largest<Exec, float>(Exec const&, float const*, std::int64_t, std::int64_t, \
                                             std::int64_t, double*);                                \
   template void launch_largest<Exec, double>(Exec const&, double const*, std::int64_t,             \
                                              std::int64_t, std::int64_t, double*);                 \
   template void launch_reach<Exec>(Exec const&, std::int64_t, double const*, std::int32_t const*,  \
-                                   double*);                                                       \
-  template void launch_owners<Exec>(Exec const&, std::int64_t, std::int64_t const*, std::int32_t*);
+                                   double*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 
@@ -137,16 +117,17 @@ void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts
 }  // namespace
 
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
-                      std::int64_t plan_long, std::int64_t plan_working, std::int64_t plan_rows,
+                      vector_facts const& x, vector_facts const& y, plan_facts const& plan,
                       spmv_options const& options, bool float_vectors, std::int64_t scratch,
                       std::int64_t needed) {
   validate_vectors(num_rows, num_cols, x, y);
-  ISO_VALIDATE(plan_groups == num_groups && plan_rows == num_rows && plan_long >= 0 &&
-                   plan_working >= plan_long && plan_working <= plan_groups,
+  ISO_VALIDATE(plan.groups == num_groups && plan.rows == num_rows &&
+                   plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
+                   plan.pieces >= plan.num_working &&
+                   plan.pieces == num_groups - plan.num_long + plan.num_parts,
                "iso::sparse::spmv: a plan of {} rows in {} groups for a matrix of {} in {} (it "
                "belongs to another) use make_plan",
-               plan_rows, plan_groups, num_rows, num_groups);
+               plan.rows, plan.groups, num_rows, num_groups);
   ISO_VALIDATE(options.sum >= sum_order::automatic && options.sum <= sum_order::order_free,
                "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
                "iso::sparse::sum_order",

@@ -14,11 +14,32 @@ namespace iso::sparse {
 template <class T>
 concept slot_offset = std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t>;
 
+/// Where the 32 columns of a slot lie. With offsets of 16 bits: so far beyond `first`.
+template <slot_offset Offset>
+struct slot_base {
+  std::int32_t first;
+
+  KOKKOS_FUNCTION std::int32_t column(int, Offset offset) const { return first + offset; }
+};
+
+/// With offsets of 8 bits, of which one gap in a hundred or so would not fit: those from place
+/// `jump` mod 32 on are `jump` / 32 columns further.
+template <>
+struct alignas(8) slot_base<std::uint8_t> {
+  std::int32_t first;
+  std::uint32_t jump;
+
+  KOKKOS_FUNCTION std::int32_t column(int place, std::uint8_t offset) const {
+    std::int32_t const further = place >= int(jump % 32) ? std::int32_t(jump / 32) : 0;
+    return first + further + offset;
+  }
+};
+
 /// Rows [R g, R g + R) form group g, whose columns, ascending and each once, lie in slots of 32:
-/// slots [slot_offsets(g), slot_offsets(g + 1)). Column l of slot s is bases(s) + offsets(32 s +
-/// l); a slot ends early where an offset would not fit. What row R g + r has there is values((32 s
-/// + l) R + r). Where a row has no entry, or a slot no column, the value is negative zero, the
-/// fill; zeros that the matrix stores are positive.
+/// slots [slot_offsets(g), slot_offsets(g + 1)). Column l of slot s is bases(s).column(l,
+/// offsets(32 s + l)); a slot ends early where an offset would not fit. What row R g + r has there
+/// is values((32 s + l) R + r). Where a row has no entry, or a slot no column, the value is
+/// negative zero, the fill; zeros that the matrix stores are positive.
 ///
 /// For values of 16 bits, where columns weigh most. Cheap to copy; owns what its Kokkos::Views own.
 /// Made by `make_grouped`.
@@ -39,7 +60,7 @@ struct grouped_view {
   std::int64_t num_cols = 0;
   std::int64_t entries = 0;          ///< of the matrix, without fill
   array<std::int64_t> slot_offsets;  ///< [ceil(num_rows / R) + 1]
-  array<std::int32_t> bases;         ///< [slots]
+  array<slot_base<Offset>> bases;    ///< [slots]
   array<Offset> offsets;             ///< [slots 32]
   array<value_type> values;          ///< [slots 32 R]
   /// As csr_view::row_scales.

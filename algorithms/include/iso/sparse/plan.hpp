@@ -6,6 +6,7 @@
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/grouped.hpp>
+#include <iso/sparse/row_piece.hpp>
 
 #include <cstdint>
 
@@ -24,16 +25,18 @@ struct bounds {
 /// Longer rows are summed part by part, and the parts' sums then from the first to the last.
 inline constexpr std::int32_t part_turns = 64;
 
-/// Bounds of the rows and the order in which rows are dealt out, which changes no bit of a result:
-/// those of several parts first, a part at a time; those without entries last. A plan belongs to
-/// the matrix that it was made for, and to others of the same pattern as long as `rows` holds.
+/// Bounds of the rows, and what lane groups are to add up, in an order that changes no bit of a
+/// result: the parts of long rows, then other rows with entries whole, then those without entries
+/// (of count 0). A plan belongs to the matrix that it was made for, and to others of the same
+/// pattern as long as `rows` holds.
 template <class Space>
 struct spmv_plan {
-  Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> groups;
-  std::int64_t num_long = 0;     ///< groups of rows that have several parts
-  std::int64_t num_working = 0;  ///< groups of rows that have entries, the long ones included
+  Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
+  std::int64_t num_groups = 0;   ///< rows of a csr_view, groups of rows of a grouped_view
+  std::int64_t num_long = 0;     ///< groups that have several parts
+  std::int64_t num_parts = 0;    ///< pieces that are parts
+  std::int64_t num_working = 0;  ///< pieces that have entries, the parts included
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
-  Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> part_owner;  ///< of the parts: < num_long
   bounds<Space> rows;
   /// largest 2^max(1, ceil(log2 entries) - 1): what the rounding constant is made from.
   Kokkos::View<double*, Kokkos::LayoutRight, Space> reach;

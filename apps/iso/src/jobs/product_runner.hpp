@@ -22,8 +22,9 @@ double bytes_of(sparse::csr_view<Value, Column, Space> const& a) {
 }
 template <class Value, class Offset, int R, class Space>
 double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
-  return double(a.slot_offsets.size() * 8 + a.bases.size() * 4 + a.offsets.size() * sizeof(Offset) +
-                a.values.size() * sizeof(Value) + a.row_scales.size() * 8);
+  return double(a.slot_offsets.size() * 8 + a.bases.size() * sizeof(sparse::slot_base<Offset>) +
+                a.offsets.size() * sizeof(Offset) + a.values.size() * sizeof(Value) +
+                a.row_scales.size() * 8);
 }
 
 enum class column_order { ascending, any };

@@ -23,6 +23,8 @@ struct numbers {
   void add(T... values) {
     (all.push_back(double(values)), ...);
   }
+  void add(sparse::slot_base<std::uint8_t> base) { add(base.first, base.jump); }
+  void add(sparse::slot_base<std::uint16_t> base) { add(base.first); }
   template <class Range>
   void add_each(Range const& values) {
     for (auto const value : values) {
@@ -242,7 +244,7 @@ struct planning {
     auto const plan = sparse::make_plan(exec, a, bounds);
     n.add_array(exec, bounds.largest);
     n.add_array(exec, bounds.entries);
-    n.add(plan.num_long, plan.num_working, plan.groups.extent(0));
+    n.add(plan.num_long, plan.num_parts, plan.num_groups);
     n.add_array(exec, plan.first_part);
     n.add_array(exec, plan.reach);
   }

@@ -3,6 +3,7 @@
 
 #include <iso/backend/unroll.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/sparse/row_piece.hpp>
 
 namespace iso::sparse::detail {
 
@@ -12,11 +13,52 @@ struct alignas(R * sizeof(Value) > 16 ? 16 : R * sizeof(Value)) entry {
   Value row[R];
 };
 
-/// Turns [first, last) of a row or a group of rows: 32 places at a time.
-struct turn_range {
-  std::int32_t first;
-  std::int32_t last;
-};
+/// add(lane, entry_at(turn, lane), fetch(column_at(turn, lane))) for the turns [0, count). Where a
+/// group waits for memory, `Ahead` turns are under way: what fetch brings is asked for first, then
+/// the columns and entries of later turns, and only then is it used.
+template <int Ahead, class Group, class Column, class Entry, class Fetch, class Add>
+KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t count,
+                                           Column const& column_at, Entry const& entry_at,
+                                           Fetch const& fetch, Add const& add) {
+  std::int32_t turn = 0;
+  if constexpr (Ahead > 0) {
+    if (count >= Ahead) {
+      typename Group::template per_lane<decltype(column_at(0, 0))> column[Ahead];
+      typename Group::template per_lane<decltype(entry_at(0, 0))> entry[Ahead];
+      typename Group::template per_lane<decltype(fetch(0))> fetched[Ahead];
+      backend::unrolled<Ahead>([&](auto u) {
+        group.each([&](int lane) {
+          column[u][lane] = column_at(u, lane);
+          entry[u][lane] = entry_at(u, lane);
+        });
+      });
+      auto const fetch_all = [&] {
+        backend::unrolled<Ahead>([&](auto u) {
+          group.each([&](int lane) { fetched[u][lane] = fetch(column[u][lane]); });
+        });
+      };
+      for (turn = Ahead; turn + Ahead <= count; turn += Ahead) {
+        fetch_all();
+        backend::unrolled<Ahead>([&](auto u) {
+          group.each([&](int lane) { column[u][lane] = column_at(turn + u, lane); });
+        });
+        backend::unrolled<Ahead>([&](auto u) {
+          group.each([&](int lane) {
+            add(lane, entry[u][lane], fetched[u][lane]);
+            entry[u][lane] = entry_at(turn + u, lane);
+          });
+        });
+      }
+      fetch_all();
+      backend::unrolled<Ahead>([&](auto u) {
+        group.each([&](int lane) { add(lane, entry[u][lane], fetched[u][lane]); });
+      });
+    }
+  }
+  for (; turn < count; ++turn) {
+    group.each([&](int lane) { add(lane, entry_at(turn, lane), fetch(column_at(turn, lane))); });
+  }
+}
 
 /// The rows of a csr_view, as kernels walk them: one row a group of lanes.
 template <class Value, class Column>
@@ -33,39 +75,39 @@ struct csr_rows {
   Value const* values;
   std::int32_t const* row_bases;
 
+  /// Entries in a turn of 32 lanes.
+  static constexpr std::int32_t per_turn = 32;
+
   KOKKOS_FUNCTION std::int32_t base(std::int64_t row) const {
     return relative ? row_bases[row] : 0;
   }
   KOKKOS_FUNCTION std::int32_t length(std::int64_t row) const {
     return std::int32_t(row_offsets[row + 1] - row_offsets[row]);
   }
-  /// Turns of 32 lanes that the row takes.
-  KOKKOS_FUNCTION std::int32_t turns(std::int64_t row) const { return (length(row) + 31) / 32; }
+  KOKKOS_FUNCTION row_piece whole(std::int64_t row) const {
+    return {row_offsets[row], length(row), std::int32_t(row)};
+  }
 
-  /// f(lane, column, entry) for the entries of a row in some of its turns: entry j on lane j % 32,
-  /// ascending.
-  template <class Group, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t row, turn_range turns_of,
-                                        F const& f) const {
-    std::int64_t const first = row_offsets[row] + 32 * std::int64_t(turns_of.first);
-    auto const left = std::int32_t(row_offsets[row + 1] - first);
-    std::int32_t const most = 32 * (turns_of.last - turns_of.first);
-    std::int32_t const count = left < most ? left : most;
-    std::int32_t const from = base(row);
-    Column const* KOKKOS_RESTRICT const column = columns + first;
-    Value const* KOKKOS_RESTRICT const value = values + first;
-    std::int32_t const full = count / 32 * 32;
+  /// add(lane, entry, fetch(column)) for the entries of a piece: entry j on lane j % 32, ascending;
+  /// `Ahead` as in each_turn.
+  template <int Ahead, class Group, class Fetch, class Add>
+  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_piece const& piece,
+                                        Fetch const& fetch, Add const& add) const {
+    std::int32_t const from = base(piece.group);
     // Rows begin anywhere: a turn's ends share their sectors with its neighbours, by way of the
     // level-1 cache.
-    ISO_DEVICE_UNROLL
-    for (std::int32_t turn = 0; turn < full; turn += 32) {
-      group.each([&](int lane) {
-        std::int32_t const j = turn + lane;
-        f(lane, from + std::int32_t(column[j]), entry<Value, 1>{value[j]});
-      });
-    }
-    group.strided(full, count, [&](int lane, std::int32_t j) {
-      f(lane, from + std::int32_t(column[j]), entry<Value, 1>{value[j]});
+    typename Group::template in_turns<Column> const column(group, columns + piece.first);
+    typename Group::template in_turns<Value> const value(group, values + piece.first);
+    auto const column_at = [&](std::int32_t turn, int lane) {
+      return from + std::int32_t(*column.at(turn, lane));
+    };
+    auto const entry_at = [&](std::int32_t turn, int lane) {
+      return entry<Value, 1>{*value.at(turn, lane)};
+    };
+    std::int32_t const full = piece.count / 32;
+    each_turn<Ahead>(group, full, column_at, entry_at, fetch, add);
+    group.each_below(piece.count - 32 * full, [&](int lane) {
+      add(lane, entry_at(full, lane), fetch(column_at(full, lane)));
     });
   }
 };

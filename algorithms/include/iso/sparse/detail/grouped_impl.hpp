@@ -23,7 +23,7 @@ struct pattern {
 template <class Offset>
 struct grouped_arrays {
   std::int64_t const* slot_offsets;
-  std::int32_t* bases;
+  slot_base<Offset>* bases;
   Offset* offsets;
   std::uint16_t* values;
 };
@@ -33,11 +33,11 @@ struct grouped_arrays {
 /// Slots of every group of `rows` rows, as running totals; returns their number. Fences `exec`.
 template <execution_space Exec, class Column>
 std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int rows,
-                                 std::int64_t widest, std::int64_t* slot_offsets);
+                                 int offset_bits, std::int64_t* slot_offsets);
 /// The number of slots alone. Fences `exec`.
 template <execution_space Exec, class Column>
 std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int rows,
-                                std::int64_t widest);
+                                int offset_bits);
 template <execution_space Exec, class Column, class Offset>
 void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t const* values, int rows,
                   std::int64_t num_slots, grouped_arrays<Offset> const& to);
@@ -65,7 +65,7 @@ pattern<Column> pattern_of(csr_view<Value, Column, Space> const& a) {
 template <class Value, class Offset, int R, class Space>
 grouped_arrays<Offset> arrays_of(grouped_view<Value, Offset, R, Space> const& a) {
   return {
-      a.slot_offsets.data(), const_cast<std::int32_t*>(a.bases.data()),
+      a.slot_offsets.data(), const_cast<slot_base<Offset>*>(a.bases.data()),
       const_cast<Offset*>(a.offsets.data()),
       reinterpret_cast<std::uint16_t*>(const_cast<std::remove_const_t<Value>*>(a.values.data()))};
 }
@@ -78,10 +78,8 @@ format_report measure_format(Exec const& exec,
                              int rows, int offset_bits) {
   detail::validate_shape(a, "iso::sparse::measure_format");
   detail::validate_format(rows, offset_bits);
-  std::int64_t const slots = rows == 1
-                                 ? 0
-                                 : detail::launch_count_slots(exec, detail::pattern_of(a), rows,
-                                                              (std::int64_t(1) << offset_bits) - 1);
+  std::int64_t const slots =
+      rows == 1 ? 0 : detail::launch_count_slots(exec, detail::pattern_of(a), rows, offset_bits);
   return detail::format_cost(a.num_rows, a.num_entries(), sizeof(Value), rows, offset_bits, slots);
 }
 
@@ -113,13 +111,13 @@ grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space>
   g.slot_offsets = typename grouped::template array<std::int64_t>(
       Kokkos::view_alloc(exec, "iso::sparse::grouped: slot offsets"),
       std::size_t(g.num_groups()) + 1);
-  std::int64_t const slots = detail::launch_slot_offsets(
-      exec, p, R, std::numeric_limits<Offset>::max(), g.slot_offsets.data());
+  std::int64_t const slots =
+      detail::launch_slot_offsets(exec, p, R, 8 * int(sizeof(Offset)), g.slot_offsets.data());
   auto const raw = [&](std::string const& name) {
     return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, name);
   };
-  g.bases = typename grouped::template array<std::int32_t>(raw("iso::sparse::grouped: bases"),
-                                                           std::size_t(slots));
+  g.bases = typename grouped::template array<slot_base<Offset>>(raw("iso::sparse::grouped: bases"),
+                                                                std::size_t(slots));
   g.offsets = typename grouped::template array<Offset>(raw("iso::sparse::grouped: offsets"),
                                                        std::size_t(32 * slots));
   g.values = typename grouped::template array<std::remove_const_t<Value>>(

@@ -33,67 +33,39 @@ struct grouped_rows {
 
   std::int64_t num_rows;
   std::int64_t const* slot_offsets;
-  std::int32_t const* bases;
+  slot_base<Offset> const* bases;
   Offset const* offsets;
   entry<Value, R> const* values;
 
-  KOKKOS_FUNCTION std::int32_t turns(std::int64_t group) const {
-    return std::int32_t(slot_offsets[group + 1] - slot_offsets[group]);
+  /// Slots in a turn of 32 lanes.
+  static constexpr std::int32_t per_turn = 1;
+
+  KOKKOS_FUNCTION row_piece whole(std::int64_t group) const {
+    std::int64_t const first = slot_offsets[group];
+    return {first, std::int32_t(slot_offsets[group + 1] - first), std::int32_t(group)};
   }
 
-  /// f(lane, column, entry) for the columns of a group of rows in some of its slots: place l of
-  /// every slot on lane l.
-  template <class Group, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t index, turn_range slots,
-                                        F const& f) const {
-    std::int64_t const first = slot_offsets[index] + slots.first;
-    std::int32_t const count = slots.last - slots.first;
-    std::int32_t const* KOKKOS_RESTRICT const base = bases + first;
-    Offset const* KOKKOS_RESTRICT const offset = offsets + 32 * first;
-    entry<Value, R> const* KOKKOS_RESTRICT const value = values + 32 * first;
-    std::int32_t slot = 0;
-    if constexpr (Group::turns_ahead > 0) {
-      // Some slots are on their way while those before them wait for x.
-      auto const read = [&](std::int32_t slot, place<Group>& at) {
-        std::int32_t const from = base[slot];
-        group.each([&](int lane) {
-          std::int32_t const j = 32 * slot + lane;
-          at.column[lane] = from + std::int32_t(backend::read_once(offset + j));
-          at.value[lane] = backend::read_once(value + j);
-        });
-      };
-      auto const use = [&](place<Group> const& at) {
-        group.each([&](int lane) { f(lane, at.column[lane], at.value[lane]); });
-      };
-      constexpr int ahead = R == 8 ? Group::turns_ahead / 2 : Group::turns_ahead;
-      if (count >= ahead) {
-        place<Group> now[ahead];
-        backend::unrolled<ahead>([&](auto u) { read(int(u), now[u]); });
-        for (slot = ahead; slot + ahead <= count; slot += ahead) {
-          place<Group> next[ahead];
-          backend::unrolled<ahead>([&](auto u) { read(slot + int(u), next[u]); });
-          backend::unrolled<ahead>([&](auto u) { use(now[u]); });
-          backend::unrolled<ahead>([&](auto u) { now[u] = next[u]; });
-        }
-        backend::unrolled<ahead>([&](auto u) { use(now[u]); });
-      }
-    }
-    for (; slot < count; ++slot) {
-      std::int32_t const from = base[slot];
-      group.each([&](int lane) {
-        std::int32_t const j = 32 * slot + lane;
-        f(lane, from + std::int32_t(backend::read_once(offset + j)), backend::read_once(value + j));
-      });
-    }
+  /// add(lane, entry, fetch(column)) for the columns of a piece: place l of every slot on lane l;
+  /// `Ahead` as in each_turn.
+  template <int Ahead, class Group, class Fetch, class Add>
+  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_piece const& piece,
+                                        Fetch const& fetch, Add const& add) const {
+    slot_base<Offset> const* KOKKOS_RESTRICT const base = bases + piece.first;
+    typename Group::template in_turns<Offset> const offset(group, offsets + 32 * piece.first);
+    typename Group::template in_turns<entry<Value, R>> const value(group,
+                                                                   values + 32 * piece.first);
+    auto const column_at = [&](std::int32_t slot, int lane) {
+      return backend::read_whole(base + slot)
+          .column(lane, backend::read_once(offset.at(slot, lane)));
+    };
+    auto const entry_at = [&](std::int32_t slot, int lane) {
+      return backend::kept_once(value.at(slot, lane));
+    };
+    auto const add_kept = [&](int lane, auto const& kept, auto const& fetched) {
+      add(lane, kept.get(), fetched);
+    };
+    each_turn<Ahead>(group, piece.count, column_at, entry_at, fetch, add_kept);
   }
-
- private:
-  /// What one slot gives the lanes.
-  template <class Group>
-  struct place {
-    typename Group::template per_lane<std::int32_t> column;
-    typename Group::template per_lane<entry<Value, R>> value;
-  };
 };
 
 template <class Value, class Offset, int R, class Space>

@@ -11,22 +11,24 @@ namespace detail {
 template <execution_space Exec, class Rows>
 void launch_bounds(Exec const& exec, Rows const& rows, std::int64_t num_groups, double* largest,
                    std::int32_t* entries);
-/// How many groups have several parts, and how many have entries.
-struct schedule {
-  std::int64_t num_long;
-  std::int64_t num_working;
+/// Rows of several parts, and their parts.
+struct long_rows {
+  std::int64_t rows = 0;
+  std::int64_t parts = 0;
+  KOKKOS_FUNCTION long_rows& operator+=(long_rows const& more) {
+    rows += more.rows;
+    parts += more.parts;
+    return *this;
+  }
 };
-/// Fills `groups`. Fences `exec`.
+/// Fences `exec`.
 template <execution_space Exec, class Rows>
-schedule launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                         std::int32_t* groups);
-/// Fills `first_part`; returns the number of parts. Fences `exec`.
+long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t num_groups);
+/// Fills `pieces`, and `first_part` unless there are no long rows; returns how many pieces have
+/// entries. Fences `exec`.
 template <execution_space Exec, class Rows>
-std::int64_t launch_parts(Exec const& exec, Rows const& rows, std::int64_t num_long,
-                          std::int32_t const* groups, std::int64_t* first_part);
-template <execution_space Exec>
-void launch_owners(Exec const& exec, std::int64_t num_long, std::int64_t const* first_part,
-                   std::int32_t* owner);
+std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                           long_rows const& found, row_piece* pieces, std::int64_t* first_part);
 template <execution_space Exec>
 void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest,
                   std::int32_t const* entries, double* reach);
@@ -63,32 +65,25 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   detail::validate_bounds(a.num_rows, std::int64_t(whole.largest.extent(0)),
                           std::int64_t(whole.entries.extent(0)));
   auto const rows = detail::rows_of(a);
-  std::int64_t const num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
   spmv_plan<space> plan;
   plan.rows = whole;
-  plan.groups = decltype(plan.groups)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: groups"),
-      std::size_t(num_groups));
+  plan.num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
   plan.reach = decltype(plan.reach)(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: reach"),
       std::size_t(a.num_rows));
   detail::launch_reach(exec, a.num_rows, whole.largest.data(), whole.entries.data(),
                        plan.reach.data());
-  auto const found = detail::launch_schedule<Exec>(exec, rows, num_groups, plan.groups.data());
-  plan.num_long = found.num_long;
-  plan.num_working = found.num_working;
-  if (plan.num_long > 0) {
-    plan.first_part = decltype(plan.first_part)(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: parts"),
-        std::size_t(plan.num_long) + 1);
-    std::int64_t const parts = detail::launch_parts<Exec>(
-        exec, rows, plan.num_long, plan.groups.data(), plan.first_part.data());
-    plan.part_owner = decltype(plan.part_owner)(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: owners"),
-        std::size_t(parts));
-    detail::launch_owners<Exec>(exec, plan.num_long, plan.first_part.data(),
-                                plan.part_owner.data());
-  }
+  auto const found = detail::launch_count_parts<Exec>(exec, rows, plan.num_groups);
+  plan.num_long = found.rows;
+  plan.num_parts = found.parts;
+  plan.pieces = decltype(plan.pieces)(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: pieces"),
+      std::size_t(plan.num_groups - found.rows + found.parts));
+  plan.first_part = decltype(plan.first_part)(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: parts"),
+      std::size_t(found.rows > 0 ? found.rows + 1 : 0));
+  plan.num_working = detail::launch_pieces<Exec>(exec, rows, plan.num_groups, found,
+                                                 plan.pieces.data(), plan.first_part.data());
   return plan;
 }
 

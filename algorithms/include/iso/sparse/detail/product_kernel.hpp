@@ -64,134 +64,161 @@ struct alignas(K * sizeof(T) > 16 ? 16 : K * sizeof(T)) x_entry {
   T vector[K];
 };
 
-enum class walk { all_places, entries_only };
-
-/// y = alpha A x + beta y for K vectors at once: a lane group for every part of long groups of
-/// rows, then for every other that has entries, then a lane for every one that has none.
+/// The sums of pieces of a matrix times K vectors, one piece a lane group. Nothing else, so that a
+/// GPU's registers are the loop's: product_finish does the rest.
 template <class T, class Rows, class Sum, int K>
-struct product_kernel {
+struct product_sums {
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
 
   Rows matrix;
-  std::int32_t const* groups;  ///< first the long ones, then others with entries; null: in order
-  std::int64_t num_long;
-  std::int64_t num_working;
-  std::int64_t const* first_part;
-  std::int32_t const* part_owner;
-  std::int64_t num_parts;
-  std::int64_t num_groups;
-  T alpha;
-  T beta;
+  row_piece const* pieces;
   x_entry<T, K> const* x;
-  T* y;
-  std::int64_t y_stride;
   int vectors;  ///< of K, those that exist
-  double const* row_scales;
   double const* reach;
   double const* largest_x;
-  T* part_sums;  ///< [num_parts][count]
+  T* sums;  ///< [pieces with entries][count]
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const whole = index - num_parts + num_long;
-    if (whole < num_working) {
-      // One body for parts and whole rows: two would cost registers.
-      bool const is_part = index < num_parts;
-      std::int32_t const owner = is_part ? part_owner[index] : std::int32_t(whole);
-      std::int64_t const g = groups[owner];
-      std::int32_t const all = matrix.turns(g);
-      std::int32_t const first = is_part ? std::int32_t(index - first_part[owner]) * part_turns : 0;
-      std::int32_t const last = is_part && first + part_turns < all ? first + part_turns : all;
-      multiply(group, g, {first, last}, [&](int n, T sum) {
-        if (is_part) {
-          part_sums[index * count + n] = sum;
-        } else {
-          finish(g * rows + n / K, n % K, sum);
-        }
-      });
-    } else {
-      std::int64_t const first = num_working + 32 * (whole - num_working);
-      group.each([&](int lane) {
-        if (first + lane < num_groups) {
-          without_entries(groups != nullptr ? groups[first + lane] : first + lane);
-        }
-      });
-    }
-  }
-
-  [[nodiscard]] std::int64_t num_launched() const {
-    return num_parts + num_working - num_long + (num_groups - num_working + 31) / 32;
-  }
-
-  /// Adds up the parts of one sum of a long group of rows.
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const owner = index / count;
-    auto const n = int(index % count);
-    T sum = part_sums[first_part[owner] * count + n];
-    for (std::int64_t part = first_part[owner] + 1; part < first_part[owner + 1]; ++part) {
-      sum = sum + part_sums[part * count + n];
-    }
-    finish(std::int64_t(groups[owner]) * rows + n / K, n % K, sum);
-  }
-
- private:
-  /// The sums of some turns of a group of rows, to write(n, sum n).
-  template <class Group, class Write>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(Group const& group, std::int64_t index,
-                                            turn_range turns, Write const& write) const {
-    std::int64_t const first = index * rows;
-    typename Sum::template constants<T, count> const c(
-        [&](int n) {
-          std::int64_t const row = first + n / K;
-          return reach[row < matrix.num_rows ? row : first];
-        },
-        [&](int n) { return n % K < vectors ? largest_x[n % K] : 0.0; });
-    auto const sums = add<walk::all_places>(group, index, turns, c);
-    if constexpr (Rows::has_fill) {
-      // Fill times an x that is not finite is NaN: then once more, by entries alone.
-      if (sums.any([](T sum) { return !is_finite(sum); })) {
-        add<walk::entries_only>(group, index, turns, c).each(write);
-        return;
-      }
-    }
-    sums.each(write);
-  }
-
-  template <walk Walk, class Group, class Constants>
-  KOKKOS_FORCEINLINE_FUNCTION auto add(Group const& group, std::int64_t index, turn_range turns,
-                                       Constants const& c) const {
     using value = typename Rows::value_type;
+    row_piece const piece = pieces[index];
+    auto const c = constants<count>(piece, 0);
     typename Group::template per_lane<T> sum[count];
     backend::unrolled<count>([&](auto n) { group.each([&](int lane) { sum[n][lane] = T(0); }); });
     x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
-    matrix.each(group, index, turns,
-                [&](int lane, std::int32_t column, entry<value, rows> const& a) {
-                  x_entry<T, K> const at = in[column];
-                  backend::unrolled<rows>([&](auto r) {
-                    T const factor = backend::widen<T>(a.row[r]);
-                    if (Walk == walk::all_places || !is_fill(a.row[r])) {
-                      backend::unrolled<K>([&](auto k) {
-                        constexpr int n = int(r) * K + int(k);
-                        sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
-                      });
-                    }
-                  });
-                });
-    return group.template sums<count>(sum);
+    matrix.template each<Group::turns_ahead>(
+        group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
+        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
+          backend::unrolled<rows>([&](auto r) {
+            T const factor = backend::widen<T>(a.row[r]);
+            backend::unrolled<K>([&](auto k) {
+              constexpr int n = int(r) * K + int(k);
+              sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
+            });
+          });
+        });
+    group.template sums<count>(sum).each([&](int n, T total) { sums[index * count + n] = total; });
   }
 
-  KOKKOS_FUNCTION void without_entries(std::int64_t index) const {
-    for (int n = 0; n < count; ++n) {
-      finish(index * rows + n / K, n % K, T(0));
+  /// Sum n of a piece, by its entries alone.
+  template <class Group>
+  KOKKOS_FUNCTION T without_fill(Group const& group, std::int64_t index, int n) const {
+    using value = typename Rows::value_type;
+    row_piece const piece = pieces[index];
+    auto const c = constants<1>(piece, n);
+    typename Group::template per_lane<T> sum;
+    group.each([&](int lane) { sum[lane] = T(0); });
+    matrix.template each<0>(
+        group, piece, [&](std::int32_t column) { return x[column].vector[n % K]; },
+        [&](int lane, entry<value, rows> const& a, T at) {
+          backend::unrolled<rows>([&](auto r) {
+            if (r == n / K && !is_fill(a.row[r])) {
+              sum[lane] = c.template add<0>(backend::widen<T>(a.row[r]), at, sum[lane]);
+            }
+          });
+        });
+    return group.sum(sum);
+  }
+
+ private:
+  /// Of `Count` sums from `first` on.
+  template <int Count>
+  KOKKOS_FUNCTION typename Sum::template constants<T, Count> constants(row_piece const& piece,
+                                                                       int first) const {
+    std::int64_t const row = std::int64_t(piece.group) * rows;
+    return {
+        [=, this](int n) {
+          std::int64_t const at = row + (first + n) / K;
+          return reach[at < matrix.num_rows ? at : row];
+        },
+        [=, this](int n) { return (first + n) % K < vectors ? largest_x[(first + n) % K] : 0.0; }};
+  }
+};
+
+/// y = alpha A x + beta y from the sums of the pieces: the parts of long rows added up from the
+/// first to the last. A lane for every sum of a group of rows: the long ones, the others with
+/// entries, those without.
+template <class T, class Rows, class Sum, int K>
+struct product_finish {
+  using product = product_sums<T, Rows, Sum, K>;
+  static constexpr int rows = product::rows;
+  static constexpr int count = product::count;
+
+  product multiply;       ///< its pieces null: all groups in order, taken to be empty
+  std::int64_t num_with;  ///< groups of rows that have entries
+  std::int64_t num_long;
+  std::int64_t num_parts;
+  std::int64_t num_groups;
+  std::int64_t const* first_part;
+  T alpha;
+  T beta;
+  T* y;
+  std::int64_t y_stride;
+  double const* row_scales;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<T> sum;
+    typename Group::template per_lane<bool> doubtful;
+    group.each([&](int lane) {
+      sum[lane] = total(32 * index + lane, [&](std::int64_t piece, int n) {
+        return multiply.sums[piece * count + n];
+      });
+      doubtful[lane] = !is_finite(sum[lane]);
+    });
+    if constexpr (Rows::has_fill) {
+      // Fill times an x that is not finite is NaN: then once more, by entries alone.
+      std::uint32_t left = group.mask(doubtful);
+      for (int next = 0; left != 0; ++next, left >>= 1) {
+        if ((left & 1U) != 0) {
+          T const repeated = total(32 * index + next, [&](std::int64_t piece, int n) {
+            return multiply.without_fill(group, piece, n);
+          });
+          group.each([&](int lane) { sum[lane] = lane == next ? repeated : sum[lane]; });
+        }
+      }
     }
+    group.each([&](int lane) { finish(32 * index + lane, sum[lane]); });
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t row, int k, T sum) const {
-    if (row >= matrix.num_rows || k >= vectors) {
+  [[nodiscard]] std::int64_t num_launched() const { return (num_groups * count + 31) / 32; }
+
+ private:
+  /// The pieces of the group that stands at `place` in the plan.
+  KOKKOS_FUNCTION std::int64_t first_piece(std::int64_t place) const {
+    return place < num_long ? first_part[place] : place - num_long + num_parts;
+  }
+  /// Of the pieces' sums, from the first to the last.
+  template <class SumOf>
+  KOKKOS_FORCEINLINE_FUNCTION T total(std::int64_t index, SumOf const& sum_of) const {
+    std::int64_t const place = index / count;
+    auto const n = int(index % count);
+    if (place >= num_with) {
+      return T(0);
+    }
+    std::int64_t piece = first_piece(place);
+    T sum = sum_of(piece, n);
+    std::int64_t const end = place < num_long ? first_piece(place + 1) : piece + 1;
+    for (++piece; piece < end; ++piece) {
+      sum = sum + sum_of(piece, n);
+    }
+    return sum;
+  }
+
+  KOKKOS_FUNCTION void finish(std::int64_t index, T sum) const {
+    std::int64_t const place = index / count;
+    auto const n = int(index % count);
+    if (place >= num_groups) {
       return;
     }
-    T* const out = y + row * y_stride + k;
+    std::int64_t const group =
+        multiply.pieces != nullptr ? multiply.pieces[first_piece(place)].group : place;
+    std::int64_t const row = group * rows + n / K;
+    if (row >= multiply.matrix.num_rows || n % K >= multiply.vectors) {
+      return;
+    }
+    T* const out = y + row * y_stride + n % K;
     T const scaled = alpha * (row_scales != nullptr ? sum * T(row_scales[row]) : sum);
     *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
   }

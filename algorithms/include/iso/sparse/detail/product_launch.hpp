@@ -46,50 +46,51 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   return to;
 }
 
-/// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an H200
-/// for one vector; 0: the compiler's choice.
+/// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an
+/// H200; 0: the compiler's choice.
 template <class Rows, class Sum, int K>
-inline constexpr unsigned least_blocks = K > 1             ? 0
-                                         : Rows::rows == 1 ? 12
-                                         : Rows::rows == 4 ? (Sum::has_constants ? 8 : 9)
-                                                           : 0;
+constexpr unsigned least_blocks() {
+  constexpr bool order_free = Sum::has_constants;
+  switch (Rows::rows * K) {
+    case 1:
+      return order_free ? 10 : 12;
+    case 2:
+      return order_free ? 10 : 0;
+    case 4:
+      return order_free ? 7 : 8;
+    case 8:
+      return order_free ? 5 : (K == 1 ? 7 : 8);
+    case 16:
+      return order_free ? 0 : 5;
+    default:
+      return 4;
+  }
+}
 
 template <int K, class Sum, class Exec, class Rows, class T>
 void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& call,
                     std::int64_t first, int vectors) {
-  product_kernel<T, Rows, Sum, K> const kernel{
-      rows,
-      call.groups,
-      call.num_long,
-      call.num_working,
-      call.first_part,
-      call.part_owner,
-      call.num_parts,
-      call.num_groups,
-      call.alpha,
-      call.beta,
-      packed<K>(exec, call, first, vectors),
-      call.y + first,
-      call.y_stride,
-      vectors,
-      call.row_scales,
-      call.reach,
-      call.largest_x + (call.largest_x != nullptr ? first : 0),
-      reinterpret_cast<T*>(call.part_sums)};
-  backend::for_each_lane_group<128, least_blocks<Rows, Sum, K>, backend::sharing::on_demand>(
-      "iso::sparse::spmv", exec, kernel.num_launched(), kernel, call.shape);
-  if (call.num_long > 0) {
-    Kokkos::parallel_for("iso::sparse::spmv: long rows",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, call.num_long * kernel.count),
-                         kernel);
-  }
+  product_sums<T, Rows, Sum, K> const sums{rows,
+                                           call.pieces,
+                                           packed<K>(exec, call, first, vectors),
+                                           vectors,
+                                           call.reach,
+                                           call.largest_x + (call.largest_x != nullptr ? first : 0),
+                                           reinterpret_cast<T*>(call.sums)};
+  backend::for_each_lane_group<128, least_blocks<Rows, Sum, K>(), backend::sharing::on_demand>(
+      "iso::sparse::spmv: sums", exec, call.num_working, sums, call.shape);
+  std::int64_t const num_with = call.num_long + call.num_working - call.num_parts;
+  product_finish<T, Rows, Sum, K> const finish{
+      sums,       num_with,  call.num_long,  call.num_parts, call.num_groups, call.first_part,
+      call.alpha, call.beta, call.y + first, call.y_stride,  call.row_scales};
+  backend::for_each_lane_group("iso::sparse::spmv: finish", exec, finish.num_launched(), finish,
+                               call.shape);
 }
 
 template <class Sum, class Exec, class Rows, class T>
 void launch_sum(Exec const& exec, Rows const& rows, product_call<T> const& call) {
   std::int64_t first = 0;
-  if constexpr (most_vectors<Rows> >= 4) {
+  if constexpr (most_vectors<Rows, Sum> >= 4) {
     for (; call.vectors - first > 2; first += 4) {
       launch_vectors<4, Sum>(exec, rows, call, first,
                              call.vectors - first < 4 ? int(call.vectors - first) : 4);
@@ -139,14 +140,15 @@ struct bounds_kernel {
         number[r][lane] = 0;
       });
     });
-    matrix.each(group, index, {0, matrix.turns(index)},
-                [&](int lane, std::int32_t, entry<value, rows> const& a) {
-                  backend::unrolled<rows>([&](auto r) {
-                    double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
-                    most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
-                    number[r][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
-                  });
-                });
+    matrix.template each<0>(
+        group, matrix.whole(index), [](std::int32_t) { return 0; },
+        [&](int lane, entry<value, rows> const& a, int) {
+          backend::unrolled<rows>([&](auto r) {
+            double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
+            most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
+            number[r][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
+          });
+        });
     backend::unrolled<rows>([&](auto r) {
       std::int64_t const row = index * rows + int(r);
       std::int32_t const total = group.sum(number[r]);
@@ -180,88 +182,115 @@ void launch_bounds(Exec const& exec, Rows const& rows, std::int64_t num_groups, 
                                bounds_kernel<Rows>{rows, largest, entries});
 }
 
+/// Turns that the whole of a row or group of rows takes.
+template <class Rows>
+KOKKOS_FUNCTION std::int64_t turns(Rows const& rows, std::int64_t group) {
+  return (std::int64_t(rows.whole(group).count) + Rows::per_turn - 1) / Rows::per_turn;
+}
+KOKKOS_INLINE_FUNCTION std::int64_t parts_of(std::int64_t turns) {
+  return (turns + part_turns - 1) / part_turns;
+}
+
+template <class Rows>
+struct part_counter {
+  Rows rows;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& found) const {
+    std::int64_t const parts = parts_of(turns(rows, group));
+    found += parts > 1 ? long_rows{1, parts} : long_rows{};
+  }
+};
+
+/// The parts of those groups that have several, in the groups' order.
+template <class Rows>
+struct part_writer {
+  Rows rows;
+  row_piece* pieces;
+  std::int64_t* first_part;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& place, bool last_pass) const {
+    std::int64_t const parts = parts_of(turns(rows, group));
+    if (parts < 2) {
+      return;
+    }
+    if (last_pass) {
+      row_piece const whole = rows.whole(group);
+      constexpr std::int32_t longest = part_turns * Rows::per_turn;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        auto const done = std::int32_t(part) * longest;
+        std::int32_t const left = whole.count - done;
+        pieces[place.parts + part] = {whole.first + done, left < longest ? left : longest,
+                                      whole.group};
+      }
+      first_part[place.rows] = place.parts;
+      first_part[place.rows + 1] = place.parts + parts;
+    }
+    place += long_rows{1, parts};
+  }
+};
+
 /// Those groups whose turns lie in [least, most), in their order.
 template <class Rows>
-struct schedule_kernel {
+struct whole_writer {
   Rows rows;
   std::int32_t least;
   std::int32_t most;
-  std::int32_t* groups;
+  row_piece* pieces;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group, std::int64_t& place, bool last_pass) const {
-    std::int32_t const turns = rows.turns(group);
-    if (turns >= least && turns < most) {
+    std::int64_t const number = turns(rows, group);
+    if (number >= least && number < most) {
       if (last_pass) {
-        groups[place] = std::int32_t(group);
+        pieces[place] = rows.whole(group);
       }
       ++place;
     }
   }
 };
 
-/// Least turns of the rows of each bin, in the order of their launch; the first bin is of those of
-/// several parts, the last of those without entries. On a GPU, long rows first: what starts last
-/// ends soon. A processor's threads take rows on demand, and neighbours in turn share what they
-/// read of x.
+/// Least turns of the rows of each bin, in the order of their launch; the last bin is of those
+/// without entries. On a GPU, long rows first: what starts last ends soon. A processor's threads
+/// take rows on demand, and neighbours in turn share what they read of x.
 template <class Exec>
 constexpr auto least_turns() {
   if constexpr (backend::is_device<Exec>) {
-    return std::array{part_turns + 1, 16, 4, 1, 0};
+    return std::array{16, 4, 1, 0};
   } else {
-    return std::array{part_turns + 1, 1, 0};
+    return std::array{1, 0};
   }
 }
 
 template <execution_space Exec, class Rows>
-schedule launch_schedule(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                         std::int32_t* groups) {
-  constexpr std::int32_t endless = std::numeric_limits<std::int32_t>::max();
-  constexpr auto bins = least_turns<Exec>();
-  schedule result{};
-  std::int64_t placed = 0;
-  std::int32_t most = endless;
-  for (std::int32_t const least : bins) {
-    result.num_working = placed;  // the last bin holds those without entries
-    std::int64_t found = 0;
-    Kokkos::parallel_scan(
-        "iso::sparse::make_plan",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_groups),
-        schedule_kernel<Rows>{rows, least, most, groups + placed}, found);
-    placed += found;
+long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t num_groups) {
+  long_rows found;
+  Kokkos::parallel_reduce(
+      "iso::sparse::make_plan: long rows",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_groups),
+      part_counter<Rows>{rows}, found);
+  exec.fence("iso::sparse::make_plan: the numbers are here");
+  return found;
+}
+
+template <execution_space Exec, class Rows>
+std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                           long_rows const& found, row_piece* pieces, std::int64_t* first_part) {
+  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const all(exec, 0, num_groups);
+  if (found.rows > 0) {
+    Kokkos::parallel_scan("iso::sparse::make_plan: parts", all,
+                          part_writer<Rows>{rows, pieces, first_part});
+  }
+  std::int64_t placed = found.parts;
+  std::int64_t working = placed;
+  std::int32_t most = part_turns + 1;
+  for (std::int32_t const least : least_turns<Exec>()) {
+    working = placed;  // before the last bin, of those without entries
+    std::int64_t number = 0;
+    Kokkos::parallel_scan("iso::sparse::make_plan: whole rows", all,
+                          whole_writer<Rows>{rows, least, most, pieces + placed}, number);
+    placed += number;
     most = least;
-    result.num_long = least > part_turns ? placed : result.num_long;
   }
-  return result;
-}
-
-/// Where the parts of each long group begin.
-template <class Rows>
-struct parts_kernel {
-  Rows rows;
-  std::int64_t num_long;
-  std::int32_t const* groups;
-  std::int64_t* first_part;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& parts, bool last_pass) const {
-    if (last_pass) {
-      first_part[i] = parts;
-    }
-    parts += (rows.turns(groups[i]) + part_turns - 1) / part_turns;
-    if (last_pass && i + 1 == num_long) {
-      first_part[num_long] = parts;
-    }
-  }
-};
-
-template <execution_space Exec, class Rows>
-std::int64_t launch_parts(Exec const& exec, Rows const& rows, std::int64_t num_long,
-                          std::int32_t const* groups, std::int64_t* first_part) {
-  std::int64_t parts = 0;
-  Kokkos::parallel_scan(
-      "iso::sparse::make_plan: parts",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_long),
-      parts_kernel<Rows>{rows, num_long, groups, first_part}, parts);
-  return parts;
+  return working;
 }
 
 }  // namespace iso::sparse::detail

@@ -11,13 +11,12 @@ namespace detail {
 /// A product of which every argument has been checked.
 template <class T>
 struct product_call {
-  std::int32_t const* groups;
+  row_piece const* pieces;  ///< null: every group is to be taken as empty
   std::int64_t num_long;
-  std::int64_t num_working;
-  std::int64_t const* first_part;
-  std::int32_t const* part_owner;
   std::int64_t num_parts;
+  std::int64_t num_working;
   std::int64_t num_groups;
+  std::int64_t const* first_part;
   std::int64_t num_cols;
   T alpha;
   T beta;
@@ -32,12 +31,14 @@ struct product_call {
   sum_order sum;
   backend::launch_shape shape;
   std::byte* scratch;
-  std::byte* part_sums;  ///< within scratch
+  std::byte* sums;  ///< of the pieces; within scratch
 };
 
-/// Vectors that one pass over a matrix takes. Sixteen sums a lane at most.
-template <class Rows>
-inline constexpr int most_vectors = Rows::rows < 8 ? 4 : 2;
+/// Vectors that one pass over a matrix takes. Thirty-two numbers a lane at most.
+template <class Rows, class Sum>
+inline constexpr int most_vectors = Sum::has_constants && Rows::rows == 8 ? 2 : 4;
+/// Places that a pass over some of `vectors` has for them.
+inline std::int64_t vectors_at_once(std::int64_t vectors) { return vectors > 2 ? 4 : vectors; }
 
 /// Defined in src/sparse for every backend, format and type of vectors.
 template <execution_space Exec, class Rows, real T>
@@ -74,11 +75,20 @@ vector_facts facts_of(View const& v) {
   }
 }
 
+/// The lengths of a plan, to be checked without its memory.
+struct plan_facts {
+  std::int64_t rows;
+  std::int64_t groups;
+  std::int64_t pieces;
+  std::int64_t num_long;
+  std::int64_t num_parts;
+  std::int64_t num_working;
+};
+
 /// Throws unless the vectors fit a matrix of num_rows x num_cols, and the options are of their
 /// enumerations.
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      vector_facts const& x, vector_facts const& y, std::int64_t plan_groups,
-                      std::int64_t plan_long, std::int64_t plan_working, std::int64_t plan_rows,
+                      vector_facts const& x, vector_facts const& y, plan_facts const& plan,
                       spmv_options const& options, bool float_vectors, std::int64_t scratch,
                       std::int64_t needed);
 void validate_largest(vector_facts const& x, std::int64_t largest);
@@ -92,27 +102,24 @@ sum_order chosen_sum(spmv_options const& options) {
   return narrow && std::is_same_v<T, double> ? sum_order::order_free : sum_order::ordered;
 }
 
-}  // namespace detail
-
-namespace detail {
-/// Where the sums of parts begin in the scratch of a product.
+/// Where the sums of pieces begin in the scratch of a product: behind the largest of each vector,
+/// and the vectors of a pass side by side, for those that do not lie so already.
 template <class T>
-std::int64_t part_sums_offset(std::int64_t num_cols, std::int64_t vectors) {
-  // The largest of each vector, and four vectors side by side unless they lie so already.
-  std::int64_t const used = (vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256 +
-                            (vectors > 1 ? num_cols * 4 * std::int64_t(sizeof(T)) : 0);
-  return (used + 255) / 256 * 256;
+std::int64_t sums_offset(std::int64_t num_cols, std::int64_t vectors) {
+  std::int64_t const largest = (vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256;
+  std::int64_t const packed = num_cols * vectors_at_once(vectors) * std::int64_t(sizeof(T));
+  return largest + (packed + 255) / 256 * 256;
 }
+
 }  // namespace detail
 
 template <class T, class Matrix>
 std::int64_t spmv_bytes_needed(Matrix const& a,
                                spmv_plan<typename Matrix::memory_space> const& plan,
                                std::int64_t vectors) {
-  using rows = decltype(detail::rows_of(a));
-  std::int64_t const at_once = vectors > 2 ? detail::most_vectors<rows> : vectors;
-  return detail::part_sums_offset<T>(a.num_cols, vectors) +
-         std::int64_t(plan.part_owner.extent(0)) * rows::rows * at_once * std::int64_t(sizeof(T));
+  std::int64_t const sums =
+      plan.num_working * decltype(detail::rows_of(a))::rows * detail::vectors_at_once(vectors);
+  return detail::sums_offset<T>(a.num_cols, vectors) + sums * std::int64_t(sizeof(T));
 }
 
 template <execution_space Exec, view X>
@@ -145,22 +152,23 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   auto const in = detail::facts_of(x);
   auto const out = detail::facts_of(y);
   sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
-  detail::validate_product(a.num_rows, a.num_cols, num_groups, in, out,
-                           std::int64_t(plan.groups.extent(0)), plan.num_long, plan.num_working,
-                           std::int64_t(plan.reach.extent(0)), options,
-                           std::is_same_v<scalar, float>, scratch.size(),
-                           spmv_bytes_needed<scalar>(a, plan, in.vectors));
+  detail::validate_product(
+      a.num_rows, a.num_cols, num_groups, in, out,
+      {std::int64_t(plan.reach.extent(0)), plan.num_groups, std::int64_t(plan.pieces.extent(0)),
+       plan.num_long, plan.num_parts, plan.num_working},
+      options, std::is_same_v<scalar, float>, scratch.size(),
+      spmv_bytes_needed<scalar>(a, plan, in.vectors));
+  bool const multiplies = alpha != 0;
   Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
   detail::launch_product<Exec>(
       exec, rows,
       detail::product_call<scalar>{
-          plan.groups.data(),
-          alpha != 0 ? plan.num_long : 0,
-          alpha != 0 ? plan.num_working : 0,
-          plan.first_part.data(),
-          plan.part_owner.data(),
-          alpha != 0 ? std::int64_t(plan.part_owner.extent(0)) : 0,
+          multiplies ? plan.pieces.data() : nullptr,
+          multiplies ? plan.num_long : 0,
+          multiplies ? plan.num_parts : 0,
+          multiplies ? plan.num_working : 0,
           num_groups,
+          plan.first_part.data(),
           a.num_cols,
           scalar(alpha),
           scalar(beta),
@@ -169,13 +177,13 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
           y.data(),
           out.stride,
           in.vectors,
-          alpha != 0 ? detail::data_or_null(a.row_scales) : nullptr,
+          multiplies ? detail::data_or_null(a.row_scales) : nullptr,
           plan.reach.data(),
           options.largest_x,
           sum,
           options.shape,
           scratch.data(),
-          scratch.data() + detail::part_sums_offset<scalar>(a.num_cols, in.vectors)});
+          scratch.data() + detail::sums_offset<scalar>(a.num_cols, in.vectors)});
 }
 
 }  // namespace iso::sparse

@@ -71,6 +71,14 @@ class cuda_lane_group {
     }
   }
 
+  /// f(lane) on the lanes below `count`.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each_below(std::int32_t count, F&& f) const {
+    if (lane_ < count) {
+      f(lane_);
+    }
+  }
+
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T sum(per_lane<T> const& x) const {
     T total = x[0];
@@ -134,6 +142,24 @@ class cuda_lane_group {
 
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.
   static constexpr int turns_ahead = 4;
+
+  /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane. One
+  /// pointer with the lane in it, which the compiler must not take apart again: it would form
+  /// every address anew from its sum.
+  template <class T>
+  class in_turns {
+   public:
+    KOKKOS_FUNCTION in_turns(cuda_lane_group const& group, T const* array)
+        : place_(array + group.lane_) {
+      KOKKOS_IF_ON_DEVICE((asm("" : "+l"(place_)); __builtin_assume(__isGlobal(place_));))
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T const* at(std::int32_t turn, int) const {
+      return place_ + 32 * turn;
+    }
+
+   private:
+    T const* place_;
+  };
 
   /// Nothing to do: other warps hide the wait.
   template <int Count, class T>
