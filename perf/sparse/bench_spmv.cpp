@@ -6,7 +6,7 @@
 //   peer/...                                                        bench_peers.cpp
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
 //   convert/...                                                     bench_conversions.cpp
-//   growth/liver_<non-zeros>/A/grouped4_8_half/<sum>/<backend>      growth.py
+//   growth/liver_<non-zeros>/A/grouped4_16_half/<sum>/<backend>      growth.py
 //
 // AT is the transposed matrix, written out, times a vector. Formats: csr32, csr16 (columns of 32
 // bits, or 16 from a base a row), grouped<R>_<bits of an offset>. Vectors are of double, but for
@@ -154,7 +154,7 @@ void add_several_vectors(place const& where) {
     add_product<Exec, double>(where, "grouped4_8_half", grouped<4, std::uint8_t>,
                               {ordered, order_free}, vectors);
     if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
-      add_product<Exec, double>(where, "grouped2_8_half", grouped<2, std::uint8_t>,
+      add_product<Exec, double>(where, "grouped8_16_half", grouped<8, std::uint16_t>,
                                 {ordered, order_free}, vectors);
     }
   }
@@ -179,14 +179,14 @@ void add_products(matrix_source const& source, std::string const& backend) {
 template <class Exec>
 void add_growth(std::string const& backend) {
   double const most = smoke()                                ? 0
-                      : backend::is_device<Exec>             ? 9.8e8
+                      : backend::is_device<Exec>             ? 1.48e9
                       : std::is_same_v<Exec, Kokkos::Serial> ? 4e7
                                                              : 1e8;
   for (int k = 8; k >= 1 && most > 0; k /= 2) {
     auto source = liver_of(most / k);
     source.name += "_" + std::to_string(std::int64_t(most / k));
-    add_product<Exec, double>({"growth", source, way::forward, backend}, "grouped4_8_half",
-                              grouped<4, std::uint8_t>, {ordered, order_free});
+    add_product<Exec, double>({"growth", source, way::forward, backend}, "grouped4_16_half",
+                              grouped<4, std::uint16_t>, {ordered, order_free});
   }
 }
 
