@@ -8,6 +8,7 @@
 #include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/validate.hpp>
 
+#include <Kokkos_BitManipulation.hpp>
 #include <Kokkos_MathematicalFunctions.hpp>
 
 namespace iso::sparse::detail {
@@ -27,7 +28,8 @@ enum : std::uint32_t {
 };
 constexpr int num_flags = 6;
 
-/// Looks at a row by flags, and counts only where one was seen.
+/// Looks at a row by flags, and counts only where one was seen; thirty-two rows a lane group, since
+/// most rows of a dose matrix are empty.
 template <class Value, class Column>
 struct inspect_kernel {
   csr_rows<Value, Column> rows;
@@ -35,7 +37,26 @@ struct inspect_kernel {
   row_facts* facts;
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t batch) const {
+    typename Group::template per_lane<bool> filled;
+    group.each([&](int lane) {
+      std::int64_t const row = 32 * batch + lane;
+      filled[lane] = row < rows.num_rows && rows.length(row) > 0;
+      if (row < rows.num_rows && !filled[lane]) {
+        row_facts empty{};
+        empty.least_column = std::numeric_limits<std::int32_t>::max();
+        empty.most_column = std::numeric_limits<std::int32_t>::min();
+        facts[row] = empty;
+      }
+    });
+    for (std::uint32_t left = group.mask(filled); left != 0; left &= left - 1) {
+      inspect(group, 32 * batch + Kokkos::countr_zero(left));
+    }
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FUNCTION void inspect(Group const& group, std::int64_t row) const {
     typename Group::template per_lane<std::uint32_t> seen(0U);
     typename Group::template per_lane<std::int32_t> least(std::numeric_limits<std::int32_t>::max());
     typename Group::template per_lane<std::int32_t> most(std::numeric_limits<std::int32_t>::min());
@@ -50,17 +71,15 @@ struct inspect_kernel {
     if (group.any(any)) {
       count(group, row, result);
     }
-    bool const empty = rows.length(row) == 0;
     std::int32_t const low = group.lowest(least);
     std::int32_t const high = group.highest(most);
     group.once([&] {
-      result.least_column = empty ? low : within(std::int64_t(low) + rows.base(row));
-      result.most_column = empty ? high : within(std::int64_t(high) + rows.base(row));
+      result.least_column = within(std::int64_t(low) + rows.base(row));
+      result.most_column = within(std::int64_t(high) + rows.base(row));
       facts[row] = result;
     });
   }
 
- private:
   KOKKOS_FUNCTION static std::int32_t within(std::int64_t x) {
     constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -109,24 +128,59 @@ struct inspect_kernel {
   }
 };
 
-/// All rows' facts in one, and the first row of each kind.
+/// A normal power of two above zero; no scales: all are good.
+KOKKOS_INLINE_FUNCTION bool good_scale(double const* scales, std::int64_t row) {
+  if (scales == nullptr) {
+    return true;
+  }
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(scales[row]);
+  return (bits & 0x000fffffffffffffULL) == 0 && bits > 0 && bits < 0x7ff0000000000000ULL;
+}
+
+/// What is reported of every matrix, and whether there is more to report.
+struct extents {
+  std::int64_t longest, widest, empty, remarkable;
+};
+
+struct extents_kernel {
+  using value_type = extents;
+  std::int64_t const* offsets;
+  double const* scales;
+  row_facts const* facts;
+
+  KOKKOS_FUNCTION void init(extents& e) const { e = {0, 0, 0, 0}; }
+  KOKKOS_FUNCTION void join(extents& e, extents const& o) const {
+    e.longest = o.longest > e.longest ? o.longest : e.longest;
+    e.widest = o.widest > e.widest ? o.widest : e.widest;
+    e.empty += o.empty;
+    e.remarkable |= o.remarkable;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t row, extents& e) const {
+    row_facts const f = facts[row];
+    std::int64_t const length = offsets[row + 1] - offsets[row];
+    bool const counted = (f.bad_columns | f.not_finite | f.descending | f.doubled | f.stored_zeros |
+                          f.negative_zeros) != 0;
+    join(e, {length, length > 0 ? std::int64_t(f.most_column) - f.least_column : 0,
+             length == 0 ? 1 : 0, counted || !good_scale(scales, row) ? 1 : 0});
+  }
+};
+
+/// All rows' counts in one, and the first row of each kind.
 struct totals {
   std::int64_t bad_columns, not_finite, descending, doubled, stored_zeros, negative_zeros;
-  std::int64_t bad_scales, longest, widest, empty;
+  std::int64_t bad_scales;
   std::int64_t first_column, first_scale, first_value, first_descent, first_double;
 };
 
 struct totals_kernel {
   using value_type = totals;
-  std::int64_t const* offsets;
   double const* scales;
   row_facts const* facts;
 
   KOKKOS_FUNCTION static void to_least(std::int64_t& a, std::int64_t b) { a = b < a ? b : a; }
-  KOKKOS_FUNCTION static void to_most(std::int64_t& a, std::int64_t b) { a = b > a ? b : a; }
 
   KOKKOS_FUNCTION void init(totals& t) const {
-    t = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, no_row, no_row, no_row, no_row, no_row};
+    t = {0, 0, 0, 0, 0, 0, 0, no_row, no_row, no_row, no_row, no_row};
   }
   KOKKOS_FUNCTION void join(totals& t, totals const& o) const {
     t.bad_columns += o.bad_columns;
@@ -136,30 +190,17 @@ struct totals_kernel {
     t.stored_zeros += o.stored_zeros;
     t.negative_zeros += o.negative_zeros;
     t.bad_scales += o.bad_scales;
-    to_most(t.longest, o.longest);
-    to_most(t.widest, o.widest);
-    t.empty += o.empty;
     to_least(t.first_column, o.first_column);
     to_least(t.first_scale, o.first_scale);
     to_least(t.first_value, o.first_value);
     to_least(t.first_descent, o.first_descent);
     to_least(t.first_double, o.first_double);
   }
-  /// A normal power of two above zero.
-  KOKKOS_FUNCTION bool good_scale(std::int64_t row) const {
-    if (scales == nullptr) {
-      return true;
-    }
-    auto const bits = Kokkos::bit_cast<std::uint64_t>(scales[row]);
-    return (bits & 0x000fffffffffffffULL) == 0 && bits > 0 && bits < 0x7ff0000000000000ULL;
-  }
   KOKKOS_FUNCTION void operator()(std::int64_t row, totals& t) const {
     row_facts const& f = facts[row];
-    bool const scale = good_scale(row);
-    std::int64_t const length = offsets[row + 1] - offsets[row];
+    bool const scale = good_scale(scales, row);
     join(t, {f.bad_columns, f.not_finite, f.descending, f.doubled, f.stored_zeros, f.negative_zeros,
-             scale ? 0 : 1, length, length > 0 ? std::int64_t(f.most_column) - f.least_column : 0,
-             length == 0 ? 1 : 0, f.bad_columns > 0 ? row : no_row, scale ? no_row : row,
+             scale ? 0 : 1, f.bad_columns > 0 ? row : no_row, scale ? no_row : row,
              f.not_finite > 0 ? row : no_row, f.descending > 0 ? row : no_row,
              f.doubled > 0 ? row : no_row});
   }
@@ -223,7 +264,7 @@ template <execution_space Exec, class Value, class Column>
 void launch_inspect(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
                     row_facts* facts) {
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
-      "iso::sparse::validate: rows", exec, rows.num_rows,
+      "iso::sparse::validate: rows", exec, (rows.num_rows + 31) / 32,
       inspect_kernel<Value, Column>{rows, num_cols, facts});
 }
 
@@ -262,10 +303,20 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
                  std::int32_t const* bases, double const* scales, row_facts const* facts,
                  std::int64_t num_rows, std::int64_t num_cols, csr_demands const& demands,
                  csr_report& report) {
+  extents e{};
+  Kokkos::parallel_reduce("iso::sparse::validate: extents", range<Exec>(exec, 0, num_rows),
+                          extents_kernel{offsets, scales, facts}, e);
+  exec.fence("iso::sparse::validate: rows are read");
+  report.longest_row = e.longest;
+  report.widest_row = e.widest;
+  report.empty_rows = e.empty;
+  if (e.remarkable == 0) {
+    return;
+  }
   totals t{};
   Kokkos::parallel_reduce("iso::sparse::validate: totals", range<Exec>(exec, 0, num_rows),
-                          totals_kernel{offsets, scales, facts}, t);
-  exec.fence("iso::sparse::validate: rows are read");
+                          totals_kernel{scales, facts}, t);
+  exec.fence("iso::sparse::validate: the counts are here");
   report.bad_columns = t.bad_columns;
   report.bad_row_scales = t.bad_scales;
   report.not_finite = t.not_finite;
@@ -273,9 +324,6 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
   report.doubled = t.doubled;
   report.stored_zeros = t.stored_zeros;
   report.negative_zeros = t.negative_zeros;
-  report.longest_row = t.longest;
-  report.widest_row = t.widest;
-  report.empty_rows = t.empty;
   auto const found = [&](fault what, std::int64_t row) {
     report.found = what;
     report.row = row;

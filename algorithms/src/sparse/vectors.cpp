@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/spmv.hpp>
 
 namespace iso::sparse::detail {
 namespace {
 
+/// Raises largest[0] to the largest finite |x| of a stretch of x. A maximum has no order.
 template <class T>
 struct largest_kernel {
+  static constexpr std::int64_t stretch = 1024;
+
   T const* x;
+  std::int64_t length;
   std::int64_t stride;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const size = Kokkos::fabs(double(x[i * stride]));
-    if (is_finite(size) && size > most) {
-      most = size;
-    }
-  }
-};
-
-/// The identity of a maximum is below all numbers: nothing counts as zero.
-struct no_less_than_zero {
   double* largest;
-  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
-    largest[k] = largest[k] > 0 ? largest[k] : 0;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<double> most(0.0);
+    std::int64_t const end = stretch * (index + 1);
+    group.strided(stretch * index, end < length ? end : length, [&](int lane, std::int64_t i) {
+      double const size = Kokkos::fabs(double(x[i * stride]));
+      most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
+    });
+    double const top = group.highest(most);
+    group.once([&] {
+      if (top > 0) {
+        Kokkos::atomic_max(largest, top);
+      }
+    });
   }
 };
 
@@ -49,16 +56,15 @@ using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 template <execution_space Exec, real T>
 void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
                     std::int64_t vectors, double* largest) {
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<double*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
+                        largest, std::size_t(vectors)),
+                    0.0);
+  std::int64_t const stretch = largest_kernel<T>::stretch;
   for (std::int64_t k = 0; k < vectors; ++k) {
-    Kokkos::View<double, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const out(largest +
-                                                                                         k);
-    Kokkos::parallel_reduce("iso::sparse::write_largest", range<Exec>(exec, 0, length),
-                            largest_kernel<T>{x + k, stride},
-                            Kokkos::Max<double, typename Exec::memory_space>(out));
-  }
-  if (length == 0) {
-    Kokkos::parallel_for("iso::sparse::write_largest: of nothing", range<Exec>(exec, 0, vectors),
-                         no_less_than_zero{largest});
+    backend::for_each_lane_group("iso::sparse::write_largest", exec,
+                                 (length + stretch - 1) / stretch,
+                                 largest_kernel<T>{x + k, length, stride, largest + k});
   }
 }
 

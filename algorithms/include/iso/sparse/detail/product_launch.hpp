@@ -152,7 +152,7 @@ struct bounds_kernel {
     backend::unrolled<rows>([&](auto r) {
       std::int64_t const row = index * rows + int(r);
       std::int32_t const total = group.sum(number[r]);
-      double const top = highest(group, most[r]);
+      double const top = group.highest(most[r]);
       group.once([&] {
         if (row < matrix.num_rows) {
           largest[row] = top;
@@ -160,18 +160,6 @@ struct bounds_kernel {
         }
       });
     });
-  }
-
- private:
-  template <class Group, class Lanes>
-  KOKKOS_FUNCTION static double highest(Group const& group, Lanes& x) {
-    for (int offset = 16; offset > 0; offset /= 2) {
-      typename Group::template per_lane<int> from;
-      group.each([&](int lane) { from[lane] = lane ^ offset; });
-      auto const other = group.shuffle(x, from);
-      group.each([&](int lane) { x[lane] = other[lane] > x[lane] ? other[lane] : x[lane]; });
-    }
-    return group.broadcast(x, 0);
   }
 };
 

@@ -126,6 +126,16 @@ class cuda_lane_group {
     KOKKOS_IF_ON_HOST((return x[0];))
   }
 
+  /// Largest of all lanes, of numbers that are none of NaN.
+  KOKKOS_FORCEINLINE_FUNCTION double highest(per_lane<double> const& x) const {
+    double most = x[0];
+    KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
+      double const other = __shfl_xor_sync(0xffffffffU, most, offset);
+      most = other > most ? other : most;
+    }))
+    return most;
+  }
+
   /// Bit l of the result is x of lane l.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(per_lane<bool> const& x) const {
     KOKKOS_IF_ON_DEVICE((return __ballot_sync(0xffffffffU, x[0]);))

@@ -136,8 +136,9 @@ class host_lane_group {
     }
     return least;
   }
-  [[gnu::always_inline]] std::int32_t highest(per_lane<std::int32_t> const& x) const {
-    std::int32_t most = x[0];
+  template <class T>
+  [[gnu::always_inline]] T highest(per_lane<T> const& x) const {
+    T most = x[0];
     for (int lane = 1; lane < 32; ++lane) {
       most = x[lane] > most ? x[lane] : most;
     }
