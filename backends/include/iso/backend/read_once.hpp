@@ -101,7 +101,10 @@ class kept_once {
   kept_once() = default;
   KOKKOS_FORCEINLINE_FUNCTION explicit kept_once(T const* p)
       : stored_(read_once(reinterpret_cast<storage const*>(p))) {}
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T get() const { return Kokkos::bit_cast<T>(stored_); }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T get() const {
+    KOKKOS_IF_ON_DEVICE((return Kokkos::bit_cast<T>(stored_);))
+    KOKKOS_IF_ON_HOST((return stored_;))
+  }
 
  private:
 #ifdef __CUDA_ARCH__
