@@ -14,9 +14,10 @@ endfunction()
 
 # One library of a layer, alias iso::<name>. Its header set is every .hpp under include/, and what
 # HEADERS adds (generated ones): installed, and checked for self-containment by
-# CMAKE_VERIFY_INTERFACE_HEADER_SETS.
+# CMAKE_VERIFY_INTERFACE_HEADER_SETS. OPTIONAL_HEADERS are those among them that need a library which
+# this one does not: installed, but not checked.
 function(iso_add_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;OPTIONAL_HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   set(target iso_${name})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
   if(NOT Kokkos_ENABLE_CUDA)
@@ -27,6 +28,8 @@ function(iso_add_layer name)
     list(APPEND headers ${header})
   endforeach()
   list(REMOVE_DUPLICATES headers)
+  list(TRANSFORM arg_OPTIONAL_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM headers ${arg_OPTIONAL_HEADERS})
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(iso::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
@@ -35,13 +38,22 @@ function(iso_add_layer name)
     ${target}
     PUBLIC FILE_SET HEADERS BASE_DIRS include ${CMAKE_CURRENT_BINARY_DIR}/include FILES ${headers}
   )
+  set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
+  set(optional_set)
+  if(arg_OPTIONAL_HEADERS)
+    set(optional_set FILE_SET optional_headers)
+    target_sources(
+      ${target}
+      PUBLIC ${optional_set} TYPE HEADERS BASE_DIRS include FILES ${arg_OPTIONAL_HEADERS}
+    )
+  endif()
   target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
   iso_warnings(${target})
   iso_quiet_nvcc(${target})
   install(
     TARGETS ${target}
     EXPORT IsocenterTargets
-    FILE_SET HEADERS
+    FILE_SET HEADERS ${optional_set}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   )
 endfunction()

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/kokkos_kernels.hpp
+//! The same matrix for Kokkos Kernels and for us. Needs Kokkos Kernels 4.7 or later, which this
+//! library does not: no other header includes this one, and a program that does links
+//! Kokkos::kokkoskernels itself.
+//!
+//! `as_` functions copy nothing, `to_` functions copy the row offsets into 32 bits or out of them;
+//! columns and values are shared by both, so that what one side writes the other one reads. Values
+//! are float or double: Kokkos' half_t is a float on some backends and 16 bits on others, and
+//! KokkosSparse::spmv would add in it. Values of 16 bits go through convert_values.
+#pragma once
+
+#include <iso/core/concepts.hpp>
+#include <iso/sparse/csr.hpp>
+#include <iso/sparse/detail/csr_rows.hpp>
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace iso::sparse {
+
+/// Row offsets that have our size, and those that have half of it.
+template <class T>
+concept wide_offset = std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+template <class T>
+concept short_offset = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
+
+/// What Kokkos Kernels calls a csr_view<Value, std::int32_t, ...> with offsets of type `Offset`.
+template <class Value, class Offset, execution_space Exec>
+  requires real<std::remove_const_t<Value>>
+using crs_matrix = KokkosSparse::CrsMatrix<
+    Value, std::conditional_t<std::is_const_v<Value>, std::int32_t const, std::int32_t>,
+    Kokkos::Device<Exec, typename Exec::memory_space>, void, Offset>;
+
+namespace detail {
+
+/// A CrsMatrix of ours in the memory of `Exec`: values float or double, columns of 32 bits.
+template <class Matrix, class Exec>
+concept crs_like = real<typename Matrix::non_const_value_type> &&
+                   std::same_as<typename Matrix::non_const_ordinal_type, std::int32_t> &&
+                   std::same_as<typename Matrix::memory_space, typename Exec::memory_space>;
+
+/// `v` as numbers of type To. Where only the sign differs from v's type, the memory is the same
+/// but v alone owns it.
+template <class To, class View>
+auto read_as(View const& v) {
+  using result = Kokkos::View<To*, Kokkos::LayoutRight, typename View::memory_space>;
+  if constexpr (std::same_as<std::remove_const_t<To>, typename View::non_const_value_type>) {
+    return result(v);
+  } else {
+    static_assert(std::same_as<std::make_signed_t<std::remove_const_t<To>>,
+                               std::make_signed_t<typename View::non_const_value_type>>);
+    return result(reinterpret_cast<To*>(v.data()), v.extent(0));
+  }
+}
+
+template <class To, class From>
+struct offset_copier {
+  To to;
+  From from;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    to(i) = typename To::value_type(from(i));
+  }
+};
+
+/// A copy of `from` [rows + 1], or the single zero that a matrix without rows has.
+template <class To, execution_space Exec, class From>
+auto copy_offsets(Exec const& exec, std::string const& label, From const& from) {
+  using array = Kokkos::View<To*, Kokkos::LayoutRight, typename Exec::memory_space>;
+  array const to(Kokkos::view_alloc(exec, label), std::max<std::size_t>(1, from.extent(0)));
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, std::int64_t(from.extent(0))),
+                       offset_copier<array, From>{to, from});
+  return to;
+}
+
+/// Throws unless a CrsMatrix of `Offset` can have the matrix.
+template <class Offset, class Value, class Space>
+void validate_for_crs(char const* function, csr_view<Value, std::int32_t, Space> const& a) {
+  validate_shape(a, function);
+  ISO_VALIDATE(a.row_scales.extent(0) == 0,
+               "{}: {} row scales (CrsMatrix has none) convert the values without row_scaling",
+               function, a.row_scales.extent(0));
+  constexpr auto most = std::uint64_t(std::numeric_limits<Offset>::max());
+  ISO_VALIDATE(std::uint64_t(a.num_entries()) <= most,
+               "{}: {} entries (the offsets count to {}) take offsets of 64 bits", function,
+               a.num_entries(), most);
+}
+
+/// The matrix with `offsets`. Throws unless its arrays fit together.
+template <class Exec, class Matrix, class Offsets>
+auto csr_with(char const* function, Matrix const& m, Offsets const& offsets) {
+  csr_view<typename Matrix::const_value_type, std::int32_t, typename Exec::memory_space> a;
+  a.num_rows = std::int64_t(offsets.extent(0)) - 1;
+  a.num_cols = std::int64_t(m.numCols());
+  a.row_offsets = offsets;
+  a.columns = m.graph.entries;
+  a.values = m.values;
+  validate_shape(a, function);
+  return a;
+}
+
+}  // namespace detail
+
+/// `a` for Kokkos Kernels, nothing copied: row offsets [num_rows + 1], columns [num_entries] and
+/// values [num_entries] are a's memory. The result shares in owning it, but for row offsets that
+/// are unsigned: those `a` must outlive. Where `a` is const, so are the result's columns and
+/// values. `exec` says which execution space the result names; nothing is enqueued on it.
+/// Determinism: backend_to_backend.
+///
+/// \tparam Offset  std::int64_t, or std::uint64_t, which is Kokkos Kernels' usual std::size_t
+/// \throws iso::invalid_argument  lengths that disagree; extents above 2^31 - 1; row_scales
+template <wide_offset Offset = std::int64_t, execution_space Exec, class Value>
+  requires real<std::remove_const_t<Value>>
+crs_matrix<Value, Offset, Exec> as_crs_matrix(
+    Exec const&, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
+  detail::validate_for_crs<Offset>("iso::sparse::as_crs_matrix", a);
+  return {"iso::sparse::as_crs_matrix",
+          std::int32_t(a.num_rows),
+          std::int32_t(a.num_cols),
+          Offset(a.num_entries()),
+          a.values,
+          detail::read_as<Offset const>(a.row_offsets),
+          a.columns};
+}
+
+/// `a` for Kokkos Kernels with row offsets of 32 bits, which cuSPARSE takes through it: these are
+/// copied, columns and values are a's memory, as in as_crs_matrix. `a` must be valid. Enqueued on
+/// `exec`; allocates. Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  more entries than Offset counts to (2^31 - 1, or 2^32 - 1);
+///                                lengths that disagree; extents above 2^31 - 1; row_scales
+template <short_offset Offset = std::int32_t, execution_space Exec, class Value>
+  requires real<std::remove_const_t<Value>>
+crs_matrix<Value, Offset, Exec> to_crs_matrix(
+    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
+  detail::validate_for_crs<Offset>("iso::sparse::to_crs_matrix", a);
+  return {"iso::sparse::to_crs_matrix",
+          std::int32_t(a.num_rows),
+          std::int32_t(a.num_cols),
+          Offset(a.num_entries()),
+          a.values,
+          detail::copy_offsets<Offset>(exec, "iso::sparse::to_crs_matrix", a.row_offsets),
+          a.columns};
+}
+
+/// Kokkos Kernels' matrix as ours, nothing copied: the arrays are m's memory, read-only. The result
+/// shares in owning what `m` owns, but for row offsets that are unsigned: those `m` must outlive. A
+/// matrix without row offsets, which for Kokkos Kernels is empty, is given one, a zero, allocated
+/// and enqueued on `exec`; else nothing is. `validate` says whether the entries are sound.
+/// Determinism: backend_to_backend.
+///
+/// \param[in] m  offsets of 64 bits, columns of 32, values of float or double, in Exec's memory
+/// \throws iso::invalid_argument  lengths that disagree; extents above 2^31 - 1
+template <execution_space Exec, class Value, class Ordinal, class Device, class Traits,
+          class Offset>
+  requires wide_offset<std::remove_const_t<Offset>> &&
+           detail::crs_like<KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset>, Exec>
+csr_view<Value const, std::int32_t, typename Exec::memory_space> as_csr(
+    Exec const& exec, KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset> const& m) {
+  auto const& offsets = m.graph.row_map;
+  char const* const function = "iso::sparse::as_csr";
+  if (offsets.extent(0) == 0) {
+    return detail::csr_with<Exec>(function, m,
+                                  detail::copy_offsets<std::int64_t>(exec, function, offsets));
+  }
+  return detail::csr_with<Exec>(function, m, detail::read_as<std::int64_t const>(offsets));
+}
+
+/// Kokkos Kernels' matrix with row offsets of 32 bits as ours: these are copied, columns and values
+/// are m's memory, read-only and owned with `m`. Enqueued on `exec`; allocates.
+/// Determinism: backend_to_backend.
+///
+/// \param[in] m  offsets and columns of 32 bits, values of float or double, in Exec's memory
+/// \throws iso::invalid_argument  more entries than the offsets count to; lengths that disagree
+template <execution_space Exec, class Value, class Ordinal, class Device, class Traits,
+          class Offset>
+  requires short_offset<std::remove_const_t<Offset>> &&
+           detail::crs_like<KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset>, Exec>
+csr_view<Value const, std::int32_t, typename Exec::memory_space> to_csr(
+    Exec const& exec, KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset> const& m) {
+  char const* const function = "iso::sparse::to_csr";
+  constexpr auto most = std::uint64_t(std::numeric_limits<Offset>::max());
+  // nnz() has the offsets' type: too large a number is no longer seen in it.
+  auto const entries = std::uint64_t(m.graph.entries.extent(0));
+  ISO_VALIDATE(entries <= most, "{}: {} entries (the offsets count to {}: some have overflowed)",
+               function, entries, most);
+  return detail::csr_with<Exec>(
+      function, m, detail::copy_offsets<std::int64_t>(exec, function, m.graph.row_map));
+}
+
+}  // namespace iso::sparse
