@@ -84,8 +84,16 @@ TEST_CASE("spmv refuses plans, scratch and options") {
   call c;
   c.plan = {};
   CHECK(c() ==
-        "iso::sparse::spmv: a plan of 0 rows in 0 groups for a matrix of 3 in 3 (it belongs to "
-        "another) use make_plan");
+        "iso::sparse::spmv: a plan of 0 entries in 0 rows in 0 groups for a matrix of 3 in 3 in 3 "
+        "(it "
+        "belongs to another) use make_plan");
+  c = {};
+  c.plan = iso::sparse::make_plan(
+      c.exec, csr<iso::half, std::int32_t>(c.exec, lists{4, {{{0, 1}}, {}, {{1, 1}}}}));
+  CHECK(c() ==
+        "iso::sparse::spmv: a plan of 2 entries in 3 rows in 3 groups for a matrix of 3 in 3 in 3 "
+        "(it "
+        "belongs to another) use make_plan");
   c = {};
   c.scratch = {};
   CHECK(c() == "iso::sparse::spmv: scratch of 0 bytes (528 are needed) reserve spmv_bytes_needed");

@@ -4,6 +4,7 @@
 #include "instances.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/sparse/convert.hpp>
 #include <iso/sparse/generate.hpp>
 #include <iso/sparse/statistics.hpp>
 
@@ -119,5 +120,18 @@ TEST_CASE("a generated matrix counted one by one") {
     for (int k = 0; k < 3; ++k) {
       CHECK(s.unions[std::size_t(k)] == unions[k]);
     }
+  });
+}
+
+TEST_CASE("conversion of the values changes no count") {
+  iso::backend::for_each([](auto tag) {
+    using exec = typename decltype(tag)::execution_space;
+    INFO(tag.name);
+    auto const a = generate<double>(exec(), table_of(plan_case::prostate_1, 0.002));
+    auto const before = statistics(exec(), a);
+    auto const after = statistics(exec(), convert_values<iso::half>(exec(), a).matrix);
+    CHECK(after.row_lengths == before.row_lengths);
+    CHECK(after.run_lengths == before.run_lengths);
+    CHECK(after.unions == before.unions);
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/raise.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/spmv.hpp>
 
@@ -27,7 +28,7 @@ struct largest_kernel {
     double const top = group.highest(most);
     group.once([&] {
       if (top > 0) {
-        Kokkos::atomic_max(largest, top);
+        backend::raise(largest, top);
       }
     });
   }
@@ -123,17 +124,18 @@ void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts
 }  // namespace
 
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      vector_facts const& x, vector_facts const& y, plan_facts const& plan,
-                      spmv_options const& options, bool float_vectors, std::int64_t scratch,
-                      std::int64_t needed) {
+                      std::int64_t num_entries, vector_facts const& x, vector_facts const& y,
+                      plan_facts const& plan, spmv_options const& options, bool float_vectors,
+                      std::int64_t scratch, std::int64_t needed) {
   validate_vectors(num_rows, num_cols, x, y);
-  ISO_VALIDATE(plan.groups == num_groups && plan.rows == num_rows &&
-                   plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
-                   plan.pieces >= plan.num_working &&
-                   plan.pieces == num_groups - plan.num_long + plan.num_parts,
-               "iso::sparse::spmv: a plan of {} rows in {} groups for a matrix of {} in {} (it "
-               "belongs to another) use make_plan",
-               plan.rows, plan.groups, num_rows, num_groups);
+  ISO_VALIDATE(
+      plan.entries == num_entries && plan.groups == num_groups && plan.rows == num_rows &&
+          plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
+          plan.pieces >= plan.num_working &&
+          plan.pieces == num_groups - plan.num_long + plan.num_parts,
+      "iso::sparse::spmv: a plan of {} entries in {} rows in {} groups for a matrix of {} in "
+      "{} in {} (it belongs to another) use make_plan",
+      plan.entries, plan.rows, plan.groups, num_entries, num_rows, num_groups);
   ISO_VALIDATE(options.sum >= sum_order::automatic && options.sum <= sum_order::order_free,
                "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
                "iso::sparse::sum_order",

@@ -32,6 +32,7 @@ inline constexpr std::int32_t part_turns = 64;
 template <class Space>
 struct spmv_plan {
   Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
+  std::int64_t num_entries = 0;  ///< of the matrix
   std::int64_t num_groups = 0;   ///< rows of a csr_view, groups of rows of a grouped_view
   std::int64_t num_long = 0;     ///< groups that have several parts
   std::int64_t num_parts = 0;    ///< pieces that are parts
@@ -47,8 +48,8 @@ struct spmv_plan {
 template <execution_space Exec, class Matrix>
 bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a);
 
-/// A plan for a valid csr_view or grouped_view. Fences `exec`; allocates.
-/// Determinism: backend_to_backend.
+/// A plan for a valid csr_view or grouped_view. Fences `exec`; allocates. Determinism:
+/// backend_to_backend, but for the order of the pieces, which suits the kind of processor.
 ///
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns
 /// \throws iso::invalid_argument  arrays whose lengths disagree

@@ -47,8 +47,8 @@ void write_largest(Exec const& exec, X const& x,
 /// `a` is a csr_view or a grouped_view; A^T is `transpose(exec, a)`, as fast as A. x and y are
 /// views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors] and
 /// [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of them
-/// (two where R is 8). Float values take vectors of float too. Enqueued on `exec`; does not fence
-/// and does not allocate.
+/// (two where R is 8 and sums order-free). Float values take vectors of float too. Enqueued on
+/// `exec`; does not fence and does not allocate.
 ///
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries

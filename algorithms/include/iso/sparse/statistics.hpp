@@ -6,6 +6,7 @@
 #include <iso/backend/backends.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/sparse/detail/csr_rows.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -109,7 +110,7 @@ template <execution_space Exec, class Value, column_index Column, class Space>
 matrix_statistics statistics(Exec const& exec, csr_view<Value, Column, Space> const& pattern) {
   return detail::count<Exec, Column>(
       exec, {pattern.num_rows, pattern.num_cols, pattern.num_entries(), pattern.row_offsets.data(),
-             pattern.columns.data(), pattern.row_bases.data()});
+             pattern.columns.data(), detail::data_or_null(pattern.row_bases)});
 }
 
 }  // namespace iso::sparse

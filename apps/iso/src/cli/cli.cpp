@@ -75,7 +75,8 @@ int run(int argc, char const* const* argv) {
   log->set_pattern("iso: %^%l%$: %v");
   spdlog::set_default_logger(log);
 
-  CLI::App app("X-ray projections with the same bits on every backend", "iso");
+  CLI::App app("X-ray projections and dose-matrix products with the same bits on every backend",
+               "iso");
   app.require_subcommand(1);
   app.footer(footer);
   app.set_version_flag("--version", ISO_VERSION);

@@ -45,8 +45,12 @@ int run_apply(product_options& options) {
   auto& request = options.apply;
   request.backend = one_backend(options.common.backend);
   request.side = side_of(options);
-  request.x = options.x.empty() ? std::vector<double>() : files::read_vector(options.x);
-  request.y = options.y.empty() ? std::vector<double>() : files::read_vector(options.y);
+  if (!options.x.empty()) {
+    request.x = files::read_vector(options.x);
+  }
+  if (!options.y.empty()) {
+    request.y = files::read_vector(options.y);
+  }
   auto const matrix = files::read_matrix(options.input);
   auto const result = jobs::apply_matrix(matrix, request, terminal_observer());
   if (!options.output.empty()) {

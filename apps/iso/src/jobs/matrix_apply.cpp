@@ -52,15 +52,15 @@ matrix_format format_named(Exec const& exec, Matrix const& a, std::string const&
   return {chosen.rows, chosen.offset_bits};
 }
 
-std::vector<double> filled(std::vector<double> const& given, std::int64_t length, double preset,
-                           char const* name) {
-  if (given.empty()) {
+std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
+                           double preset, char const* name) {
+  if (!given) {
     return std::vector<double>(std::size_t(length), preset);
   }
-  ISO_VALIDATE(std::int64_t(given.size()) == length,
+  ISO_VALIDATE(std::int64_t(given->size()) == length,
                "{} has {} numbers (the matrix wants {}) is --transpose missing, or too much?", name,
-               std::int64_t(given.size()), length);
-  return given;
+               std::int64_t(given->size()), length);
+  return *given;
 }
 
 template <class Exec, class Matrix>

@@ -27,9 +27,10 @@ double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
                 a.row_scales.size() * 8);
 }
 
+/// Groups of rows want ascending columns, and no stored negative zero, which is their fill.
 enum class column_order { ascending, any };
 
-/// Throws unless `a` may be multiplied with; tells the order of its rows' columns.
+/// Throws unless `a` may be multiplied with; tells whether its rows may be grouped.
 template <class Exec, class Matrix>
 column_order checked_order(Exec const& exec, Matrix const& a) {
   sparse::csr_demands demands;
@@ -38,8 +39,8 @@ column_order checked_order(Exec const& exec, Matrix const& a) {
   if (!report.sound()) {
     throw invalid_argument(sparse::sentence(report));
   }
-  return report.descending == 0 && report.doubled == 0 ? column_order::ascending
-                                                       : column_order::any;
+  bool const groups = report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0;
+  return groups ? column_order::ascending : column_order::any;
 }
 
 /// `vectors` copies of x and y side by side where `exec` computes, and what a product needs.

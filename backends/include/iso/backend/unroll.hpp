@@ -17,10 +17,6 @@
 #define ISO_DEVICE_UNROLL_TWICE
 #endif
 
-/// After the parameters of a lambda in a kernel: no call is made of it. GCC compiles a lambda that it
-/// leaves out of line for the baseline's vectors, whatever the kernel around it is compiled for.
-#define ISO_IN_LINE __attribute__((always_inline))
-
 namespace iso::backend {
 namespace detail {
 template <class F, int... I>

@@ -26,41 +26,40 @@ KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t coun
       typename Group::template per_lane<decltype(columns_at(0)(0))> column[Ahead];
       typename Group::template per_lane<decltype(entry_at(0, 0))> entry[Ahead];
       typename Group::template per_lane<decltype(fetch(0))> fetched[Ahead];
-      backend::unrolled<Ahead>([&](auto u) ISO_IN_LINE {
+      backend::unrolled<Ahead>([&](auto u) {
         auto const columns = columns_at(u);
-        group.each([&](int lane) ISO_IN_LINE {
+        group.each([&](int lane) {
           column[u][lane] = columns(lane);
           entry[u][lane] = entry_at(u, lane);
         });
       });
-      auto const fetch_all = [&]() ISO_IN_LINE {
-        backend::unrolled<Ahead>([&](auto u) ISO_IN_LINE {
-          group.each([&](int lane) ISO_IN_LINE { fetched[u][lane] = fetch(column[u][lane]); });
+      auto const fetch_all = [&]() {
+        backend::unrolled<Ahead>([&](auto u) {
+          group.each([&](int lane) { fetched[u][lane] = fetch(column[u][lane]); });
         });
       };
       for (turn = Ahead; turn + Ahead <= count; turn += Ahead) {
         fetch_all();
-        backend::unrolled<Ahead>([&](auto u) ISO_IN_LINE {
+        backend::unrolled<Ahead>([&](auto u) {
           auto const columns = columns_at(turn + u);
-          group.each([&](int lane) ISO_IN_LINE { column[u][lane] = columns(lane); });
+          group.each([&](int lane) { column[u][lane] = columns(lane); });
         });
-        backend::unrolled<Ahead>([&](auto u) ISO_IN_LINE {
-          group.each([&](int lane) ISO_IN_LINE {
+        backend::unrolled<Ahead>([&](auto u) {
+          group.each([&](int lane) {
             add(lane, entry[u][lane], fetched[u][lane]);
             entry[u][lane] = entry_at(turn + u, lane);
           });
         });
       }
       fetch_all();
-      backend::unrolled<Ahead>([&](auto u) ISO_IN_LINE {
-        group.each([&](int lane) ISO_IN_LINE { add(lane, entry[u][lane], fetched[u][lane]); });
+      backend::unrolled<Ahead>([&](auto u) {
+        group.each([&](int lane) { add(lane, entry[u][lane], fetched[u][lane]); });
       });
     }
   }
   for (; turn < count; ++turn) {
     auto const columns = columns_at(turn);
-    group.each([&](int lane)
-                   ISO_IN_LINE { add(lane, entry_at(turn, lane), fetch(columns(lane))); });
+    group.each([&](int lane) { add(lane, entry_at(turn, lane), fetch(columns(lane))); });
   }
 }
 
@@ -102,14 +101,15 @@ struct csr_rows {
     // level-1 cache.
     typename Group::template in_turns<Column> const column(group, columns + piece.first);
     typename Group::template in_turns<Value> const value(group, values + piece.first);
-    auto const columns_at = [&](std::int32_t turn) ISO_IN_LINE {
+    auto const columns_at = [&](std::int32_t turn) {
       return [=, &column](int lane) { return from + std::int32_t(*column.at(turn, lane)); };
     };
-    auto const entry_at = [&](std::int32_t turn, int lane)
-                              ISO_IN_LINE { return entry<Value, 1>{*value.at(turn, lane)}; };
+    auto const entry_at = [&](std::int32_t turn, int lane) {
+      return entry<Value, 1>{*value.at(turn, lane)};
+    };
     std::int32_t const full = piece.count / 32;
     each_turn<Ahead>(group, full, columns_at, entry_at, fetch, add);
-    group.each_below(piece.count - 32 * full, [&](int lane) ISO_IN_LINE {
+    group.each_below(piece.count - 32 * full, [&](int lane) {
       add(lane, entry_at(full, lane), fetch(columns_at(full)(lane)));
     });
   }

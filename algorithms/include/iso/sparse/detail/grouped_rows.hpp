@@ -54,15 +54,17 @@ struct grouped_rows {
     typename Group::template in_turns<Offset> const offset(group, offsets + 32 * piece.first);
     typename Group::template in_turns<entry<Value, R>> const value(group,
                                                                    values + 32 * piece.first);
-    auto const columns_at = [&](std::int32_t slot) ISO_IN_LINE {
+    auto const columns_at = [&](std::int32_t slot) {
       return [=, &offset, from = backend::read_whole(base + slot)](int lane) {
         return from.column(lane, backend::read_once(offset.at(slot, lane)));
       };
     };
-    auto const entry_at = [&](std::int32_t slot, int lane)
-                              ISO_IN_LINE { return backend::kept_once(value.at(slot, lane)); };
-    auto const add_kept = [&](int lane, auto const& kept, auto const& fetched)
-                              ISO_IN_LINE { add(lane, kept.get(), fetched); };
+    auto const entry_at = [&](std::int32_t slot, int lane) {
+      return backend::kept_once(value.at(slot, lane));
+    };
+    auto const add_kept = [&](int lane, auto const& kept, auto const& fetched) {
+      add(lane, kept.get(), fetched);
+    };
     each_turn<Ahead>(group, piece.count, columns_at, entry_at, fetch, add_kept);
   }
 };

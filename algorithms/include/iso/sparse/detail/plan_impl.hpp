@@ -67,6 +67,7 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   auto const rows = detail::rows_of(a);
   spmv_plan<space> plan;
   plan.rows = whole;
+  plan.num_entries = a.num_entries();
   plan.num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
   plan.reach = decltype(plan.reach)(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: reach"),

@@ -88,12 +88,11 @@ struct product_sums {
     backend::unrolled<count>([&](auto n) { group.each([&](int lane) { sum[n][lane] = T(0); }); });
     x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
     matrix.template each<Group::turns_ahead>(
-        group, piece,
-        [&](std::int32_t column) ISO_IN_LINE { return backend::read_whole(in + column); },
-        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) ISO_IN_LINE {
-          backend::unrolled<rows>([&](auto r) ISO_IN_LINE {
+        group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
+        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
+          backend::unrolled<rows>([&](auto r) {
             T const factor = backend::widen<T>(a.row[r]);
-            backend::unrolled<K>([&](auto k) ISO_IN_LINE {
+            backend::unrolled<K>([&](auto k) {
               constexpr int n = int(r) * K + int(k);
               sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
             });

@@ -77,6 +77,7 @@ vector_facts facts_of(View const& v) {
 
 /// The lengths of a plan, to be checked without its memory.
 struct plan_facts {
+  std::int64_t entries;
   std::int64_t rows;
   std::int64_t groups;
   std::int64_t pieces;
@@ -88,9 +89,9 @@ struct plan_facts {
 /// Throws unless the vectors fit a matrix of num_rows x num_cols, and the options are of their
 /// enumerations.
 void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      vector_facts const& x, vector_facts const& y, plan_facts const& plan,
-                      spmv_options const& options, bool float_vectors, std::int64_t scratch,
-                      std::int64_t needed);
+                      std::int64_t num_entries, vector_facts const& x, vector_facts const& y,
+                      plan_facts const& plan, spmv_options const& options, bool float_vectors,
+                      std::int64_t scratch, std::int64_t needed);
 void validate_largest(vector_facts const& x, std::int64_t largest);
 
 template <class Matrix, class T>
@@ -152,12 +153,17 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   auto const in = detail::facts_of(x);
   auto const out = detail::facts_of(y);
   sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
-  detail::validate_product(
-      a.num_rows, a.num_cols, num_groups, in, out,
-      {std::int64_t(plan.reach.extent(0)), plan.num_groups, std::int64_t(plan.pieces.extent(0)),
-       plan.num_long, plan.num_parts, plan.num_working},
-      options, std::is_same_v<scalar, float>, scratch.size(),
-      spmv_bytes_needed<scalar>(a, plan, in.vectors));
+  detail::plan_facts facts{};
+  facts.entries = plan.num_entries;
+  facts.rows = std::int64_t(plan.reach.extent(0));
+  facts.groups = plan.num_groups;
+  facts.pieces = std::int64_t(plan.pieces.extent(0));
+  facts.num_long = plan.num_long;
+  facts.num_parts = plan.num_parts;
+  facts.num_working = plan.num_working;
+  std::int64_t const needed = spmv_bytes_needed<scalar>(a, plan, in.vectors);
+  detail::validate_product(a.num_rows, a.num_cols, num_groups, a.num_entries(), in, out, facts,
+                           options, std::is_same_v<scalar, float>, scratch.size(), needed);
   bool const multiplies = alpha != 0;
   Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
   detail::launch_product<Exec>(

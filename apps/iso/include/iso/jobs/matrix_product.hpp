@@ -8,6 +8,7 @@
 #include <iso/jobs/session.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct apply_request {
   std::string sum = "automatic";  ///< or "ordered" or "order-free"
   double alpha = 1;
   double beta = 0;
-  std::vector<double> x;  ///< empty: ones
-  std::vector<double> y;  ///< empty: zeros; read where beta is not 0
+  std::optional<std::vector<double>> x;  ///< absent: ones
+  std::optional<std::vector<double>> y;  ///< absent: zeros; read where beta is not 0
 };
 
 struct apply_result {
