@@ -8,7 +8,6 @@
 #include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/validate.hpp>
 
-#include <Kokkos_BitManipulation.hpp>
 #include <Kokkos_MathematicalFunctions.hpp>
 
 namespace iso::sparse::detail {
@@ -28,8 +27,7 @@ enum : std::uint32_t {
 };
 constexpr int num_flags = 6;
 
-/// Looks at a row by flags, and counts only where one was seen; thirty-two rows a lane group, since
-/// most rows of a dose matrix are empty.
+/// Looks at a row by flags, and counts only where one was seen.
 template <class Value, class Column>
 struct inspect_kernel {
   csr_rows<Value, Column> rows;
@@ -37,26 +35,16 @@ struct inspect_kernel {
   row_facts* facts;
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t batch) const {
-    typename Group::template per_lane<bool> filled;
-    group.each([&](int lane) {
-      std::int64_t const row = 32 * batch + lane;
-      filled[lane] = row < rows.num_rows && rows.length(row) > 0;
-      if (row < rows.num_rows && !filled[lane]) {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+    if (rows.length(row) == 0) {
+      group.once([&] {
         row_facts empty{};
         empty.least_column = std::numeric_limits<std::int32_t>::max();
         empty.most_column = std::numeric_limits<std::int32_t>::min();
         facts[row] = empty;
-      }
-    });
-    for (std::uint32_t left = group.mask(filled); left != 0; left &= left - 1) {
-      inspect(group, 32 * batch + Kokkos::countr_zero(left));
+      });
+      return;
     }
-  }
-
- private:
-  template <class Group>
-  KOKKOS_FUNCTION void inspect(Group const& group, std::int64_t row) const {
     typename Group::template per_lane<std::uint32_t> seen(0U);
     typename Group::template per_lane<std::int32_t> least(std::numeric_limits<std::int32_t>::max());
     typename Group::template per_lane<std::int32_t> most(std::numeric_limits<std::int32_t>::min());
@@ -80,6 +68,7 @@ struct inspect_kernel {
     });
   }
 
+ private:
   KOKKOS_FUNCTION static std::int32_t within(std::int64_t x) {
     constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -264,7 +253,7 @@ template <execution_space Exec, class Value, class Column>
 void launch_inspect(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
                     row_facts* facts) {
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
-      "iso::sparse::validate: rows", exec, (rows.num_rows + 31) / 32,
+      "iso::sparse::validate: rows", exec, rows.num_rows,
       inspect_kernel<Value, Column>{rows, num_cols, facts});
 }
 
