@@ -147,6 +147,14 @@ TEST_CASE("what is wrong with JSON is said with line and column, without the par
   }
 }
 
+TEST_CASE("what nests too deep for a stack is refused") {
+  for (std::string const field : {"type", "comment"}) {
+    std::string const text =
+        "{\"" + field + "\": " + std::string(100000, '[') + std::string(100000, ']') + "}";
+    CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }), {"g.json", "deeper"}));
+  }
+}
+
 TEST_CASE("a field that stands twice is refused by its place") {
   auto const twice = [](std::string const& text) {
     return refusal([&] { files::parse_geometry(text, "g.json"); });

@@ -303,6 +303,13 @@ TEST_CASE("headers that make no sense are refused by field") {
   CHECK(names(read("b.nii", nifti({4, 2, 3, 4, 9, 1, 1, 1}) + voxels), {"dim[4]", "series"}));
   CHECK(names(read("c.nii", nifti({3, 2, 3, 4, 1, 1, 1, 1}, -1) + voxels), {"pixdim[1]"}));
   CHECK(names(read("d.nii", std::string(400, 'x')), {"magic"}));
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t const at :
+       {std::size_t(256), std::size_t(276), std::size_t(280), std::size_t(324)}) {
+    auto header = nifti();
+    std::memcpy(header.data() + at, &nan, sizeof nan);
+    CHECK(names(read("f.nii", header + voxels), {"f.nii", "not finite"}));
+  }
   CHECK(names(read("e.nii", "x"), {"e.nii", "truncated"}));
   CHECK(names(read("x.jpg", "x"), {".jpg", ".nii.gz"}));
   CHECK(names(refusal([&] { files::read_volume(folder / "none.mha"); }),

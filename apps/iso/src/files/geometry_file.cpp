@@ -193,13 +193,21 @@ std::string plain_sentence(std::string text) {
   return text;
 }
 
-// Refuses what is not JSON, and a field that stands twice in one object.
+// Reading, printing and freeing what is nested take the stack.
+constexpr int deepest_nesting = 32;
+
+// Refuses what is not JSON, what nests too deep, and a field that stands twice in one object.
 json parse(std::string_view text, std::string const& name) {
   open_places open;
   using event = json::parse_event_t;
-  auto const watch = [&](int, event what, json& parsed) {
+  auto const watch = [&](int depth, event what, json& parsed) {
     if (what == event::object_start || what == event::array_start) {
       open.begin(what == event::array_start);
+      if (depth >= deepest_nesting) {
+        detail::refuse(name,
+                       fmt::format("nests deeper than {} objects and lists (no geometry does)",
+                                   deepest_nesting));
+      }
     } else if (what == event::object_end || what == event::array_end) {
       open.end();
     } else if (what == event::value) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 namespace iso::files::detail {
 namespace {
@@ -128,6 +129,15 @@ image_header read_nifti_header(fs::path const& path) {
     if (!std::isfinite(raw.number<float>(at))) {
       refuse(path,
              fmt::format("header field '{}' is not finite", at == 112 ? "scl_slope" : "scl_inter"));
+    }
+  }
+  // quatern_b to qoffset_z, then srow_x to srow_z: where the volume lies.
+  for (auto const& [first, end, name] :
+       {std::tuple{256, 280, "quatern, qoffset"}, std::tuple{280, 328, "srow"}}) {
+    for (int at = first; at < end; at += 4) {
+      if (!std::isfinite(raw.number<float>(std::size_t(at)))) {
+        refuse(path, fmt::format("header fields '{}' hold a number that is not finite", name));
+      }
     }
   }
   return header;

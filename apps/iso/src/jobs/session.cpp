@@ -56,7 +56,7 @@ void observer::step(double fraction, std::string const& what) const {
     progress(fraction, what);
   }
   if (cancelled && cancelled()) {
-    throw iso::cancelled("cancelled (nothing was written)");
+    throw iso::cancelled("cancelled");
   }
 }
 
