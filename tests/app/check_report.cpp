@@ -65,8 +65,11 @@ void check_complete(json const& document, char const* table) {
   }
   std::ifstream lines(table);
   int promised = 0;
+  bool optional = false;  // a header that verify is built without: its own test looks at it
   for (std::string line; std::getline(lines, line);) {
-    if (promises_bits(line)) {
+    optional =
+        line.starts_with("## ") ? line.find("kokkos_kernels.hpp") != std::string::npos : optional;
+    if (promises_bits(line) && !optional) {
       auto const name = line.substr(3, line.find('`', 3) - 3);
       expect(run.contains(name), "no operation runs " + name + " (add one to verify's table)");
       ++promised;
