@@ -33,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t coun
           entry[u][lane] = entry_at(u, lane);
         });
       });
-      auto const fetch_all = [&]() {
+      auto const fetch_all = [&] {
         backend::unrolled<Ahead>([&](auto u) {
           group.each([&](int lane) { fetched[u][lane] = fetch(column[u][lane]); });
         });

@@ -189,6 +189,7 @@ struct product_finish {
   KOKKOS_FUNCTION std::int64_t first_piece(std::int64_t place) const {
     return place < num_long ? first_part[place] : place - num_long + num_parts;
   }
+
   /// Of the pieces' sums, from the first to the last.
   template <class SumOf>
   KOKKOS_FORCEINLINE_FUNCTION T total(std::int64_t index, SumOf const& sum_of) const {
