@@ -281,10 +281,32 @@ std::vector<double> optimise(Exec const& exec, std::string const& name) {
   return {result.data(), result.data() + result.size()};
 }
 
+/// False, with a sentence on standard error, unless the arguments name one backend of this build
+/// or none.
+bool understood(int argc, char** argv) {
+  std::string known;
+  bool found = argc < 2;
+  iso::backend::for_each([&](auto tag) {
+    known.append(known.empty() ? "" : ", ").append(tag.name);
+    found = found || tag.name == argv[1];
+  });
+  if (argc > 2) {
+    std::fprintf(stderr, "spot_weights: '%s' follows the backend (one argument is taken)\n",
+                 argv[2]);
+  } else if (!found) {
+    std::fprintf(stderr, "spot_weights: backend '%s' is not in this build (there are %s)\n",
+                 argv[1], known.c_str());
+  }
+  return argc <= 2 && found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
+  if (!understood(argc, argv)) {
+    return 2;
+  }
   std::vector<double> first;
   bool good = true;
   iso::backend::for_each([&](auto tag) {

@@ -4,8 +4,9 @@
 
 A level is the words `Determinism: LEVEL` in a `///` comment, LEVEL being backend_to_backend,
 run_to_run or not_guaranteed; what follows in the same sentence, or the next one, is the remark.
-Functions are read from the public headers, outside of `detail` folders and namespaces. A level is
-required of all functions in algorithms/ and of those core/ and backends/ headers whose functions
+Functions are read from the public headers, outside of `detail` folders and namespaces, and classes
+that state a level, which is that of their members. A level is
+required of all functions in algorithms/ and core/ and of those backends/ headers whose functions
 compute (REQUIRED below); a function elsewhere is listed when it states one. Overloads and later
 definitions of one name count as one.
 
@@ -22,8 +23,7 @@ LEVELS = ("backend_to_backend", "run_to_run", "not_guaranteed")
 HEADERS = ("algorithms/include/iso/*/*.hpp", "backends/include/iso/backend/*.hpp",
            "core/include/iso/core/*.hpp")
 REQUIRED = re.compile(
-    r"^algorithms/|^backends/include/iso/backend/(ceilings|device_facts|lane_group)\.hpp$"
-    r"|^core/include/iso/core/math\.hpp$"
+    r"^algorithms/|^core/|^backends/include/iso/backend/(ceilings|device_facts|lane_group)\.hpp$"
 )
 NOT_A_FUNCTION = re.compile(
     r"^(?:extern\s|using\s|static_assert|template\s*<\s*>|struct\s|class\s|enum\s|union\s|concept\s"
@@ -88,6 +88,12 @@ def function_name(statement):
     return None
 
 
+def class_name(statement):
+    """The name of the class that the statement begins, or None."""
+    found = re.match(r"(?:class|struct)\s+(\w+)", without_template_head(statement))
+    return found.group(1) if found else None
+
+
 class Reader:
     """Namespace-scope declarations of one header, with the doc comment before each."""
 
@@ -122,6 +128,8 @@ class Reader:
             self.scopes.append(namespace.group(1))
         else:
             name = function_name(self.statement)
+            if not name and c == "{" and level_of(self.doc):
+                name = class_name(self.statement)
             if name:
                 self.found.append(("::".join([*self.scopes, name]), self.doc))
             if c == "{":
@@ -205,6 +213,11 @@ int odd();
 struct thing {
   void member();
 };
+/// Of all its members. Determinism: run_to_run.
+template <class E>
+class promising {
+  void member();
+};
 template <class E, class T>
 void stated(E const& e, options const& o) {}
 }  // namespace iso::ct
@@ -213,7 +226,10 @@ void stated(E const& e, options const& o) {}
 
 def self_test():
     rows, faults = collect([("algorithms/include/iso/ct/x.hpp", SELF_TEST)])
-    good = [row[1:] for row in rows] == [("iso::ct::stated", "backend_to_backend", "one order")]
+    good = [row[1:] for row in rows] == [
+        ("iso::ct::stated", "backend_to_backend", "one order"),
+        ("iso::ct::promising", "run_to_run", ""),
+    ]
     bad = len(faults) == 2 and "iso::ct::silent" in faults[0] and "perhaps" in faults[1]
     return 0 if good and bad else 1
 

@@ -1,106 +1,297 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what `iso matrix bench --json BENCH.json` measured: one roofline a backend.
+"""The roofline of the dose-matrix products: every variant and every peer, one figure a backend.
 
-The roof is that of the machine, measured in the same run: memory read rate times intensity, and
-the rate of fma in double. A point is a variant of the product: its operations over the bytes that
-it must move at least, and its operations a second. Needs matplotlib (scripts/setup.sh makes
-.deps/venv).
+    iso matrix bench plan.h5 --json bench.json
+    matrix_roofline.py bench.json --output figures
 
-Usage: matrix_roofline.py BENCH.json FIGURE.png
-       matrix_roofline.py --self-test
+    iso_pack_matrix plan.h5 plan.raw                    # peers on the same matrix
+    ISO_BENCH_MATRIX=plan.raw iso_bench_spmv --benchmark_filter='^(ceilings|peer/real)/' \\
+        --benchmark_out=peers.json --benchmark_out_format=json
+    matrix_roofline.py bench.json peers.json --output figures
+
+    iso_bench_spmv --benchmark_out=rows.json --benchmark_out_format=json
+    matrix_roofline.py rows.json --matrix prostate --output figures
+
+Reads JSON of `iso matrix bench` and of `iso_bench_spmv`, any number of files of one machine. Writes
+roofline_<name>_<backend>.png and .json: the machine's measured ceilings as lines, every variant and
+peer as a point (operations a byte that must move, and operations a second); and, where there are
+such rows, configurations_<name>_<backend>.png and .json: what each kernel reaches by threads a
+block. Nothing is typed in: figures come from the rows alone. The axes are those of figures 3 and 4
+of Liu et al. 2021. Needs matplotlib (scripts/setup.sh makes .deps/venv).
 """
+import argparse
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
-MARKERS = {"csr32": "o", "csr16": "s", "grouped2": "^", "grouped4": "D", "grouped8": "v"}
-COLOURS = {"half": "tab:blue", "float": "tab:orange", "double": "tab:green"}
+FAMILIES = {
+    # rows' first name: marker, colour, legend
+    "spmv": ("o", "tab:blue", "this library"),
+    "peer": ("s", "tab:red", "peers"),
+    "raw": ("^", "tab:green", "by hand"),
+}
+MOST_NAMES = 48
 
 
-def points(document, backend):
-    """(intensity in flop/byte, Gflop/s, row) of every variant of one backend."""
-    for row in document["rows"]:
-        if row["backend"] == backend:
-            yield row["flops"] / row["bytes"], row["flops"] / row["time_ms"] / 1e6, row
+def point(family, product, backend, flops, byte_count, seconds, row):
+    return {
+        "family": family,
+        "product": product,
+        "backend": backend,
+        "chosen": bool(row.get("chosen")),
+        "operations_per_byte": flops / byte_count,
+        "gflops": 1e-9 * flops / seconds,
+        "gbytes_per_second": 1e-9 * byte_count / seconds,
+        "share_of_ceiling": row["share_of_ceiling"],
+        "milliseconds": 1e3 * seconds,
+        "error": row["error"],
+    }
 
 
-def draw_one(axes, document, machine):
-    read, most = machine["ceilings"]["read"] / 1e9, machine["ceilings"]["fp64"] / 1e9
-    all_points = list(points(document, machine["backend"]))
-    low = min(p[0] for p in all_points) / 2
-    high = max([p[0] for p in all_points] + [most / read]) * 2
-    corner = most / read
-    axes.loglog([low, corner, high], [low * read, most, most], color="black", linewidth=1)
-    for intensity, rate, row in all_points:
-        marker = MARKERS[row["format"].split("x")[0]]
-        filled = row["sum"] == "order-free"
-        colour = COLOURS[row["values"]]
-        axes.plot(intensity, rate, marker, color=colour, fillstyle="full" if filled else "none",
-                  markersize=9 if row["chosen"] else 6)
-    axes.set_title(f"{machine['backend']}: {machine.get('processor', '')}\n"
-                   f"read {read:.4g} GB/s, fp64 {most:.4g} Gflop/s", fontsize=9)
-    axes.set_xlabel("flop / byte")
-    axes.set_ylabel("Gflop/s")
-    axes.grid(True, which="both", linewidth=0.3)
+class tool_file:
+    """What `iso matrix bench --json` wrote: one matrix, no peers."""
+
+    def __init__(self, document):
+        self.rows = document["rows"]
+        self.machines = {m["backend"]: m for m in document["machine"]["backends"]}
+
+    def backends(self, _):
+        return {row["backend"] for row in self.rows}
+
+    def ceilings(self, backend):
+        return self.machines.get(backend, {}).get("ceilings", {})
+
+    def processor(self, backend):
+        return self.machines.get(backend, {}).get("processor", "")
+
+    def points(self, backend, _):
+        for row in self.rows:
+            if row["backend"] == backend:
+                yield point("spmv", row["variant"], backend, row["flops"], row["bytes"],
+                            1e-3 * row["time_ms"], row)
+
+    def sweep(self, _backend, _matrix):
+        return {}
 
 
-def legend(figure, lines):
-    handles = [lines([], [], marker=m, color="gray", linestyle="", fillstyle="none", label=name)
-               for name, m in MARKERS.items()]
-    handles += [lines([], [], marker="o", color=c, linestyle="", label=name)
-                for name, c in COLOURS.items()]
-    handles.append(lines([], [], marker="o", color="gray", linestyle="", fillstyle="none",
-                         label="ordered"))
-    handles.append(lines([], [], marker="o", color="gray", linestyle="", label="order-free"))
-    figure.legend(handles=handles, loc="lower center", ncols=5, fontsize=8)
+class benchmark_file:
+    """What `iso_bench_spmv --benchmark_out` wrote: several matrices, peers, ceilings as rows."""
+
+    def __init__(self, document):
+        self.context = document["context"]
+        self.rows = []
+        for row in document["benchmarks"]:
+            if not row.get("error_occurred"):
+                name = [p for p in row["name"].split("/")
+                        if p != "manual_time" and not p.startswith("iterations:")]
+                self.rows.append((name, row))
+
+    def products(self, matrix):
+        for name, row in self.rows:
+            if len(name) == 6 and name[0] in FAMILIES and name[1] == matrix and "gflops" in row:
+                yield name, row
+
+    def backends(self, matrix):
+        return {name[5] for name, _ in self.products(matrix)}
+
+    def ceilings(self, backend):
+        for name, row in self.rows:
+            if name[:2] == ["ceilings", backend]:
+                return {k: row[k] for k in ("read", "copy", "l2", "fp32", "fp64") if row.get(k)}
+        return {}
+
+    def processor(self, backend):
+        return self.context.get(f"{backend}.processor", "")
+
+    def points(self, backend, matrix):
+        for name, row in self.products(matrix):
+            if name[5] == backend:
+                product = ("" if name[2] == "A" else "A^T ") + name[3]
+                product += "" if name[4] == "-" else f" {name[4]}"
+                yield point(name[0], product, backend, row["flops"], row["bytes"],
+                            1e-9 * row["flops"] / row["gflops"], row)
+
+    def sweep(self, backend, matrix):
+        """GFLOP/s by threads a block, for each kernel of the configuration rows."""
+        sweep = {}
+        for name, row in self.rows:
+            if name[0] != "configurations" or name[1] != matrix or name[5] != backend:
+                continue
+            found = re.fullmatch(r"(.+)_t(\d+)", name[3])
+            if found and "gflops" in row:
+                kernel = found[1] + ("" if name[4] == "-" else f" {name[4]}")
+                sweep.setdefault(kernel, {})[int(found[2])] = row["gflops"]
+        return {kernel: dict(sorted(points.items())) for kernel, points in sweep.items()}
 
 
-def draw(document, target):
+def opened(path):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if document.get("operation") == "matrix bench":
+        return tool_file(document)
+    if "benchmarks" in document:
+        return benchmark_file(document)
+    raise SystemExit(f"'{path}' was written neither by `iso matrix bench` nor by iso_bench_spmv")
+
+
+def draw_roofs(axes, points, ceilings):
+    least = 0.6 * min(p["operations_per_byte"] for p in points)
+    most = max(2.5 * max(p["operations_per_byte"] for p in points), 4 * least)
+    edges = [least * (most / least) ** (i / 99) for i in range(100)]
+    peak = ceilings.get("fp64", 1e99)
+    for name, style in (("read", "-"), ("l2", ":")):
+        if ceilings.get(name):
+            roof = [1e-9 * min(ceilings[name] * x, peak) for x in edges]
+            axes.plot(edges, roof, "k" + style, lw=1.2,
+                      label=f"{name} ceiling, {1e-9 * ceilings[name]:.4g} GB/s")
+
+
+def draw_roofline(plt, points, ceilings, title, path):
+    figure, axes = plt.subplots(figsize=(10, 6.5))
+    draw_roofs(axes, points, ceilings)
+    for family, (marker, colour, label) in FAMILIES.items():
+        own = [p for p in points if p["family"] == family]
+        if own:
+            axes.scatter([p["operations_per_byte"] for p in own], [p["gflops"] for p in own],
+                         marker=marker, c=colour, s=[70 if p["chosen"] else 28 for p in own],
+                         label=label, zorder=3, edgecolors="white", linewidths=0.5)
+    # Names stand beside the figure, in the order of the points' heights.
+    names = []
+    for number, p in enumerate(points, 1):
+        if number <= MOST_NAMES:
+            axes.annotate(str(number), (p["operations_per_byte"], p["gflops"]), fontsize=6,
+                          textcoords="offset points", xytext=(4, 3))
+            names.append(f"{number:2d} {p['product']}  {p['gflops']:.4g}"
+                         f"{'  chosen' if p['chosen'] else ''}")
+    figure.text(0.665, 0.95, "GFLOP/s\n" + "\n".join(names), fontsize=6, va="top",
+                family="monospace")
+    axes.set(xscale="log", yscale="log", xlabel="operations a byte (matrix and vectors once)",
+             ylabel="GFLOP/s", title=title)
+    axes.set_ylim(bottom=0.5 * min(p["gflops"] for p in points))
+    axes.grid(True, which="both", alpha=0.25)
+    axes.legend(fontsize=8, loc="lower right")
+    figure.subplots_adjust(left=0.08, right=0.65)
+    save(plt, figure, path)
+
+
+def draw_sweep(plt, sweep, title, path):
+    figure, axes = plt.subplots(figsize=(8, 5))
+    for kernel, points in sweep.items():
+        axes.plot(list(points), list(points.values()), "o-", label=kernel)
+    ticks = sorted({t for points in sweep.values() for t in points})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks, [str(t) for t in ticks])
+    axes.set(xlabel="threads a block", ylabel="GFLOP/s", title=title)
+    axes.set_ylim(bottom=0)
+    axes.grid(True, alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    save(plt, figure, path)
+
+
+def save(plt, figure, path):
+    part = path.with_suffix(".part.png")
+    figure.savefig(part, dpi=160)
+    plt.close(figure)
+    os.replace(part, path)
+
+
+def write(path, content):
+    part = path.with_suffix(".part.json")
+    part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def first(found):
+    return next((x for x in found if x), None)
+
+
+def draw(files, backend, matrix, name, transposed, folder):
+    """The files of one backend; false where they have no point of it."""
     import matplotlib
 
     matplotlib.use("Agg")
-    from matplotlib import lines, pyplot
+    from matplotlib import pyplot as plt
 
-    machines = [m for m in document["machine"]["backends"]
-                if any(points(document, m["backend"]))]
-    figure, axes = pyplot.subplots(1, len(machines), figsize=(5 * len(machines), 5), squeeze=False)
-    for one, machine in zip(axes[0], machines):
-        draw_one(one, document, machine)
-    legend(figure, lines.Line2D)
-    figure.tight_layout(rect=(0, 0.12, 1, 1))
-    part = pathlib.Path(f"{target}.part.png")
-    figure.savefig(part, dpi=150)
-    os.replace(part, target)
+    points = [p for f in files for p in f.points(backend, matrix)
+              if transposed or not p["product"].startswith("A^T")]
+    if not points:
+        return False
+    points.sort(key=lambda p: -p["gflops"])
+    ceilings = first(f.ceilings(backend) for f in files)
+    if not ceilings:
+        raise SystemExit(f"no ceilings of {backend}: run the benchmark with its rows ceilings/")
+    machine = first(f.processor(backend) for f in files) or backend
+    folder.mkdir(parents=True, exist_ok=True)
+    title, stem = f"{name}, {backend}: {machine}", f"{name}_{backend}"
+    about = {"matrix": name, "machine": machine, "backend": backend}
+    draw_roofline(plt, points, ceilings, title, folder / f"roofline_{stem}.png")
+    write(folder / f"roofline_{stem}.json", about | {"ceilings": ceilings, "points": points})
+    print(folder / f"roofline_{stem}.png")
+    sweep = first(f.sweep(backend, matrix) for f in files)
+    if sweep:
+        draw_sweep(plt, sweep, title, folder / f"configurations_{stem}.png")
+        write(folder / f"configurations_{stem}.json", about | {"gflops_by_threads": sweep})
+        print(folder / f"configurations_{stem}.png")
+    return True
 
 
 def self_test():
-    row = {"backend": "serial", "values": "half", "format": "grouped4x8", "sum": "ordered",
-           "chosen": True, "flops": 2e6, "bytes": 4e6, "time_ms": 0.5}
-    document = {"rows": [row], "machine": {"backends": [
-        {"backend": "serial", "ceilings": {"read": 1e10, "fp64": 1e11}}]}}
-    if [p[:2] for p in points(document, "serial")] != [(0.5, 4.0)]:
-        return 1
-    with tempfile.TemporaryDirectory() as folder:
-        target = pathlib.Path(folder) / "roofline.png"
-        draw(document, target)
-        return 0 if target.read_bytes().startswith(b"\x89PNG") else 1
+    row = {"backend": "serial", "variant": "half grouped4x8 ordered", "chosen": True, "flops": 2e6,
+           "bytes": 4e6, "time_ms": 0.5, "share_of_ceiling": 0.8, "error": 0}
+    tool = {"operation": "matrix bench", "rows": [row], "machine": {"backends": [
+        {"backend": "serial", "processor": "X", "ceilings": {"read": 1e10, "fp64": 1e11}}]}}
+    peer = {"flops": 2e6, "bytes": 8e6, "gflops": 2.0, "share_of_ceiling": 0.4, "error": 1e-7}
+    bench = {"context": {}, "benchmarks": [
+        peer | {"name": "peer/real/A/eigen_float/-/serial/iterations:7/manual_time"},
+        peer | {"name": "peer/real/AT/eigen_float/-/serial/manual_time"},
+        peer | {"name": "peer/liver/A/eigen_float/-/serial/manual_time"},
+        peer | {"name": "configurations/real/A/warp_t128/-/serial/manual_time"},
+        {"name": "spmv/real/A/csr16_half/-/serial/manual_time", "refused": 1}]}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for stem, document in (("bench", tool), ("peers", bench)):
+            (folder / f"{stem}.json").write_text(json.dumps(document), encoding="utf-8")
+        paths = [str(folder / "bench.json"), str(folder / "peers.json")]
+        if main(paths + ["--output", str(folder / "out")]) != 0:
+            return 1
+        drawn = json.loads((folder / "out" / "roofline_bench_serial.json").read_text())
+        seen = [(p["family"], p["operations_per_byte"], round(p["gflops"], 9), p["chosen"])
+                for p in drawn["points"]]
+        sweep = json.loads((folder / "out" / "configurations_bench_serial.json").read_text())
+        good = seen == [("spmv", 0.5, 4.0, True), ("peer", 0.25, 2.0, False)]
+        good = good and sweep["gflops_by_threads"] == {"warp": {"128": 2.0}}
+        picture = folder / "out" / "roofline_bench_serial.png"
+        return 0 if good and picture.read_bytes().startswith(b"\x89PNG") else 1
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
+def arguments(given):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=pathlib.Path, nargs="+",
+                        help="JSON of `iso matrix bench` or of iso_bench_spmv")
+    parser.add_argument("--backend", help="serial, openmp or cuda; all where absent")
+    parser.add_argument("--matrix", help="of iso_bench_spmv's: liver where absent; real beside a "
+                                         "file of `iso matrix bench`")
+    parser.add_argument("--transposed", action="store_true", help="the benchmark's rows AT too")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder")
+    return parser.parse_args(given)
+
+
+def main(words):
+    if words == ["--self-test"]:
         return self_test()
-    if len(arguments) != 2:
-        print(__doc__)
-        return 2
-    with open(arguments[0], encoding="utf-8") as source:
-        document = json.load(source)
-    if document.get("operation") != "matrix bench":
-        print(f"'{arguments[0]}' was not written by `iso matrix bench --json`", file=sys.stderr)
-        return 2
-    draw(document, arguments[1])
+    given = arguments(words)
+    files = [opened(path) for path in given.rows]
+    tools = [path for path, f in zip(given.rows, files) if isinstance(f, tool_file)]
+    matrix = given.matrix or ("real" if tools else "liver")
+    name = tools[0].stem if tools else matrix
+    backends = {given.backend} if given.backend else {b for f in files for b in f.backends(matrix)}
+    drawn = [draw(files, b, matrix, name, given.transposed, given.output) for b in sorted(backends)]
+    if not any(drawn):
+        raise SystemExit(f"no rows of {matrix} in {', '.join(str(p) for p in given.rows)}")
     return 0
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/ceilings.hpp>
+#include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/core/check.hpp>
 
@@ -17,6 +18,10 @@ namespace {
 using detail::host_rates;
 
 using clock = std::chrono::steady_clock;
+
+// When enough rounds are enough.
+constexpr double agreement = 0.05;
+constexpr double most_seconds = 2;
 
 double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
@@ -54,12 +59,12 @@ class host_machine {
   [[nodiscard]] int workers() const { return workers_; }
 
   /// Seconds of the fastest run of body(worker) on all workers: of `repeats` runs, or of what a
-  /// tenth of a second holds, and three at least.
+  /// twentieth of a second holds, and three at least.
   template <class Body>
   double seconds(resource uses, Body const& body) const {
     double best = std::numeric_limits<double>::infinity();
     double spent = 0;
-    for (int run = 0; repeats_ > 0 ? run < repeats_ : run < 3 || spent < 0.1; ++run) {
+    for (int run = 0; repeats_ > 0 ? run < repeats_ : run < 3 || spent < 0.05; ++run) {
       double const all = once(body);
       spent += all;
       best = std::min(best, uses == resource::own ? slowest_worker() : all);
@@ -115,38 +120,51 @@ std::int64_t working_set(ceiling_options const& options) {
 
 // Each worker touches first what it reads later: pages lie in its own memory domain.
 template <class Exec>
-void measure_memory(host_machine<Exec> const& machine, host_rates const& rates, std::int64_t bytes,
-                    ceilings& result) {
-  std::size_t const own = share(bytes, machine.workers());
-  // A line more than needed, and a start on a line, for the aligned vectors.
-  Kokkos::View<float*, Kokkos::HostSpace> const storage(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "iso::backend::ceilings memory"),
-      own * std::size_t(machine.workers()) + 16);
-  float* const data = detail::align_to_line(storage.data());
-  auto const begin = [=](std::int64_t worker) { return data + own * std::size_t(worker); };
+class memory_arrays {
+ public:
+  memory_arrays(host_machine<Exec> const& machine, std::int64_t bytes)
+      : machine_(machine),
+        own_(share(bytes, machine.workers())),
+        // A line more than needed, and a start on a line, for the aligned vectors.
+        storage_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "iso::backend::ceilings memory"),
+                 own_ * std::size_t(machine.workers()) + 16),
+        data_(detail::align_to_line(storage_.data())) {
+    machine.once([own = own_, data = data_](std::int64_t worker) {
+      float* const mine = data + own * std::size_t(worker);
+      for (std::size_t i = 0; i < own; ++i) {
+        mine[i] = float(i % 1021U) * 0.0009765625F;
+      }
+      return mine[own / 2];
+    });
+  }
 
-  machine.once([=](std::int64_t worker) {
-    float* const mine = begin(worker);
-    for (std::size_t i = 0; i < own; ++i) {
-      mine[i] = float(i % 1021U) * 0.0009765625F;
-    }
-    return mine[own / 2];
-  });
-  double const moved = double(own) * double(machine.workers()) * sizeof(float);
-  result.read = moved / machine.seconds(resource::shared, [=](std::int64_t worker) {
-    return rates.read(begin(worker), own);
-  });
-  result.copy = moved / machine.seconds(resource::shared, [=](std::int64_t worker) {
-    float* const mine = begin(worker);
-    rates.copy(mine, mine + own / 2, own / 2);
-    return mine[own - 1];
-  });
-  result.triad = 0.75 * moved / machine.seconds(resource::shared, [=](std::int64_t worker) {
-    float* const mine = begin(worker);
-    rates.triad(mine, mine + own / 4, 0.5F, mine + own / 2, own / 4);
-    return mine[own / 2];
-  });
-}
+  void measure(host_rates const& rates, ceilings& result) const {
+    std::size_t const own = own_;
+    auto const begin = [own, data = data_](std::int64_t worker) {
+      return data + own * std::size_t(worker);
+    };
+    double const moved = double(own) * double(machine_.workers()) * sizeof(float);
+    result.read = moved / machine_.seconds(resource::shared, [=](std::int64_t worker) {
+      return rates.read(begin(worker), own);
+    });
+    result.copy = moved / machine_.seconds(resource::shared, [=](std::int64_t worker) {
+      float* const mine = begin(worker);
+      rates.copy(mine, mine + own / 2, own / 2);
+      return mine[own - 1];
+    });
+    result.triad = 0.75 * moved / machine_.seconds(resource::shared, [=](std::int64_t worker) {
+      float* const mine = begin(worker);
+      rates.triad(mine, mine + own / 4, 0.5F, mine + own / 2, own / 4);
+      return mine[own / 2];
+    });
+  }
+
+ private:
+  host_machine<Exec> const& machine_;
+  std::size_t own_;
+  Kokkos::View<float*, Kokkos::HostSpace> storage_;
+  float* data_;
+};
 
 template <class Exec>
 double measure_cache(host_machine<Exec> const& machine, host_rates const& rates,
@@ -185,12 +203,16 @@ ceilings measure(Exec const& exec, ceiling_options const& options) {
   host_machine<Exec> const machine(exec, options);
   host_rates const& rates =
       detail::host_vector_bytes() >= 64 ? detail::host_rates_wide() : detail::host_rates_base();
-  ceilings result;
-  measure_memory(machine, rates, working_set(options), result);
-  result.l1 = measure_cache(machine, rates, detail::host_l1_bytes());
-  result.l2 = measure_cache(machine, rates, detail::host_l2_bytes());
-  measure_arithmetic(machine, rates, result);
-  return result;
+  memory_arrays<Exec> const memory(machine, working_set(options));
+  auto const round = [&] {
+    ceilings result;
+    memory.measure(rates, result);
+    result.l1 = measure_cache(machine, rates, detail::host_l1_bytes());
+    result.l2 = measure_cache(machine, rates, detail::host_l2_bytes());
+    measure_arithmetic(machine, rates, result);
+    return result;
+  };
+  return options.repeats > 0 ? round() : detail::best_of_rounds(round, agreement, most_seconds);
 }
 
 }  // namespace

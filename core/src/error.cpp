@@ -30,9 +30,5 @@ void throw_invalid_argument(std::string_view format, std::initializer_list<messa
   throw invalid_argument(message(format, args));
 }
 
-void throw_file_error(std::string_view format, std::initializer_list<message_arg> args) {
-  throw file_error(message(format, args));
-}
-
 }  // namespace detail
 }  // namespace iso

@@ -4,7 +4,6 @@
 #include "support/bench.hpp"
 
 #include <iso/backend/ceilings.hpp>
-#include <iso/backend/registry.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -29,17 +28,14 @@ void measure(benchmark::State& state) {
   state.counters["fp16"] = best.fp16;
   state.counters["fp32"] = best.fp32;
   state.counters["fp64"] = best.fp64;
+  state.counters["spread"] = best.spread;
 }
 
-int const registered = [] {
-  iso::backend::for_each([](auto tag) {
-    using exec = typename decltype(tag)::execution_space;
-    benchmark::RegisterBenchmark(("ceilings/" + std::string(tag.name)).c_str(), measure<exec>)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMillisecond);
-  });
-  return 0;
-}();
+int const registered = iso::perf::add_rows_of_backends([]<class Exec>(std::string const& name) {
+  benchmark::RegisterBenchmark(("ceilings/" + name).c_str(), measure<Exec>)
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
+});
 
 }  // namespace

@@ -10,14 +10,12 @@
 #include "support/bench.hpp"
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -135,13 +133,6 @@ class sparse_rows {
   Kokkos::View<double*, space> x_{"x", std::size_t(num_columns)};
 };
 
-template <class View>
-bool same_bits(View const& a, View const& b) {
-  auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
-  auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
-  return std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
-}
-
 enum class order { as_lane_group, other };
 
 /// Twin: void(row_arrays<T>), enqueues on exec.
@@ -160,7 +151,7 @@ void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order 
   by_hand();
   exec.fence("iso::perf: warm");
   if (twin_order == order::as_lane_group && !same_bits(y, y_twin)) {
-    state.SkipWithError("the lane group and the loop by hand differ in bits");
+    fail(state, "the lane group and the loop by hand differ in bits");
     return;
   }
   int const calls = backend::is_device<Exec> ? 10 : 1;
@@ -223,12 +214,8 @@ void add_rows_of(std::string const& name) {
 #endif
 }
 
-int const registered = [] {
-  backend::for_each([](auto tag) {
-    add_rows_of<typename decltype(tag)::execution_space>(std::string(tag.name));
-  });
-  return 0;
-}();
+int const registered =
+    add_rows_of_backends([]<class Exec>(std::string const& name) { add_rows_of<Exec>(name); });
 
 }  // namespace
 }  // namespace iso::perf

@@ -59,29 +59,6 @@ class gathering_group : public backend::detail::host_lane_group<VectorBytes> {
   }
 };
 
-/// As for_each_lane_group, with the groups above.
-template <class Kernel>
-struct gathering_body {
-  Kernel kernel;
-  int vector_bytes;
-
-  void operator()(std::int64_t index) const {
-#ifdef ISO_HOST_WIDE
-    if (vector_bytes == 64) {
-      wide(kernel, index);
-      return;
-    }
-#endif
-    kernel(gathering_group<32>{}, index);
-  }
-
-#ifdef ISO_HOST_WIDE
-  ISO_HOST_WIDE static void wide(Kernel const& kernel, std::int64_t index) {
-    kernel(gathering_group<64>{}, index);
-  }
-#endif
-};
-
 /// How the work is cut up, which changes no bit: neighbouring u that are walked together, and rows
 /// of 32 pixels along v.
 template <int Fans, int Rows>
@@ -112,7 +89,8 @@ void four_gathers(Exec const& exec, ct::staged_geometry<typename Exec::memory_sp
   using policy =
       Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("iso::perf::four_gathers", policy(exec, 0, kernel.num_groups()),
-                       gathering_body<kernel_type>{kernel, backend::detail::host_vector_bytes()});
+                       backend::detail::host_body<kernel_type, gathering_group>{
+                           kernel, backend::detail::host_vector_bytes()});
 }
 
 }  // namespace iso::perf

@@ -6,13 +6,15 @@
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/sparse/validate.hpp>
+#include <iso/sparse/validate_grouped.hpp>
 
 namespace iso::perf {
 namespace {
 
-template <class Exec, class F>
-void add(matrix_source const& source, std::string const& backend, char const* what, F const& f) {
+/// Times f(state, exec, make(exec, the matrix)) without `make`.
+template <class Exec, class Make, class F>
+void add_made(matrix_source const& source, std::string const& backend, char const* what,
+              Make const& make, F const& f) {
   row_name const name{"convert", source.name, what, "-", backend, way::forward};
   add_row(name, 3, [=](benchmark::State& state, row_name const& row) {
     Exec const exec;
@@ -21,7 +23,8 @@ void add(matrix_source const& source, std::string const& backend, char const* wh
     auto const product = std::make_shared<library_product<Exec, wide_csr<Exec>, double>>(
         exec, a, 1, sparse::spmv_options{.sum = sparse::sum_order::ordered});
     rival const other{"products csr32_half ordered", [product] { (*product)(); }};
-    auto const times = time_in_turn(state, exec, [&] { f(state, exec, a); }, other);
+    auto const made = make(exec, a);
+    auto const times = time_in_turn(state, exec, [&] { f(state, exec, made); }, other);
     model const work{matrix_bytes(a), 0};
     ceiling const at_most{.bytes_per_second = ceilings_of(exec).read};
     state.counters["products"] = times.seconds / times.rival_seconds;
@@ -36,6 +39,11 @@ void add(matrix_source const& source, std::string const& backend, char const* wh
   });
 }
 
+template <class Exec, class F>
+void add(matrix_source const& source, std::string const& backend, char const* what, F const& f) {
+  add_made<Exec>(source, backend, what, [](Exec const&, auto const& a) { return a; }, f);
+}
+
 }  // namespace
 
 template <class Exec>
@@ -48,6 +56,12 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
                      {.values = sparse::csr_demands::of_values::finite,
                       .columns = sparse::csr_demands::of_columns::ascending});
   });
+  add_made<Exec>(
+      source, backend, "validate_grouped4_16",
+      [](Exec const& exec, auto const& a) {
+        return sparse::make_grouped<4, std::uint16_t>(exec, a);
+      },
+      [](state_type&, Exec const& exec, auto const& a) { sparse::validate(exec, a); });
   add<Exec>(source, backend, "make_bounds",
             [](state_type&, Exec const& exec, auto const& a) { sparse::make_bounds(exec, a); });
   add<Exec>(source, backend, "make_plan",

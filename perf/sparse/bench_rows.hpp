@@ -19,6 +19,10 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
 template <class Exec>
 void add_peer_rows(matrix_source const& source, std::string const& backend);
 
+/// Formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
+template <class Exec>
+void add_choice_rows(matrix_source const& source, std::string const& backend);
+
 #if ISO_HAS_CUDA
 /// Products by hand and the sweep of their block sizes: bench_raw.cpp.
 void add_raw_rows(matrix_source const& source);

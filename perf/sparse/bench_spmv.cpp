@@ -5,6 +5,7 @@
 //   spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
 //   peer/...                                                        bench_peers.cpp
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
+//   choice/...                                                      bench_choice.cpp
 //   convert/...                                                     bench_conversions.cpp
 //   growth/liver_<non-zeros>/A/grouped4_16_half/<sum>/<backend>      growth.py
 //
@@ -228,6 +229,9 @@ void add_rows_of(std::string const& backend) {
     }
 #endif
     add_conversion_rows<Exec>(source, backend);
+  }
+  for (auto const& source : choice_sources(where)) {
+    add_choice_rows<Exec>(source, backend);
   }
   add_growth<Exec>(backend);
 }

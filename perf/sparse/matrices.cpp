@@ -80,4 +80,8 @@ std::vector<matrix_source> matrix_sources(machine where) {
   return all;
 }
 
+std::vector<matrix_source> choice_sources(machine where) {
+  return matrix_sources(where == machine::one_thread ? machine::threads : where);
+}
+
 }  // namespace iso::perf

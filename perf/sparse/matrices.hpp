@@ -38,6 +38,9 @@ enum class machine { device, threads, one_thread };
 /// ISO_BENCH_NONZEROS overrides the size of liver and of prostate. Tiny ones in a smoke run.
 std::vector<matrix_source> matrix_sources(machine where);
 
+/// Those that formats are chosen for: on the host all of them for one thread too.
+std::vector<matrix_source> choice_sources(machine where);
+
 /// liver of this many non-zeros.
 matrix_source liver_of(double nonzeros);
 

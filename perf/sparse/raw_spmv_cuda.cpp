@@ -89,7 +89,7 @@ struct twin_arrays {
   std::int64_t num_parts;
   std::int64_t num_working;
   std::int64_t num_pieces;
-  double const* reach;
+  std::int16_t const* exponents;
   double const* largest_x;
   double const* x;
   double* y;
@@ -102,7 +102,7 @@ struct twin_arrays {
         num_parts(call.plan.num_parts),
         num_working(call.plan.num_working),
         num_pieces(std::int64_t(call.plan.pieces.extent(0))),
-        reach(call.plan.reach.data()),
+        exponents(call.plan.exponents.data()),
         largest_x(call.largest_x),
         x(call.x),
         y(call.y),
@@ -110,15 +110,15 @@ struct twin_arrays {
 };
 
 struct plain_sum {
-  __device__ static double constant(twin_arrays const&, std::int64_t) { return 0; }
-  __device__ static double add(double a, double x, double sum, double) { return fma(a, x, sum); }
+  __device__ static double origin(twin_arrays const&, std::int64_t) { return 0; }
+  __device__ static double prepared(double x) { return x; }
 };
 struct rounded_sum {
-  __device__ static double constant(twin_arrays const& call, std::int64_t row) {
-    return sparse::detail::rounding_constant(call.reach[row], *call.largest_x);
+  __device__ static double origin(twin_arrays const& call, std::int64_t row) {
+    return sparse::detail::order_free_sum::origin(call.exponents[row], *call.largest_x);
   }
-  __device__ static double add(double a, double x, double sum, double c) {
-    return sum + (fma(a, x, c) - c);
+  __device__ static double prepared(double x) {
+    return sparse::detail::order_free_sum::prepared(x);
   }
 };
 
@@ -131,21 +131,24 @@ __device__ __forceinline__ double slots_sum(sparse::detail::grouped_rows<half, O
   Offset const* __restrict__ const offset = a.offsets + 32 * piece.first + lane;
   entry<half, R> const* __restrict__ const value = a.values + 32 * piece.first + lane;
   double const* __restrict__ const x = call.x;
-  double sum[R] = {};
-  double c[R];
+  double sum[R];
+  double origin[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    std::int64_t const first = std::int64_t(piece.group) * R;
-    c[r] = Sum::constant(call, first + r < a.num_rows ? first + r : first);
+    sum[r] = origin[r] = Sum::origin(call, std::int64_t(piece.group) * R + r);
   }
 #pragma unroll 4
   for (int slot = 0; slot < piece.count; ++slot) {
     entry<half, R> const v = value[32 * slot];
-    double const at = x[base[slot].column(lane, offset[32 * slot])];
+    double const at = Sum::prepared(x[base[slot].column(lane, offset[32 * slot])]);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      sum[r] = Sum::add(double(widened(v.row[r])), at, sum[r], c[r]);
+      sum[r] = fma(double(widened(v.row[r])), at, sum[r]);
     }
+  }
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    sum[r] -= origin[r];
   }
   return tree_sums(sum, lane);
 }

@@ -5,6 +5,7 @@
 
 #include <iso/backend/ceilings.hpp>
 #include <iso/backend/device_facts.hpp>
+#include <iso/backend/registry.hpp>
 #include <iso/core/concepts.hpp>
 
 #include <benchmark/benchmark.h>
@@ -13,6 +14,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -132,6 +135,35 @@ double time_calls(benchmark::State& state, Exec const& exec, F const& f, int cal
 template <execution_space Exec, class F>
 double time_calls(benchmark::State& state, Exec const& exec, F const& f, int calls = 1) {
   return time_calls(state, exec, f, calls, [] {});
+}
+
+/// How many rows have failed: main's exit status is 1 where any has.
+inline int& failed_rows() {
+  static int count = 0;
+  return count;
+}
+
+/// Makes the row an error, in the output and for main.
+inline void fail(benchmark::State& state, char const* why) {
+  ++failed_rows();
+  state.SkipWithError(why);
+}
+
+/// Of two views of one shape, wherever they lie.
+template <class View>
+bool same_bits(View const& a, View const& b) {
+  auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
+  auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof(typename View::value_type)) == 0;
+}
+
+/// Calls add.operator()<Exec>(name) for every backend; to be the initialiser of something static.
+template <class F>
+int add_rows_of_backends(F const& add) {
+  backend::for_each([&](auto tag) {
+    add.template operator()<typename decltype(tag)::execution_space>(std::string(tag.name));
+  });
+  return 0;
 }
 
 }  // namespace iso::perf

@@ -91,6 +91,10 @@ int main(int argc, char** argv) {
     add_context();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
+    if (iso::perf::failed_rows() > 0) {
+      std::fprintf(stderr, "%s: %d rows failed\n", argv[0], iso::perf::failed_rows());
+      return 1;
+    }
   } catch (std::exception const& failure) {
     std::fprintf(stderr, "%s: %s\n", argv[0], failure.what());
     return 1;

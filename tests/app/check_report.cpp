@@ -49,6 +49,31 @@ void check_record(json const& record, std::size_t index, std::set<std::string>& 
   }
 }
 
+/// Operations that make arrays, orders or reports, right or wrong, and have no error; of those that
+/// make arrays of their own the time includes the host's looking at them, and is no share of
+/// anything.
+bool makes_arrays(std::string const& operation) {
+  return operation.starts_with("matrix_") || operation == "vector_largest";
+}
+bool has_no_error(std::string const& operation) {
+  return makes_arrays(operation) || operation.starts_with("sort_rays_");
+}
+
+void check_figures(json const& record) {
+  auto const operation = record["operation"].get<std::string>();
+  auto const id = operation + " " + record["backend"].get<std::string>() + " " +
+                  record["precision"].get<std::string>();
+  expect(record["time_ms"].is_number(), id + ": no time");
+  expect(record["share_of_ceiling"].is_number() != makes_arrays(operation),
+         id + ": share_of_ceiling is missing, or there where nothing has a model");
+  expect(record["error"].is_number() != has_no_error(operation),
+         id + ": error is missing, or there where nothing has one");
+  if (record["error"].is_number()) {
+    // The demo's projections are against the phantom itself, whose voxels may be few.
+    expect(record["error"] < 0.5, id + ": error " + record["error"].dump());
+  }
+}
+
 /// "| `name` | `backend_to_backend` | remark |": is it something that runs on a backend?
 bool promises_bits(std::string const& line) {
   return line.find("`backend_to_backend` |") != std::string::npos && line.starts_with("| `iso::") &&
@@ -102,6 +127,9 @@ int main(int argc, char** argv) {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < document["records"].size(); ++i) {
       check_record(document["records"][i], i, seen);
+      if (failures == 0) {
+        check_figures(document["records"][i]);
+      }
     }
   }
   if (failures == 0 && argc == 4) {

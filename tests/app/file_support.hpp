@@ -33,6 +33,11 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
+/// Entries of the folder.
+inline std::size_t files_in(std::filesystem::path const& folder) {
+  return std::size_t(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
 inline void put(std::filesystem::path const& path, std::string const& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -44,10 +45,21 @@ TEST_CASE_TEMPLATE("distances in ulp", T, float, double) {
   CHECK(ulp_distance(T(1), T(2)) == std::uint64_t(1) << (std::numeric_limits<T>::digits - 1));
 }
 
-TEST_CASE("any NaN is the same NaN, and signed zeros are not the same zero") {
-  float const nan = std::numeric_limits<float>::quiet_NaN();
-  CHECK(hash_bits<float>(std::vector<float>{nan}) == hash_bits<float>(std::vector<float>{-nan}));
-  CHECK_FALSE(first_difference<float>(std::vector<float>{nan}, std::vector<float>{-nan}));
+TEST_CASE("a NaN of another pattern differs, and so does a zero of another sign") {
+  float const nan = std::bit_cast<float>(0x7fc00000U);
+  for (auto const bits : {0xffc00000U, 0x7fffffffU, 0x7fc00001U}) {
+    CAPTURE(bits);
+    float const other = std::bit_cast<float>(bits);
+    CHECK(hash_bits<float>(std::vector<float>{nan}) != hash_bits<float>(std::vector<float>{other}));
+    auto const where =
+        first_difference<float>(std::vector<float>{1, nan}, std::vector<float>{1, other});
+    REQUIRE(where);
+    CHECK(where->index == 1);
+    CHECK(where->ulps > 0);
+    CHECK(where->expected == "nan, bits 000000007fc00000");
+  }
+  CHECK(hash_bits<float>(std::vector<float>{nan}) == hash_bits<float>(std::vector<float>{nan}));
+  CHECK_FALSE(first_difference<float>(std::vector<float>{nan}, std::vector<float>{nan}));
   CHECK(first_difference<float>(std::vector<float>{0.0F}, std::vector<float>{-0.0F}));
 }
 

@@ -21,6 +21,9 @@ expect 2 "folder" generate prostate-1 --output no/m.h5
 expect 2 'named twice' generate prostate-1 --output m.h5 --json m.h5
 expect 2 'similarity' generate prostate-1 --similarity 1.5 --output m.h5
 expect 2 'similarity' generate prostate-1 --similarity nan --output m.h5
+for seed in -1 1.5 1e3 18446744073709551616 seed; do
+  expect 2 "--seed: $seed is not a whole number from 0" generate prostate-1 --factor 0.001 --seed $seed --output m.h5
+done
 expect 2 'before the phantom' generate pencil-beams --radius 200 --output m.h5
 expect 2 'pairs' generate pencil-beams --slabs 10 --output m.h5
 [ -z "$(ls)" ] || fail "something was written: $(ls)"
@@ -54,11 +57,55 @@ expect 2 'entry \(0, 0\) is 1000000000 .too large' convert large.mtx large.h5 --
 
 # Bad files.
 expect 2 "'none.h5'.*no such file" info none.h5
+printf 'no matrix' >text.h5
+expect 2 "'text.h5': is not an HDF5 file" info text.h5
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  chmod 755 .
+  cp m.h5 closed.h5
+  chmod 000 closed.h5
+  said=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$iso" matrix info closed.h5 2>&1) && fail 'closed.h5 was read'
+  [[ $said == *"'closed.h5': cannot be opened (Permission denied)"* ]] || fail "closed.h5: $said"
+fi
+# Text that is no UTF-8 reaches JSON as U+FFFD.
+LC_ALL=C sed 's/one grid line/one grid l\xefne/' m.h5 >latin.h5
+expect 0 'non-zeros' info latin.h5 --json latin.json
+grep -q "$(printf 'one grid l\357\277\275ne')" latin.json || fail "latin.json: $(grep rows latin.json)"
 head -c 3000 m.h5 >cut.h5
 expect 2 "'cut.h5'.*truncated" info cut.h5
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n' >zero.mtx
 expect 2 "'zero.mtx': line 3: row 0.*counted from 1" info zero.mtx
 expect 2 'named twice' convert m.h5 m.h5
+# A line of sizes that asks for 17 GB of row offsets.
+printf '%%%%MatrixMarket matrix coordinate real general\n2147483647 1 1\n1 1 1\n' >rows.mtx
+expect 2 "'rows.mtx': line 2: 2147483647 rows for 1 entries" info rows.mtx
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  "$ISO_TEST_PYTHON" - <<'END' || fail 'python'
+import h5py, numpy as np
+with h5py.File("noted.h5", "w") as f:
+    f.attrs["format"] = "csr"
+    f.attrs["value_scale"] = 0.125
+    f.attrs["grid_extent"] = [2, 1, 1]
+    f.attrs["beams"] = ["left", "right"]
+    f.attrs["rows"] = "voxels"
+    f["data"] = np.array([1, 2], "<f8")
+    f["indices"] = np.array([1, 1], "<i4")
+    f["indptr"] = np.array([0, 2, 2], "<i8")
+    f["shape"] = np.array([2, 3], "<i8")
+END
+  expect 0 'half values' convert noted.h5 kept.h5 --values half
+  "$ISO_TEST_PYTHON" - <<'END' || fail 'convert drops attributes'
+import h5py
+was, now = h5py.File("noted.h5"), h5py.File("kept.h5")
+assert set(was.attrs) == set(now.attrs), dict(now.attrs)
+for name in was.attrs:
+    a, b = was.attrs[name], now.attrs[name]
+    assert type(a) == type(b) and (a == b if isinstance(a, str) else list(a.flat) == list(b.flat)), name
+assert now["data"].dtype == "f2"
+END
+  # Twice the same column in a row is a matrix, but no Matrix Market file.
+  expect 2 '\(0, 1\) stands there twice' convert noted.h5 twice.mtx
+  [ ! -e twice.mtx ] || fail 'twice.mtx was written'
+fi
 
 # Pencil beams.
 expect 0 'cut off: beyond 3.03' generate pencil-beams --size 24 --spacing 6 --output p.h5
@@ -97,6 +144,12 @@ if [ -n "${ISO_TEST_PYTHON:-}" ]; then
 fi
 expect 0 'half grouped4x8 order-free +serial .* [0-9.]+ %' bench p.h5 --backend serial --seconds 0 --json bench.json
 expect 0 'bits: agree' bench p.h5 --transpose --seconds 0
+# Values that half, and even float, does not hold.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 131072\n1 3 -786432\n2 2 0.5\n' >large.mtx
+expect 0 'values exceed what half holds: it has each row divided' bench large.mtx --seconds 0
+expect 0 'half grouped.* 0.00e\+00' bench large.mtx --seconds 0
+printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e60\n1 2 2e60\n' >huge.mtx
+expect 0 'values exceed what float holds: .* no vectors of float' bench huge.mtx --seconds 0
 for key in '"bits_agree": true' '"share_of_ceiling"' '"ceilings"' '"chosen": true'; do
   grep -q "$key" bench.json || fail "bench.json has no $key"
 done

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "file_support.hpp"
-
-#include <iso/files/matrix_file.hpp>
+#include "matrix_support.hpp"
 
 #include <doctest/doctest.h>
 #include <hdf5.h>
@@ -10,45 +8,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 
 namespace files = iso::files;
 using files::host_matrix;
-using iso::test::get;
-using iso::test::names;
-using iso::test::put;
-using iso::test::refusal;
-using iso::test::scratch_folder;
+using namespace iso::test;
 
 namespace {
-
-// 1 0 2 / 0 0 0 / 0 -0.5 0
-template <class T>
-host_matrix small_matrix(std::vector<T> values) {
-  host_matrix m;
-  m.rows = 3;
-  m.columns = 3;
-  m.offsets = {0, 2, 2, 3};
-  m.indices = {0, 2, 1};
-  m.values = std::move(values);
-  return m;
-}
-
-host_matrix small_half() { return small_matrix(host_matrix::half_bits{0x3c00, 0x4000, 0xb800}); }
-
-bool same(host_matrix const& a, host_matrix const& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.offsets == b.offsets &&
-         a.indices == b.indices && a.values == b.values;
-}
-
-std::string read_refusal(scratch_folder const& folder, std::string const& text) {
-  put(folder / "m.mtx", text);
-  return refusal([&] { files::read_matrix(folder / "m.mtx"); });
-}
-
-std::size_t files_in(std::filesystem::path const& folder) {
-  return std::size_t(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
 
 /// Replaces dataset `name` by whole numbers.
 void replace(std::filesystem::path const& path, char const* name,
@@ -97,6 +62,71 @@ TEST_CASE("a matrix comes back bit for bit from HDF5") {
   CHECK(files::read_matrix(folder / "m.hdf5").notes == noted.notes);
 }
 
+TEST_CASE("what is written keeps the attributes of the file that the matrix came from") {
+  scratch_folder const folder;
+  auto noted = small_half();
+  noted.notes = {{"rows", "voxels"}};
+  files::write_matrix(folder / "from.h5", noted);
+  hid_t const file = H5Fopen((folder / "from.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  auto const add = [](hid_t object, char const* name, hid_t type, int axes, hsize_t length,
+                      void const* values) {
+    hid_t const space = axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr);
+    hid_t const attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, type, values);
+    H5Aclose(attribute);
+    H5Sclose(space);
+  };
+  double const scale = 0x1.8p20;
+  std::int64_t const extent[3] = {167, 168, 108};
+  char const* const beams[2] = {"left", "right"};
+  hid_t const text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  add(file, "value_scale", H5T_NATIVE_DOUBLE, 0, 0, &scale);
+  add(file, "grid_extent", H5T_NATIVE_INT64, 1, 3, extent);
+  add(file, "beams", text, 1, 2, beams);
+  add(file, "none", H5T_NATIVE_INT64, 1, 0, extent);
+  hid_t const data = H5Dopen2(file, "data", H5P_DEFAULT);
+  add(data, "unit", text, 0, 0, beams);
+  H5Dclose(data);
+  H5Fclose(file);
+
+  // Twice: from the first, and from what was written.
+  auto matrix = files::read_matrix(folder / "from.h5");
+  matrix.values = std::vector<float>{1, 2, -0.5F};
+  matrix.notes["rows"] = "changed";
+  files::write_matrix(folder / "between.h5", matrix);
+  files::write_matrix(folder / "to.h5", files::read_matrix(folder / "between.h5"));
+  hid_t const made = H5Fopen((folder / "to.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  auto const get = [](hid_t object, char const* name, hid_t type, void* values) {
+    hid_t const attribute = H5Aopen(object, name, H5P_DEFAULT);
+    REQUIRE(attribute >= 0);
+    hid_t const space = H5Aget_space(attribute);
+    auto const count = H5Sget_simple_extent_npoints(space);
+    H5Sclose(space);
+    H5Aread(attribute, type, values);
+    H5Aclose(attribute);
+    return count;
+  };
+  double found_scale = 0;
+  std::int64_t found_extent[3] = {};
+  char* found_beams[2] = {};
+  CHECK(get(made, "value_scale", H5T_NATIVE_DOUBLE, &found_scale) == 1);
+  CHECK(found_scale == scale);
+  CHECK(get(made, "grid_extent", H5T_NATIVE_INT64, found_extent) == 3);
+  CHECK(found_extent[1] == 168);
+  CHECK(get(made, "beams", text, found_beams) == 2);
+  CHECK(std::string(found_beams[1]) == "right");
+  CHECK(get(made, "none", H5T_NATIVE_INT64, found_extent) == 0);
+  hid_t const made_data = H5Dopen2(made, "data", H5P_DEFAULT);
+  CHECK(get(made_data, "unit", text, found_beams) == 1);
+  CHECK(std::string(found_beams[0]) == "left");
+  H5Dclose(made_data);
+  H5Fclose(made);
+  H5Tclose(text);
+  CHECK(files::read_matrix(folder / "to.h5").notes ==
+        std::map<std::string, std::string>{{"rows", "changed"}});
+}
+
 TEST_CASE("matrices without rows, columns or entries") {
   scratch_folder const folder;
   for (auto const& [rows, columns] : {std::pair{0, 0}, {0, 5}, {4, 0}, {2, 3}}) {
@@ -112,70 +142,6 @@ TEST_CASE("matrices without rows, columns or entries") {
       CHECK(read.entries() == 0);
     }
   }
-}
-
-TEST_CASE("Matrix Market: what is written reads back to the same numbers") {
-  scratch_folder const folder;
-  files::write_matrix(folder / "m.mtx", small_matrix(std::vector<double>{0.1, 1e-310, -3e300}));
-  CHECK(same(files::read_matrix(folder / "m.mtx"),
-             small_matrix(std::vector<double>{0.1, 1e-310, -3e300})));
-  files::write_matrix(folder / "m.mtx", small_half());
-  CHECK(get(folder / "m.mtx") ==
-        "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n1 3 2\n3 2 -0.5\n");
-}
-
-TEST_CASE("Matrix Market: kinds, comments, blanks and order") {
-  scratch_folder const folder;
-  put(folder / "m.mtx",
-      "%%MatrixMarket MATRIX Coordinate Integer Symmetric\r\n% by hand\n\n 3\t3 3 \r\n"
-      "3 1 +7\n\n% within\n2 2 -4\n1 1 5");
-  auto const m = files::read_matrix(folder / "m.mtx");
-  CHECK(m.offsets == std::vector<std::int64_t>{0, 2, 3, 4});
-  CHECK(m.indices == std::vector<std::int32_t>{0, 2, 1, 0});
-  CHECK(std::get<std::vector<double>>(m.values) == std::vector<double>{5, 7, -4, 7});
-  put(folder / "m.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 2 2\n1 2\n1 1\n");
-  auto const p = files::read_matrix(folder / "m.mtx");
-  CHECK(p.indices == std::vector<std::int32_t>{0, 1});
-  CHECK(std::get<std::vector<double>>(p.values) == std::vector<double>{1, 1});
-}
-
-TEST_CASE("Matrix Market: damage is refused with the line") {
-  scratch_folder const folder;
-  std::string const real = "%%MatrixMarket matrix coordinate real general\n";
-  auto const refused = [&](std::string const& text, std::vector<std::string> const& parts) {
-    return names(read_refusal(folder, text), parts);
-  };
-  CHECK(refused("", {"m.mtx", "empty"}));
-  CHECK(refused("3 3 1\n1 1 1\n", {"line 1", "MatrixMarket"}));
-  CHECK(refused("%%MatrixMarket matrix array real general\n", {"line 1", "array"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate complex general\n", {"line 1", "complex"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate real hermitian\n", {"line 1", "hermitian"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate real general extra\n", {"line 1"}));
-  CHECK(refused(real + "% only\n", {"truncated"}));
-  CHECK(refused(real + "3 3\n", {"line 2", "rows columns entries"}));
-  CHECK(refused(real + "3 -3 1\n1 1 1\n", {"line 2", "3 x -3"}));
-  CHECK(refused(real + "3 3 1.5\n1 1 1\n", {"line 2"}));
-  CHECK(refused(real + "4294967296 3 1\n1 1 1\n", {"line 2", "4294967296"}));
-  CHECK(refused(real + "3 3 9000000000000000000\n1 1 1\n", {"line 2", "cannot hold"}));
-  CHECK(refused(real + "3 3 3\n1 1 1\n2 2 2\n", {"truncated", "2 of 3"}));
-  CHECK(refused(real + "3 3 1\n1 1 1\n2 2 2\n", {"line 4", "more than"}));
-  CHECK(refused(real + "3 3 1\n0 1 1.5\n", {"line 3", "row 0", "counted from 1"}));
-  CHECK(refused(real + "3 3 1\n4 1 1.5\n", {"line 3", "row 4"}));
-  CHECK(refused(real + "3 3 1\n1 4 1.5\n", {"line 3", "column 4"}));
-  CHECK(refused(real + "3 3 1\n1 -1 1.5\n", {"line 3", "column -1"}));
-  CHECK(refused(real + "3 3 1\nx 1 1.5\n", {"line 3", "'x'"}));
-  CHECK(refused(real + "3 3 1\n1 1\n        \n", {"line 3", "finite number"}));
-  CHECK(refused(real + "3 3 1\n1 1 nan\n", {"line 3", "'nan'"}));
-  CHECK(refused(real + "3 3 1\n1 1 inf\n", {"line 3", "'inf'"}));
-  CHECK(refused(real + "3 3 1\n1 1 1e999\n", {"line 3", "1e999"}));
-  CHECK(refused(real + "3 3 1\n1 1 1.5 2\n", {"line 3", "'2'"}));
-  CHECK(refused(real + "3 3 2\n1 1 1\n1 1 2\n", {"(1, 1)", "twice"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n",
-                {"line 3", "whole number"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1.5\n",
-                {"line 3", "above the diagonal"}));
-  CHECK(refused("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1.5\n",
-                {"line 2", "square"}));
 }
 
 TEST_CASE("HDF5: damage is refused by name") {
@@ -228,10 +194,20 @@ TEST_CASE("files that are cut short, of another kind, or not there are refused")
   scratch_folder const folder;
   files::write_matrix(folder / "m.h5", small_matrix(std::vector<double>{1, 2, 3}));
   auto const bytes = get(folder / "m.h5");
-  for (std::size_t const length : {bytes.size() - 1, bytes.size() / 2, std::size_t(7)}) {
+  for (std::size_t const length : {bytes.size() - 1, bytes.size() / 2, std::size_t(8)}) {
     put(folder / "cut.h5", bytes.substr(0, length));
     CHECK(names(refusal([&] { files::read_matrix(folder / "cut.h5"); }), {"cut.h5", "truncated"}));
   }
+  for (auto const& text : {std::string(), bytes.substr(0, 7), std::string("a text, no matrix")}) {
+    put(folder / "other.h5", text);
+    auto const sentence = refusal([&] { files::read_matrix(folder / "other.h5"); });
+    CHECK(names(sentence, {"other.h5", "not an HDF5 file"}));
+    CHECK_FALSE(names(sentence, {"truncated"}));
+  }
+  CHECK(names(refusal([&] { files::read_matrix(folder / ""); }), {"ending"}));
+  std::filesystem::create_directory(folder / "folder.h5");
+  CHECK(names(refusal([&] { files::read_matrix(folder / "folder.h5"); }),
+              {"folder.h5", "not a regular file"}));
   CHECK(
       names(refusal([&] { files::read_matrix(folder / "no.h5"); }), {"no.h5", "cannot be opened"}));
   CHECK(names(refusal([&] { files::read_matrix(folder / "no.mtx"); }), {"no.mtx", "opened"}));

@@ -6,12 +6,18 @@
 #include <iso/files/stack_file.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <hdf5.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <limits>
+#include <thread>
 
 namespace files = iso::files;
+using iso::test::files_in;
 using iso::test::get;
 using iso::test::names;
 using iso::test::put;
@@ -29,10 +35,6 @@ files::projection_stack<T> small_stack() {
   }
   stack.geometry = R"({"type":"circular_parallel"})";
   return stack;
-}
-
-std::size_t files_in(std::filesystem::path const& folder) {
-  return std::size_t(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 // The big-endian number at `at` of a PNG.
@@ -75,7 +77,7 @@ TEST_CASE("stacks that are cut, damaged or something else are refused") {
     CAPTURE(length);
     put(folder / "cut.h5", bytes.substr(0, length));
     CHECK(names(refusal([&] { files::read_stack<float>(folder / "cut.h5"); }),
-                {"cut.h5", "truncated"}));
+                {"cut.h5", length < 8 ? "not an HDF5 file" : "truncated"}));
   }
   CHECK(names(refusal([&] { files::read_stack<float>(folder / "none.h5"); }),
               {"none.h5", "no such file"}));
@@ -144,6 +146,78 @@ TEST_CASE("pictures have the size and depth asked for") {
               {"p.jpg", ".png"}));
   CHECK(names(refusal([&] { files::write_png(folder / "e.png", {2, 2, {1}}, window); }),
               {"e.png", "2 x 2"}));
+}
+
+TEST_CASE("links lead to the file that is replaced; pipes are written straight") {
+  scratch_folder const folder;
+  std::filesystem::create_directory(folder / "there");
+  put(folder / "there/file.txt", "old");
+  std::filesystem::create_symlink("there/file.txt", folder / "near.txt");
+  std::filesystem::create_symlink(folder / "near.txt", folder / "far.txt");
+  std::filesystem::create_symlink("there/new.txt", folder / "hanging.txt");
+  files::write_text(folder / "far.txt", "new");
+  files::write_text(folder / "hanging.txt", "made");
+  CHECK(get(folder / "there/file.txt") == "new");
+  CHECK(get(folder / "there/new.txt") == "made");
+  for (auto const* link : {"near.txt", "far.txt", "hanging.txt"}) {
+    CHECK(std::filesystem::is_symlink(folder / link));
+  }
+  std::filesystem::create_symlink("round.txt", folder / "round.txt");
+  CHECK(names(refusal([&] { files::write_text(folder / "round.txt", "x"); }),
+              {"round.txt", "symbolic link"}));
+
+  auto const pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::string const text(200000, 'x');  // more than a pipe holds
+  std::string got;
+  std::thread reader([&] { got = get(pipe); });
+  files::write_text(pipe, text);
+  reader.join();
+  CHECK(got == text);
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(files_in(folder.path()) == 6);
+}
+
+TEST_CASE("a descriptor gets what is written after what it got before") {
+  scratch_folder const folder;
+  put(folder / "log.txt", "");
+  int const descriptor = ::open((folder / "log.txt").c_str(), O_WRONLY);
+  REQUIRE(::write(descriptor, "one ", 4) == 4);
+  files::write_text("/dev/fd/" + std::to_string(descriptor), "two ");
+  REQUIRE(::write(descriptor, "three", 5) == 5);
+  ::close(descriptor);
+  CHECK(get(folder / "log.txt") == "one two three");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a stack whose extents multiply to 2^128 is refused") {
+  scratch_folder const folder;
+  auto const path = folder / "wide.h5";
+  files::write_stack(path, small_stack<float>());
+  hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Ldelete(file, "projections", H5P_DEFAULT);
+  hsize_t const extent[3] = {hsize_t(1) << 43, hsize_t(1) << 43, hsize_t(1) << 42};
+  hsize_t const chunk[3] = {1, 1, 1024};
+  hid_t const creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(creation, 3, chunk);
+  hid_t const space = H5Screate_simple(3, extent, nullptr);
+  hid_t const set =
+      H5Dcreate2(file, "projections", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  REQUIRE(set >= 0);
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Pclose(creation);
+  H5Fclose(file);
+  CHECK(names(refusal([&] { files::read_stack<float>(path); }), {"wide.h5", "8796093022208"}));
+}
+
+TEST_CASE("what a device does not take is said, and the device stays") {
+  if (!std::filesystem::is_character_file("/dev/full")) {
+    MESSAGE("skipped: no /dev/full");
+    return;
+  }
+  CHECK(names(refusal([] { files::write_text("/dev/full", "text"); }), {"/dev/full", "space"}));
+  CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_CASE("a file that does not fit, or was cut short, never replaces an old one") {

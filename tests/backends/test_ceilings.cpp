@@ -2,6 +2,7 @@
 // Measured ceilings: no figure here is a promise of speed, only of order. Bounds are wide, because
 // the machine may be busy.
 #include <iso/backend/ceilings.hpp>
+#include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
 
@@ -9,6 +10,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -36,6 +38,8 @@ void check_common(iso::backend::ceilings const& best) {
   for (double const rate : {best.fp32, best.fp64}) {
     check_rate(rate, slowest_operations, fastest_operations);
   }
+  CHECK(best.spread >= 0);
+  CHECK(best.spread < 1);
   CHECK(best.copy <= busy * best.l2);
   CHECK(best.read <= busy * best.l2);
   CHECK(best.fp64 <= busy * best.fp32);
@@ -79,6 +83,42 @@ TEST_CASE("ceilings: negative options are refused") {
     CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.bytes = -1}), iso::invalid_argument);
     CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.repeats = -1}), iso::invalid_argument);
   });
+}
+
+// Rounds with these figures for read and fp64, one after another; how many were made.
+struct script {
+  std::vector<double> read;
+  std::vector<double> fp64;
+  std::size_t made = 0;
+
+  iso::backend::ceilings operator()() {
+    iso::backend::ceilings round;
+    round.read = read.at(made);
+    round.fp64 = fp64.at(made++);
+    return round;
+  }
+};
+
+TEST_CASE("ceilings: rounds go on until the best two of every figure agree") {
+  // The third round is the second good one for read, the fourth for fp64.
+  script disturbed{{5, 10, 9.8, 4, 99}, {8, 3, 2, 7.9, 99}};
+  auto const best = iso::backend::detail::best_of_rounds([&] { return disturbed(); }, 0.05, 60);
+  CHECK(disturbed.made == 4);
+  CHECK(best.read == 10);
+  CHECK(best.fp64 == 8);
+  CHECK(best.spread == doctest::Approx(0.02));
+  script quiet{{10, 10, 99}, {8, 8, 99}};
+  CHECK(iso::backend::detail::best_of_rounds([&] { return quiet(); }, 0.05, 60).spread == 0);
+  CHECK(quiet.made == 2);
+}
+
+TEST_CASE(
+    "ceilings: rounds that never agree end with their time, and tell how far apart they are") {
+  script doubling{{1, 2, 4, 8}, {1, 1, 1, 1}};
+  auto const best = iso::backend::detail::best_of_rounds([&] { return doubling(); }, 0.05, 0);
+  CHECK(doubling.made == 2);
+  CHECK(best.read == 2);
+  CHECK(best.spread == 0.5);
 }
 
 }  // namespace

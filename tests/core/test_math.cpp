@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <random>
 #include <string>
@@ -188,6 +189,12 @@ long double roughly(function f, long double x) {
   }
 }
 
+/// Random arguments a search; ISO_MATH_SEARCH makes it longer (docs/algorithms/numerics.md).
+int search_length() {
+  char const* const wanted = std::getenv("ISO_MATH_SEARCH");
+  return wanted != nullptr ? std::max(1, std::atoi(wanted)) : 200'000;
+}
+
 /// The worst of many arguments in [low, high] by the eleven more bits of long double: a search too
 /// long for the oracle, which then judges what was found.
 template <class T>
@@ -195,7 +202,7 @@ T worst_of_many(function f, double low, double high, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   long double most = -1;
   T worst = T(low);
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0, count = search_length(); i < count; ++i) {
     T const x = T(low + (high - low) * (double(random() >> 11) * 0x1p-53));
     long double const exact = roughly(f, x);
     int const e = std::max(std::ilogb(exact), limits<T>::min_exponent - 1);

@@ -3,6 +3,8 @@
 //! Volumes, scans and projections for the tests of forward_project.
 #pragma once
 
+#include "compare.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/core/stage.hpp>
 #include <iso/ct/forward_project.hpp>
@@ -12,11 +14,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numbers>
 #include <random>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -33,6 +33,7 @@ using iso::ct::joseph_path;
 using iso::ct::projector;
 using iso::ct::summation;
 using iso::ct::view_vectors;
+using iso::test::difference;
 
 inline constexpr double pi = std::numbers::pi;
 inline constexpr std::array exact_methods = {projector::amanatides_woo, projector::branchless,
@@ -96,24 +97,6 @@ template <class T>
 std::vector<T> projected(volume<T> const& v, geometry const& g,
                          forward_project_options const& options = {}) {
   return projected(Kokkos::Serial(), v, g, options);
-}
-
-/// Where two results differ in a bit; empty: nowhere.
-template <class T>
-std::string difference(std::vector<T> const& a, std::vector<T> const& b) {
-  std::ostringstream out;
-  out << std::hexfloat;
-  if (a.size() != b.size()) {
-    out << a.size() << " values and " << b.size();
-    return out.str();
-  }
-  for (std::size_t n = 0; n < a.size(); ++n) {
-    if (std::memcmp(&a[n], &b[n], sizeof(T)) != 0) {
-      out << "value " << n << " of " << a.size() << ": " << a[n] << " and " << b[n];
-      return out.str();
-    }
-  }
-  return {};
 }
 
 /// Largest |a - b|; infinite where one of them is not a number.

@@ -14,21 +14,11 @@
 namespace {
 
 using namespace projector_support;
+using iso::test::refusal;
 using exec_space = Kokkos::Serial;
 
 double const nan_value = std::numeric_limits<double>::quiet_NaN();
 double const infinity = std::numeric_limits<double>::infinity();
-
-/// The sentence of the iso::invalid_argument that `f` throws; empty: it throws none.
-template <class F>
-std::string refusal(F const& f) {
-  try {
-    f();
-  } catch (iso::invalid_argument const& e) {
-    return e.what();
-  }
-  return "";
-}
 
 std::string refused_view(view_vectors const& view, beam kind = beam::cone) {
   view_vectors const good{{9, 0, 0}, {-9, 0, 0}, {0, 1, 0}, {0, 0, 1}};

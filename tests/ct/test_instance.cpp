@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every kernel runs on the execution-space instance that the caller gave, and no call fences the
 // whole machine. Kokkos' tool callbacks say which instance a launch or a fence belongs to; on the
-// host, where all instances of a space share one id, which space.
+// host, where all instances of a space share one id, which space. Instances of OpenMP are told
+// apart by keeping all but the caller's busy: what is launched on a busy one waits.
 #include "forward_project_support.hpp"
 
 #include <iso/ct/shepp_logan.hpp>
@@ -12,8 +13,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -86,6 +90,57 @@ bool is_kokkos_own(event const& e, extras allowed) {
          (contains(e.name, "Kokkos Profile Tool Fence") || (memory && allowed == extras::allocate));
 }
 
+#if ISO_HAS_OPENMP
+/// Keeps an instance busy as long as it lives, but not beyond its time.
+class busy {
+ public:
+  busy(Kokkos::OpenMP const& exec, std::chrono::milliseconds most) : most_(most) {
+    thread_ = std::thread([this, exec] {
+      Kokkos::parallel_for("busy", Kokkos::RangePolicy<Kokkos::OpenMP>(exec, 0, 1),
+                           [this](int) { wait(); });
+    });
+    while (!started_) {
+      std::this_thread::yield();
+    }
+  }
+  ~busy() {
+    released_ = true;
+    thread_.join();
+  }
+  busy(busy const&) = delete;
+  busy& operator=(busy const&) = delete;
+
+  [[nodiscard]] bool expired() const { return expired_; }
+
+ private:
+  void wait() {
+    auto const start = std::chrono::steady_clock::now();
+    started_ = true;
+    while (!released_ && !expired_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      expired_ = std::chrono::steady_clock::now() - start > most_;
+    }
+  }
+
+  std::chrono::milliseconds most_;
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> released_ = false;
+  std::atomic<bool> expired_ = false;
+  std::thread thread_;
+};
+
+/// Another instance, where the default one is kept busy: `f` waits for nothing of that.
+template <class F>
+void check_own(Kokkos::OpenMP const& exec, F const& f) {
+  if (exec != Kokkos::OpenMP()) {
+    busy const other(Kokkos::OpenMP(), std::chrono::seconds(20));
+    f();
+    exec.fence("test_instance: beside a busy instance");
+    CHECK(!other.expired());
+  }
+}
+#endif
+
 /// Runs `f` and looks at what it enqueued on `exec`.
 template <class Exec, class F>
 void check_call(std::string const& name, Exec const& exec, extras allowed, F const& f) {
@@ -111,17 +166,30 @@ void check_call(std::string const& name, Exec const& exec, extras allowed, F con
     ++kernels;
   }
   CHECK(kernels > 0);
-}
-
-/// Another instance than the default one.
-template <class Exec>
-Exec new_instance() {
 #if ISO_HAS_OPENMP
   if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
-    return Kokkos::OpenMP(2);  // to be divided, the default one would need several threads
+    if (allowed == extras::none) {
+      check_own(exec, f);
+    }
   }
 #endif
-  return Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+}
+
+/// The default instance, and others: of OpenMP a pool of its own and, where there are threads
+/// enough, a part of the default one's; of others a part.
+template <class Exec>
+std::vector<Exec> instances() {
+  std::vector<Exec> all = {Exec()};
+#if ISO_HAS_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
+    all.emplace_back(2);
+    if (Exec().concurrency() < 2) {
+      return all;
+    }
+  }
+#endif
+  all.push_back(Kokkos::Experimental::partition_space(Exec(), 1, 1)[1]);
+  return all;
 }
 
 struct filler {
@@ -219,7 +287,7 @@ TEST_CASE_TEMPLATE("every kernel runs on the instance it was given, and nothing 
   iso::backend::for_each([&](auto tag) {
     using exec_space = typename decltype(tag)::execution_space;
     INFO(std::string(tag.name));
-    for (auto const& exec : {exec_space(), new_instance<exec_space>()}) {
+    for (auto const& exec : instances<exec_space>()) {
       check_projection<T>(exec);
       check_ellipsoids<T>(exec);
       check_rays<T>(exec);
@@ -253,3 +321,16 @@ TEST_CASE("the callbacks do notice another instance and a global fence") {
     }));
   }
 }
+
+#if ISO_HAS_OPENMP
+TEST_CASE("a call on a busy instance of OpenMP is noticed, one on another is not") {
+  Kokkos::View<int*, host> const data("data", 8);
+  auto const noticed = [&](Kokkos::OpenMP const& exec) {
+    busy const other(Kokkos::OpenMP(), std::chrono::milliseconds(100));
+    Kokkos::parallel_for("beside", Kokkos::RangePolicy<Kokkos::OpenMP>(exec, 0, 8), filler{data});
+    return other.expired();
+  };
+  CHECK(noticed(Kokkos::OpenMP()));
+  CHECK(!noticed(Kokkos::OpenMP(2)));
+}
+#endif

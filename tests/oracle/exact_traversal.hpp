@@ -47,53 +47,76 @@ inline std::optional<std::int64_t> exact_voxel(std::vector<rational> const& plan
   return std::int64_t(above - planes.begin()) - 1;
 }
 
-/// The exact chords of a finite ray through `g`. For each pair of neighbouring crossings the voxel
-/// of the point halfway between them; in a plane, half-open voxels decide.
-template <class T>
-exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
+/// A finite ray and the planes of a grid.
+struct exact_line {
   std::array<std::vector<rational>, 3> planes;
-  std::vector<rational> crossings;
   std::array<rational, 3> o;
   std::array<rational, 3> d;
+  std::vector<rational> crossings;  ///< parameters inside the grid, both ends included, ascending
+
+  /// The linear index of the voxel at parameter `t`, which lies inside.
+  [[nodiscard]] std::int64_t voxel_at(rational const& t, grid const& g) const {
+    std::int64_t index = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      index = index * g.extent[a] + *exact_voxel(planes[a], o[a] + t * d[a]);
+    }
+    return index;
+  }
+};
+
+/// Keeps what lies in [from, to], and both of them; nothing where that is empty.
+inline void clip(std::vector<rational>& crossings, rational const& from, rational const& to) {
+  if (!(from < to)) {
+    crossings.clear();
+    return;
+  }
+  crossings.push_back(from);
+  crossings.push_back(to);
+  std::erase_if(crossings, [&](rational const& t) { return t < from || t > to; });
+  std::sort(crossings.begin(), crossings.end());
+}
+
+/// The part of the ray inside `g`; without crossings where there is none.
+template <class T>
+exact_line exact_line_of(ray::ray<T> const& r, grid const& g) {
+  exact_line line;
   std::optional<rational> from;
   std::optional<rational> to;
-  auto const clip = [&](rational const& low, rational const& high) {
-    from = from ? std::max(*from, low) : low;
-    to = to ? std::min(*to, high) : high;
-  };
   for (std::size_t a = 0; a < 3; ++a) {
-    planes[a] = exact_planes(g, int(a));
-    o[a] = rational(double(r.origin[int(a)]));
-    d[a] = rational(double(r.direction[int(a)]));
-    if (d[a] == 0) {
-      if (!exact_voxel(planes[a], o[a])) {
+    auto const& planes = line.planes[a] = exact_planes(g, int(a));
+    line.o[a] = rational(double(r.origin[int(a)]));
+    line.d[a] = rational(double(r.direction[int(a)]));
+    if (line.d[a] == 0) {
+      if (!exact_voxel(planes, line.o[a])) {
         return {};
       }
       continue;
     }
-    for (auto const& plane : planes[a]) {
-      crossings.push_back((plane - o[a]) / d[a]);
+    for (auto const& plane : planes) {
+      line.crossings.push_back((plane - line.o[a]) / line.d[a]);
     }
-    rational const& first = crossings[crossings.size() - planes[a].size()];
-    clip(std::min(first, crossings.back()), std::max(first, crossings.back()));
+    rational const first = line.crossings[line.crossings.size() - planes.size()];
+    rational const last = line.crossings.back();
+    from = from ? std::max(*from, std::min(first, last)) : std::min(first, last);
+    to = to ? std::min(*to, std::max(first, last)) : std::max(first, last);
   }
   if (!from) {
     return {};
   }
-  if (std::isfinite(r.t_min)) {
-    from = std::max(*from, rational(double(r.t_min)));
-  }
-  if (std::isfinite(r.t_max)) {
-    to = std::min(*to, rational(double(r.t_max)));
-  }
-  if (!(*from < *to)) {
+  clip(line.crossings, std::isfinite(r.t_min) ? std::max(*from, rational(double(r.t_min))) : *from,
+       std::isfinite(r.t_max) ? std::min(*to, rational(double(r.t_max))) : *to);
+  return line;
+}
+
+/// The exact chords of a finite ray through `g`. For each pair of neighbouring crossings the voxel
+/// of the point halfway between them; in a plane, half-open voxels decide.
+template <class T>
+exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
+  auto const line = exact_line_of(r, g);
+  auto const& crossings = line.crossings;
+  if (crossings.empty()) {
     return {};
   }
-  crossings.push_back(*from);
-  crossings.push_back(*to);
-  std::erase_if(crossings, [&](rational const& t) { return t < *from || t > *to; });
-  std::sort(crossings.begin(), crossings.end());
-
   double const length =
       std::hypot(double(r.direction.x), double(r.direction.y), double(r.direction.z));
   // A parameter may be below the normal numbers where the direction is very long: the product is
@@ -108,14 +131,10 @@ exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
     if (part == 0) {
       continue;
     }
-    rational const middle = (crossings[n] + crossings[n - 1]) / 2;
-    std::int64_t index = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      index = index * g.extent[a] + *exact_voxel(planes[a], o[a] + middle * d[a]);
-    }
-    chords.by_voxel[index] += in_mm(part);
+    auto const voxel = line.voxel_at((crossings[n] + crossings[n - 1]) / 2, g);
+    chords.by_voxel[voxel] += in_mm(part);
   }
-  chords.total = in_mm(*to - *from);
+  chords.total = in_mm(crossings.back() - crossings.front());
   return chords;
 }
 

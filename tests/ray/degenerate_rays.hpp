@@ -101,8 +101,8 @@ std::vector<named_ray<T>> degenerate_rays(grid const& g, vec3<double> tilt) {
   return rays;
 }
 
-/// Segments of no length, inside one voxel and with ends inside; rays in a face, an edge and
-/// through a corner of the grid; NaN and infinite components.
+/// Segments of no length, inside one voxel and with ends inside; rays in a face and in an edge,
+/// rays that touch the grid in an edge or a corner; NaN and infinite components.
 template <class T>
 std::vector<named_ray<T>> special_rays(grid const& g) {
   vec3<double> lower;
@@ -130,8 +130,15 @@ std::vector<named_ray<T>> special_rays(grid const& g) {
       {"in an upper face", between(at(-1, 1, 0.3), at(2, 1, 0.6))},
       {"in a lower edge", between(at(-1, 0, 0), at(2, 0, 0))},
       {"in an upper edge", between(at(-1, 1, 1), at(2, 1, 1))},
-      {"past a corner", between(at(-1, 1, 0.5), at(1, -1, 0.5))},
-      {"touching an edge", between(at(-1, 1, 0.5), at(0.5, -0.5, 0.5))},
+      {"touching a lower edge", between(at(-1, 1, 0.5), at(1, -1, 0.5))},
+      {"touching a lower edge, ends elsewhere", between(at(-1, 1, 0.5), at(0.5, -0.5, 0.5))},
+      {"touching an upper edge", between(at(2, 0, 0.5), at(0, 2, 0.5))},
+      {"touching the lower corner, in a face", between(at(-1, 1, 0), at(1, -1, 0))},
+      {"touching the lower corner, from below", between(at(-1, -1, 2), at(1, 1, -2))},
+      {"touching the lower corner, from beside", between(at(2, -1, -1), at(-2, 1, 1))},
+      {"touching the upper corner, in a face", between(at(2, 0, 1), at(0, 2, 1))},
+      {"touching the upper corner, from above", between(at(2, 2, -1), at(0, 0, 3))},
+      {"touching another corner", between(at(-1, 2, -1), at(1, 0, 1))},
       {"t_min beyond t_max", {at(-1, 0.4, 0.4), {1, 0, 0}, T(2), T(1)}}};
   auto const nan = std::numeric_limits<T>::quiet_NaN();
   auto const infinity = std::numeric_limits<T>::infinity();

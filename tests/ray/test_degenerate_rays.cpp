@@ -29,7 +29,9 @@ int failures(std::string const& grid_name, grid const& g, vec3<double> tilt) {
       auto const exact = exact_chords_of(r, g);
       double const bound = iso::oracle::chord_bound(r, g);
       for_each_method([&](auto method, char const* method_name) {
-        auto const wrong = complaint(walk<decltype(method)>(r, g), exact, g, bound);
+        auto wrong = complaint(walk<decltype(method)>(r, g), exact, g, bound);
+        auto const taken = steps<decltype(method)>(r, g);
+        wrong += taken > most_steps(g) ? std::to_string(taken) + " steps" : std::string();
         if (!wrong.empty() && ++failed <= 5) {
           MESSAGE(grid_name << ", " << std::string(method_name) << ", " << named.name << ", "
                             << describe(r) << ": " << wrong);
@@ -107,4 +109,16 @@ TEST_CASE_TEMPLATE("the length of the direction does not matter", T, float, doub
       });
     }
   }
+}
+
+TEST_CASE_TEMPLATE("a walk ends within Nx + Ny + Nz + 3 steps, and the longest takes most of them",
+                   T, float, double) {
+  auto const g = grid::centred({9, 8, 7}, {1, 1, 1});
+  // From corner to corner, no two planes crossed together.
+  auto const r = iso::ray::ray<T>::between({T(-5), T(-4.4), T(-3.9)}, {T(5), T(4.5), T(4.1)});
+  for_each_method([&](auto method, char const* name) {
+    CAPTURE(std::string(name));
+    CHECK(steps<decltype(method)>(r, g) <= most_steps(g));
+    CHECK(steps<decltype(method)>(r, g) >= 20);
+  });
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,32 @@ visits<T> walk(ray::ray<T> const& r, grid const& g) {
     seen.emplace_back(-1, T(count));  // no grid has this index: every check below will say so
   }
   return seen;
+}
+
+/// Counts the steps of a walk's loop, whether a voxel is visited in them or not; a walk that does
+/// not end is ended.
+struct step_counter {
+  std::int64_t count = 0;
+
+  template <class Index, class T>
+  void operator()(Index, T) {
+    if (++count > 1000000) {
+      throw std::runtime_error("the walk does not end");
+    }
+  }
+};
+
+/// Steps that the method's loop takes for `r`, the one that leaves it included; at most
+/// Nx + Ny + Nz + 3.
+template <class Method, class T>
+std::int64_t steps(ray::ray<T> const& r, grid const& g) {
+  step_counter counter;
+  ray::detail::walk(Method{}, ray::detail::enter<T, std::int64_t>(r, ray::traversal_grid(g)),
+                    counter);
+  return counter.count;
+}
+inline std::int64_t most_steps(grid const& g) {
+  return g.extent[0] + g.extent[1] + g.extent[2] + 3;
 }
 
 template <class F>

@@ -15,10 +15,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <random>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -30,6 +28,7 @@ using host = Kokkos::HostSpace;
 using iso::bfloat16;
 using iso::sparse::csr_view;
 using iso::sparse::sum_order;
+using iso::test::difference;
 using iso::test::for_each_instance;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -191,27 +190,6 @@ template <class T = double, class Exec, class Matrix>
 std::vector<T> product(Exec const& exec, Matrix const& a, std::vector<T> const& x,
                        how const& h = {}) {
   return product(exec, a, x, std::vector<T>(std::size_t(a.num_rows * h.vectors), T(nan_value)), h);
-}
-
-/// Where two results differ in a bit; empty: nowhere.
-template <class T>
-std::string difference(std::vector<T> const& a, std::vector<T> const& b) {
-  std::ostringstream out;
-  out << std::hexfloat;
-  if (a.size() != b.size()) {
-    out << a.size() << " values and " << b.size();
-    return out.str();
-  }
-  for (std::size_t n = 0; n < a.size(); ++n) {
-    if (std::memcmp(&a[n], &b[n], sizeof(T)) != 0) {
-      out << "value " << n << " of " << a.size();
-      if constexpr (std::is_arithmetic_v<T>) {
-        out << ": " << a[n] << " and " << b[n];
-      }
-      return out.str();
-    }
-  }
-  return {};
 }
 
 }  // namespace sparse_support

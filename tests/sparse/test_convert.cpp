@@ -9,6 +9,7 @@
 namespace {
 
 using namespace sparse_support;
+using iso::test::refusal;
 
 lists transposed(lists const& m) {
   lists t{m.num_rows(), std::vector<std::vector<item>>(std::size_t(m.cols))};
@@ -28,16 +29,6 @@ void check_same(A const& a, B const& b) {
   CHECK(difference(to_vector(a.columns), to_vector(b.columns)) == "");
   CHECK(difference(to_vector(a.values), to_vector(b.values)) == "");
   CHECK(difference(to_vector(a.row_bases), to_vector(b.row_bases)) == "");
-}
-
-template <class F>
-std::string refusal(F const& f) {
-  try {
-    f();
-  } catch (iso::invalid_argument const& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

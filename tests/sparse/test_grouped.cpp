@@ -120,18 +120,57 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   CHECK(full.reads_per_entry == 0.25);
   CHECK(full.bytes_per_entry ==
         doctest::Approx((32 * (4 * 2 + 1) + 8) / 128.0 + 8.0 * 17 / (64 * 128)));
-  auto const best = iso::sparse::choose_format(exec, a);
+  using iso::sparse::processor;
+  auto const best = iso::sparse::choose_format(exec, a, processor::device);
   CHECK(best.rows == 8);
   CHECK(best.offset_bits == 8);
+  // What a host's time follows is what it widens and adds, not bytes.
+  auto const on_host = iso::sparse::choose_format(exec, a, processor::host);
+  CHECK(on_host.rows == 8);
+  CHECK(on_host.offset_bits == 16);
+  CHECK(iso::sparse::choose_format(exec, a).offset_bits == 16);
+  // Columns far apart, though all rows have them: on a host reads of x are what counts.
+  lists apart{128 * 300, std::vector<std::vector<item>>(64)};
+  for (auto& row : apart.rows) {
+    for (std::int32_t c = 0; c < 128; ++c) {
+      row.push_back({300 * c, 1});
+    }
+  }
+  auto const wide = csr<iso::half, std::int32_t>(exec, apart);
+  CHECK(iso::sparse::measure_format(exec, wide, 4, 16).fill == 1);
+  CHECK(iso::sparse::choose_format(exec, wide, processor::host).rows == 1);
+  CHECK(iso::sparse::choose_format(exec, wide, processor::device).rows == 8);
   // Neighbours that share nothing are left as they are.
-  CHECK(iso::sparse::choose_format(exec, csr<iso::half, std::int32_t>(exec, alone)).rows == 1);
-  CHECK(iso::sparse::choose_format(exec, csr<float, std::int32_t>(exec, dense)).rows == 1);
-  CHECK(iso::sparse::choose_format(exec, csr<iso::half, std::int32_t>(exec, lists{4, {{}, {}}}))
-            .rows == 1);
+  for (auto const kind : {processor::host, processor::device}) {
+    auto const rows = [&](auto const& matrix) {
+      return iso::sparse::choose_format(exec, matrix, kind).rows;
+    };
+    CHECK(rows(csr<iso::half, std::int32_t>(exec, alone)) == 1);
+    CHECK(rows(csr<float, std::int32_t>(exec, dense)) == 1);
+    CHECK(rows(csr<iso::half, std::int32_t>(exec, lists{4, {{}, {}}})) == 1);
+  }
   CHECK_THROWS_WITH_AS(iso::sparse::measure_format(exec, a, 3, 8),
                        "iso::sparse::measure_format: 3 rows a group, offsets of 8 bits (2, 4 or 8 "
                        "rows go with 8 or 16 bits, 1 with 32)",
                        iso::invalid_argument);
+}
+
+TEST_CASE("grouped: what a product in a format costs on a host and on a device") {
+  using iso::sparse::processor;
+  using iso::sparse::product_cost;
+  iso::sparse::format_report const plain{.bytes_per_entry = 6};
+  CHECK(product_cost(plain, processor::device) == doctest::Approx(6.3));
+  CHECK(product_cost(plain, processor::host) == doctest::Approx(2.85));
+  // Two thirds of the places in four rows are entries.
+  iso::sparse::format_report grouped{.rows = 4,
+                                     .offset_bits = 16,
+                                     .bytes_per_entry = 4,
+                                     .fill = 2 / 3.0,
+                                     .reads_per_entry = 3 / 8.0};
+  CHECK(product_cost(grouped, processor::device) == doctest::Approx(4));
+  CHECK(product_cost(grouped, processor::host) == doctest::Approx((1.85 + 0.25) * 1.5));
+  grouped.offset_bits = 8;
+  CHECK(product_cost(grouped, processor::host) == doctest::Approx(1.4 * (1.85 + 0.25) * 1.5));
 }
 
 TEST_CASE("grouped: conversion refuses, with counts") {

@@ -61,6 +61,37 @@ TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and 
   }
 }
 
+TEST_CASE_TEMPLATE("spmv: rows of many parts, the same everywhere too", Value, iso::half, double) {
+  // 2048 entries a part, or 64 slots; the long ones lie among short and empty ones.
+  lists m{20000, std::vector<std::vector<item>>(21)};
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> unit(0, 1);
+  auto const fill = [&](std::size_t row, std::int32_t length) {
+    for (std::int32_t c = 0; c < length; ++c) {
+      m.rows[row].push_back({c, std::ldexp(unit(random), -int(random() % 12))});
+    }
+  };
+  fill(0, 20000);
+  fill(3, 2048);
+  fill(4, 2049);
+  fill(5, 1);
+  fill(9, 6 * 2048 + 31);
+  fill(17, 4096);
+  fill(20, 13);
+  check_everywhere(m, [&](auto const& exec) { return csr<Value, std::int32_t>(exec, m); });
+  check_everywhere(m, [&](auto const& exec) { return csr<Value, std::uint16_t>(exec, m); });
+  CHECK(iso::sparse::make_plan(Kokkos::Serial(), csr<Value, std::int32_t>(Kokkos::Serial(), m))
+            .num_parts == 10 + 2 + 7 + 2);
+  if constexpr (sizeof(Value) == 2) {
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_grouped<2, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+  }
+}
+
 TEST_CASE("order-free: permuted entries of a row") {
   Kokkos::Serial const exec;
   std::mt19937_64 random(6);
@@ -92,11 +123,27 @@ TEST_CASE("order-free: split by columns, with the whole's bounds and largest x")
     auto const x_all = on(exec, x);
     Kokkos::View<double*, space> const largest("largest", 1);
     iso::sparse::write_largest(exec, x_all, largest);
-    for (std::int32_t const at : {1, 700, 1499}) {
+    // Where parts begin: even and uneven ones, empty ones at both ends and within.
+    std::vector<std::vector<std::int32_t>> const splits{
+        {1},
+        {700},
+        {1499},
+        {500, 1000},
+        {3, 1400},
+        {0, 0, 750},
+        {214, 428, 642, 856, 1070, 1284},
+        {1, 2, 900, 900, 1498, 1500},
+    };
+    for (auto begins : splits) {
+      CAPTURE(begins.size());
+      begins.insert(begins.begin(), 0);
+      begins.push_back(1500);
       auto const y = on(exec, std::vector<double>(60, nan_value));
       double beta = 0;
-      // The right part first.
-      for (auto const& [first, last] : {std::pair{at, 1500}, std::pair{0, at}}) {
+      // From the right to the left.
+      for (std::size_t n = begins.size() - 1; n-- > 0;) {
+        auto const first = begins[n];
+        auto const last = begins[n + 1];
         auto const part = csr<iso::half, std::int32_t>(exec, columns_of(m, first, last));
         auto const plan = iso::sparse::make_plan(exec, part, bounds);
         auto const x_part = on(exec, std::vector<double>(x.begin() + first, x.begin() + last));
@@ -111,17 +158,29 @@ TEST_CASE("order-free: split by columns, with the whole's bounds and largest x")
   });
 }
 
-TEST_CASE("both sums: split by rows") {
-  Kokkos::Serial const exec;
+TEST_CASE("both sums: split by rows, as ranks have it") {
   auto const m = dose_like(60, 1500, 3, 0.2);
   auto const x = some_vector(m.cols);
-  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
-    auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum});
-    lists top{m.cols, {m.rows.begin(), m.rows.begin() + 17}};
-    lists rest{m.cols, {m.rows.begin() + 17, m.rows.end()}};
-    auto y = product(exec, csr<iso::half, std::int32_t>(exec, top), x, {.sum = sum});
-    auto const below = product(exec, csr<iso::half, std::int32_t>(exec, rest), x, {.sum = sum});
-    y.insert(y.end(), below.begin(), below.end());
-    CHECK(difference(expected, y) == "");
-  }
+  std::vector<std::vector<std::ptrdiff_t>> const splits{
+      {17}, {20, 40}, {1, 58}, {0, 60}, {8, 17, 25, 34, 43, 51}, {2, 3, 3, 3, 40, 59}};
+  for_each_instance([&](auto const& exec) {
+    auto const part = [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+      return csr<iso::half, std::int32_t>(
+          exec, lists{m.cols, {m.rows.begin() + first, m.rows.begin() + last}});
+    };
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      auto const expected = product(exec, part(0, 60), x, {.sum = sum});
+      for (auto begins : splits) {
+        CAPTURE(begins.size());
+        begins.insert(begins.begin(), 0);
+        begins.push_back(60);
+        std::vector<double> y;
+        for (std::size_t n = 0; n + 1 < begins.size(); ++n) {
+          auto const rows = product(exec, part(begins[n], begins[n + 1]), x, {.sum = sum});
+          y.insert(y.end(), rows.begin(), rows.end());
+        }
+        CHECK(difference(expected, y) == "");
+      }
+    }
+  });
 }

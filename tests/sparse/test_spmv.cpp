@@ -29,30 +29,45 @@ T ordered_row(std::vector<item> const& row, std::vector<T> const& x, std::int64_
   return total;
 }
 
-/// Order-free: q = fma(a, x, C) - C from the end to the start, C by search.
+/// 2^(the least e with 2^e >= x), by search.
+inline int least_exponent(long double x, int from) {
+  int e = from;
+  while (std::ldexp(1.0L, e) < x) {
+    ++e;
+  }
+  return e;
+}
+
+/// Where the order-free sum of a row begins.
 template <class Value>
-double order_free_row(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
-                      std::int64_t vectors) {
+double order_free_origin(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
+                         std::int64_t vectors) {
   long double most_a = 0;
-  long double most_x = 0;
+  long double most_x = 0x1p-1000L;
   for (auto const& e : row) {
     most_a = std::max(most_a, std::abs(static_cast<long double>(double(Value(e.value)))));
   }
   for (std::size_t i = std::size_t(k); i < x.size(); i += std::size_t(vectors)) {
     most_x = std::max(most_x, std::abs(static_cast<long double>(x[i])));
   }
-  int const log = row.size() > 1 ? int(std::ceil(std::log2(double(row.size())))) : 0;
-  long double const bound = std::ldexp(most_a * most_x, std::max(1, log - 1));
-  int e = -900;
-  while (std::ldexp(1.0L, e) < bound) {
-    ++e;
-  }
-  double const c = std::ldexp(1.5, e);
+  long double const bound = most_a * static_cast<long double>(row.size()) * (1 + 0x1p-20L);
+  return std::ldexp(
+      1.5, std::max(-900, 1 + least_exponent(bound, -1200) + least_exponent(most_x, -1000)));
+}
+
+/// Order-free: each product rounded alone, from the end to the start.
+template <class Value>
+double order_free_row(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
+                      std::int64_t vectors) {
+  double const c = order_free_origin<Value>(row, x, k, vectors);
   double sum = 0;
   for (auto j = row.size(); j-- > 0;) {
-    double const rounded =
-        std::fma(double(Value(row[j].value)), x[std::size_t(row[j].column * vectors + k)], c);
-    sum += rounded - c;
+    double at = x[std::size_t(row[j].column * vectors + k)];
+    std::uint64_t bits;
+    std::memcpy(&bits, &at, 8);
+    bits |= 1;
+    std::memcpy(&at, &bits, 8);
+    sum += std::fma(double(Value(row[j].value)), at, c) - c;
   }
   return sum;
 }
@@ -132,7 +147,8 @@ TEST_CASE_TEMPLATE("spmv: errors stay below the bounds that are stated", Value, 
     }
     auto const n = double(m.rows[r].size());
     REQUIRE(double(std::abs(ordered[r] - sum)) <= (std::ceil(n / 32) + 5) * eps / 2 * double(size));
-    REQUIRE(double(std::abs(free[r] - sum)) <= std::max(n * n, 2.0) * eps * most_a * most_x);
+    REQUIRE(double(std::abs(free[r] - sum)) <=
+            (4 * n * n + n) * eps * (1 + 0x1p-20) * most_a * most_x);
   }
 }
 
@@ -152,7 +168,7 @@ TEST_CASE("spmv: a constant needs no slack: every product at the largest, and po
             product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::order_free});
         CHECK(y[0] == order_free_row<iso::half>(m.rows[0], x, 0, 1));
         CHECK(std::abs(y[0] - n * value * weight) <=
-              double(n) * std::max(n, 2) * 0x1p-52 * std::abs(value * weight));
+              double(4 * n * n + n) * 0x1p-52 * (1 + 0x1p-20) * std::abs(value * weight));
       }
     }
   }
@@ -171,9 +187,43 @@ TEST_CASE("spmv: numbers near the ends of the range") {
     CHECK(run({{0, 1e300}, {1, -1e300}}, {1, 1}, sum) == 0);
   }
   CHECK(run({{0, 1e-300}, {1, 1e-300}}, {0.5, 0.5}, sum_order::ordered) == 1e-300);
-  // Where the constant exceeds the range there is no common grid.
+  // No intermediate result leaves the range where the sum does not.
+  CHECK(run({{0, 1e307}, {1, 5e306}, {2, -1e307}}, {1, 1, 1}, sum_order::order_free) ==
+        doctest::Approx(5e306));
+  CHECK(run({{0, 1e308}, {1, 1e308}}, {1e-10, 1e-10}, sum_order::order_free) ==
+        doctest::Approx(2e298));
+  CHECK(run({{0, 5e-324}, {1, 5e-324}}, {1e300, 1e300}, sum_order::order_free) ==
+        doctest::Approx(1e-23).epsilon(0.02));
+  // Where the grid's constant exceeds it there is no common grid.
   CHECK(std::isnan(run({{0, 1e300}}, {1e10}, sum_order::order_free)));
   CHECK(run({{0, 1e300}}, {1e10}, sum_order::ordered) == infinity);
+}
+
+TEST_CASE(
+    "spmv: products half way between two multiples of the unit are rounded alike in any order") {
+  std::mt19937_64 random(4);
+  Kokkos::Serial const exec;
+  for (int const n : {2, 3, 4, 5, 33, 64, 700}) {
+    CAPTURE(n);
+    lists m{n + 2, {{{n, 1.0}}}};  // the largest entry and weight set the unit, and add nothing odd
+    std::vector<double> x(std::size_t(n) + 2, 0.0);
+    x[std::size_t(n) + 1] = 1;
+    std::vector<item>& row = m.rows[0];
+    row.resize(std::size_t(n));
+    row[0] = {n, 1.0};
+    double const half_unit = std::ldexp(order_free_origin<iso::half>(row, x, 0, 1) / 1.5, -53);
+    for (std::int32_t j = 1; j < n; ++j) {
+      row[std::size_t(j)] = {j, 0x1p-10};
+      x[std::size_t(j)] = (2.0 * double(random() % 1000) - 999) * half_unit * 0x1p10;
+    }
+    auto const forwards =
+        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::order_free});
+    for (int turn = 0; turn < 10; ++turn) {
+      std::shuffle(row.begin(), row.end(), random);
+      CHECK(product(exec, csr<iso::half, std::int32_t>(exec, m), x,
+                    {.sum = sum_order::order_free}) == forwards);
+    }
+  }
 }
 
 TEST_CASE("spmv: beta = 0 does not read y, alpha = 0 reads neither the matrix nor x") {

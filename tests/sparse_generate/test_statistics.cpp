@@ -72,6 +72,7 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
     CHECK(s.paired_entries == 9);  // 3 + 3 and 2 + 1
     CHECK(s.shared == 3);          // 11, 12; 276
     CHECK(s.jaccard() == 0.5);
+    CHECK(s.likeness == std::array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
     // By twos {10,11,12,20} {20,276} {276} {} {300}; by fours {10,11,12,20,276} {276} {300}; by
     // eights {10,11,12,20,276} {300}.
     CHECK(s.unions[0] == 8);
@@ -82,6 +83,32 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
     CHECK(s.empty_share() == 4.0 / 9);
     CHECK(s.mean_length() == 2);
     CHECK(s.wide_share() == 1.0 / 5);
+  });
+}
+
+TEST_CASE_TEMPLATE("likeness of neighbours", Column, std::int32_t, std::uint16_t) {
+  iso::backend::for_each([](auto tag) {
+    using exec = typename decltype(tag)::execution_space;
+    INFO(tag.name);
+    std::vector<int> hundred;
+    for (int c = 0; c < 100; ++c) {
+      hundred.push_back(c + 10);
+    }
+    auto all_but_one = hundred;
+    all_but_one.pop_back();
+    // Equal; 99 of 100; none of 100; equal; 1 of 10; not a pair.
+    auto const a = matrix_of<Column>(exec(), 1000,
+                                     {hundred,
+                                      hundred,
+                                      all_but_one,
+                                      {500},
+                                      {500},
+                                      {500, 501, 502, 503, 504, 505, 506, 507, 508, 509},
+                                      {},
+                                      {500}},
+                                     10);
+    auto const s = statistics(exec(), a);
+    CHECK(s.likeness == std::array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
   });
 }
 
@@ -134,4 +161,13 @@ TEST_CASE("conversion of the values changes no count") {
     CHECK(after.run_lengths == before.run_lengths);
     CHECK(after.unions == before.unions);
   });
+}
+
+TEST_CASE("statistics refuse arrays whose lengths disagree") {
+  auto a = matrix_of<std::int32_t>(Kokkos::Serial(), 9, {{1, 2}, {3}}, 0);
+  a.row_offsets = {};
+  CHECK_THROWS_WITH_AS(statistics(Kokkos::Serial(), a),
+                       "iso::sparse::statistics: 0 row offsets for 2 rows (there must be one more "
+                       "than rows)",
+                       iso::invalid_argument);
 }

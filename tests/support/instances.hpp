@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  tests/support/instances.hpp
-//! What every test of the same bits needs: the instances to run on, and bits compared.
+//! What every test of the same bits needs: the instances to run on, and compare.hpp.
 #pragma once
+
+#include "compare.hpp"
 
 #include <iso/backend/registry.hpp>
 
@@ -9,7 +11,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -32,13 +33,6 @@ void for_each_instance(F&& f) {
     }
 #endif
   });
-}
-
-/// Vectors, or dense views on the host, of one length with the same bits in the same order.
-template <class Values>
-bool same_bits(Values const& a, Values const& b) {
-  return a.size() == b.size() &&
-         (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
 }
 
 }  // namespace iso::test

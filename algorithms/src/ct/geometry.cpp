@@ -8,17 +8,13 @@
 namespace iso::ct {
 namespace {
 
-bool finite(vec3<double> a) {
-  return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
-}
-
 vec3<double> cross(vec3<double> a, vec3<double> b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
 void check(vec3<double> a, char const* field, std::size_t view) {
-  ISO_VALIDATE(finite(a), "geometry: {} of view {} is [{}, {}, {}] (must be finite)", field, view,
-               a.x, a.y, a.z);
+  ISO_VALIDATE(is_finite(a), "geometry: {} of view {} is [{}, {}, {}] (must be finite)", field,
+               view, a.x, a.y, a.z);
 }
 
 void check(flat_detector const& d) {

@@ -34,16 +34,12 @@ constexpr std::array<table_row, 10> head{{
     {-0.2, -0.02, {0.056, 0.056, 0.1}, {0, 0.1, 0.625}, 0},
 }};
 
-bool finite(vec3<double> a) {
-  return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
-}
-
 void check(ellipsoid const& e, std::int64_t i, char const* function) {
   auto const& h = e.half_axes;
-  ISO_VALIDATE(finite(h) && h.x > 0 && h.y > 0 && h.z > 0,
+  ISO_VALIDATE(is_finite(h) && h.x > 0 && h.y > 0 && h.z > 0,
                "{}: half axes of ellipsoid {} are [{}, {}, {}] (must be finite and positive)",
                function, i, h.x, h.y, h.z);
-  ISO_VALIDATE(finite(e.centre), "{}: centre of ellipsoid {} is [{}, {}, {}] (must be finite)",
+  ISO_VALIDATE(is_finite(e.centre), "{}: centre of ellipsoid {} is [{}, {}, {}] (must be finite)",
                function, i, e.centre.x, e.centre.y, e.centre.z);
   ISO_VALIDATE(std::isfinite(e.angle) && std::isfinite(e.density),
                "{}: ellipsoid {} has angle {} and density {} (must be finite)", function, i,

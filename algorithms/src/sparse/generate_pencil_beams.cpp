@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
-#include <iso/core/check.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/ct/detail/on_circle.hpp>
 #include <iso/sparse/bragg_curve.hpp>
 #include <iso/sparse/detail/generate_impl.hpp>
@@ -176,8 +176,8 @@ template <class T, class Exec>
 Kokkos::View<T const*, typename Exec::memory_space> staged(Exec const& exec, char const* label,
                                                            std::vector<T> const& values) {
   using space = typename Exec::memory_space;
-  Kokkos::View<T*, space> const copy(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), values.size());
+  auto const copy = allocate<Kokkos::View<T*, space>>(label, {std::int64_t(values.size())}, exec,
+                                                      Kokkos::WithoutInitializing);
   Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(values.data(),
                                                                                 values.size());
   Kokkos::deep_copy(exec, copy, host);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "with_rows.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/grouped.hpp>
 
@@ -206,18 +208,6 @@ struct row_writer {
   }
 };
 
-/// f(R) with the number of rows a group as a type.
-template <class F>
-void with_rows(int rows, F const& f) {
-  if (rows == 2) {
-    f(std::integral_constant<int, 2>());
-  } else if (rows == 4) {
-    f(std::integral_constant<int, 4>());
-  } else {
-    f(std::integral_constant<int, 8>());
-  }
-}
-
 template <class Exec>
 std::int64_t add_up(Exec const& exec, std::int64_t count, std::int64_t* offsets) {
   std::int64_t total = 0;
@@ -332,8 +322,6 @@ void validate_format(int rows, int offset_bits) {
 
 format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes, int rows,
                           int offset_bits, std::int64_t slots) {
-  // Bytes of streamed matrix that take as long as one read of x by a lane.
-  constexpr double bytes_of_read = 6.3;
   format_report f{.rows = rows, .offset_bits = offset_bits, .slots = slots};
   auto const number = double(std::max<std::int64_t>(entries, 1));
   double const offsets = 8.0 * (double(num_rows) / rows + 1);
@@ -349,20 +337,38 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
     f.fill = double(entries) / (places * rows);
     f.reads_per_entry = places / number;
   }
-  f.cost = std::max(f.bytes_per_entry, bytes_of_read * f.reads_per_entry);
   return f;
 }
 
-format_report cheapest(format_report const* formats, int count) {
+format_report cheapest(format_report const* formats, int count, processor kind) {
   format_report best = formats[0];
-  double limit = 0.9 * best.cost;
+  double limit = 0.9 * product_cost(best, kind);
   for (int n = 1; n < count; ++n) {
-    if (formats[n].cost < limit) {
+    double const cost = product_cost(formats[n], kind);
+    // The same rows with 8-bit offsets stand before those with 16 bits.
+    bool const scattered =
+        formats[n].offset_bits == 16 && formats[n - 1].slots > 2 * formats[n].slots;
+    if (cost < limit && !(kind == processor::host && scattered)) {
       best = formats[n];
-      limit = best.cost;
+      limit = cost;
     }
   }
   return best;
 }
 
 }  // namespace iso::sparse::detail
+
+namespace iso::sparse {
+
+double product_cost(format_report const& format, processor kind) {
+  if (kind == processor::device) {
+    constexpr double bytes_of_read = 6.3;
+    return std::max(format.bytes_per_entry, bytes_of_read * format.reads_per_entry);
+  }
+  constexpr double reads_of_value = 1.85;
+  constexpr double jumps = 1.4;
+  return (1 + reads_of_value * format.rows) * format.reads_per_entry *
+         (format.offset_bits == 8 ? jumps : 1.0);
+}
+
+}  // namespace iso::sparse

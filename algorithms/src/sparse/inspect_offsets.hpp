@@ -3,6 +3,9 @@
 
 #include <iso/sparse/validate.hpp>
 
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
 #include <limits>
 
 namespace iso::sparse::detail {
@@ -65,5 +68,14 @@ struct offsets_kernel : first_bad_reducer {
     }
   }
 };
+
+/// A normal power of two above zero; no scales: all are good.
+KOKKOS_INLINE_FUNCTION bool good_scale(double const* scales, std::int64_t row) {
+  if (scales == nullptr) {
+    return true;
+  }
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(scales[row]);
+  return (bits & 0x000fffffffffffffULL) == 0 && bits > 0 && bits < 0x7ff0000000000000ULL;
+}
 
 }  // namespace iso::sparse::detail

@@ -23,7 +23,8 @@ enum counter : int {
   paired_rows,
   paired_entries,
   unions,
-  row_lengths = unions + 3,
+  likeness = unions + 3,
+  row_lengths = likeness + 11,
   run_lengths = row_lengths + bins,
   counters = run_lengths + bins
 };
@@ -61,8 +62,11 @@ struct row_counter {
       std::int64_t const begin = a.offsets[row];
       std::int64_t const end = a.offsets[row + 1];
       add_row(group, row, end - begin, rows, mine);
-      group.strided(begin, end,
-                    [&](int lane, std::int64_t i) { add_entry(row, begin, end, i, mine + lane); });
+      typename Group::template per_lane<std::int64_t> common(0);
+      group.strided(begin, end, [&](int lane, std::int64_t i) {
+        common[lane] += add_entry(row, begin, end, i, mine + lane);
+      });
+      add_pair(group, row, end - begin, group.sum(common), mine);
     }
     group.strided(0, 1, [&](int, int) {
       mine[empty_rows * backend::lanes] = rows.empty;
@@ -91,9 +95,20 @@ struct row_counter {
     rows.pairs += before > 0 ? 1 : 0;
     rows.paired_entries += before > 0 ? before + length : 0;
   }
-  /// Into the counters of one lane.
-  KOKKOS_FUNCTION void add_entry(std::int64_t row, std::int64_t begin, std::int64_t end,
-                                 std::int64_t i, std::int64_t* lane) const {
+  template <class Group>
+  KOKKOS_FUNCTION void add_pair(Group const& group, std::int64_t row, std::int64_t length,
+                                std::int64_t common, std::int64_t* mine) const {
+    std::int64_t const before = row > 0 ? a.offsets[row] - a.offsets[row - 1] : 0;
+    if (length > 0 && before > 0) {
+      // Doubled columns may count more than there are.
+      std::int64_t const either = length + before - common;
+      std::int64_t const bin = common < either ? 10 * common / either : 10;
+      group.strided(0, 1, [&](int, int) { ++mine[(likeness + bin) * backend::lanes]; });
+    }
+  }
+  /// Into the counters of one lane; 1 where the row before has the column too, else 0.
+  KOKKOS_FUNCTION std::int64_t add_entry(std::int64_t row, std::int64_t begin, std::int64_t end,
+                                         std::int64_t i, std::int64_t* lane) const {
     std::int64_t const c = column(row, i);
     std::int64_t const step = i > begin ? c - column(row, i - 1) : 1;
     if (i == begin || step != 1) {
@@ -106,6 +121,7 @@ struct row_counter {
     for (int k = 0; k < 3; ++k) {
       lane[(unions + k) * backend::lanes] += above > row % (std::int64_t(2) << k) ? 1 : 0;
     }
+    return above == 1 ? 1 : 0;
   }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t run_from(std::int64_t row, std::int64_t i,
                                                       std::int64_t end, std::int64_t c) const {
@@ -178,6 +194,9 @@ matrix_statistics named(std::array<std::int64_t, std::size_t(counters)> const& c
   for (std::size_t i = 0; i < 3; ++i) {
     s.unions[i] = counts[std::size_t(unions) + i];
   }
+  for (std::size_t i = 0; i < s.likeness.size(); ++i) {
+    s.likeness[i] = counts[std::size_t(likeness) + i];
+  }
   for (std::size_t i = 0; i < std::size_t(bins); ++i) {
     s.row_lengths[i] = counts[std::size_t(row_lengths) + i];
     s.run_lengths[i] = counts[std::size_t(run_lengths) + i];
@@ -194,9 +213,9 @@ matrix_statistics count(Exec const& exec,
   using space = typename Exec::memory_space;
   using integers = Kokkos::View<std::int64_t*, space>;
   std::int64_t const groups = std::min(pattern.rows, most_groups);
-  integers const parts(Kokkos::view_alloc(exec, "iso::sparse::statistics: parts"),
-                       std::size_t(groups * counters * backend::lanes));
-  integers const totals(Kokkos::view_alloc(exec, "iso::sparse::statistics"), std::size_t(counters));
+  auto const parts = allocate<integers>("iso::sparse::statistics: parts",
+                                        {groups * counters * backend::lanes}, exec);
+  auto const totals = allocate<integers>("iso::sparse::statistics", {counters}, exec);
   backend::for_each_lane_group("iso::sparse::statistics", exec, groups,
                                row_counter<Column, space>{pattern, groups, parts.data()});
   backend::for_each_lane_group("iso::sparse::statistics: sums", exec, counters,

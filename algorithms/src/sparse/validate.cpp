@@ -117,15 +117,6 @@ struct inspect_kernel {
   }
 };
 
-/// A normal power of two above zero; no scales: all are good.
-KOKKOS_INLINE_FUNCTION bool good_scale(double const* scales, std::int64_t row) {
-  if (scales == nullptr) {
-    return true;
-  }
-  auto const bits = Kokkos::bit_cast<std::uint64_t>(scales[row]);
-  return (bits & 0x000fffffffffffffULL) == 0 && bits > 0 && bits < 0x7ff0000000000000ULL;
-}
-
 /// What is reported of every matrix, and whether there is more to report.
 struct extents {
   std::int64_t longest, widest, empty, remarkable;
@@ -270,8 +261,8 @@ void find_column(Exec const& exec, std::int64_t const* offsets, Column const* co
         Kokkos::View<std::int32_t const, space, Kokkos::MemoryUnmanaged>(bases + report.row));
     exec.fence("iso::sparse::validate: the row's base is here");
   }
-  Kokkos::View<std::int64_t*, space> const found(
-      Kokkos::view_alloc(exec, "iso::sparse::validate: found"), 2);
+  auto const found =
+      allocate<Kokkos::View<std::int64_t*, space>>("iso::sparse::validate: found", {2}, exec);
   Kokkos::parallel_for(
       "iso::sparse::validate: the column", range<Exec>(exec, 0, 1),
       column_finder<Column>{offsets, columns, base, report.row, num_cols, found.data()});

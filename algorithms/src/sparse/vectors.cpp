@@ -34,18 +34,26 @@ struct largest_kernel {
   }
 };
 
-struct reach_kernel {
+struct exponent_kernel {
+  std::int64_t num_rows;
   double const* largest;
   std::int32_t const* entries;
-  double* reach;
+  std::int16_t* exponents;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    // max(1, ceil(log2 n) - 1)
-    int shift = 1;
-    while (shift < 30 && entries[row] > std::int32_t(1) << (shift + 1)) {
-      ++shift;
+    exponents[row] = std::int16_t(row < num_rows ? exponent(largest[row], entries[row]) : -1200);
+  }
+
+  /// The least e with 2^e >= most n (1 + 2^-20).
+  KOKKOS_FUNCTION static int exponent(double most, std::int32_t n) {
+    if (!(most > 0) || n == 0) {
+      return -1200;
     }
-    reach[row] = largest[row] * double(std::int64_t(1) << shift);
+    // Neither the product nor its exponent may leave the range of normal numbers on the way.
+    int const shift = most < 1 ? 100 : -100;
+    double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * double(n) * (1 + 0x1p-20);
+    auto const above = Kokkos::bit_cast<std::uint64_t>(bound) + 0x000fffffffffffffULL;
+    return int(above >> 52) - 1023 - shift;
   }
 };
 
@@ -70,10 +78,10 @@ void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int6
 }
 
 template <execution_space Exec>
-void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest,
-                  std::int32_t const* entries, double* reach) {
-  Kokkos::parallel_for("iso::sparse::make_plan: reach", range<Exec>(exec, 0, num_rows),
-                       reach_kernel{largest, entries, reach});
+void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* largest,
+                      std::int32_t const* entries, std::int64_t length, std::int16_t* exponents) {
+  Kokkos::parallel_for("iso::sparse::make_plan: exponents", range<Exec>(exec, 0, length),
+                       exponent_kernel{num_rows, largest, entries, exponents});
 }
 
 #define ISO_INSTANTIATE(Exec)                                                                      \
@@ -81,8 +89,8 @@ void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest
                                             std::int64_t, double*);                                \
   template void launch_largest<Exec, double>(Exec const&, double const*, std::int64_t,             \
                                              std::int64_t, std::int64_t, double*);                 \
-  template void launch_reach<Exec>(Exec const&, std::int64_t, double const*, std::int32_t const*,  \
-                                   double*);
+  template void launch_exponents<Exec>(Exec const&, std::int64_t, double const*,                   \
+                                       std::int32_t const*, std::int64_t, std::int16_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 

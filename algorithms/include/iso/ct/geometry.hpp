@@ -3,7 +3,7 @@
 //! Where source and detector stand, view by view.
 #pragma once
 
-#include <iso/core/check.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/vec3.hpp>
@@ -32,8 +32,8 @@ struct view_vectors {
 /// that algorithms need not look at every view again.
 class geometry {
  public:
-  /// Throws iso::invalid_argument naming the view and the field that is not finite, has no length,
-  /// or makes u and v parallel.
+  /// \throws iso::invalid_argument  an empty detector or no views; a view with a field (both named)
+  ///                                that is not finite, has no length, or makes u and v parallel
   geometry(beam kind, std::int64_t num_u, std::int64_t num_v, std::vector<view_vectors> views);
 
   [[nodiscard]] beam kind() const { return kind_; }
@@ -44,6 +44,7 @@ class geometry {
   /// Every v_step is exactly along z.
   [[nodiscard]] bool v_parallel_to_z() const { return v_parallel_to_z_; }
   /// Views [first, first + count).
+  /// \throws iso::invalid_argument  not all of them are there, or none is asked for
   [[nodiscard]] geometry subset(std::int64_t first, std::int64_t count) const;
 
  private:
@@ -70,18 +71,20 @@ struct flat_detector {
 ///
 /// \param[in] source_axis      distance of the source from the z axis, mm
 /// \param[in] source_detector  distance of the source from the detector's plane, mm
-/// \param[in] angles           rad
-/// \throws iso::invalid_argument  a distance or pitch that is not finite and positive, an empty
-///                                detector, no angles
+/// \param[in] angles           rad, at most 1e5 either way
+/// \throws iso::invalid_argument  a distance or pitch that is not finite and positive, an offset
+///                                that is not finite, an empty detector, no angles, one too large
 geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
                        std::vector<double> const& angles);
 
 /// The same circle with parallel rays: at angle 0 they run along -x, u along +y, v along +z.
 /// Determinism: backend_to_backend; sines and cosines are iso::math's.
+/// \throws iso::invalid_argument  as circular_cone
 geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles);
 
 /// `count` angles, evenly from `first` over `range` (rad), the end left out.
 /// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  `count` is below 1
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
 
 /// A geometry whose views `Space` holds, as kernels want it.
@@ -90,13 +93,14 @@ class staged_geometry {
  public:
   using views_type = Kokkos::View<view_vectors*, Space>;
 
-  /// Copies the views into `Space`, enqueued on `exec`; fences `exec` where the copy crosses
-  /// memories.
+  /// Copies the views into `Space` by way of `exec`, and waits for `exec`: no other instance is
+  /// fenced.
+  /// \throws iso::out_of_memory  as iso::allocate
   template <execution_space Exec>
   staged_geometry(Exec const& exec, iso::ct::geometry g)
       : host_(std::move(g)),
-        views_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::ct::geometry"),
-               host_.views().size()) {
+        views_(allocate<views_type>("iso::ct::geometry", {std::int64_t(host_.views().size())}, exec,
+                                    Kokkos::WithoutInitializing)) {
     Kokkos::View<view_vectors const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const source(
         host_.views().data(), host_.views().size());
     Kokkos::deep_copy(exec, views_, source);
@@ -111,8 +115,9 @@ class staged_geometry {
   views_type views_;
 };
 
-/// `g` with its views where kernels of `exec` read them; fences `exec`, as staged_geometry does.
+/// `g` with its views where kernels of `exec` read them; waits for `exec`, as staged_geometry does.
 /// Determinism: backend_to_backend, a copy.
+/// \throws iso::out_of_memory  as iso::allocate
 template <execution_space Exec>
 staged_geometry<typename Exec::memory_space> stage(Exec const& exec, geometry const& g) {
   return {exec, g};

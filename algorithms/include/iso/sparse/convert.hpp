@@ -31,6 +31,9 @@ struct converted {
 
 /// `a` with its values rounded to `To`, to nearest and even; columns and row offsets are copied.
 /// Fences `exec`; allocates. Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  arrays whose lengths disagree
+/// \throws iso::out_of_memory
 template <stored_real To, execution_space Exec, class Value, column_index Column>
 converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
@@ -39,13 +42,18 @@ converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
 /// `a` with 16-bit columns relative to each row's lowest. Fences `exec`; allocates.
 /// Determinism: backend_to_backend.
 ///
-/// \throws iso::invalid_argument  with their number: rows whose columns lie more than 65535 apart
+/// \throws iso::invalid_argument  with their number: rows whose columns lie more than 65535 apart;
+///                                arrays whose lengths disagree
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::uint16_t, typename Exec::memory_space>
 to_relative_columns(Exec const& exec,
                     csr_view<Value, std::int32_t, typename Exec::memory_space> const& a);
 
 /// `a` with 32-bit columns. Fences `exec`; allocates. Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  arrays whose lengths disagree
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
     Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a);
@@ -55,7 +63,9 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
 /// takes at most as much scratch as 32-bit columns of `a`, and 64 MiB. By counting, without
 /// atomics. Determinism: backend_to_backend.
 ///
-/// \throws iso::invalid_argument  row_scales (they would scale columns: transpose first)
+/// \throws iso::invalid_argument  row_scales (they would scale columns: transpose first); arrays
+///                                whose lengths disagree
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Value, column_index Column>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> transpose(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);

@@ -3,7 +3,7 @@
 //! Sparse matrices by compressed rows.
 #pragma once
 
-#include <iso/core/check.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/half.hpp>
 
@@ -68,9 +68,11 @@ void validate_extents(char const* function, std::int64_t rows, std::int64_t cols
                       std::int64_t entries);
 }  // namespace detail
 
-/// A matrix without a pattern: row offsets are zero, the other arrays not initialised. Throws
-/// iso::invalid_argument for extents that are negative or, of rows and columns, above 2^31 - 1.
-/// Enqueued on `exec`. Determinism: backend_to_backend.
+/// A matrix without a pattern: row offsets are zero, the other arrays not initialised. Enqueued on
+/// `exec`. Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  extents that are negative or, of rows and columns, above 2^31 - 1
+/// \throws iso::out_of_memory
 template <stored_real Value, column_index Column, execution_space Exec>
 csr_view<Value, Column, typename Exec::memory_space> make_csr(Exec const& exec,
                                                               std::string const& label,
@@ -78,17 +80,16 @@ csr_view<Value, Column, typename Exec::memory_space> make_csr(Exec const& exec,
                                                               std::int64_t entries) {
   detail::validate_extents("iso::sparse::make_csr", rows, cols, entries);
   using matrix = csr_view<Value, Column, typename Exec::memory_space>;
-  auto const raw = [&](char const* name) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label + ": " + name);
+  auto const raw = [&]<class Array>(Array& to, char const* name, std::int64_t length) {
+    to = allocate<Array>(label + ": " + name, {length}, exec, Kokkos::WithoutInitializing);
   };
   matrix a{rows, cols, {}, {}, {}, {}, {}};
-  a.row_offsets = typename matrix::template array<std::int64_t>(
-      Kokkos::view_alloc(exec, label + ": row offsets"), std::size_t(rows) + 1);
-  a.columns = typename matrix::template array<Column>(raw("columns"), std::size_t(entries));
-  a.values = typename matrix::template array<Value>(raw("values"), std::size_t(entries));
+  a.row_offsets = allocate<typename matrix::template array<std::int64_t>>(label + ": row offsets",
+                                                                          {rows + 1}, exec);
+  raw(a.columns, "columns", entries);
+  raw(a.values, "values", entries);
   if constexpr (matrix::relative) {
-    a.row_bases =
-        typename matrix::template array<std::int32_t>(raw("row bases"), std::size_t(rows));
+    raw(a.row_bases, "row bases", rows);
   }
   return a;
 }

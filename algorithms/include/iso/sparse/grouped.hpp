@@ -3,6 +3,7 @@
 //! Sparse matrices whose neighbouring rows share their columns.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -88,41 +89,74 @@ struct format_report {
   double bytes_per_entry = 0;  ///< of the matrix's arrays
   double fill = 1;             ///< entries over places for them, those at the slots' ends included
   double reads_per_entry = 1;  ///< values of x read an entry
-  double cost = 0;             ///< bytes an entry that bound the product: see choose_format
 };
 
 /// What `a`, valid and its rows ascending, would cost in groups of `rows` (2, 4 or 8) with offsets
 /// of `offset_bits` (8 or 16); rows = 1: as csr_view with 32-bit columns. Fences `exec`.
 /// Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  another number of rows or bits; arrays whose lengths disagree
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              int rows, int offset_bits);
 
-/// The format that a product should be fastest in: of csr_view and the grouped formats with R = 2,
-/// 4, 8 and 8- or 16-bit offsets, the one with the smallest cost
+/// What a product runs on.
+enum class processor {
+  host,    ///< few fast threads with vectors
+  device,  ///< many lanes that wait for memory: a GPU
+};
+
+/// That of an execution space.
+template <execution_space Exec>
+inline constexpr processor processor_of =
+    backend::is_device<Exec> ? processor::device : processor::host;
+
+/// How long a product in a format takes, an entry. Only the ratio of two costs on one kind of
+/// processor means something. On a device, in bytes of streamed matrix,
 ///
-///     max(bytes_per_entry, 6.3 reads_per_entry),
+///     max(bytes_per_entry, 6.3 reads_per_entry):
 ///
-/// 6.3 bytes of streamed matrix taking as long as one read of x by a lane on an H200 (0.776 ms for
-/// 4.9e8 reads at 56 % of the read ceiling with 16-bit columns). A grouped format must beat
-/// csr_view by a tenth; equal costs go to the smaller R and the shorter offset. Fences `exec`.
+/// 6.3 bytes take as long as one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 %
+/// of the read ceiling with 16-bit columns). On the host
+///
+///     (1 + 1.85 rows) reads_per_entry, and 1.4 times as much with offsets of 8 bits:
+///
+/// a value takes at most 1.85 times as long as finding and reading its place of x, and jumps within
+/// a slot cost vectors more than their bytes save (one thread with AVX-512, perf/sparse/choice.py:
+/// the upper edge of what was measured, so that no format is taken for what it does not gain).
 /// Determinism: backend_to_backend.
+double product_cost(format_report const& format, processor kind);
+
+/// The format that a product should be fastest in on this kind of processor: of csr_view and the
+/// grouped formats with R = 2, 4, 8 and 8- or 16-bit offsets, the one with the smallest
+/// product_cost. A grouped format must beat csr_view by a tenth; equal costs go to the smaller R
+/// and the shorter offset. On the host columns must lie together as well: where 8-bit offsets want
+/// twice the slots of 16-bit ones, reads of x leave the first cache, and groups wait for them
+/// longer than rows do. Ordered sums depend on the format, so name `kind` where they must not
+/// depend on where they are computed. Fences `exec`. Determinism: backend_to_backend, of one kind.
+///
+/// \throws iso::invalid_argument  arrays whose lengths disagree
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
-                            csr_view<Value, Column, typename Exec::memory_space> const& a);
+                            csr_view<Value, Column, typename Exec::memory_space> const& a,
+                            processor kind = processor_of<Exec>);
 
 /// `a` in the grouped format, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
 ///                                stored negative zeros (the fill); lengths that disagree
+/// \throws iso::out_of_memory
 template <int R, slot_offset Offset, execution_space Exec, class Value, column_index Column>
 grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space> make_grouped(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
 
 /// The matrix by rows, as it was before make_grouped. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  another number of entries than `a` says; lengths that disagree
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Value, slot_offset Offset, int R>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_csr(
     Exec const& exec, grouped_view<Value, Offset, R, typename Exec::memory_space> const& a);

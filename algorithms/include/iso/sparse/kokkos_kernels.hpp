@@ -74,7 +74,8 @@ struct offset_copier {
 template <class To, execution_space Exec, class From>
 auto copy_offsets(Exec const& exec, std::string const& label, From const& from) {
   using array = Kokkos::View<To*, Kokkos::LayoutRight, typename Exec::memory_space>;
-  array const to(Kokkos::view_alloc(exec, label), std::max<std::size_t>(1, from.extent(0)));
+  auto const to =
+      allocate<array>(label, {std::max<std::int64_t>(1, std::int64_t(from.extent(0)))}, exec);
   Kokkos::parallel_for(label,
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                            exec, 0, std::int64_t(from.extent(0))),

@@ -39,8 +39,9 @@ struct spmv_plan {
   std::int64_t num_working = 0;  ///< pieces that have entries, the parts included
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
-  /// largest 2^max(1, ceil(log2 entries) - 1): what the rounding constant is made from.
-  Kokkos::View<double*, Kokkos::LayoutRight, Space> reach;
+  /// The least e with 2^e >= largest entries (1 + 2^-20), of every row and of those that fill up
+  /// the last eight; -1200 where there is no such e.
+  Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 
 /// Bounds of a csr_view or grouped_view, the same from both. Enqueued on `exec`; allocates.

@@ -46,30 +46,32 @@ void write_largest(Exec const& exec, X const& x,
 ///
 /// `a` is a csr_view or a grouped_view; A^T is `transpose(exec, a)`, as fast as A. x and y are
 /// views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors] and
-/// [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of them
-/// (two where R is 8 and sums order-free). Float values take vectors of float too. Enqueued on
+/// [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of them.
+/// Float values take vectors of float too. Enqueued on
 /// `exec`; does not fence and does not allocate.
 ///
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries
 ///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
 ///   over places of slots, place l of every slot on lane l.
-/// - order_free: each product is rounded, by q = fma(a, x, C) - C, to a multiple of one power of
-///   two a row, and these add exactly: any order, both formats, the transposed matrix, permuted
+/// - order_free: each product a x', x' being x with the last bit of its significand set, is
+///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
+///   1.5 2^e, and these add exactly: any order, both formats, the transposed matrix, permuted
 ///   entries and any split by rows or columns (alpha = 1, beta = 0 or 1, with the bounds and
-///   largest_x of the whole) give the same bits. C = 1.5 2^e, e the least with e >= -900 and
-///   2^e >= max|a| max|x| 2^max(1, ceil(log2 n) - 1), for the n entries of the row.
+///   largest_x of the whole) give the same bits. e = max(-900, 1 + e_a + e_x), with the least e_a
+///   and e_x such that 2^e_a >= n max|a| (1 + 2^-20), for the n entries of the row, and 2^e_x >=
+///   max(max|x|, 2^-1000).
 ///
 /// Neither plan, `shape` nor the number of vectors changes a bit. Then sum * row_scales(r), times
 /// alpha, and beta y is added by one fma; the canonical NaN is the only one that leaves.
 ///
 /// beta = 0: y is not read. alpha = 0: neither a nor x is read. What is not finite reaches those
 /// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of
-/// both signs or times zero. Order-free sums whose C would exceed the range are NaN.
+/// both signs or times zero. Order-free sums are NaN where e exceeds 1023.
 ///
 /// Error a row, n entries: ordered (min(ceil(n / 32), 64) + 5 + ceil(n / 2048)) eps sum|a x|
-/// (places of slots, for n, in grouped_view), eps = 2^-53; order-free n^2 eps' max|a| max|x|, eps'
-/// = 2^-52, at least 2 eps'.
+/// (places of slots, for n, in grouped_view), eps = 2^-53; order-free (4 n^2 + n)
+/// eps' max|a| max|x|, eps' = 2^-52 (1 + 2^-20), and 2^-953 n at least.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
 /// \param[in,out] y        must not overlap x or the matrix
@@ -79,7 +81,8 @@ void write_largest(Exec const& exec, X const& x,
 ///                                another matrix, too little scratch, order-free sums of floats
 /// \par Method  F. Liu, N. Jansson, A. Podobas, A. Fredriksson, S. Markidis, 2021: a warp a row,
 ///              half values, double vectors. J. Demmel, H. D. Nguyen, "Parallel reproducible
-///              summation", IEEE Trans. Comput. 64(7), 2015: the rounding, one fold.
+///              summation", IEEE Trans. Comput. 64(7), 2015: the rounding, one fold; their last
+///              bit, which they set in every term, is set in x, so that a term costs one fma.
 template <execution_space Exec, class Matrix, view X, view Y>
 void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double beta, Y const& y,
           spmv_plan<typename Exec::memory_space> const& plan,

@@ -32,6 +32,11 @@ enum class fault {
   value_not_finite,  ///< where demanded
   columns_descend,   ///< where demanded: a column below the one before it
   column_doubled,    ///< where demanded: a column equal to the one before it
+  // Of a grouped_view alone, for which ascending columns are always demanded:
+  values_unaligned,  ///< the values of a column cannot be read at once
+  place_skipped,     ///< a place without entries in front of one with entries
+  row_beyond,        ///< an entry in a row of the last group that the matrix has not
+  entries_disagree,  ///< another number of entries than the matrix says
 };
 
 /// What more than a sound pattern is asked of a matrix.
@@ -65,8 +70,10 @@ struct csr_report {
 };
 
 /// Looks at all of `a` before any product: nothing of it is trusted but that its views may be read.
-/// Fences `exec`, allocates 32 bytes a row, and takes about the time of a product.
-/// Determinism: backend_to_backend.
+/// Fences `exec`, allocates 32 bytes a row, and takes about the time of a product. A fault is no
+/// exception: `found` names it. Determinism: backend_to_backend.
+///
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
                     csr_demands const& demands = {});

@@ -6,14 +6,20 @@
 #include <iso/core/error.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <map>
 #include <new>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -34,20 +40,67 @@ int report_failure(std::exception const& failure, int code) {
   return code;
 }
 
+std::vector<std::string> subcommands_of(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (auto const* const sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string full_name(CLI::App const& app) {
+  auto const* const above = app.get_parent();
+  return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
+}
+
+[[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
+  throw invalid_argument(
+      fmt::format("subcommand '{}' is not known (there are {}) {} --help says what they do", name,
+                  fmt::join(subcommands_of(app), ", "), full_name(app)));
+}
+
 /// Throws iso::invalid_argument where the first argument that is not an option names no subcommand.
-void check_subcommand(std::map<std::string, command> const& commands,
-                      std::span<char const* const> arguments) {
+void check_subcommand(CLI::App const& app, std::span<char const* const> arguments) {
   auto const first =
       std::find_if(arguments.begin(), arguments.end(), [](char const* a) { return a[0] != '-'; });
-  if (first == arguments.end() || commands.contains(*first)) {
-    return;
+  auto const known = subcommands_of(app);
+  if (first != arguments.end() && std::find(known.begin(), known.end(), *first) == known.end()) {
+    refuse_subcommand(app, *first);
   }
-  std::string known;
-  for (auto const& [name, ignored] : commands) {
-    known.append(known.empty() ? "" : ", ").append(name);
+}
+
+/// Throws iso::invalid_argument naming the first argument that no option and no name is for.
+void check_unknown(CLI::App const& app) {
+  auto const parsed = app.get_subcommands();
+  if (!parsed.empty()) {
+    check_unknown(*parsed.front());
   }
-  throw invalid_argument(fmt::format(
-      "subcommand '{}' is not known (there are {}) iso --help says what they do", *first, known));
+  auto left = app.remaining();
+  std::erase(left, std::string());
+  auto const option = std::find_if(left.begin(), left.end(),
+                                   [](std::string const& a) { return a.starts_with('-'); });
+  if (option != left.end()) {
+    throw invalid_argument(
+        fmt::format("option '{}' is not known ({} --help lists them)", *option, full_name(app)));
+  }
+  if (!left.empty() && parsed.empty()) {
+    if (!subcommands_of(app).empty()) {
+      refuse_subcommand(app, left.front());
+    }
+    throw invalid_argument(
+        fmt::format("'{}' is not expected ({} --help says what is)", left.front(), full_name(app)));
+  }
+}
+
+/// What was printed may still wait to be written: says so where that fails.
+int flushed(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    return code;
+  }
+  spdlog::error("standard output cannot be written ({})", std::strerror(errno));
+  return code == success ? internal_failure : code;
 }
 
 int guarded(command const& run_command) {
@@ -57,8 +110,9 @@ int guarded(command const& run_command) {
     return report_failure(failure, cancelled_by_user);
   } catch (out_of_memory const& failure) {
     return report_failure(failure, memory_short);
-  } catch (std::bad_alloc const& failure) {
-    return report_failure(failure, memory_short);
+  } catch (std::bad_alloc const&) {
+    return report_failure(out_of_memory("memory of this machine ran out (use less data)", 0, 0),
+                          memory_short);
   } catch (invalid_argument const& failure) {
     return report_failure(failure, bad_input);
   } catch (file_error const& failure) {
@@ -68,9 +122,7 @@ int guarded(command const& run_command) {
   }
 }
 
-}  // namespace
-
-int run(int argc, char const* const* argv) {
+int run_unflushed(int argc, char const* const* argv) {
   auto const log = spdlog::stderr_color_mt("iso");
   log->set_pattern("iso: %^%l%$: %v");
   spdlog::set_default_logger(log);
@@ -87,7 +139,7 @@ int run(int argc, char const* const* argv) {
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
   int const misnamed = guarded([&] {
-    check_subcommand(commands, {argv + 1, std::size_t(std::max(argc - 1, 0))});
+    check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
     return int(success);
   });
   if (misnamed != success) {
@@ -98,11 +150,18 @@ int run(int argc, char const* const* argv) {
   } catch (CLI::Success const& asked) {
     return app.exit(asked);
   } catch (CLI::ParseError const& failure) {
-    app.exit(failure);
-    return bad_input;
+    int const unknown = guarded([&] {
+      check_unknown(app);
+      return int(success);
+    });
+    return unknown != success ? unknown : (app.exit(failure), bad_input);
   }
   watch_for_interrupts();
   return guarded(commands.at(app.get_subcommands().front()->get_name()));
 }
+
+}  // namespace
+
+int run(int argc, char const* const* argv) { return flushed(run_unflushed(argc, argv)); }
 
 }  // namespace iso::cli

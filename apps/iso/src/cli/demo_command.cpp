@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where scripts/get_example_data.sh puts it, below the repository.
 constexpr char const* example_ct = ".deps/data/chest_ct.nii.gz";
 
 struct demo_options {
@@ -25,6 +26,23 @@ struct demo_options {
   std::int64_t size = 128;
   std::int64_t views = 60;
 };
+
+/// The example CT below the current folder, or below one that the program lies in; empty where
+/// there is none.
+fs::path find_example_ct() {
+  std::error_code unknown;
+  if (fs::exists(example_ct, unknown)) {
+    return example_ct;
+  }
+  auto const program = fs::read_symlink("/proc/self/exe", unknown);
+  for (auto folder = program.parent_path(); folder != folder.root_path();
+       folder = folder.parent_path()) {
+    if (fs::exists(folder / example_ct, unknown)) {
+      return folder / example_ct;
+    }
+  }
+  return {};
+}
 
 int run_demo(demo_options const& options) {
   jobs::demo_request request;
@@ -37,7 +55,7 @@ int run_demo(demo_options const& options) {
   }
   check_writable(folder / "demo.json");
   check_writable(options.common.json_file);
-  std::string const ct = options.ct.empty() && fs::exists(example_ct) ? example_ct : options.ct;
+  fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
   if (!ct.empty()) {
     request.ct = files::read_volume(ct);
     files::to_attenuation(request.ct->values);
@@ -81,7 +99,9 @@ command add_demo(CLI::App& app) {
       ->capture_default_str();
   sub->add_option(
       "--ct", options->ct,
-      fmt::format("a CT in Hounsfield units; by default {} where that exists", example_ct));
+      fmt::format("a CT in Hounsfield units; by default {} below the current folder or below one "
+                  "that the program lies in, where it exists",
+                  example_ct));
   sub->add_option("--size", options->size, "voxels of the phantom along each side")
       ->check(CLI::Range(8, 1024))
       ->capture_default_str();

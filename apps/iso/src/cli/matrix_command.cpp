@@ -3,6 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
+#include <iso/files/text.hpp>
 #include <iso/jobs/matrix.hpp>
 
 #include <fmt/core.h>
@@ -61,6 +62,9 @@ json to_json(jobs::matrix_facts const& f) {
     document["jaccard"] = f.jaccard;
     document["fill"] = {{"2", f.fill[0]}, {"4", f.fill[1]}, {"8", f.fill[2]}};
     document["runs"] = histogram(f.run_lengths);
+    for (std::size_t k = 0; k < f.likeness.size(); ++k) {
+      document["likeness"][std::to_string(10 * k)] = f.likeness[k];
+    }
   }
   return document;
 }
@@ -75,6 +79,14 @@ void print_histograms(jobs::matrix_facts const& f) {
     fmt::print("{:>16} {:>14} {:>14}\n", fmt::format("{} to {}", low, 2 * low - 1),
                at(f.row_lengths, k),
                f.ascending ? fmt::format("{}", at(f.run_lengths, k)) : std::string());
+  }
+  if (f.ascending) {
+    fmt::print("\n{:>16} {:>14}\n", "% in common", "neighbours");
+    for (std::size_t k = 0; k < f.likeness.size(); ++k) {
+      fmt::print("{:>16} {:>14}\n",
+                 k < 10 ? fmt::format("{} to {}", 10 * k, 10 * k + 9) : std::string("100"),
+                 f.likeness[k]);
+    }
   }
 }
 
@@ -179,6 +191,10 @@ int run_convert(matrix_options const& options) {
     counts = jobs::convert_values(matrix, options.values);
   }
   files::write_matrix(options.output, matrix);
+  if (files::ending(options.output) == ".mtx" && !matrix.notes.empty()) {
+    spdlog::warn("'{}': Matrix Market has no attributes; those of '{}' are left out",
+                 options.output, options.input);
+  }
   if (counts.lost > 0) {
     spdlog::warn("{} non-zeros became zero and were dropped", counts.lost);
   }
@@ -244,6 +260,7 @@ command add_generate(CLI::App& app) {
       ->check(number_from(0, 1))
       ->capture_default_str();
   sub->add_option("--seed", options->request.seed, "table: of the random numbers (0: its own)")
+      ->check(whole_number())
       ->capture_default_str();
   add_field_options(*sub, *options);
   return [options] { return run_generate(*options); };

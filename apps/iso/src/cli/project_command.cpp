@@ -5,6 +5,7 @@
 #include <iso/files/hounsfield.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/stack_file.hpp>
+#include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
 
 #include <fmt/core.h>
@@ -35,7 +36,8 @@ struct project_options {
 };
 
 bool is_stack_path(fs::path const& path) {
-  return path.extension() == ".h5" || path.extension() == ".hdf5";
+  auto const end = files::ending(path);
+  return end == ".h5" || end == ".hdf5";
 }
 
 // Everything that can be wrong before any work is done.
@@ -45,14 +47,14 @@ void check_outputs(project_options const& options) {
         "nothing to write (the result would be lost) give --output, --png or --json");
   }
   fs::path const output = options.output;
-  auto const end = output.extension();
+  auto const end = files::ending(output);
   if (!options.output.empty() && !is_stack_path(output) && end != ".mha" && end != ".nrrd") {
     throw file_error(
         fmt::format("'{}': ending '{}' is not a format for projections (.h5, .hdf5, .mha and "
                     ".nrrd are)",
-                    options.output, end.string()));
+                    options.output, end));
   }
-  if (!options.png.empty() && fs::path(options.png).extension() != ".png") {
+  if (!options.png.empty() && files::ending(options.png) != ".png") {
     throw file_error(fmt::format("'{}': does not end in .png (the preview is one)", options.png));
   }
   for (auto const& file : {options.output, options.png, options.common.json_file}) {

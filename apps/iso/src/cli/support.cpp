@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 
 namespace iso::cli {
@@ -72,10 +74,12 @@ jobs::observer terminal_observer() {
 }
 
 void write_json(std::string const& file, json const& document) {
+  // Text of a file or a path may be no UTF-8: what is not becomes U+FFFD.
+  auto const text = document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (file == "-") {
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}", text);
   } else if (!file.empty()) {
-    files::write_text(file, document.dump(2) + "\n");
+    files::write_text(file, text);
   }
 }
 
@@ -103,6 +107,19 @@ CLI::Validator number_from(double low, double high) {
                       : fmt::format("{} is not a number from {} to {}", text, low, high);
       },
       fmt::format("NUMBER in [{} - {}]", low, high));
+}
+
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string const& text) {
+        std::uint64_t number = 0;
+        auto const end = text.data() + text.size();
+        auto const read = std::from_chars(text.data(), end, number);
+        return read.ec == std::errc() && read.ptr == end
+                   ? std::string()
+                   : fmt::format("{} is not a whole number from 0 to 2^64 - 1", text);
+      },
+      "WHOLE NUMBER");
 }
 
 void centre(files::host_volume& volume) {

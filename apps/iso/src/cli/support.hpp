@@ -60,6 +60,8 @@ void print_verdict(jobs::report const& report);
 void check_writable(std::filesystem::path const& file);
 /// For numbers that are not whole; a NaN is none of them.
 CLI::Validator number_from(double low, double high);
+/// For whole numbers from 0 to 2^64 - 1.
+CLI::Validator whole_number();
 /// Moves the volume so that its middle lies on the isocenter.
 void centre(files::host_volume& volume);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 
@@ -9,9 +10,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <vector>
 
 namespace iso::files {
 namespace {
@@ -26,24 +30,96 @@ void sync_to_disk(fs::path const& path) {
   }
 }
 
+// A name such as /dev/stdout or /dev/fd/3: a descriptor of this process, whatever it leads to.
+bool is_descriptor(fs::path const& path) {
+  std::error_code unknown;
+  auto const folder = fs::canonical(path.parent_path(), unknown);
+  return !unknown && folder == fs::canonical("/proc/self/fd", unknown);
+}
+
+// Where links lead, though nothing be there yet; a descriptor's link is not followed.
+fs::path followed(fs::path const& target) {
+  fs::path at = target;
+  for (int links = 0; links < 40; ++links) {
+    std::error_code unknown;
+    if (is_descriptor(at) || !fs::is_symlink(fs::symlink_status(at, unknown))) {
+      return at;
+    }
+    at = at.parent_path() / fs::read_symlink(at);
+  }
+  throw file_error(
+      fmt::format("'{}' is a symbolic link that leads to none but links (it has no "
+                  "end) remove it",
+                  target.string()));
+}
+
+bool is_regular_or_new(fs::path const& path) {
+  std::error_code unknown;
+  auto const status = fs::status(path, unknown);
+  return !is_descriptor(path) && (!fs::exists(status) || fs::is_regular_file(status));
+}
+
+[[noreturn]] void refuse_to_write(fs::path const& target, char const* suggestion) {
+  throw file_error(fmt::format("'{}' cannot be written ({}){}", target.string(),
+                               std::strerror(errno), suggestion));
+}
+
+void write_all(fs::path const& target, int descriptor, char const* from, std::size_t bytes) {
+  while (bytes > 0) {
+    auto const done = ::write(descriptor, from, bytes);
+    if (done < 0 && errno != EINTR) {
+      int const reason = errno;
+      ::close(descriptor);
+      errno = reason;
+      refuse_to_write(target, "");
+    }
+    from += done > 0 ? done : 0;
+    bytes -= done > 0 ? std::size_t(done) : 0;
+  }
+}
+
+// What was written to `from`, into a device, a pipe, or a descriptor after what it got before.
+void copy_into(fs::path const& target, fs::path const& place, fs::path const& from) {
+  std::fflush(stdout);
+  int const descriptor = is_descriptor(place) ? ::dup(std::atoi(place.filename().c_str()))
+                                              : ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    refuse_to_write(target, "");
+  }
+  std::ifstream in(from, std::ios::binary);
+  std::vector<char> piece(std::size_t(1) << 16);
+  do {
+    in.read(piece.data(), std::streamsize(piece.size()));
+    write_all(target, descriptor, piece.data(), std::size_t(in.gcount()));
+  } while (in);
+  if (::close(descriptor) < 0) {
+    refuse_to_write(target, "");
+  }
+}
+
 }  // namespace
 
-atomic_file::atomic_file(fs::path target, std::uintmax_t bytes) : target_(std::move(target)) {
+atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
+    : target_(std::move(target)), place_(followed(target_)), replaces_(is_regular_or_new(place_)) {
   static std::atomic<unsigned> counter{0};
   if (fs::is_directory(target_)) {
     throw file_error(fmt::format("'{}' is a folder (a file is to be written) give a file name",
                                  target_.string()));
   }
+  if (!replaces_ && ::access(place_.c_str(), W_OK) != 0) {
+    refuse_to_write(target_, "");
+  }
+  auto folder = replaces_ ? place_.parent_path() : fs::temp_directory_path();
+  folder = folder.empty() ? fs::path(".") : folder;
   std::error_code unknown;
-  auto const folder = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
   auto const free = fs::space(folder, unknown).available;
   if (!unknown && free < bytes) {
     throw file_error(fmt::format("'{}' needs {} bytes ({} are free in its folder) make room",
                                  target_.string(), bytes, free));
   }
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    temporary_ = target_.parent_path() /
-                 fmt::format(".iso-{}-{}-{}", ::getpid(), counter++, target_.filename().string());
+    temporary_ = folder / fmt::format(".iso-{}-{}-{}", ::getpid(), counter++,
+                                      lower_case(target_.filename().string()));
     int const descriptor =
         ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
@@ -54,13 +130,11 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes) : target_(std::m
       break;
     }
   }
-  throw file_error(
-      fmt::format("'{}' cannot be written ({}) check that its folder exists and is yours",
-                  target_.string(), std::strerror(errno)));
+  refuse_to_write(target_, " check that its folder exists and is yours");
 }
 
 atomic_file::~atomic_file() {
-  if (!committed_) {
+  if (!renamed_) {
     std::error_code ignored;
     fs::remove(temporary_, ignored);
   }
@@ -78,15 +152,19 @@ void atomic_file::check_written(std::uintmax_t bytes) const {
 }
 
 void atomic_file::commit() {
+  if (!replaces_) {
+    copy_into(target_, place_, temporary_);
+    return;
+  }
   sync_to_disk(temporary_);
   std::error_code failure;
-  fs::rename(temporary_, target_, failure);
+  fs::rename(temporary_, place_, failure);
   if (failure) {
     throw file_error(fmt::format("'{}' cannot be replaced ({}) the old file is as it was",
                                  target_.string(), failure.message()));
   }
-  committed_ = true;
-  sync_to_disk(target_.parent_path().empty() ? fs::path(".") : target_.parent_path());
+  renamed_ = true;
+  sync_to_disk(place_.parent_path().empty() ? fs::path(".") : place_.parent_path());
 }
 
 void write_text(fs::path const& target, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/geometry_schema.hpp>
 #include <iso/files/geometry_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -100,13 +101,9 @@ std::string known_fields(json const& schema) {
     detail::refuse(name, fmt::format("field {}/{} is not known (known there: {})", at.pointer,
                                      field, known_fields(*at.schema)));
   }
-  std::string value = at.value->dump();
-  if (value.size() > 60) {
-    value = value.substr(0, 57) + "...";
-  }
   detail::refuse(name,
                  fmt::format("field {} is {} (expected: {})", at.pointer.empty() ? "/" : at.pointer,
-                             value, description(at.schema)));
+                             shortened(at.value->dump(), 60), description(at.schema)));
 }
 
 void validate(std::string const& name, json const& document) {
@@ -120,8 +117,9 @@ void validate(std::string const& name, json const& document) {
   }
   auto const& allowed = kinds.at("enum");
   if (std::find(allowed.begin(), allowed.end(), document.at("type")) == allowed.end()) {
-    detail::refuse(name, fmt::format("field /type is {} (expected: {})", document.at("type").dump(),
-                                     description(&kinds)));
+    detail::refuse(name,
+                   fmt::format("field /type is {} (expected: {})",
+                               shortened(document.at("type").dump(), 60), description(&kinds)));
   }
   json const text = schema_for(document, document.at("type"));
   valijson::Schema schema;

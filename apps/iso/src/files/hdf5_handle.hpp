@@ -29,4 +29,10 @@ class hdf5_handle {
   herr_t (*close_)(hid_t);
 };
 
+/// Opens a file for reading, HDF5's own messages off; throws iso::file_error that says whether it
+/// is not there, not readable, not HDF5, or damaged.
+hdf5_handle open_hdf5(std::filesystem::path const& path);
+/// True for .h5 and .hdf5, in capitals too.
+bool is_hdf5_path(std::filesystem::path const& path);
+
 }  // namespace iso::files::detail

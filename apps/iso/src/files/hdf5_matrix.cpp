@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hdf5_handle.hpp"
+#include "hdf5_attributes.hpp"
 #include "image_header.hpp"
 
 #include <iso/core/error.hpp>
@@ -29,10 +29,7 @@ handle half_type(fs::path const& path) {
   return {path, made ? type : -1, H5Tclose, "HDF5 refuses the type of half precision"};
 }
 
-struct source {
-  fs::path const& path;
-  hid_t file;
-};
+using source = detail::hdf5_source;
 
 handle open_dataset(source const& from, char const* name) {
   return {
@@ -134,76 +131,6 @@ host_matrix::value_array read_values(source const& from) {
   return read_all<double>(from, dataset, "data", H5T_NATIVE_DOUBLE);
 }
 
-std::string read_text(source const& from, hid_t attribute, std::string const& name) {
-  handle const type(from.path, H5Aget_type(attribute), H5Tclose,
-                    fmt::format("attribute '{}' has no type", name));
-  if (H5Tget_class(type) != H5T_STRING) {
-    return {};
-  }
-  if (H5Tis_variable_str(type) > 0) {
-    char* text = nullptr;
-    handle const memory(from.path, H5Tcopy(type), H5Tclose, "HDF5 refuses a type of text");
-    if (H5Aread(attribute, memory, &text) < 0 || text == nullptr) {
-      refuse(from.path, fmt::format("attribute '{}' cannot be read (damaged)", name));
-    }
-    std::string result(text);
-    H5free_memory(text);
-    return result;
-  }
-  std::size_t const length = H5Tget_size(type);
-  if (length > std::size_t(1) << 20) {
-    refuse(from.path, fmt::format("attribute '{}' claims {} characters (damaged)", name, length));
-  }
-  std::string text(length, '\0');
-  if (H5Aread(attribute, type, text.data()) < 0) {
-    refuse(from.path, fmt::format("attribute '{}' cannot be read (damaged)", name));
-  }
-  text.resize(text.find('\0') == std::string::npos ? text.size() : text.find('\0'));
-  return text;
-}
-
-std::map<std::string, std::string> read_notes(source const& from) {
-  std::map<std::string, std::string> notes;
-  handle const root(from.path, H5Gopen2(from.file, "/", H5P_DEFAULT), H5Gclose,
-                    "has no root group (damaged)");
-  H5O_info_t facts;
-  if (H5Oget_info2(root, &facts, H5O_INFO_NUM_ATTRS) < 0) {
-    refuse(from.path, "its attributes cannot be read (damaged)");
-  }
-  for (hsize_t i = 0; i < facts.num_attrs; ++i) {
-    handle const attribute(
-        from.path,
-        H5Aopen_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT),
-        H5Aclose, "an attribute cannot be opened (damaged)");
-    handle const space(from.path, H5Aget_space(attribute), H5Sclose, "an attribute is damaged");
-    auto const length = H5Aget_name(attribute, 0, nullptr);
-    std::string name(std::size_t(std::max<ssize_t>(length, 0)), '\0');
-    H5Aget_name(attribute, name.size() + 1, name.data());
-    if (H5Sget_simple_extent_npoints(space) == 1) {
-      auto const text = read_text(from, attribute, name);
-      if (!text.empty()) {
-        notes[name] = text;
-      }
-    }
-  }
-  return notes;
-}
-
-void write_note(fs::path const& path, hid_t file, std::string const& name,
-                std::string const& text) {
-  handle const type(path, H5Tcopy(H5T_C_S1), H5Tclose, "cannot be written (HDF5 type)");
-  H5Tset_size(type, H5T_VARIABLE);  // what h5py reads as str, not bytes
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 space)");
-  handle const attribute(path,
-                         H5Acreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose, "cannot be written (HDF5 attribute)");
-  char const* const start = text.c_str();
-  if (H5Awrite(attribute, type, &start) < 0) {
-    refuse(path, fmt::format("cannot be written (attribute '{}')", name));
-  }
-}
-
 void write_array(fs::path const& path, hid_t file, char const* name, hid_t stored, hid_t memory,
                  void const* values, std::size_t count) {
   hsize_t const length = count;
@@ -240,22 +167,14 @@ void check_shape(source const& from, std::vector<std::int64_t> const& shape) {
   }
 }
 
-handle open_file(fs::path const& path) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  if (!fs::is_regular_file(path)) {
-    refuse(path, "cannot be opened (no such file)");
-  }
-  return {path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-          "is not a whole HDF5 file (truncated, damaged, or another format)"};
-}
-
 }  // namespace
 
 host_matrix read_hdf5_matrix(fs::path const& path) {
-  auto const file = open_file(path);
+  auto const file = detail::open_hdf5(path);
   source const from{path, file};
   host_matrix matrix;
-  matrix.notes = read_notes(from);
+  matrix.notes = detail::read_notes(from);
+  matrix.origin = path;
   auto const format = matrix.notes["format"];
   if (format != "csr") {
     refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected) convert it with "
@@ -292,12 +211,17 @@ void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
     write_array(path, file, "indices", H5T_STD_I32LE, H5T_NATIVE_INT32, matrix.indices.data(),
                 matrix.indices.size());
     write_values(path, file, matrix);
+    source const to{path, file};
     for (auto const& [name, text] : matrix.notes) {
       if (name != "format") {
-        write_note(path, file, name, text);
+        detail::write_note(to, name, text);
       }
     }
-    write_note(path, file, "format", "csr");
+    detail::write_note(to, "format", "csr");
+    if (!matrix.origin.empty()) {
+      auto const origin = detail::open_hdf5(matrix.origin);
+      detail::copy_attributes({matrix.origin, origin}, to);
+    }
     if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
       refuse(path, "cannot be written (is the disk full?)");
     }
@@ -307,16 +231,15 @@ void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
 }
 
 void check_vector_ending(fs::path const& path) {
-  auto const ending = path.extension();
-  if (ending != ".h5" && ending != ".hdf5") {
-    refuse(path,
-           fmt::format("ending '{}' is not known for a vector (.h5, .hdf5)", ending.string()));
+  if (!detail::is_hdf5_path(path)) {
+    refuse(path, fmt::format("ending '{}' is not known for a vector (.h5, .hdf5)",
+                             path.extension().string()));
   }
 }
 
 std::vector<double> read_vector(fs::path const& path) {
   check_vector_ending(path);
-  auto const file = open_file(path);
+  auto const file = detail::open_hdf5(path);
   source const from{path, file};
   handle const dataset(path, H5Dopen2(file, "values", H5P_DEFAULT), H5Dclose,
                        "dataset /values is missing (a vector is expected)");

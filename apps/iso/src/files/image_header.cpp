@@ -21,17 +21,6 @@ void refuse(fs::path const& path, std::string_view sentence) {
   throw file_error(fmt::format("'{}': {}", path.string(), sentence));
 }
 
-std::string ending(fs::path const& path) {
-  std::string name = path.filename().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  if (name.ends_with(".nii.gz")) {
-    return ".nii.gz";
-  }
-  auto const dot = name.rfind('.');
-  return dot == std::string::npos ? "" : name.substr(dot);
-}
-
 std::string_view trimmed(std::string_view text) {
   auto const blank = " \t\r\n";
   auto const first = text.find_first_not_of(blank);
@@ -139,17 +128,12 @@ class inflater {
     state_.next_out = output_.data();
     state_.avail_out = uInt(output_.size());
     while (!ended_ && state_.avail_out > 0) {
-      if (state_.avail_in == 0) {
-        in_.read(reinterpret_cast<char*>(input_.data()), std::streamsize(input_.size()));
-        state_.next_in = input_.data();
-        state_.avail_in = uInt(in_.gcount());
-        if (state_.avail_in == 0) {
-          refuse(path_, "is truncated (its compressed data ends early) fetch or write it again");
-        }
+      if (!has_input()) {
+        refuse(path_, "is truncated (its compressed data ends early) fetch or write it again");
       }
       int const status = inflate(&state_, Z_NO_FLUSH);
       if (status == Z_STREAM_END) {
-        ended_ = true;
+        finish_stream();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         refuse(path_,
                "is damaged (its compressed data does not inflate, or its check sum is wrong)");
@@ -159,6 +143,25 @@ class inflater {
   }
 
  private:
+  bool has_input() {
+    if (state_.avail_in == 0) {
+      in_.read(reinterpret_cast<char*>(input_.data()), std::streamsize(input_.size()));
+      state_.next_in = input_.data();
+      state_.avail_in = uInt(in_.gcount());
+    }
+    return state_.avail_in > 0;
+  }
+
+  // A gzip file may hold several streams, as parallel compressors write them.
+  void finish_stream() {
+    ended_ = !has_input();
+    if (!ended_ && (state_.next_in[0] != 0x1f || inflateReset(&state_) != Z_OK)) {
+      refuse(path_,
+             "holds bytes after its compressed data (they belong to nothing) fetch or write "
+             "it again");
+    }
+  }
+
   fs::path path_;
   std::ifstream in_;
   std::vector<unsigned char> input_;

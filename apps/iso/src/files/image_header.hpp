@@ -2,6 +2,8 @@
 //! What a volume file's header claims, read by ourselves before any library allocates for it.
 #pragma once
 
+#include <iso/files/text.hpp>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -23,8 +25,7 @@ struct image_header {
   bool whole_file_deflated = false;  ///< the header too lies inside the compressed stream
 };
 
-/// Ending of the file name in lower case; ".nii.gz" counts as one.
-std::string ending(std::filesystem::path const& path);
+using files::ending;
 
 image_header read_metaimage_header(std::filesystem::path const& path);
 image_header read_nrrd_header(std::filesystem::path const& path);

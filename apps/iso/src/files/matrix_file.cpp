@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "image_header.hpp"
+#include "hdf5_handle.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
@@ -19,10 +19,10 @@ using detail::refuse;
 enum class format { hdf5, matrix_market };
 
 format format_of(fs::path const& path) {
-  auto const end = detail::ending(path);
-  if (end == ".h5" || end == ".hdf5") {
+  if (detail::is_hdf5_path(path)) {
     return format::hdf5;
   }
+  auto const end = detail::ending(path);
   if (end != ".mtx") {
     refuse(path,
            fmt::format("ending '{}' is not a format for matrices (.h5, .hdf5 and .mtx are)", end));

@@ -38,8 +38,8 @@ struct entry {
 class line_reader {
  public:
   explicit line_reader(fs::path const& path) : path_(path), in_(path, std::ios::binary) {
-    if (!in_ || fs::is_directory(path)) {
-      refuse(path, "cannot be opened (no such file, or not readable)");
+    if (!in_ || !fs::is_regular_file(path)) {
+      refuse(path, "cannot be opened (no such file, not readable, or not a regular one)");
     }
   }
   /// False at the file's end.
@@ -64,6 +64,10 @@ class line_reader {
     refuse(path_, fmt::format("line {}: {}", number_, sentence));
   }
   [[nodiscard]] fs::path const& path() const { return path_; }
+  [[nodiscard]] std::int64_t bytes_left() {
+    auto const at = std::int64_t(in_.tellg());  // -1 at the file's end
+    return at < 0 ? 0 : std::int64_t(fs::file_size(path_)) - at;
+  }
 
  private:
   fs::path path_;
@@ -92,13 +96,6 @@ std::optional<T> parsed(std::string_view word) {
   return number;
 }
 
-std::string lower(std::string_view word) {
-  std::string text(word);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return text;
-}
-
 struct banner {
   field values = field::real;
   symmetry shape = symmetry::general;
@@ -111,7 +108,7 @@ banner read_banner(line_reader& lines) {
   auto rest = lines.text();
   std::string words[5];
   for (auto& word : words) {
-    word = lower(take_word(rest));
+    word = lower_case(take_word(rest));
   }
   if (words[0] != "%%matrixmarket" || words[1] != "matrix" || !detail::trimmed(rest).empty()) {
     lines.refuse_line("is not '%%MatrixMarket matrix ...' (another format, or damaged)");
@@ -134,6 +131,18 @@ banner read_banner(line_reader& lines) {
     lines.refuse_line(fmt::format("symmetry '{}' (general and symmetric are read)", words[4]));
   }
   return found;
+}
+
+// Every row costs memory, empty ones too, of which a line of sizes can claim any number.
+std::int64_t most_rows(std::int64_t entries) {
+  return std::max(std::int64_t(1) << 24, 64 * std::min(entries, most));
+}
+
+std::string rows_sentence(std::int64_t rows, std::int64_t entries) {
+  return fmt::format(
+      "{} rows for {} entries (Matrix Market is read and written up to 2^24 rows, or "
+      "64 an entry) use HDF5",
+      rows, entries);
 }
 
 struct size_line {
@@ -159,13 +168,16 @@ size_line read_size(line_reader& lines, banner const& head) {
                     "{}, entries not negative)",
                     *rows, *columns, *entries, most));
   }
-  // The shortest entry is "1 1" and its end of line.
-  auto const bytes = fs::file_size(lines.path());
-  if (std::uint64_t(*entries) > (bytes + 1) / 4) {
+  // The shortest entry is "1 1" or "1 1 0" and its end of line.
+  auto const bytes = lines.bytes_left();
+  if (*entries > (bytes + 1) / (head.values == field::pattern ? 4 : 6)) {
     lines.refuse_line(
-        fmt::format("{} entries are claimed (a file of {} bytes cannot hold them: "
+        fmt::format("{} entries are claimed (the {} bytes that follow cannot hold them: "
                     "truncated, or the claim is wrong)",
                     *entries, bytes));
+  }
+  if (*rows > most_rows(*entries)) {
+    lines.refuse_line(rows_sentence(*rows, *entries));
   }
   if (head.shape == symmetry::symmetric && *rows != *columns) {
     lines.refuse_line(
@@ -246,6 +258,25 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
   return entries;
 }
 
+// Throws where read_matrix_market would refuse the file.
+void check_readable(fs::path const& path, host_matrix const& matrix) {
+  if (matrix.rows > most_rows(matrix.entries())) {
+    refuse(path, rows_sentence(matrix.rows, matrix.entries()));
+  }
+  std::vector<std::int32_t> columns;
+  for (std::size_t r = 0; r + 1 < matrix.offsets.size(); ++r) {
+    columns.assign(matrix.indices.begin() + matrix.offsets[r],
+                   matrix.indices.begin() + matrix.offsets[r + 1]);
+    std::sort(columns.begin(), columns.end());
+    if (auto const twice = std::adjacent_find(columns.begin(), columns.end());
+        twice != columns.end()) {
+      refuse(path, fmt::format("entry ({}, {}) stands there twice (Matrix Market holds each once) "
+                               "add them up first, or use HDF5",
+                               r, *twice));
+    }
+  }
+}
+
 }  // namespace
 
 host_matrix read_matrix_market(fs::path const& path) {
@@ -256,7 +287,7 @@ host_matrix read_matrix_market(fs::path const& path) {
   std::sort(entries.begin(), entries.end(), [](entry const& a, entry const& b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
   });
-  host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}};
+  host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}, {}};
   auto& values = std::get<std::vector<double>>(matrix.values);
   matrix.offsets.assign(std::size_t(size.rows) + 1, 0);
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -275,24 +306,27 @@ host_matrix read_matrix_market(fs::path const& path) {
 
 void write_matrix_market(fs::path const& path, host_matrix const& matrix) {
   check_matrix(path, matrix);
-  atomic_file whole(path, std::uintmax_t(matrix.entries()) * 4);
+  check_readable(path, matrix);
+  atomic_file whole(path, std::uintmax_t(matrix.entries()) * 6);
   std::ofstream out(whole.temporary(), std::ios::binary);
   out << fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.rows,
                      matrix.columns, matrix.entries());
-  auto const text_of = [&](std::size_t i) {
+  // As doubles, which is what they are read as: the shortest decimals of a float are another
+  // double.
+  auto const value = [&](std::size_t i) {
     if (auto const* const half = std::get_if<host_matrix::half_bits>(&matrix.values)) {
-      return fmt::format("{}", from_half((*half)[i]));
+      return double(from_half((*half)[i]));
     }
     if (auto const* const single = std::get_if<std::vector<float>>(&matrix.values)) {
-      return fmt::format("{}", (*single)[i]);
+      return double((*single)[i]);
     }
-    return fmt::format("{}", std::get<std::vector<double>>(matrix.values)[i]);
+    return std::get<std::vector<double>>(matrix.values)[i];
   };
   fmt::memory_buffer buffer;
   for (std::size_t r = 0; r + 1 < matrix.offsets.size(); ++r) {
     for (auto i = std::size_t(matrix.offsets[r]); i < std::size_t(matrix.offsets[r + 1]); ++i) {
       fmt::format_to(std::back_inserter(buffer), "{} {} {}\n", r + 1,
-                     std::int64_t(matrix.indices[i]) + 1, text_of(i));
+                     std::int64_t(matrix.indices[i]) + 1, value(i));
     }
     if (buffer.size() > 1 << 20 || r + 2 == matrix.offsets.size()) {
       out.write(buffer.data(), std::streamsize(buffer.size()));

@@ -3,7 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 
 namespace iso::files::detail {
 namespace {
@@ -85,6 +88,48 @@ void check_numbers(fs::path const& path, fields const& all) {
   }
 }
 
+std::optional<std::int64_t> whole_number(fs::path const& path, fields const& all,
+                                         std::string_view key, std::int64_t least) {
+  auto const found = all.find(key);
+  if (found == all.end()) {
+    return std::nullopt;
+  }
+  double const number = parse_numbers(path, key, found->second, 1)[0];
+  if (!(number >= double(least) && number < 0x1p40 && number == std::floor(number))) {
+    refuse(path, fmt::format("header field '{}' is '{}' (a whole number from {} is expected)", key,
+                             found->second, least));
+  }
+  return std::int64_t(number);
+}
+
+// The image library believes 'CompressedDataSize', and without it takes the whole data file for
+// compressed data: what it would read elsewhere than the stream lies is refused.
+void check_compressed(fs::path const& path, fields const& all, image_header const& header) {
+  auto const claimed = whole_number(path, all, "CompressedDataSize", 0);
+  if (header.kind != storage::deflate) {
+    return;
+  }
+  if (header.data_offset < 0) {
+    refuse(path,
+           "header field 'HeaderSize' is -1 (compressed data have no length that would tell "
+           "where they begin) give the number of bytes");
+  }
+  std::error_code failure;
+  auto const size = std::int64_t(fs::file_size(header.data_file, failure));
+  std::int64_t const held = failure ? 0 : std::max<std::int64_t>(0, size - header.data_offset);
+  if (claimed.value_or(0) == 0 && header.data_offset > 0) {
+    refuse(path,
+           fmt::format("header field 'CompressedDataSize' is missing (it says how many of the "
+                       "file's bytes are voxels: {})",
+                       held));
+  }
+  if (!failure && claimed.value_or(0) != 0 && *claimed != held) {
+    refuse(path,
+           fmt::format("header field 'CompressedDataSize' is {} ({} bytes follow: {})", *claimed,
+                       held, held < *claimed ? "truncated" : "longer than its header says"));
+  }
+}
+
 }  // namespace
 
 image_header read_metaimage_header(fs::path const& path) {
@@ -105,10 +150,20 @@ image_header read_metaimage_header(fs::path const& path) {
   if (auto const found = all.find("CompressedData"); found != all.end() && is_true(found->second)) {
     header.kind = storage::deflate;
   }
+  auto const header_size = whole_number(path, all, "HeaderSize", -1);
   auto const& data = required(path, all, "ElementDataFile");
   if (data == "LOCAL" || data == "Local" || data == "local") {
+    // The image library skips so many bytes of the whole file: it must be this header's length.
+    if (header_size.value_or(0) != 0 && header_size != text.bytes &&
+        (header_size != -1 || header.kind == storage::deflate)) {
+      refuse(path,
+             fmt::format("header field 'HeaderSize' is {} (the voxels follow the header, which "
+                         "has {} bytes) leave the field out",
+                         *header_size, text.bytes));
+    }
     header.data_file = path;
     header.data_offset = text.bytes;
+    check_compressed(path, all, header);
     return header;
   }
   if (data.starts_with("LIST") || data.find('%') != std::string::npos || data.empty()) {
@@ -116,14 +171,8 @@ image_header read_metaimage_header(fs::path const& path) {
            fmt::format("header field 'ElementDataFile' is '{}' (one data file is expected)", data));
   }
   header.data_file = path.parent_path() / data;
-  if (auto const found = all.find("HeaderSize"); found != all.end()) {
-    double const bytes = parse_numbers(path, "HeaderSize", found->second, 1)[0];
-    if (!(bytes >= -1 && bytes < 0x1p40)) {
-      refuse(path, fmt::format("header field 'HeaderSize' is '{}' (-1 or more is expected)",
-                               found->second));
-    }
-    header.data_offset = std::int64_t(bytes);
-  }
+  header.data_offset = header_size.value_or(0);
+  check_compressed(path, all, header);
   return header;
 }
 

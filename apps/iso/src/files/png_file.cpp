@@ -3,6 +3,7 @@
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/png_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 #include <itkPNGImageIO.h>
@@ -50,7 +51,7 @@ void write_levels(std::filesystem::path const& path, gray_image const& image,
     io->SetFileName(file.temporary().string());
     io->Write(pixels.data());
   } catch (itk::ExceptionObject const& failure) {
-    detail::refuse(path, fmt::format("cannot be written ({})", failure.GetDescription()));
+    detail::refuse(path, fmt::format("cannot be written ({})", one_line(failure.GetDescription())));
   }
   file.commit();
 }

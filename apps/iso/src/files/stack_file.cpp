@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <new>
 
 namespace iso::files {
@@ -26,8 +27,6 @@ hid_t native_type() {
 }
 
 using handle = detail::hdf5_handle;
-
-void quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 // One text: its type and its place in an attribute or dataset.
 struct text_layout {
@@ -125,7 +124,11 @@ void check_storage(fs::path const& path, hid_t dataset, std::array<std::int64_t,
   __extension__ using wide = unsigned __int128;
   wide const needed = wide(extent[0]) * wide(extent[1]) * wide(extent[2]) * wide(element);
   wide const most = H5Pget_layout(creation) == H5D_CHUNKED ? wide(stored) * 1032 : wide(stored);
-  if (extent[0] < 1 || extent[1] < 1 || extent[2] < 1 || needed > most) {
+  // Extents of 2^40 each keep the product within 128 bits.
+  bool const possible = std::all_of(extent.begin(), extent.end(), [](std::int64_t n) {
+    return n >= 1 && n < std::int64_t(1) << 40;
+  });
+  if (!possible || needed > most) {
     refuse(path,
            fmt::format("dataset /projections claims {} x {} x {} values of {} bytes ({} bytes of "
                        "them are stored) fetch or write it again",
@@ -150,7 +153,7 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
 
 template <class T>
 void write_stack(fs::path const& path, projection_stack<T> const& stack) {
-  quiet();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   atomic_file whole(path, stack.values.size() * sizeof(T) + 65536);
   {
     handle const file(path,
@@ -180,12 +183,7 @@ void write_stack(fs::path const& path, projection_stack<T> const& stack) {
 
 template <class T>
 projection_stack<T> read_stack(fs::path const& path) {
-  quiet();
-  if (!fs::is_regular_file(path)) {
-    refuse(path, "cannot be opened (no such file)");
-  }
-  handle const file(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                    "is not a whole HDF5 file (truncated, damaged, or another format)");
+  auto const file = detail::open_hdf5(path);
   handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
                        "dataset /projections is missing");
   handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /projections has no type");

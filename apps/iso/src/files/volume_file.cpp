@@ -5,6 +5,7 @@
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/reorder.hpp>
+#include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
 
 #include <fmt/core.h>
@@ -58,7 +59,7 @@ void guarded(fs::path const& path, char const* what, Step&& step) {
   try {
     step();
   } catch (itk::ExceptionObject const& failure) {
-    refuse(path, fmt::format("cannot be {} ({})", what, failure.GetDescription()));
+    refuse(path, fmt::format("cannot be {} ({})", what, one_line(failure.GetDescription())));
   }
 }
 

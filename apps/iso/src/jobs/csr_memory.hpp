@@ -2,9 +2,8 @@
 //! Matrices between files, the host and where a backend computes.
 #pragma once
 
-#include <iso/backend/device_facts.hpp>
-#include <iso/core/check.hpp>
-#include <iso/core/error.hpp>
+#include "memory.hpp"
+
 #include <iso/core/half.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/sparse/csr.hpp>
@@ -43,27 +42,13 @@ template <class Value>
 using stored = std::conditional_t<std::is_same_v<Value, half>, files::host_matrix::half_bits,
                                   std::vector<Value>>;
 
-/// Throws iso::out_of_memory unless `bytes` are free where `exec` computes.
-template <class Exec>
-void check_room(Exec const& exec, std::int64_t bytes) {
-  auto const free = backend::facts(exec).memory_free_bytes;
-  if (free > 0 && bytes > free) {
-    throw out_of_memory(
-        message("iso matrix: {} bytes do not fit the memory of backend {} ({} bytes are free) use "
-                "a smaller matrix or a larger machine",
-                {iso::detail::as_message_arg(bytes),
-                 iso::detail::as_message_arg(backend::facts(exec).backend),
-                 iso::detail::as_message_arg(free)}),
-        std::uint64_t(bytes), std::uint64_t(free));
-  }
-}
-
 /// A matrix of `Value` by rows, copied to where `exec` computes; waits.
 template <class Value, class Exec>
 sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
     Exec const& exec, files::host_matrix const& m) {
-  check_room(exec,
-             m.entries() * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (m.rows + 1));
+  check_free(exec,
+             m.entries() * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (m.rows + 1),
+             "iso matrix");
   auto const a = sparse::make_csr<Value, std::int32_t>(exec, "iso::jobs::matrix", m.rows, m.columns,
                                                        m.entries());
   copy_in(exec, a.row_offsets, m.offsets);

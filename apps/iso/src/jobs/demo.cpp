@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "demo_runs.hpp"
+#include "memory.hpp"
 
+#include <iso/backend/registry.hpp>
 #include <iso/jobs/demo.hpp>
 
 namespace iso::jobs {
@@ -23,11 +25,28 @@ demo_plan plan_of(demo_request const& request) {
           width};
 }
 
+/// Throws iso::out_of_memory before anything is measured: every backend needs a volume and two
+/// stacks of projections in double, the host keeps the first backend's results in both precisions.
+void check_memory(demo_request const& request, demo_plan const& plan) {
+  auto const& g = plan.scan;
+  std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
+  std::int64_t const voxels = plan.volume.size();
+  for (auto const& name : request.backends) {
+    backend::with_name(name, [&](auto tag) {
+      typename decltype(tag)::execution_space const exec;
+      check_free(exec, 8 * (voxels + 2 * pixels), "iso demo");
+    });
+  }
+  check_free(Kokkos::Serial(), 12 * (voxels + 7 * pixels), "iso demo");
+}
+
 }  // namespace
 
 report demo(demo_request const& request, observer const& watch) {
   ISO_VALIDATE(!request.backends.empty(), "demo: no backend (choose at least one)");
-  demo_state state(request, watch, plan_of(request));
+  auto plan = plan_of(request);
+  check_memory(request, plan);
+  demo_state state(request, watch, std::move(plan));
   run_phantom<float>(state);
   run_phantom<double>(state);
   if (request.ct) {

@@ -39,7 +39,7 @@ template <class Exec, class Matrix>
 std::vector<double> time_product(Exec const& exec, std::string const& backend, demo_state& state,
                                  std::string const& operation, Matrix const& a,
                                  std::vector<double> const& weights,
-                                 std::vector<double> const* exact) {
+                                 std::vector<double> const& exact) {
   product_runner<double, Exec, Matrix> const product(
       exec, a, weights, std::vector<double>(std::size_t(a.num_rows), 0));
   double best = 1e30;
@@ -47,15 +47,22 @@ std::vector<double> time_product(Exec const& exec, std::string const& backend, d
     best = std::min(best, product.seconds(1, 0, sparse::sum_order::automatic));
   }
   auto y = product.result();
-  auto const& most = state.ceilings.find(backend)->second;
-  double const bytes = bytes_of(a) + 8 * double(a.num_rows + a.num_cols);
-  std::optional<double> error;
-  if (exact) {
-    error = relative_l1(y, *exact);
-  }
-  state.add<double>(operation, backend, y, best, error,
-                    std::max(bytes / most.read, 2 * double(a.num_entries()) / most.fp64));
+  double const error = relative_l1(y, exact);
+  state.add<double>(operation, backend, y, best, error, product_work<double>(a));
   return y;
+}
+
+/// A x of the matrix in double, on the host.
+template <class Exec, class Matrix>
+std::vector<double> exact_dose(Exec const& exec, Matrix const& a,
+                               std::vector<double> const& weights) {
+  auto const host = sparse::make_csr<double, std::int32_t>(
+      Kokkos::Serial(), "iso::jobs::exact_dose", a.num_rows, a.num_cols, a.num_entries());
+  Kokkos::deep_copy(exec, host.row_offsets, a.row_offsets);
+  Kokkos::deep_copy(exec, host.columns, a.columns);
+  Kokkos::deep_copy(exec, host.values, a.values);
+  exec.fence("iso::jobs::exact_dose");
+  return exact_product(1, host, weights, 0, weights);
 }
 
 template <class Exec>
@@ -64,15 +71,15 @@ void run_matrix_on(Exec const& exec, std::string const& backend, demo_state& sta
   auto const field = demo_field(state.request.size);
   auto const weights = demo_weights(field);
   auto const wide = sparse::generate<double>(exec, field);
-  auto const exact =
-      time_product(exec, backend, state, "dose_matrix_double", wide, weights, nullptr);
+  auto const exact = exact_dose(exec, wide, weights);
+  time_product(exec, backend, state, "dose_matrix_double", wide, weights, exact);
   auto const narrow = sparse::convert_values<half>(exec, wide).matrix;
-  time_product(exec, backend, state, "dose_matrix_half", narrow, weights, &exact);
+  time_product(exec, backend, state, "dose_matrix_half", narrow, weights, exact);
   auto const chosen = sparse::choose_format(exec, narrow);
   matrix_format const format{chosen.rows, chosen.offset_bits};
   with_format(exec, narrow, format, [&](auto const& formatted) {
     auto const dose = time_product(exec, backend, state, "dose_matrix_half_" + name_of(format),
-                                   formatted, weights, &exact);
+                                   formatted, weights, exact);
     if (backend == state.request.backends.front()) {
       draw_dose(state, field.voxels, dose);
     }

@@ -11,10 +11,24 @@
 namespace iso::jobs {
 namespace {
 
+/// Of `count` elements about two thousand have their exact answer computed: one of so many, an odd
+/// number.
+std::int64_t stride_of(std::int64_t count) { return count / 4000 * 2 + 1; }
+std::int64_t stride_of(ct::geometry const& g) {
+  return stride_of(g.num_views() * g.num_u() * g.num_v());
+}
+
 struct method {
   char const* name;
   ct::projector projector;
   ct::summation sum = ct::summation::ordered;
+
+  [[nodiscard]] ct::forward_project_options options() const {
+    ct::forward_project_options all;
+    all.method = projector;
+    all.sum = sum;
+    return all;
+  }
 };
 constexpr std::array<method, 6> methods = {{
     {"joseph_ordered", ct::projector::joseph_linear},
@@ -45,9 +59,7 @@ class scanner {
 
   // The shorter of two runs (on a GPU, of four): the first pays for pages and clocks.
   double time(method const& m) {
-    ct::forward_project_options options;
-    options.method = m.projector;
-    options.sum = m.sum;
+    auto const options = m.options();
     workspace<space> const work(
         ct::forward_project_bytes_needed<Exec, T>(staged_.host(), volume_.grid, options));
     double best = 1e30;
@@ -71,7 +83,7 @@ class scanner {
 };
 
 template <class T, class Exec>
-timed<T> exact_projections(Exec const& exec, demo_state& state) {
+timed<T> analytic_projections(Exec const& exec, demo_state& state) {
   auto const& g = state.plan.scan;
   auto const out = make_projections<T, typename Exec::memory_space>(
       exec, "iso::jobs::exact", g.num_views(), g.num_u(), g.num_v());
@@ -82,12 +94,41 @@ timed<T> exact_projections(Exec const& exec, demo_state& state) {
   return {fetch(exec, out.data), seconds};
 }
 
+// Times rasteriser and analytic projections of the phantom; returns the latter.
+template <class T, class Exec>
+std::vector<double> run_analytic(Exec const& exec, std::string const& backend, demo_state& state,
+                                 volume_view<T, typename Exec::memory_space> const& volume) {
+  auto const& plan = state.plan;
+  auto const phantom = ct::shepp_logan(plan.width / 2);
+  double const seconds =
+      seconds_of(exec, [&] { ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume); });
+  auto voxels = fetch(exec, volume.data);
+  if constexpr (sizeof(T) == 4) {
+    if (backend == state.request.backends.front()) {
+      draw_phantom(state, voxels);
+    }
+  }
+  double const raster_error =
+      relative_l1(voxels, exact_raster(phantom, plan.volume, 5, stride_of(plan.volume.size())));
+  state.add<T>("phantom_raster", backend, std::move(voxels), seconds, raster_error,
+               {double(plan.volume.size()) * sizeof(T), 0});
+
+  state.next("exact projections on " + backend);
+  auto analytic = analytic_projections<T>(exec, state);
+  std::vector<double> const truth(analytic.values.begin(), analytic.values.end());
+  double const error =
+      relative_l1(analytic.values, exact_projections(phantom, plan.scan, 4, stride_of(plan.scan)));
+  state.add<T>("phantom_exact_projection", backend, std::move(analytic.values), analytic.seconds,
+               error, ellipsoid_work<T>(phantom.size(), plan.scan, 4));
+  return truth;
+}
+
 void draw_difference(demo_state& state, std::vector<float> const& projected,
-                     std::vector<float> const& exact) {
+                     std::vector<double> const& exact) {
   auto const& g = state.plan.scan;
   std::vector<float> difference(std::size_t(g.num_u() * g.num_v()));
   for (std::size_t i = 0; i < difference.size(); ++i) {
-    difference[i] = projected[i] - exact[i];
+    difference[i] = projected[i] - float(exact[i]);
   }
   draw_projection(state, "difference_joseph.png", g, difference);
 }
@@ -97,23 +138,9 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
   auto const& plan = state.plan;
   bool const drawn = sizeof(T) == 4 && backend == state.request.backends.front();
   state.next("phantom on " + backend);
-  auto const phantom = ct::shepp_logan(plan.width / 2);
   auto const volume = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom",
                                                                   plan.volume, unit::per_mm);
-  double const seconds =
-      seconds_of(exec, [&] { ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume); });
-  auto voxels = fetch(exec, volume.data);
-  if constexpr (sizeof(T) == 4) {
-    if (drawn) {
-      draw_phantom(state, voxels);
-    }
-  }
-  state.add<T>("phantom_raster", backend, std::move(voxels), seconds, {}, {});
-
-  state.next("exact projections on " + backend);
-  auto exact = exact_projections<T>(exec, state);
-  auto const truth = exact.values;
-  state.add<T>("phantom_exact_projection", backend, std::move(exact.values), exact.seconds, {}, {});
+  auto const truth = run_analytic<T>(exec, backend, state, volume);
 
   scanner<Exec, T> scan(exec, plan.scan, volume);
   for (auto const& m : methods) {
@@ -128,30 +155,24 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
     double const error = relative_l1(projected.values, truth);
     state.add<T>(std::string("project_") + m.name, backend, std::move(projected.values),
                  projected.seconds, error,
-                 floor_seconds(m.projector, state.counts, plan.scan, plan.volume, sizeof(T),
-                               state.ceilings.find(backend)->second));
+                 projection_work<T>(m.options(), state.counts, plan.scan, plan.volume));
   }
 }
 
 template <class T, class Exec>
 std::vector<T> run_ct_method(Exec const& exec, std::string const& backend, demo_state& state,
                              ct::geometry const& g, files::host_volume const& volume,
-                             method const& m, std::vector<double> const* exact) {
+                             method const& m) {
   state.next(std::string("chest CT, ") + m.name + " on " + backend);
   auto const loaded = load<T>(exec, volume);
   scanner<Exec, T> scan(exec, g, loaded);
   auto projected = scan.run(m);
-  std::optional<double> error;
-  if (exact) {
-    error =
-        relative_l1(std::vector<double>(projected.values.begin(), projected.values.end()), *exact);
-  }
-  auto const counts = count_rays(g, loaded.grid);
+  double const error =
+      relative_l1(projected.values, exact_projections(volume, g, m.options(), stride_of(g)));
   auto const values = projected.values;
   state.add<T>(std::string("chest_ct_") + m.name, backend, std::move(projected.values),
                projected.seconds, error,
-               floor_seconds(m.projector, counts, g, loaded.grid, sizeof(T),
-                             state.ceilings.find(backend)->second));
+               projection_work<T>(m.options(), count_rays(g, loaded.grid), g, loaded.grid));
   return values;
 }
 
@@ -175,14 +196,15 @@ void run_large_on(Exec const& exec, std::string const& backend, demo_state& stat
   auto const counts = count_rays(g.subset(0, 4), box);
   double const scale = double(g.num_views()) / 4;
   ray_counts const all{counts.joseph_samples * scale, counts.segments * scale};
+  auto const exact = exact_projections(phantom, g, 4, stride_of(g));
   scanner<Exec, float> scan(exec, g, volume);
   for (auto const& m : {methods[0], methods[1], methods[3], methods[4]}) {
     state.watch.step(0.99, std::string(m.name) + " at 512 on " + backend);
     auto projected = scan.run(m);
-    state.add<float>(
-        std::string("project_") + m.name + "_512", backend, std::move(projected.values),
-        projected.seconds, {},
-        floor_seconds(m.projector, all, g, box, 4, state.ceilings.find(backend)->second));
+    double const error = relative_l1(projected.values, exact);
+    state.add<float>(std::string("project_") + m.name + "_512", backend,
+                     std::move(projected.values), projected.seconds, error,
+                     projection_work<float>(m.options(), all, g, box));
   }
 }
 
@@ -209,12 +231,12 @@ void run_ct(demo_state& state, files::host_volume const& volume) {
   for (auto const& name : state.request.backends) {
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      auto const exact = run_ct_method<double>(exec, name, state, g, volume, methods[0], nullptr);
-      auto const drawn = run_ct_method<float>(exec, name, state, g, volume, methods[0], &exact);
+      run_ct_method<double>(exec, name, state, g, volume, methods[0]);
+      auto const drawn = run_ct_method<float>(exec, name, state, g, volume, methods[0]);
       if (name == state.request.backends.front()) {
         draw_projection(state, "chest_ct_projection.png", g, drawn);
       }
-      run_ct_method<float>(exec, name, state, g, volume, methods[4], nullptr);
+      run_ct_method<float>(exec, name, state, g, volume, methods[4]);
     });
   }
 }

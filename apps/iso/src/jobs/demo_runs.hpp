@@ -2,8 +2,9 @@
 //! The parts of `iso demo`.
 #pragma once
 
+#include "record.hpp"
+#include "reference.hpp"
 #include "scan.hpp"
-#include "work_model.hpp"
 
 #include <iso/jobs/demo.hpp>
 
@@ -28,7 +29,7 @@ class demo_state {
   /// Adds a record of `values`; the first backend's bits are what later ones are compared with.
   template <class T>
   void add(std::string const& operation, std::string const& backend, std::vector<T> values,
-           double seconds, std::optional<double> error, std::optional<double> least_seconds);
+           double seconds, double error, least_work const& least);
 
   /// Tells that the next of the planned operations starts.
   void next(std::string const& what);
@@ -37,12 +38,12 @@ class demo_state {
   observer const& watch;
   demo_plan plan;
   ray_counts counts;
-  std::map<std::string, backend::ceilings, std::less<>> ceilings;
   report result;
+  ceilings_of_backends ceilings;
 
  private:
-  std::map<std::string, std::vector<float>> float_references_;
-  std::map<std::string, std::vector<double>> double_references_;
+  std::map<std::string, bit_judge<float>> float_judges_;
+  std::map<std::string, bit_judge<double>> double_judges_;
   int started_ = 0;
 };
 
@@ -58,10 +59,6 @@ void run_matrix(demo_state& state);
 
 /// A larger projection for its time, on GPUs alone.
 void run_large(demo_state& state);
-
-/// Sum of |a - b| over sum of |b|.
-template <class T>
-double relative_l1(std::vector<T> const& a, std::vector<T> const& b);
 
 /// Pictures of the first backend's results in float.
 void draw_phantom(demo_state& state, std::vector<float> const& volume);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "demo_runs.hpp"
-#include "machine.hpp"
 
-#include <iso/backend/registry.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/jobs/info.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace iso::jobs {
 
@@ -18,15 +15,7 @@ demo_state::demo_state(demo_request const& the_request, observer const& the_watc
       plan(std::move(the_plan)),
       counts(count_rays(plan.scan, plan.volume)) {
   result.machine = info(request.backends, ceilings_wanted::no, {});
-  for (auto& machine : result.machine) {
-    watch.step(0, "ceilings of " + machine.backend);
-    backend::with_name(machine.backend, [&](auto tag) {
-      typename decltype(tag)::execution_space const exec;
-      auto const measured = backend::measure_ceilings(exec);
-      ceilings[machine.backend] = measured;
-      machine.ceilings = list_ceilings(measured);
-    });
-  }
+  ceilings = measure_ceilings(result.machine, watch);
 }
 
 void demo_state::next(std::string const& what) {
@@ -37,52 +26,21 @@ void demo_state::next(std::string const& what) {
 
 template <class T>
 void demo_state::add(std::string const& operation, std::string const& backend,
-                     std::vector<T> values, double seconds, std::optional<double> error,
-                     std::optional<double> least_seconds) {
-  record one;
-  one.operation = operation;
-  one.backend = backend;
-  one.precision = sizeof(T) == 4 ? "float" : "double";
-  one.hash = hash_text(hash_bits<T>(values));
-  one.runs = 1;
+                     std::vector<T> values, double seconds, double error, least_work const& least) {
+  auto one = new_record<T>(operation, backend);
   one.error = error;
-  one.time_ms = 1e3 * seconds;
-  if (least_seconds && *least_seconds > 0) {
-    one.share_of_ceiling = *least_seconds / seconds;
-  }
-  auto& references = [this]() -> auto& {
-    if constexpr (sizeof(T) == 4) {
-      return float_references_;
-    } else {
-      return double_references_;
-    }
-  }();
-  auto const [reference, is_first] = references.try_emplace(operation, std::move(values));
-  if (!is_first) {
-    if (auto const where = first_difference<T>(reference->second, values)) {
-      one.agrees = false;
-      one.disagreements.push_back({"against the first backend", *where});
-    }
+  add_time(one, seconds, least, ceilings.at(backend));
+  if constexpr (sizeof(T) == 4) {
+    float_judges_[operation].judge(one, std::move(values), "against the first backend");
+  } else {
+    double_judges_[operation].judge(one, std::move(values), "against the first backend");
   }
   result.records.push_back(std::move(one));
 }
 template void demo_state::add(std::string const&, std::string const&, std::vector<float>, double,
-                              std::optional<double>, std::optional<double>);
+                              double, least_work const&);
 template void demo_state::add(std::string const&, std::string const&, std::vector<double>, double,
-                              std::optional<double>, std::optional<double>);
-
-template <class T>
-double relative_l1(std::vector<T> const& a, std::vector<T> const& b) {
-  double difference = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::abs(double(a[i]) - double(b[i]));
-    size += std::abs(double(b[i]));
-  }
-  return difference / size;
-}
-template double relative_l1(std::vector<float> const&, std::vector<float> const&);
-template double relative_l1(std::vector<double> const&, std::vector<double> const&);
+                              double, least_work const&);
 
 namespace {
 

@@ -63,6 +63,7 @@ std::vector<fact> list_ceilings(backend::ceilings const& c) {
   add_rate(all, "fp16", c.fp16, "flop/s");
   add_rate(all, "fp32", c.fp32, "flop/s");
   add_rate(all, "fp64", c.fp64, "flop/s");
+  add_rate(all, "spread", c.spread, "");
   return all;
 }
 

@@ -42,6 +42,7 @@ matrix_facts facts_of(sparse::matrix_statistics const& s, sparse::csr_report con
   facts.mean_run = s.mean_run();
   facts.wide_share = s.wide_share();
   facts.jaccard = s.jaccard();
+  facts.likeness = s.likeness;
   facts.fill = {s.fill(0), s.fill(1), s.fill(2)};
   auto const trimmed = [](sparse::matrix_statistics::histogram const& all) {
     auto const last = std::find_if(all.rbegin(), all.rend(), [](auto n) { return n != 0; });
@@ -241,7 +242,8 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
   backend::with_name(name, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
     with_values_of(matrix, [&](auto value) {
-      check_room(exec, matrix.entries() * std::int64_t(sizeof(value) + 4) + 40 * matrix.rows);
+      check_free(exec, matrix.entries() * std::int64_t(sizeof(value) + 4) + 40 * matrix.rows,
+                 "iso matrix");
       facts = look_at(exec, load_matrix<decltype(value)>(exec, matrix));
     });
   });

@@ -45,7 +45,7 @@ class bench {
     variant<double>(a, {}, sparse::sum_order::ordered);
     variant<double>(a, {}, sparse::sum_order::order_free);
     csr<float>(a);
-    auto const narrow = sparse::convert_values<half>(exec_, a).matrix;
+    auto const narrow = stored_as<half>(a).matrix;
     if (order == column_order::ascending) {
       auto const best = sparse::choose_format(exec_, narrow);
       chosen_ = {best.rows, best.offset_bits};
@@ -66,17 +66,36 @@ class bench {
   }
 
  private:
+  /// The matrix in a narrower type; where that cannot hold every value, row by row scaled.
+  template <class Value>
+  auto stored_as(matrix const& a) {
+    auto plain = sparse::convert_values<Value>(exec_, a);
+    if (plain.report.overflowed == 0) {
+      return plain;
+    }
+    plain = {};
+    return sparse::convert_values<Value>(exec_, a, sparse::row_scaling::by_largest);
+  }
+
   template <class Value>
   void csr(matrix const& a) {
-    auto const converted = sparse::convert_values<Value>(exec_, a);
-    if (converted.report.overflowed > 0) {
-      fail_argument(
-          "{} values exceed what {} holds (the products would be infinite) scale the "
-          "matrix",
-          converted.report.overflowed, type_name<Value>());
+    auto const converted = stored_as<Value>(a);
+    bool const scaled = converted.matrix.row_scales.extent(0) > 0;
+    if (scaled) {
+      result_.notes.push_back(message(
+          "some values exceed what {} holds: it has each row divided by a power of two{}",
+          {std::string_view(type_name<Value>()),
+           std::string_view(std::is_same_v<Value, float> ? ", and no vectors of float" : "")}));
+    }
+    if (converted.report.lost > 0) {
+      result_.notes.push_back(
+          message("{} values are below what {} holds, and zero in it",
+                  {converted.report.lost, std::string_view(type_name<Value>())}));
     }
     if constexpr (std::is_same_v<Value, float>) {
-      variant<float>(converted.matrix, {}, sparse::sum_order::ordered);
+      if (!scaled) {
+        variant<float>(converted.matrix, {}, sparse::sum_order::ordered);
+      }
     }
     both(converted.matrix, {});
     try {

@@ -22,8 +22,8 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   if (facts.memory_free_bytes > 0 && bytes > facts.memory_free_bytes) {
     throw out_of_memory(
         message(
-            "{}: {} bytes do not fit the memory of backend {} ({} bytes are free) use a smaller "
-            "volume, fewer views or a larger machine",
+            "{}: {} bytes do not fit the memory of backend {} ({} bytes are free) ask for less, or "
+            "use a larger machine",
             {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
              iso::detail::as_message_arg(facts.backend),
              iso::detail::as_message_arg(facts.memory_free_bytes)}),
@@ -41,9 +41,7 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
     throw;
   } catch (std::exception const&) {
     throw out_of_memory(
-        message("{}: {} bytes could not be allocated ({} bytes were free) use a "
-                "smaller volume or fewer "
-                "views",
+        message("{}: {} bytes could not be allocated ({} bytes were free) ask for less",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
                  iso::detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
         std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));

@@ -4,6 +4,7 @@
 
 #include "csr_memory.hpp"
 #include "scan.hpp"
+#include "work_model.hpp"
 
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
@@ -25,6 +26,14 @@ double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
   return double(a.slot_offsets.size() * 8 + a.bases.size() * sizeof(sparse::slot_base<Offset>) +
                 a.offsets.size() * sizeof(Offset) + a.values.size() * sizeof(Value) +
                 a.row_scales.size() * 8);
+}
+
+/// Of y = alpha A x + beta y with `vectors` vectors of T: an fma an entry and vector.
+template <class T, class Matrix>
+least_work product_work(Matrix const& a, std::int64_t vectors = 1, double beta = 0) {
+  double const numbers = double((beta == 0 ? a.num_rows : 2 * a.num_rows) + a.num_cols);
+  return {bytes_of(a) + double(sizeof(T)) * numbers * double(vectors),
+          2 * double(a.num_entries()) * double(vectors), arithmetic_of<T>};
 }
 
 /// Groups of rows want ascending columns, and no stored negative zero, which is their fill.

@@ -6,7 +6,12 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/math.hpp>
 #include <iso/core/order_free.hpp>
+#include <iso/core/projection_view.hpp>
 #include <iso/core/sampler.hpp>
+#include <iso/core/stage.hpp>
+
+#include <cmath>
+#include <limits>
 
 namespace iso::jobs {
 namespace {
@@ -52,19 +57,57 @@ struct math_kernel {
   }
 };
 
+/// The C library's, in long double; the arguments of any bits are for the bits alone.
+template <class T>
+std::vector<double> exact_function(function which, std::int64_t count) {
+  using real = long double;
+  std::vector<double> exact;
+  for (std::int64_t i = 0; i < count; ++i) {
+    real const x = math_kernel<T>::argument(i);
+    real const y = which == function::exp     ? std::exp(x)
+                   : which == function::expm1 ? std::expm1(x)
+                   : which == function::log   ? std::log(x)
+                                              : std::sin(x);
+    real const z = which == function::sincos ? std::cos(x) : real(0);
+    bool const known = i % 2 == 1 && std::abs(y) <= real(std::numeric_limits<T>::max());
+    exact.push_back(known ? double(y) : std::nan(""));
+    exact.push_back(known ? double(z) : std::nan(""));
+  }
+  return exact;
+}
+
 template <class T>
 struct math_case {
   function which;
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const groups = 2048;
+    std::int64_t const count = groups * backend::lanes;
     auto const chosen = which;
-    return {2 * groups * backend::lanes, [=](Exec const& exec, variant const& v, T* out) {
+    // About twenty fma a function, which is what the shortest takes.
+    return {2 * count,
+            [=](Exec const& exec, variant const& v, T* out) {
               backend::for_each_lane_group("iso::jobs::verify::math", exec, groups,
                                            math_kernel<T>{out, chosen}, {v.groups});
-            }};
+            },
+            least_work{2.0 * double(count) * sizeof(T), 40.0 * double(count), arithmetic_of<T>},
+            [=] { return exact_function<T>(chosen, count); }};
   }
 };
+
+/// Of each row the sum of term(row, n), n from 0 to length(row).
+template <class Length, class Term>
+std::vector<double> exact_sums(std::int64_t rows, Length const& length, Term const& term) {
+  std::vector<double> exact;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    long double sum = 0;
+    for (std::int64_t n = 0; n < length(row); ++n) {
+      sum += term(row, n);
+    }
+    exact.push_back(double(sum));
+  }
+  return exact;
+}
 
 /// Sums of rows of 0 to 199 products in the lane group's order.
 template <class T>
@@ -94,9 +137,22 @@ struct row_case {
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const rows = 8192;
-    return {rows, [=](Exec const& exec, variant const& v, T* out) {
+    auto const length = [](std::int64_t row) { return row * 7919 % 200; };
+    double products = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      products += double(length(row));
+    }
+    return {rows,
+            [=](Exec const& exec, variant const& v, T* out) {
               backend::for_each_lane_group("iso::jobs::verify::rows", exec, rows,
                                            row_kernel<T>{out}, {v.groups});
+            },
+            least_work{double(rows) * sizeof(T), 2 * products, arithmetic_of<T>},
+            [=] {
+              return exact_sums(rows, length, [](std::int64_t row, std::int64_t n) {
+                auto const i = std::uint64_t(row * 200 + n);
+                return static_cast<long double>(in_unit(i)) * in_unit(i + 0x100000000ULL);
+              });
             }};
   }
 };
@@ -122,14 +178,32 @@ struct order_free_case {
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const rows = 4096;
-    return {rows, [=](Exec const& exec, variant const& v, T* out) {
+    return {rows,
+            [=](Exec const& exec, variant const& v, T* out) {
               Kokkos::parallel_for(
                   "iso::jobs::verify::order_free",
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
                   order_free_kernel<T>{out, 1 + v.groups % 198});
+            },
+            least_work{double(rows) * sizeof(T), 2 * 199.0 * double(rows), arithmetic_of<T>},
+            [=] {
+              return exact_sums(
+                  rows, [](std::int64_t) { return 199; },
+                  [](std::int64_t row, std::int64_t n) {
+                    return static_cast<long double>(in_unit(std::uint64_t(row * 199 + n)));
+                  });
             }};
   }
 };
+
+/// Where the i-th sample is taken: in the volume of 70 x 66 x 24 voxels, or beside it.
+template <class T>
+KOKKOS_FUNCTION vec3<T> sample_place(std::int64_t i) {
+  T const x = T(in_unit(std::uint64_t(4 * i)));
+  T const y = T(in_unit(std::uint64_t(4 * i + 1)));
+  T const z = T(in_unit(std::uint64_t(4 * i + 2)));
+  return {T(40) + T(45) * x, T(40) + T(45) * y, T(12) + T(15) * z};
+}
 
 template <class T, class Sampler>
 struct sampler_kernel {
@@ -137,13 +211,21 @@ struct sampler_kernel {
   T* out;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const number = [&](int k) { return T(in_unit(std::uint64_t(4 * i + k))); };
-    out[i] =
-        sample(T(40) + T(45) * number(0), T(40) + T(45) * number(1), T(12) + T(15) * number(2));
+    auto const p = sample_place<T>(i);
+    out[i] = sample(p.x, p.y, p.z);
   }
 };
 
-enum class weighting { linear, spline };
+template <class T>
+std::vector<double> exact_samples(std::int64_t points, weighting weight, boundary edge) {
+  auto const volume = verify_small_volume();
+  std::vector<double> exact;
+  for (std::int64_t i = 0; i < points; ++i) {
+    auto const p = sample_place<T>(i);
+    exact.push_back(double(exact_sample(volume, {p.x, p.y, p.z}, weight, edge)));
+  }
+  return exact;
+}
 
 template <class T>
 struct sampler_case {
@@ -161,11 +243,105 @@ struct sampler_case {
     using sampler = interpolating_sampler<T, typename Exec::memory_space, Weight>;
     sampler const sample(load<T>(exec, verify_small_volume()), edge);
     std::int64_t const points = 8192;
-    return {points, [=](Exec const& on, variant const&, T* out) {
+    auto const weighted = weight;
+    auto const bounded = edge;
+    // Seven blends of three operations a point.
+    return {points,
+            [=](Exec const& on, variant const&, T* out) {
               Kokkos::parallel_for(
                   "iso::jobs::verify::sampler",
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, points),
                   sampler_kernel<T, sampler>{sample, out});
+            },
+            least_work{double(points) * sizeof(T), 21 * double(points), arithmetic_of<T>},
+            [=] { return exact_samples<T>(points, weighted, bounded); }};
+  }
+};
+
+/// dot and norm of vectors, every second of any bits whatever, and which of them are finite.
+template <class T>
+struct vector_kernel {
+  T* out;
+
+  KOKKOS_FUNCTION static vec3<T> vector(std::int64_t i) {
+    return {math_kernel<T>::argument(i), math_kernel<T>::argument(i + 2),
+            math_kernel<T>::argument(i + 4)};
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const a = vector(i);
+    out[4 * i] = canonical(dot(a, vector(i + 6)));
+    out[4 * i + 1] = canonical(norm(a));
+    out[4 * i + 2] = is_finite(a) ? T(1) : T(0);
+    out[4 * i + 3] = is_finite(canonical(a.x)) ? T(1) : T(0);
+  }
+};
+
+template <class T>
+std::vector<double> exact_vectors(std::int64_t count) {
+  using real = long double;
+  std::vector<double> exact(std::size_t(4 * count), std::nan(""));
+  for (std::int64_t i = 1; i < count; i += 2) {
+    auto const a = vector_kernel<T>::vector(i);
+    auto const b = vector_kernel<T>::vector(i + 6);
+    double* const to = &exact[std::size_t(4 * i)];
+    to[0] = double(real(a.x) * b.x + real(a.y) * b.y + real(a.z) * b.z);
+    to[1] = double(std::hypot(real(a.x), real(a.y), real(a.z)));
+    to[2] = to[3] = 1;
+  }
+  return exact;
+}
+
+template <class T>
+struct vector_case {
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const&) const {
+    std::int64_t const count = 16384;
+    return {4 * count,
+            [=](Exec const& on, variant const&, T* out) {
+              Kokkos::parallel_for(
+                  "iso::jobs::verify::vectors",
+                  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, count),
+                  vector_kernel<T>{out});
+            },
+            least_work{4.0 * double(count) * sizeof(T), 11.0 * double(count), arithmetic_of<T>},
+            [=] { return exact_vectors<T>(count); }};
+  }
+};
+
+/// A volume and projections as they are made, and numbers of the host.
+template <class T>
+struct memory_case {
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const&) const {
+    using space = typename Exec::memory_space;
+    using target = Kokkos::View<T*, space, Kokkos::MemoryUnmanaged>;
+    std::int64_t const each = 7 * 5 * 3;
+    return {3 * each,
+            [=](Exec const& on, variant const&, T* out) {
+              auto const volume =
+                  make_volume<T, space>(on, "iso::jobs::verify", grid{{7, 5, 3}, {1, 1, 1}, {}});
+              auto const projections = make_projections<T, space>(on, "iso::jobs::verify", 7, 5, 3);
+              auto const numbers = allocate<Kokkos::View<T*, Kokkos::HostSpace>>(
+                  "iso::jobs::verify", {each}, Kokkos::DefaultHostExecutionSpace());
+              Kokkos::DefaultHostExecutionSpace().fence("iso::jobs::verify: zeros are there");
+              for (std::int64_t i = 0; i < each; ++i) {
+                numbers.data()[i] = T(in_unit(std::uint64_t(i)));
+              }
+              auto const staged = stage<access::read>(on, numbers);
+              auto const size = std::size_t(each);
+              using flat = Kokkos::View<T const*, space, Kokkos::MemoryUnmanaged>;
+              Kokkos::deep_copy(on, target(out, size), flat(volume.data.data(), size));
+              Kokkos::deep_copy(on, target(out + each, size), flat(projections.data.data(), size));
+              Kokkos::deep_copy(on, target(out + 2 * each, size), staged.view());
+              on.fence("iso::jobs::verify: what was copied may go");
+            },
+            least_work{2 * 3.0 * double(each) * sizeof(T), 0},
+            [=] {
+              std::vector<double> exact(std::size_t(3 * each), 0);
+              for (std::int64_t i = 0; i < each; ++i) {
+                exact[std::size_t(2 * each + i)] = in_unit(std::uint64_t(i));
+              }
+              return exact;
             }};
   }
 };
@@ -178,11 +354,18 @@ void add_core(plan& all) {
   all.add<math_case>({"math_log", {"iso::math::log"}}, function::log);
   all.add<math_case>({"math_sincos", {"iso::math::sincos"}}, function::sincos);
   all.add<row_case>({"lane_group_row_sum", {"iso::backend::for_each_lane_group"}});
-  all.add<order_free_case>({"order_free_sum", {}});
-  all.add<sampler_case>({"sampler_linear", {}, {{}}}, weighting::linear, boundary::zero);
-  all.add<sampler_case>({"sampler_linear_cut", {}, {{}}}, weighting::linear, boundary::cut);
-  all.add<sampler_case>({"sampler_spline", {}, {{}}}, weighting::spline, boundary::zero);
-  all.add<sampler_case>({"sampler_spline_cut", {}, {{}}}, weighting::spline, boundary::cut);
+  all.add<order_free_case>({"order_free_sum", {"iso::order_free_scale"}});
+  all.add<vector_case>(
+      {"vectors", {"iso::dot", "iso::norm", "iso::is_finite", "iso::canonical"}, {{}}});
+  all.add<memory_case>(
+      {"memory",
+       {"iso::allocate", "iso::make_volume", "iso::make_projections", "iso::stage"},
+       {{}}});
+  std::vector<std::string> const sampling = {"iso::interpolating_sampler", "iso::blend"};
+  all.add<sampler_case>({"sampler_linear", sampling, {{}}}, weighting::linear, boundary::zero);
+  all.add<sampler_case>({"sampler_linear_cut", sampling, {{}}}, weighting::linear, boundary::cut);
+  all.add<sampler_case>({"sampler_spline", sampling, {{}}}, weighting::spline, boundary::zero);
+  all.add<sampler_case>({"sampler_spline_cut", sampling, {{}}}, weighting::spline, boundary::cut);
 }
 
 }  // namespace iso::jobs

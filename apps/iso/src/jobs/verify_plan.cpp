@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify_plan.hpp"
 
+#include <iso/core/numerics.hpp>
+
 #include <bit>
 
 namespace iso::jobs {
-namespace {
-
-constexpr std::size_t most_disagreements = 4;  // of one record; the first is what one looks at
-
-}  // namespace
-
 std::string name_of(int threads, variant const& v, int repeat) {
   return message("threads {}, groups a launch {}, slab {}, path {}, layout {}, repetition {}",
                  {std::int64_t(threads), v.groups, std::int64_t(v.slab),
@@ -18,26 +14,24 @@ std::string name_of(int threads, variant const& v, int repeat) {
 }
 
 template <class T>
-void comparison<T>::judge_run(record& result, std::vector<T> values, std::string const& name) {
+void comparison<T>::inject(record const& result, std::vector<T>& values) const {
   if (request_.inject == fault::one_bit && result.runs == 1) {
     auto& victim = values[values.size() / 2];
-    victim = std::bit_cast<T>(word_of<T>(std::bit_cast<word_of<T>>(victim) ^ 1U));
+    victim = std::bit_cast<T>(word_of<T>(raw_bits(victim) ^ 1U));
   }
-  std::uint64_t const hash = hash_bits<T>(values);
-  if (result.runs++ == 0) {
-    result.hash = hash_text(hash);
+}
+
+template <class T>
+void comparison<T>::check_nans(record& result, std::vector<T> const& values,
+                               std::string const& run) {
+  T const nan = std::bit_cast<T>(word_of<T>(float_bits<T>::canonical_nan));
+  std::vector<T> promised = values;
+  for (auto& value : promised) {
+    value = value == value ? value : nan;
   }
-  if (reference_.empty()) {
-    reference_ = std::move(values);
-    reference_hash_ = hash;
-    return;
-  }
-  if (hash != reference_hash_) {
+  if (auto const where = first_difference<T>(promised, values)) {
     result.agrees = false;
-    auto const where = first_difference<T>(reference_, values);
-    if (where && result.disagreements.size() < most_disagreements) {
-      result.disagreements.push_back({name, *where});
-    }
+    result.disagreements.push_back({run + ": not the canonical NaN", *where});
   }
 }
 

@@ -10,13 +10,17 @@
 //!       prepared<Exec, T> prepare(Exec const& exec) const;
 //!     };
 //!
-//! puts the inputs where `Exec` reads them and returns how many numbers of T a run writes, and the
-//! run itself. It is taken in float and in double, on every backend, with every number of threads,
-//! in every variant, repeated; all bits must be those of the very first run. Integers of magnitude
-//! up to 2^24 may be written as T.
+//! puts the inputs where `Exec` reads them and returns how many numbers of T a run writes, the run
+//! itself, the least that it must move and compute, and how to get the answer without the library.
+//! It is taken in float and in double, on every backend, with every number of threads, in every
+//! variant, repeated; all bits must be those of the very first run. Integers of magnitude up to
+//! 2^24 may be written as T.
 #pragma once
 
+#include "record.hpp"
+#include "reference.hpp"
 #include "scan.hpp"
+#include "work_model.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/ct/forward_project.hpp>
@@ -50,6 +54,8 @@ template <class Exec, class T>
 struct prepared {
   std::int64_t size = 0;
   std::function<void(Exec const&, variant const&, T* out)> run;
+  std::optional<least_work> least = {};                  ///< empty: has no model
+  std::function<std::vector<double>()> exact = nullptr;  ///< NaN where rounding may decide
 };
 
 /// What the table says of an operation besides its case.
@@ -84,12 +90,10 @@ class comparison {
       : request_(request), what_(std::move(what)) {}
 
   template <class Exec>
-  record on(std::string const& backend, prepared<Exec, T> const& ready) {
-    record result;
-    result.operation = what_.name;
+  record on(std::string const& backend, prepared<Exec, T> const& ready,
+            backend::ceilings const& most) {
+    auto result = new_record<T>(what_.name, backend);
     result.functions = what_.functions;
-    result.backend = backend;
-    result.precision = sizeof(T) == 4 ? "float" : "double";
     Exec const first;
     Kokkos::View<T*, typename Exec::memory_space> const out(
         Kokkos::view_alloc(first, "iso::jobs::verify"), std::size_t(ready.size));
@@ -100,9 +104,8 @@ class comparison {
           // What a run does not write differs from what the next does not write.
           Kokkos::deep_copy(exec, out, T(result.runs) + T(0.5));
           double const seconds = seconds_of(exec, [&] { ready.run(exec, v, out.data()); });
-          double const ms = 1e3 * seconds;
-          result.time_ms = std::min(result.time_ms.value_or(ms), ms);
-          judge_run(result, fetch(exec, out), name_of(threads, v, repeat));
+          add_time(result, seconds, ready.least, most);
+          take(result, fetch(exec, out), ready, name_of(threads, v, repeat));
         }
       }
     });
@@ -110,18 +113,38 @@ class comparison {
   }
 
  private:
-  void judge_run(record& result, std::vector<T> values, std::string const& name);
+  /// One run's values: the first of a record against the exact answer, all against the very first.
+  template <class Exec>
+  void take(record& result, std::vector<T> values, prepared<Exec, T> const& ready,
+            std::string const& run) {
+    if (result.runs == 0) {
+      if (ready.exact) {
+        if (exact_.empty()) {
+          exact_ = ready.exact();
+        }
+        result.error = relative_l1(values, exact_);
+      }
+      check_nans(result, values, run);
+    }
+    inject(result, values);
+    bits_.judge(result, std::move(values), run);
+  }
+  /// Where all backends agree on a NaN that is not the canonical one, they disagree with the
+  /// promise.
+  static void check_nans(record& result, std::vector<T> const& values, std::string const& run);
+  void inject(record const& result, std::vector<T>& values) const;
 
   verify_request const& request_;
   operation what_;
-  std::vector<T> reference_;
-  std::uint64_t reference_hash_ = 0;
+  std::vector<double> exact_;
+  bit_judge<T> bits_;
 };
 
 /// The table, as steps to be run one after another.
 class plan {
  public:
-  explicit plan(verify_request const& request) : request_(request) {}
+  plan(verify_request const& request, ceilings_of_backends ceilings)
+      : request_(request), ceilings_(std::move(ceilings)) {}
 
   /// A line, in float and in double.
   template <template <class> class Case, class... Arguments>
@@ -145,8 +168,8 @@ class plan {
                         for (auto const& name : request_.backends) {
                           backend::with_name(name, [&](auto tag) {
                             using exec = typename decltype(tag)::execution_space;
-                            records.push_back(
-                                compare.template on<exec>(name, inputs.prepare(exec())));
+                            records.push_back(compare.template on<exec>(
+                                name, inputs.prepare(exec()), ceilings_.at(name)));
                           });
                         }
                       }});
@@ -157,6 +180,7 @@ class plan {
     std::function<void(std::vector<record>&)> run;
   };
   verify_request const& request_;
+  ceilings_of_backends ceilings_;
   std::vector<step> steps_;
 };
 

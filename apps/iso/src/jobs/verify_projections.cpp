@@ -7,6 +7,7 @@
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
+#include <cmath>
 #include <numbers>
 
 namespace iso::jobs {
@@ -31,14 +32,18 @@ struct projection_case {
     auto const wanted = options;
     workspace<space> const work(
         ct::forward_project_bytes_needed<Exec, T>(scan, voxels.grid, wanted));
-    return {pixels(scan), [=](Exec const& on, variant const& v, T* out) {
+    auto const voxels_of = volume;
+    return {pixels(scan),
+            [=](Exec const& on, variant const& v, T* out) {
               auto here = wanted;
               here.shape = {v.groups};
               here.slab_planes = v.slab;
               here.path = v.path;
               ct::forward_project<Exec, T>(
                   on, staged, voxels, projections_at<T, space>(out, staged.host()), work, here);
-            }};
+            },
+            projection_work<T>(wanted, count_rays(scan, voxels.grid), scan, voxels.grid),
+            [=] { return exact_projections(voxels_of(), staged.host(), wanted, 7); }};
   }
 };
 
@@ -65,21 +70,53 @@ struct view_reader {
 template <class T>
 struct geometry_case {
   ct::geometry (*make)();
+  std::vector<double> (*exact)();
 
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     auto const make_again = make;
     std::int64_t const views = make().num_views();
-    return {12 * views, [=](Exec const& on, variant const&, T* out) {
+    auto const closed = exact;
+    return {12 * views,
+            [=](Exec const& on, variant const&, T* out) {
               auto const staged = ct::stage(on, make_again());
               Kokkos::parallel_for(
                   "iso::jobs::verify::views",
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, views),
                   view_reader<T>{staged.views().data(), out});
               on.fence("iso::jobs::verify: the views may go");
-            }};
+            },
+            least_work{12 * double(views) * (sizeof(double) + sizeof(T)), 0}, closed};
   }
 };
+
+/// Nine views of a detector with its first pixel at `first`, as geometry.hpp says.
+std::vector<double> exact_circle(long double first_angle, long double range, ct::beam kind,
+                                 vec3<double> const& first, vec3<double> const& pitch) {
+  std::vector<double> exact;
+  for (int view = 0; view < 9; ++view) {
+    long double const angle = first_angle + range * view / 9;
+    long double const c = std::cos(angle);
+    long double const s = std::sin(angle);
+    long double const out = kind == ct::beam::cone ? 500 : -1;
+    long double const away = kind == ct::beam::cone ? -300 : 0;
+    for (long double const x :
+         {out * c, out * s, 0.0L, away * c - first.x * s, away * s + first.x * c,
+          static_cast<long double>(first.y), -pitch.x * s, pitch.x * c, 0.0L, 0.0L, 0.0L,
+          static_cast<long double>(pitch.y)}) {
+      exact.push_back(double(x));
+    }
+  }
+  return exact;
+}
+std::vector<double> exact_cone() {
+  return exact_circle(0.01L, 2 * std::numbers::pi_v<long double>, ct::beam::cone,
+                      {3.3 - 22 * 5.1, -1.1 - 24.5 * 1.7, 0}, {5.1, 1.7, 0});
+}
+std::vector<double> exact_parallel() {
+  return exact_circle(0, std::numbers::pi_v<long double>, ct::beam::parallel,
+                      {0.4 - 22 * 3.1, -0.3 - 24.5 * 0.9, 0}, {3.1, 0.9, 0});
+}
 
 /// One solid that no axis of the grid is an axis of, and the ten of the head.
 std::vector<ct::ellipsoid> one_body() { return {{{3.25, -7.5, 1.75}, {31, 17, 22}, 0.7, 0.02}}; }
@@ -99,10 +136,13 @@ struct analytic_case {
     using space = typename Exec::memory_space;
     auto const staged = ct::stage(exec, scan);
     auto const bodies = phantom();
-    return {pixels(scan), [=](Exec const& on, variant const&, T* out) {
+    return {pixels(scan),
+            [=](Exec const& on, variant const&, T* out) {
               ct::project_ellipsoids<Exec, T>(on, bodies, staged,
                                               projections_at<T, space>(out, staged.host()), {3});
-            }};
+            },
+            ellipsoid_work<T>(bodies.size(), scan, 3),
+            [=] { return exact_projections(bodies, staged.host(), 3); }};
   }
 };
 
@@ -115,9 +155,12 @@ struct raster_case {
     using space = typename Exec::memory_space;
     auto const bodies = phantom();
     auto const g = grid::centred({48, 40, 44}, {2.5, 3, 2.75});
-    return {g.size(), [=](Exec const& on, variant const&, T* out) {
+    return {g.size(),
+            [=](Exec const& on, variant const&, T* out) {
               ct::rasterise_ellipsoids<Exec, T>(on, bodies, volume_at<T, space>(out, g), {3});
-            }};
+            },
+            least_work{double(g.size()) * sizeof(T), 0},
+            [=] { return exact_raster(bodies, g, 3); }};
   }
 };
 
@@ -203,10 +246,10 @@ void add_projections(plan& all) {
   std::vector<std::string> const projecting = {"iso::ct::project_ellipsoids",
                                                "iso::ct::shepp_logan"};
   all.add<geometry_case>({"circular_cone", {"iso::ct::circular_cone", "iso::ct::stage"}, {{}}},
-                         verify_cone);
+                         verify_cone, exact_cone);
   all.add<geometry_case>(
       {"circular_parallel", {"iso::ct::circular_parallel", "iso::ct::stage"}, {{}}},
-      verify_parallel);
+      verify_parallel, exact_parallel);
   for (auto const& with : scans) {
     all.add<analytic_case>({std::string("phantom_projection_") + with.name, projecting, {{}}}, head,
                            with.scan);

@@ -9,6 +9,8 @@
 #include <iso/ray/sort_rays.hpp>
 #include <iso/ray/traverse.hpp>
 
+#include <cmath>
+
 namespace iso::jobs {
 namespace {
 
@@ -50,6 +52,27 @@ struct visitor_kernel {
   }
 };
 
+/// The rays read, `written` numbers a ray written, and five operations a voxel.
+template <class T>
+least_work path_work(grid const& box, int written) {
+  double const bytes = double(num_rays) * double(sizeof(ray::ray<T>) + written * sizeof(T));
+  return {bytes, 5 * count_rays(verify_rays<T>(box, num_rays), box).segments, arithmetic_of<T>};
+}
+
+/// The numbers of voxels count for nothing here: rounding may add one of no length.
+template <class T>
+std::vector<double> exact_visits(grid const& box) {
+  auto const number = [n = box.extent](index3 const& voxel) {
+    return double(((voxel[0] * n[1] + voxel[1]) * n[2] + voxel[2]) % 1021);
+  };
+  std::vector<double> exact;
+  for (auto const& path : exact_paths(box, verify_rays<T>(box, num_rays), number)) {
+    exact.push_back(path);
+    exact.push_back(std::nan(""));
+  }
+  return exact;
+}
+
 template <class T>
 struct visitor_case {
   ray::traversal method;
@@ -66,12 +89,14 @@ struct visitor_case {
   prepared<Exec, T> with(Exec const& exec) const {
     auto const box = make_grid(verify_small_volume());
     auto const rays = load_rays<T>(exec, box);
-    return {2 * num_rays, [=](Exec const& on, variant const& v, T* out) {
+    return {2 * num_rays,
+            [=](Exec const& on, variant const& v, T* out) {
               backend::for_each_lane_group(
                   "iso::jobs::verify::visitor", on, num_rays / backend::lanes,
                   visitor_kernel<Method, T>{ray::traversal_grid(box), rays.data(), out},
                   {v.groups});
-            }};
+            },
+            path_work<T>(box, 2), [=] { return exact_visits<T>(box); }};
   }
 };
 
@@ -85,11 +110,23 @@ struct path_case {
     auto const volume = load<T>(exec, verify_volume());
     auto const rays = load_rays<T>(exec, volume.grid);
     auto const chosen = method;
-    return {num_rays, [=](Exec const& on, variant const& v, T* out) {
+    return {num_rays,
+            [=](Exec const& on, variant const& v, T* out) {
               Kokkos::View<T*, space> const paths(out, rays.extent(0));
               ray::radiological_path(on, rays, volume_view<T const, space>(volume), paths,
                                      {chosen, {v.groups}});
-            }};
+            },
+            path_work<T>(volume.grid, 1), exact};
+  }
+
+ private:
+  static std::vector<double> exact() {
+    auto const volume = verify_volume();
+    auto const box = make_grid(volume);
+    return exact_paths(box, verify_rays<T>(box, num_rays), [&](index3 const& voxel) {
+      auto const& n = volume.extent;
+      return double(volume.values[std::size_t((voxel[0] * n[1] + voxel[1]) * n[2] + voxel[2])]);
+    });
   }
 };
 
@@ -114,13 +151,16 @@ struct sort_case {
     Kokkos::View<std::int64_t*, space> const permutation(
         Kokkos::view_alloc(exec, "iso::jobs::permutation"), std::size_t(num_rays));
     auto const chosen = order;
-    return {num_rays, [=](Exec const& on, variant const&, T* out) {
+    double const bytes = double(num_rays) * double(sizeof(ray::ray<T>) + sizeof(std::int64_t));
+    return {num_rays,
+            [=](Exec const& on, variant const&, T* out) {
               ray::sort_rays(on, rays, box, permutation, work, chosen);
               Kokkos::parallel_for(
                   "iso::jobs::verify::permutation",
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, num_rays),
                   as_numbers<T>{permutation.data(), out});
-            }};
+            },
+            least_work{bytes, 0}};
   }
 };
 

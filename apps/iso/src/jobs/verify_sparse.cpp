@@ -6,7 +6,7 @@
 
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/statistics.hpp>
-#include <iso/sparse/validate.hpp>
+#include <iso/sparse/validate_grouped.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -104,6 +104,7 @@ struct counting {
       n.add_each(s.row_lengths);
       n.add_each(s.run_lengths);
       n.add_each(s.unions);
+      n.add_each(s.likeness);
     }
     return n;
   }
@@ -201,6 +202,8 @@ struct grouping {
         n.add_array(exec, g.offsets);
         n.add_array(exec, g.values);
         n.add_matrix(exec, sparse::to_csr(exec, g));
+        auto const report = sparse::validate(exec, g);
+        n.add(int(report.found), report.entries, report.not_finite);
       });
     }
     return n;
@@ -216,13 +219,17 @@ struct weighing {
       add(n, sparse::measure_format(exec, a, format.rows, format.bits));
     }
     add(n, sparse::measure_format(exec, a, 1, 32));
-    add(n, sparse::choose_format(exec, a));
+    for (auto const kind : {sparse::processor::host, sparse::processor::device}) {
+      add(n, sparse::choose_format(exec, a, kind));
+    }
     return n;
   }
 
  private:
   static void add(numbers& n, sparse::format_report const& r) {
-    n.add(r.rows, r.offset_bits, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry, r.cost);
+    n.add(r.rows, r.offset_bits, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry,
+          sparse::product_cost(r, sparse::processor::host),
+          sparse::product_cost(r, sparse::processor::device));
   }
 };
 
@@ -246,7 +253,7 @@ struct planning {
     n.add_array(exec, bounds.entries);
     n.add(plan.num_long, plan.num_parts, plan.num_groups);
     n.add_array(exec, plan.first_part);
-    n.add_array(exec, plan.reach);
+    n.add_array(exec, plan.exponents);
   }
 };
 
@@ -292,7 +299,8 @@ void add_sparse(plan& all) {
                              {"to_relative_columns", "to_absolute_columns", "make_csr"});
   add_collected<turning>(all, "matrix_transpose", {"transpose"});
   add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "to_csr"});
-  add_collected<weighing>(all, "matrix_format", {"measure_format", "choose_format"});
+  add_collected<weighing>(all, "matrix_format",
+                          {"measure_format", "choose_format", "product_cost"});
   add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
   add_collected<seeking_largest>(all, "vector_largest", {"write_largest"});
   add_sparse_products(all);

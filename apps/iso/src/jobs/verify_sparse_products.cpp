@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! The products in verify's table.
 #include "csr_memory.hpp"
+#include "product_runner.hpp"
 #include "sparse_formats.hpp"
 #include "verify_sparse_inputs.hpp"
 
@@ -103,6 +104,15 @@ one_run<Exec, T> split_product(Exec const& exec, how const& h, host_csr<Value> c
   };
 }
 
+/// The same product by the plainest loop.
+template <class T, class Value>
+std::function<std::vector<double>()> exact_of(how const& h, host_csr<Value> const& a) {
+  return [=] {
+    return exact_product(h.alpha, a, verify_vector<T>(a.num_cols * h.vectors, 1), h.beta,
+                         verify_vector<T>(a.num_rows * h.vectors, 2), h.vectors);
+  };
+}
+
 enum class direction { forward, transposed };
 
 /// All products of matrices of `Value`.
@@ -121,10 +131,13 @@ struct products_of {
 
     template <class Exec>
     prepared<Exec, T> prepare(Exec const& exec) const {
-      auto const a = load_csr(exec, matrix(direction::forward));
-      prepared<Exec, T> ready{a.num_rows * h.vectors, {}};
-      with_format(exec, a, format,
-                  [&](auto const& formatted) { ready.run = product<T>(exec, h, formatted); });
+      auto const here = matrix(direction::forward);
+      auto const a = load_csr(exec, here);
+      prepared<Exec, T> ready{a.num_rows * h.vectors, {}, {}, exact_of<T>(h, here)};
+      with_format(exec, a, format, [&](auto const& formatted) {
+        ready.run = product<T>(exec, h, formatted);
+        ready.least = product_work<T>(formatted, h.vectors, h.beta);
+      });
       exec.fence("iso::jobs::verify: the matrix");
       return ready;
     }
@@ -155,9 +168,11 @@ struct products_of {
         }
       }
       exec.fence("iso::jobs::verify: the matrices");
-      return {a.num_rows * vectors, [runs](Exec const& on, variant const& v, T* out) {
+      return {a.num_rows * vectors,
+              [runs](Exec const& on, variant const& v, T* out) {
                 runs[std::size_t(v.layout)](on, v, out);
-              }};
+              },
+              product_work<T>(a, vectors, h.beta), exact_of<T>(h, here)};
     }
   };
 

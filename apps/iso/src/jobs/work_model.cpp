@@ -52,16 +52,24 @@ ray_counts count_rays(ct::geometry const& g, grid const& volume) {
   return counts;
 }
 
-double floor_seconds(ct::projector method, ray_counts const& counts, ct::geometry const& g,
-                     grid const& volume, int bytes_per_value, backend::ceilings const& most) {
-  bool const joseph =
-      method == ct::projector::joseph_linear || method == ct::projector::joseph_spline;
-  double const operations = joseph ? 10 * counts.joseph_samples : 5 * counts.segments;
-  double const values =
-      double(volume.size()) + double(g.num_views()) * double(g.num_u()) * double(g.num_v());
-  double const rate = bytes_per_value == 4 ? most.fp32 : most.fp64;
-  double const moving = most.read > 0 ? values * bytes_per_value / most.read : 0;
-  double const computing = rate > 0 ? operations / rate : 0;
+template <class T>
+ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) {
+  ray_counts counts;
+  vec3<double> const half{0.5, 0.5, 0.5};
+  for (auto const& ray : rays) {
+    count_segment(volume.to_index(static_cast<vec3<double>>(ray.origin)) + half,
+                  volume.to_index_vector(static_cast<vec3<double>>(ray.direction)), volume,
+                  double(ray.t_min), double(ray.t_max), counts);
+  }
+  return counts;
+}
+template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
+template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
+
+double least_seconds(least_work const& least, backend::ceilings const& most) {
+  double const rate = least.unit == arithmetic::fp32 ? most.fp32 : most.fp64;
+  double const moving = most.read > 0 ? least.bytes / most.read : 0;
+  double const computing = rate > 0 ? least.flops / rate : 0;
   return std::max(moving, computing);
 }
 

@@ -21,17 +21,20 @@ struct ceilings {
   double fp16 = 0;   ///< fma on pairs of halves; 0 on the host
   double fp32 = 0;
   double fp64 = 0;
+  double spread = 0;  ///< of the figure whose best two rounds differ most, their difference over
+                      ///< the best; 0 also where one round was made
 };
 
 struct ceiling_options {
   std::int64_t bytes = 0;  ///< memory to use; 0: several times the last cache
-  int repeats = 0;         ///< of each measurement; 0: as many as it takes to be sure
+  int repeats = 0;         ///< of each measurement, in one round; 0: as many as it takes to be sure
 };
 
 /// Measures the ceilings of what `exec` runs on, each by its own small kernel on that instance;
 /// each figure is the fastest of several runs (on a GPU, of several launch shapes too), since
-/// whatever disturbs a run makes it slower. Waits for `exec`. Under 1.5 s on two cores, under 1 s
-/// on a GPU. Nothing stays allocated.
+/// whatever disturbs a run makes it slower. On the host rounds over all figures are made until the
+/// best two of every figure agree within 5 per cent, or two seconds have passed. Waits for `exec`.
+/// Under 3 s on two cores, under 1 s on a GPU. Nothing stays allocated.
 ///
 /// Determinism: not_guaranteed, it is a measurement.
 /// \throws iso::invalid_argument  options that are negative

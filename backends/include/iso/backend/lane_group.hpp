@@ -24,6 +24,7 @@
 
 #include <iso/backend/backends.hpp>
 #include <iso/backend/detail/cuda_lane_group.hpp>
+#include <iso/backend/detail/cuda_launch.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
@@ -52,39 +53,29 @@ struct launch_shape {
 /// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.
 ///
 /// `Threads` is the size of a CUDA block and `MinBlocks` how many of them must fit a multiprocessor
-/// (0: no matter). Kernels of many short groups run best in flat ranges, whose blocks are of 128;
-/// long ones that share lines of the level-1 cache with their neighbours want larger blocks, which
-/// Kokkos makes of teams. On the host the widest of the compiled vector widths that this processor
-/// has is taken at run time. No bit depends on any of it. Determinism: backend_to_backend, of what
-/// the lanes of a group do; groups are in no order.
+/// (0: no matter). Many short groups run best in blocks of 128; long ones that share lines of the
+/// level-1 cache with their neighbours want larger blocks. On the host the widest of the compiled
+/// vector widths that this processor has is taken at run time. No bit depends on any of it.
+/// Determinism: backend_to_backend, of what the lanes of a group do; groups are in no order.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
           execution_space Exec, class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
   static_assert(
-      Threads % 128 == 0 && Threads <= 1024,
-      "iso::backend::for_each_lane_group: Threads must be a multiple of 128, at most 1024");
-  std::int64_t const most = std::numeric_limits<std::int32_t>::max() / lanes - 1024;
+      Threads % 32 == 0 && Threads <= 1024,
+      "iso::backend::for_each_lane_group: Threads must be a multiple of 32, at most 1024");
+  std::int64_t const most = std::numeric_limits<std::int32_t>::max();
   std::int64_t const step =
       shape.groups_per_launch > 0 ? std::min(shape.groups_per_launch, most) : most;
   for (std::int64_t first = 0; first < count; first += step) {
-    std::int64_t const groups = std::min(step, count - first);
-    using bounds = Kokkos::LaunchBounds<Threads, MinBlocks>;
-    if constexpr (detail::is_cuda<Exec> && Threads == 128) {
-      using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint32_t>, bounds>;
-      Kokkos::parallel_for(label, policy(exec, 0, std::uint32_t(groups * lanes)),
-                           detail::cuda_body<Kernel>{kernel, first});
-    } else if constexpr (detail::is_cuda<Exec>) {
-      constexpr std::int64_t warps = Threads / lanes;
-      Kokkos::parallel_for(
-          label,
-          Kokkos::TeamPolicy<Exec, bounds>(exec, int((groups + warps - 1) / warps), int(Threads)),
-          detail::cuda_team_body<Kernel, int(warps)>{kernel, first, groups});
+    std::int64_t const end = std::min(first + step, count);
+    if constexpr (detail::is_cuda<Exec>) {
+      detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel);
     } else {
       using schedule = Kokkos::Schedule<
           std::conditional_t<Sharing == sharing::even, Kokkos::Static, Kokkos::Dynamic>>;
       using policy = Kokkos::RangePolicy<Exec, schedule, Kokkos::IndexType<std::int64_t>>;
-      policy range(exec, first, first + groups);
+      policy range(exec, first, end);
       if constexpr (Sharing == sharing::on_demand) {
         range.set_chunk_size(32);
       }

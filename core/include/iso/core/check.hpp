@@ -33,23 +33,18 @@ message_arg as_message_arg(T const& value) {
 
 [[noreturn]] void throw_invalid_argument(std::string_view format,
                                          std::initializer_list<message_arg>);
-[[noreturn]] void throw_file_error(std::string_view format, std::initializer_list<message_arg>);
 
 }  // namespace detail
 
 /// `format` with `{}` replaced by `args`, as fmt does it.
+/// Determinism: backend_to_backend; made on the host.
 std::string message(std::string_view format, std::initializer_list<detail::message_arg> args);
 
 /// Throws iso::invalid_argument with the formatted message.
+/// Determinism: backend_to_backend; made on the host.
 template <class... Args>
 [[noreturn]] void fail_argument(std::string_view format, Args const&... args) {
   detail::throw_invalid_argument(format, {detail::as_message_arg(args)...});
-}
-
-/// Throws iso::file_error with the formatted message.
-template <class... Args>
-[[noreturn]] void fail_file(std::string_view format, Args const&... args) {
-  detail::throw_file_error(format, {detail::as_message_arg(args)...});
 }
 
 }  // namespace iso

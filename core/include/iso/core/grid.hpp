@@ -39,8 +39,10 @@ struct grid {
   friend bool operator==(grid const&, grid const&) = default;
 };
 
-/// Throws iso::invalid_argument, naming `function`, unless every extent is at least 1, their
-/// product fits 63 bits, every spacing is finite and positive, and the origin is finite.
+/// Determinism: backend_to_backend; a check made on the host.
+/// \throws iso::invalid_argument  naming `function`: an extent below 1, a product of them beyond 63
+///                                bits, a spacing that is not finite and positive, an origin that
+///                                is not finite
 void validate(grid const& g, char const* function);
 
 }  // namespace iso

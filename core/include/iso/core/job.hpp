@@ -14,9 +14,10 @@ struct job {
   std::function<void(double fraction)> progress;
   std::function<bool()> cancelled;
 
-  /// Reports `fraction` in [0, 1]; throws iso::cancelled where the caller asks for a stop. Outputs
-  /// are then incomplete, and nothing is left running that the caller's next fence would not wait
-  /// for.
+  /// Reports `fraction` in [0, 1].
+  /// \throws iso::cancelled  the caller asks for a stop; outputs are then incomplete, and nothing
+  /// is
+  ///                         left running that the caller's next fence would not wait for
   void step(double fraction) const {
     if (progress) {
       progress(fraction);

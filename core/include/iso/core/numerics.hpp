@@ -15,13 +15,6 @@
 
 namespace iso {
 
-/// How far a result is promised to be the same; every public function states its level.
-enum class determinism {
-  not_guaranteed,      ///< may differ from run to run
-  run_to_run,          ///< the same on one machine, backend and launch shape
-  backend_to_backend,  ///< the same bits on every backend, thread count and launch shape
-};
-
 template <class T>
 struct float_bits;
 template <>
@@ -39,12 +32,13 @@ struct float_bits<double> {
 template <class T>
 using bits_of = typename float_bits<T>::type;
 
+/// Neither NaN nor infinite. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION bool is_finite(T x) {
   return x - x == T(0);
 }
 
-/// `x`, or the one quiet NaN pattern that may leave a kernel.
+/// `x`, or the one quiet NaN pattern that may leave a kernel. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T canonical(T x) {
   return x == x ? x : Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);

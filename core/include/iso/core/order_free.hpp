@@ -19,6 +19,7 @@ namespace iso {
 /// Each term is then off by at most 2^-k / 2. `most` = 0 gives k = 0. The rounding constant is 1.5
 /// * 2^(p-1); every term's bits are added as unsigned integers modulo 2^b, and the constant's
 /// multiple is taken off at the end.
+/// Determinism: backend_to_backend, in any order and partition of the terms.
 template <class T>
 class order_free_scale {
  public:

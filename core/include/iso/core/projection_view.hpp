@@ -35,23 +35,26 @@ inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::i
 }  // namespace detail
 
 /// Projections of `views` x `u` x `v` pixels, set to zero on `exec`; does not fence.
+/// Determinism: backend_to_backend, zeros.
+/// \throws iso::invalid_argument  an extent below 1
+/// \throws iso::out_of_memory     as iso::allocate
 template <class T, class Space, execution_space Exec>
   requires accesses<Exec, Space>
 projection_view<T, Space> make_projections(Exec const& exec, std::string const& label,
                                            std::int64_t views, std::int64_t u, std::int64_t v) {
   detail::validate_projection_shape(views, u, v);
   using data_type = typename projection_view<T, Space>::data_type;
-  return {data_type(Kokkos::view_alloc(exec, label), std::size_t(views), std::size_t(u),
-                    std::size_t(v))};
+  return {allocate<data_type>(label, {views, u, v}, exec)};
 }
 
 /// Zeroed projections of `views` x `u` x `v` pixels. Kokkos fences every instance when it sets
-/// them: where an instance is at hand, the overload with it does not.
+/// them: where an instance is at hand, the overload with it does not. Throws as that one.
 template <class T, class Space>
 projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
                                            std::int64_t u, std::int64_t v) {
   detail::validate_projection_shape(views, u, v);
-  return {{label, std::size_t(views), std::size_t(u), std::size_t(v)}};
+  using data_type = typename projection_view<T, Space>::data_type;
+  return {allocate<data_type>(label, {views, u, v})};
 }
 
 }  // namespace iso

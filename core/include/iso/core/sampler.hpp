@@ -34,12 +34,14 @@ struct spline_weight {
 };
 
 /// a + w (b - a), two roundings: the one blend from which every interpolation here is made.
+/// Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T blend(T w, T a, T b) {
   return Kokkos::fma(w, b - a, a);
 }
 
 /// Reads by interpolation between the eight voxels about a point. Callable inside any kernel.
+/// Determinism: backend_to_backend.
 template <class T, class Space, class Weight = linear_weight>
 class interpolating_sampler {
  public:

@@ -2,6 +2,7 @@
 //! \file  iso/core/stage.hpp
 #pragma once
 
+#include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -32,8 +33,8 @@ class staged {
     if constexpr (reachable) {
       view_ = original;
     } else {
-      mirror_type mirror(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, original.label()),
-                         original.layout());
+      auto const mirror = allocate<mirror_type>(original.label(), original.layout(), exec,
+                                                Kokkos::WithoutInitializing);
       if constexpr (Access != access::write) {
         Kokkos::deep_copy(exec, mirror, original);
       }
@@ -60,6 +61,9 @@ class staged {
 };
 
 /// Enqueues on `exec` and does not fence; the original must live until `exec` has passed the copy.
+/// Allocates only where `exec` does not reach `original`.
+/// Determinism: backend_to_backend, a copy.
+/// \throws iso::out_of_memory  as iso::allocate
 template <access Access, execution_space Exec, view View>
 staged<Access, Exec, View> stage(Exec const& exec, View const& original) {
   return {exec, original};

@@ -36,14 +36,22 @@ struct vec3 {
   friend constexpr bool operator==(vec3 const&, vec3 const&) = default;
 };
 
+/// x first, two fmas. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T dot(vec3<T> a, vec3<T> b) {
   return Kokkos::fma(a.z, b.z, Kokkos::fma(a.y, b.y, a.x * b.x));
 }
 
+/// The square root of dot(a, a). Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T norm(vec3<T> a) {
   return Kokkos::sqrt(dot(a, a));
+}
+
+/// No component is NaN or infinite. Without branches. Determinism: backend_to_backend.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_finite(vec3<T> a) {
+  return (a.x - a.x == 0) & (a.y - a.y == 0) & (a.z - a.z == 0);
 }
 
 }  // namespace iso

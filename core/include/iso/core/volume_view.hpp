@@ -2,7 +2,7 @@
 //! \file  iso/core/volume_view.hpp
 #pragma once
 
-#include <iso/core/check.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
 
@@ -41,8 +41,8 @@ struct volume_view {
   }
 };
 
-/// Throws iso::invalid_argument, naming `function`, unless the grid is valid and the storage has
-/// its extents.
+/// Determinism: backend_to_backend; a check made on the host.
+/// \throws iso::invalid_argument  naming `function`: an invalid grid, or storage of other extents
 template <class T, class Space>
 void validate(volume_view<T, Space> const& v, char const* function) {
   validate(v.grid, function);
@@ -54,27 +54,26 @@ void validate(volume_view<T, Space> const& v, char const* function) {
 }
 
 /// A volume on `g`, set to zero on `exec`; does not fence.
+/// Determinism: backend_to_backend, zeros.
+/// \throws iso::invalid_argument  the grid is not valid
+/// \throws iso::out_of_memory     as iso::allocate
 template <class T, class Space, execution_space Exec>
   requires accesses<Exec, Space>
 volume_view<T, Space> make_volume(Exec const& exec, std::string const& label, iso::grid const& g,
                                   iso::unit unit = iso::unit::none) {
   validate(g, "iso::make_volume");
   using data_type = typename volume_view<T, Space>::data_type;
-  return {g,
-          data_type(Kokkos::view_alloc(exec, label), std::size_t(g.extent[0]),
-                    std::size_t(g.extent[1]), std::size_t(g.extent[2])),
-          unit};
+  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}, exec), unit};
 }
 
 /// A zeroed volume on `g`. Kokkos fences every instance when it sets the voxels: where an instance
-/// is at hand, the overload with it does not.
+/// is at hand, the overload with it does not. Throws as that one.
 template <class T, class Space>
 volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g,
                                   iso::unit unit = iso::unit::none) {
   validate(g, "iso::make_volume");
-  return {g,
-          {label, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2])},
-          unit};
+  using data_type = typename volume_view<T, Space>::data_type;
+  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}), unit};
 }
 
 }  // namespace iso

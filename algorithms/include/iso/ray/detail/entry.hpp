@@ -35,10 +35,6 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T greater_of(T a, T b) {
   return a > b ? a : b;
 }
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION bool finite(vec3<T> a) {
-  return (a.x - a.x == 0) & (a.y - a.y == 0) & (a.z - a.z == 0);
-}
 
 // What follows has no branches, and no operation that could trap is only half needed: so the
 // compiler may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or
@@ -152,7 +148,7 @@ struct clipped_ray {
         x.distance(x.count) / x.speed,
         less_of(y.distance(y.count) / y.speed, less_of(z.distance(z.count) / z.speed, t_end)));
     bool const moves = (x.speed > 0) | (y.speed > 0) | (z.speed > 0);
-    hits = finite(r.origin) & finite(r.direction) & moves &
+    hits = is_finite(r.origin) & is_finite(r.direction) & moves &
            !(x.beside() | y.beside() | z.beside()) & (r.t_min < r.t_max) & (from < t_out) &
            (from - from == 0);
     t_in = hits ? from : 0.0;

@@ -58,8 +58,8 @@ inline std::int64_t num_transpose_parts(std::int64_t threads, std::int64_t rows,
 
 template <class T, class Exec>
 auto raw_array(Exec const& exec, std::string const& name, std::int64_t length) {
-  return Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory_space>(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, name), std::size_t(length));
+  return allocate<Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory_space>>(
+      name, {length}, exec, Kokkos::WithoutInitializing);
 }
 
 template <class Exec, class View>
@@ -155,8 +155,8 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
                                                 a.num_rows, a.num_entries());
   std::int64_t const parts = detail::num_transpose_parts(std::int64_t(exec.concurrency()),
                                                          a.num_rows, a.num_cols, a.num_entries());
-  Kokkos::View<std::int32_t*, typename Exec::memory_space> const counts(
-      Kokkos::view_alloc(exec, "iso::sparse::transpose: counts"), std::size_t(parts * a.num_cols));
+  auto const counts = allocate<Kokkos::View<std::int32_t*, typename Exec::memory_space>>(
+      "iso::sparse::transpose: counts", {parts * a.num_cols}, exec);
   detail::launch_transpose(exec, a.num_rows, a.num_cols, a.num_entries(), a.row_offsets.data(),
                            a.columns.data(), detail::data_or_null(a.row_bases),
                            reinterpret_cast<bits const*>(a.values.data()), {parts, counts.data()},

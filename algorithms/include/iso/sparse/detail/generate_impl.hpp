@@ -4,36 +4,15 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/core/check.hpp>
-#include <iso/core/error.hpp>
-#include <iso/core/workspace.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/generate.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <exception>
-#include <string>
 
 namespace iso::sparse::detail {
-
-/// Runs `allocate`; whatever an allocator throws becomes iso::out_of_memory.
-template <class Space, class Allocate>
-auto allocated(std::int64_t bytes, Allocate const& allocate) {
-  try {
-    return allocate();
-  } catch (error const&) {
-    throw;
-  } catch (std::exception const&) {
-    std::uint64_t const available = iso::detail::free_bytes<Space>();
-    throw out_of_memory(
-        message("iso::sparse::generate: {} bytes do not fit {} (of {} bytes that are free, where "
-                "it says) make a smaller matrix",
-                {std::int64_t(bytes), std::string_view(Space::name()), available}),
-        std::uint64_t(bytes), available);
-  }
-}
 
 /// Lengths into offsets(row + 1).
 template <class Law, class Space>
@@ -83,28 +62,19 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> generate_by(Exec cons
   using space = typename Exec::memory_space;
   using matrix = csr_view<Value, std::int32_t, space>;
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::View<std::int64_t*, space> const offsets = allocated<space>(8 * rows + 8, [&] {
-    return Kokkos::View<std::int64_t*, space>(
-        Kokkos::view_alloc(exec, "iso::sparse::generate: row offsets"), std::size_t(rows) + 1);
-  });
+  auto const offsets = allocate<Kokkos::View<std::int64_t*, space>>(
+      "iso::sparse::generate: row offsets", {rows + 1}, exec);
   Kokkos::parallel_for("iso::sparse::generate: lengths", policy(exec, 0, rows),
                        count_rows<Law, space>{law, offsets});
   std::int64_t entries = 0;
   Kokkos::parallel_scan("iso::sparse::generate: offsets", policy(exec, 0, rows),
                         sum_lengths<space>{offsets}, entries);
   exec.fence("iso::sparse::generate: number of entries");
-  auto const bytes = entries * std::int64_t(sizeof(Value) + sizeof(std::int32_t));
-  matrix a = allocated<space>(bytes, [&] {
-    auto const raw = [&](std::string const& name) {
-      return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, name);
-    };
-    matrix made{rows, cols, offsets, {}, {}, {}, {}};
-    made.columns = typename matrix::template array<std::int32_t>(
-        raw("iso::sparse::generate: columns"), std::size_t(entries));
-    made.values = typename matrix::template array<Value>(raw("iso::sparse::generate: values"),
-                                                         std::size_t(entries));
-    return made;
-  });
+  matrix a{rows, cols, offsets, {}, {}, {}, {}};
+  a.columns = allocate<decltype(a.columns)>("iso::sparse::generate: columns", {entries}, exec,
+                                            Kokkos::WithoutInitializing);
+  a.values = allocate<decltype(a.values)>("iso::sparse::generate: values", {entries}, exec,
+                                          Kokkos::WithoutInitializing);
   backend::for_each_lane_group(
       "iso::sparse::generate: entries", exec, rows,
       fill_row<Law, Value, space>{law, offsets, a.columns.data(), a.values.data()});

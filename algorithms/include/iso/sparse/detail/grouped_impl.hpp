@@ -54,7 +54,7 @@ void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int ro
 void refuse_to_group(csr_report const& report);
 format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes, int rows,
                           int offset_bits, std::int64_t slots);
-format_report cheapest(format_report const* formats, int count);
+format_report cheapest(format_report const* formats, int count, processor kind);
 void validate_format(int rows, int offset_bits);
 
 template <class Value, class Column, class Space>
@@ -85,7 +85,8 @@ format_report measure_format(Exec const& exec,
 
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
-                            csr_view<Value, Column, typename Exec::memory_space> const& a) {
+                            csr_view<Value, Column, typename Exec::memory_space> const& a,
+                            processor kind) {
   format_report formats[7];
   int count = 0;
   formats[count++] = measure_format(exec, a, 1, 32);
@@ -96,7 +97,7 @@ format_report choose_format(Exec const& exec,
       }
     }
   }
-  return detail::cheapest(formats, count);
+  return detail::cheapest(formats, count, kind);
 }
 
 template <int R, slot_offset Offset, execution_space Exec, class Value, column_index Column>
@@ -108,20 +109,16 @@ grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space>
       validate(exec, a.as_const(), {.columns = csr_demands::of_columns::ascending}));
   auto const p = detail::pattern_of(a);
   grouped g{a.num_rows, a.num_cols, a.num_entries(), {}, {}, {}, {}, a.row_scales};
-  g.slot_offsets = typename grouped::template array<std::int64_t>(
-      Kokkos::view_alloc(exec, "iso::sparse::grouped: slot offsets"),
-      std::size_t(g.num_groups()) + 1);
+  g.slot_offsets = allocate<typename grouped::template array<std::int64_t>>(
+      "iso::sparse::grouped: slot offsets", {g.num_groups() + 1}, exec);
   std::int64_t const slots =
       detail::launch_slot_offsets(exec, p, R, 8 * int(sizeof(Offset)), g.slot_offsets.data());
-  auto const raw = [&](std::string const& name) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, name);
+  auto const raw = [&]<class Array>(Array& to, char const* name, std::int64_t length) {
+    to = allocate<Array>(name, {length}, exec, Kokkos::WithoutInitializing);
   };
-  g.bases = typename grouped::template array<slot_base<Offset>>(raw("iso::sparse::grouped: bases"),
-                                                                std::size_t(slots));
-  g.offsets = typename grouped::template array<Offset>(raw("iso::sparse::grouped: offsets"),
-                                                       std::size_t(32 * slots));
-  g.values = typename grouped::template array<std::remove_const_t<Value>>(
-      raw("iso::sparse::grouped: values"), std::size_t(32 * slots * R));
+  raw(g.bases, "iso::sparse::grouped: bases", slots);
+  raw(g.offsets, "iso::sparse::grouped: offsets", 32 * slots);
+  raw(g.values, "iso::sparse::grouped: values", 32 * slots * R);
   detail::launch_group(exec, p, reinterpret_cast<std::uint16_t const*>(a.values.data()), R, slots,
                        detail::arrays_of(g));
   exec.fence("iso::sparse::make_grouped: done");

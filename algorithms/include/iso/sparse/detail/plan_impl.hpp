@@ -30,8 +30,11 @@ template <execution_space Exec, class Rows>
 std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
                            long_rows const& found, row_piece* pieces, std::int64_t* first_part);
 template <execution_space Exec>
-void launch_reach(Exec const& exec, std::int64_t num_rows, double const* largest,
-                  std::int32_t const* entries, double* reach);
+void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* largest,
+                      std::int32_t const* entries, std::int64_t length, std::int16_t* exponents);
+
+/// Rows, up to whole groups of eight: what lanes read of a group's rows at once.
+inline std::int64_t padded_rows(std::int64_t num_rows) { return (num_rows + 7) / 8 * 8; }
 
 void validate_bounds(std::int64_t rows, std::int64_t largest, std::int64_t entries);
 
@@ -43,14 +46,11 @@ bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& 
   static_assert(accesses<Exec, typename Matrix::memory_space>,
                 "iso::sparse: the matrix lies in memory that this execution space cannot reach");
   detail::validate_shape(a, "iso::sparse::make_bounds");
-  auto const length = std::size_t(a.num_rows);
   bounds<space> b;
-  b.largest = decltype(b.largest)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::bounds: largest"),
-      length);
-  b.entries = decltype(b.entries)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::bounds: entries"),
-      length);
+  b.largest = allocate<decltype(b.largest)>("iso::sparse::bounds: largest", {a.num_rows}, exec,
+                                            Kokkos::WithoutInitializing);
+  b.entries = allocate<decltype(b.entries)>("iso::sparse::bounds: entries", {a.num_rows}, exec,
+                                            Kokkos::WithoutInitializing);
   auto const rows = detail::rows_of(a);
   detail::launch_bounds<Exec>(exec, rows, (a.num_rows + rows.rows - 1) / rows.rows,
                               b.largest.data(), b.entries.data());
@@ -69,20 +69,20 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   plan.rows = whole;
   plan.num_entries = a.num_entries();
   plan.num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
-  plan.reach = decltype(plan.reach)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: reach"),
-      std::size_t(a.num_rows));
-  detail::launch_reach(exec, a.num_rows, whole.largest.data(), whole.entries.data(),
-                       plan.reach.data());
+  std::int64_t const padded = detail::padded_rows(a.num_rows);
+  plan.exponents = allocate<decltype(plan.exponents)>("iso::sparse::spmv_plan: exponents", {padded},
+                                                      exec, Kokkos::WithoutInitializing);
+  detail::launch_exponents(exec, a.num_rows, whole.largest.data(), whole.entries.data(), padded,
+                           plan.exponents.data());
   auto const found = detail::launch_count_parts<Exec>(exec, rows, plan.num_groups);
   plan.num_long = found.rows;
   plan.num_parts = found.parts;
-  plan.pieces = decltype(plan.pieces)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: pieces"),
-      std::size_t(plan.num_groups - found.rows + found.parts));
-  plan.first_part = decltype(plan.first_part)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse::spmv_plan: parts"),
-      std::size_t(found.rows > 0 ? found.rows + 1 : 0));
+  plan.pieces = allocate<decltype(plan.pieces)>("iso::sparse::spmv_plan: pieces",
+                                                {plan.num_groups - found.rows + found.parts}, exec,
+                                                Kokkos::WithoutInitializing);
+  plan.first_part = allocate<decltype(plan.first_part)>("iso::sparse::spmv_plan: parts",
+                                                        {found.rows > 0 ? found.rows + 1 : 0}, exec,
+                                                        Kokkos::WithoutInitializing);
   plan.num_working = detail::launch_pieces<Exec>(exec, rows, plan.num_groups, found,
                                                  plan.pieces.data(), plan.first_part.data());
   return plan;

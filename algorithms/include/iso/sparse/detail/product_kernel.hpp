@@ -13,49 +13,42 @@ namespace iso::sparse::detail {
 
 /// Products are added as they come: lane by lane by fma, then by the tree of group.sums.
 struct ordered_sum {
-  static constexpr bool has_constants = false;
-  template <class T, int Count>
-  struct constants {
-    template <class Reach, class Largest>
-    KOKKOS_FUNCTION constants(Reach const&, Largest const&) {}
-    template <int N>
-    KOKKOS_FORCEINLINE_FUNCTION T add(T a, T x, T sum) const {
-      return Kokkos::fma(a, x, sum);
-    }
-  };
+  static constexpr bool is_order_free = false;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T prepared(T x) {
+    return x;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T finished(T sum) {
+    return sum;
+  }
 };
 
-/// The constant C = 1.5 2^e that rounds products to multiples of one power of two: 2^e is the
-/// smallest power that is not below reach largest, and not below 2^-900.
-KOKKOS_INLINE_FUNCTION double rounding_constant(double reach, double largest) {
-  double const product = reach * largest;
-  double const p = product > 0x1p-900 ? product : 0x1p-900;
-  auto const bits = Kokkos::bit_cast<std::uint64_t>(p);
-  bool const above = (bits & 0x000fffffffffffffULL) != 0 || Kokkos::fma(reach, largest, -p) > 0;
-  std::uint64_t const exponent = (bits >> 52) + (above ? 1 : 0);
-  // Beyond the range of double it becomes infinite, and every sum NaN.
-  return Kokkos::bit_cast<double>((exponent < 2047 ? exponent : 2047) << 52) * 1.5;
-}
-
-/// Every product is rounded to a multiple of one power of two, so that all partial sums are exact
-/// (the one-fold case of ReproBLAS).
+/// Every product is rounded to a multiple of one power of two by being added to a sum that began at
+/// 1.5 2^e and stays between 2^e and 2^(e+1), so that all sums are exact.
 struct order_free_sum {
-  static constexpr bool has_constants = true;
-  template <class T, int Count>
-  struct constants {
-    T rounder[Count];
+  static constexpr bool is_order_free = true;
 
-    /// Reach of the row and largest |x| of the vector of sum n.
-    template <class Reach, class Largest>
-    KOKKOS_FUNCTION constants(Reach const& reach, Largest const& largest) {
-      backend::unrolled<Count>(
-          [&](auto n) { rounder[n] = rounding_constant(reach(n), largest(n)); });
-    }
-    template <int N>
-    KOKKOS_FORCEINLINE_FUNCTION T add(T a, T x, T sum) const {
-      return sum + (Kokkos::fma(a, x, rounder[N]) - rounder[N]);
-    }
-  };
+  /// With its last bit set no product lies half way between two multiples, where the direction of
+  /// rounding would hang on the sum.
+  KOKKOS_FORCEINLINE_FUNCTION static double prepared(double x) {
+    return Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(x) | 1U);
+  }
+  /// What was added to the sum since it began.
+  KOKKOS_FORCEINLINE_FUNCTION static double finished(double sum) {
+    auto const bits = Kokkos::bit_cast<std::uint64_t>(sum);
+    return sum - Kokkos::bit_cast<double>((bits & 0x7ff0000000000000ULL) | 0x0008000000000000ULL);
+  }
+
+  /// Where the sum of a row begins; NaN beyond the range of double.
+  KOKKOS_FORCEINLINE_FUNCTION static double origin(int row_exponent, double largest_x) {
+    // Below 2^-1000 it is the row's exponent that keeps products from lying half way.
+    double const x = largest_x > 0x1p-1000 ? largest_x : 0x1p-1000;
+    auto const above = Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL;
+    int const e = 1 + row_exponent + (int(above >> 52) - 1023);
+    int const biased = (e < -900 ? -900 : (e > 1023 ? 1024 : e)) + 1023;
+    return Kokkos::bit_cast<double>((std::uint64_t(biased) << 52) | 0x0008000000000000ULL);
+  }
 };
 
 /// The values of K vectors at one column.
@@ -64,164 +57,253 @@ struct alignas(K * sizeof(T) > 16 ? 16 : K * sizeof(T)) x_entry {
   T vector[K];
 };
 
-/// The sums of pieces of a matrix times K vectors, one piece a lane group. Nothing else, so that a
-/// GPU's registers are the loop's: product_finish does the rest.
-template <class T, class Rows, class Sum, int K>
-struct product_sums {
-  static constexpr int rows = Rows::rows;
-  static constexpr int count = rows * K;
-
-  Rows matrix;
-  row_piece const* pieces;
-  x_entry<T, K> const* x;
-  int vectors;  ///< of K, those that exist
-  double const* reach;
-  double const* largest_x;
-  T* sums;  ///< [pieces with entries][count]
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using value = typename Rows::value_type;
-    row_piece const piece = pieces[index];
-    auto const c = constants<count>(piece, 0);
-    typename Group::template per_lane<T> sum[count];
-    backend::unrolled<count>([&](auto n) { group.each([&](int lane) { sum[n][lane] = T(0); }); });
-    x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
-    matrix.template each<Group::turns_ahead>(
-        group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
-        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
-          backend::unrolled<rows>([&](auto r) {
-            T const factor = backend::widen<T>(a.row[r]);
-            backend::unrolled<K>([&](auto k) {
-              constexpr int n = int(r) * K + int(k);
-              sum[n][lane] = c.template add<n>(factor, at.vector[k], sum[n][lane]);
-            });
-          });
-        });
-    group.template sums<count>(sum).each([&](int n, T total) { sums[index * count + n] = total; });
-  }
-
-  /// Sum n of a piece, by its entries alone.
-  template <class Group>
-  KOKKOS_FUNCTION T without_fill(Group const& group, std::int64_t index, int n) const {
-    using value = typename Rows::value_type;
-    row_piece const piece = pieces[index];
-    auto const c = constants<1>(piece, n);
-    typename Group::template per_lane<T> sum;
-    group.each([&](int lane) { sum[lane] = T(0); });
-    matrix.template each<0>(
-        group, piece, [&](std::int32_t column) { return x[column].vector[n % K]; },
-        [&](int lane, entry<value, rows> const& a, T at) {
-          backend::unrolled<rows>([&](auto r) {
-            if (r == n / K && !is_fill(a.row[r])) {
-              sum[lane] = c.template add<0>(backend::widen<T>(a.row[r]), at, sum[lane]);
-            }
-          });
-        });
-    return group.sum(sum);
-  }
-
- private:
-  /// Of `Count` sums from `first` on.
-  template <int Count>
-  KOKKOS_FUNCTION typename Sum::template constants<T, Count> constants(row_piece const& piece,
-                                                                       int first) const {
-    std::int64_t const row = std::int64_t(piece.group) * rows;
-    return {
-        [=, this](int n) {
-          std::int64_t const at = row + (first + n) / K;
-          return reach[at < matrix.num_rows ? at : row];
-        },
-        [=, this](int n) { return (first + n) % K < vectors ? largest_x[(first + n) % K] : 0.0; }};
-  }
-};
-
-/// y = alpha A x + beta y from the sums of the pieces: the parts of long rows added up from the
-/// first to the last. A lane for every sum of a group of rows: the long ones, the others with
-/// entries, those without.
-template <class T, class Rows, class Sum, int K>
+/// What becomes of the sum of a row: y = alpha sum + beta y.
+template <class T, int R, int K>
 struct product_finish {
-  using product = product_sums<T, Rows, Sum, K>;
-  static constexpr int rows = product::rows;
-  static constexpr int count = product::count;
-
-  product multiply;       ///< its pieces null: all groups in order, taken to be empty
-  std::int64_t num_with;  ///< groups of rows that have entries
-  std::int64_t num_long;
-  std::int64_t num_parts;
-  std::int64_t num_groups;
-  std::int64_t const* first_part;
   T alpha;
   T beta;
   T* y;
   std::int64_t y_stride;
+  std::int64_t num_rows;
+  int vectors;  ///< of K, those that exist
   double const* row_scales;
 
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<T> sum;
-    typename Group::template per_lane<bool> doubtful;
-    group.each([&](int lane) {
-      sum[lane] = total(32 * index + lane, [&](std::int64_t piece, int n) {
-        return multiply.sums[piece * count + n];
-      });
-      doubtful[lane] = !is_finite(sum[lane]);
-    });
-    if constexpr (Rows::has_fill) {
-      // Fill times an x that is not finite is NaN: then once more, by entries alone.
-      std::uint32_t left = group.mask(doubtful);
-      for (int next = 0; left != 0; ++next, left >>= 1) {
-        if ((left & 1U) != 0) {
-          T const repeated = total(32 * index + next, [&](std::int64_t piece, int n) {
-            return multiply.without_fill(group, piece, n);
-          });
-          group.each([&](int lane) { sum[lane] = lane == next ? repeated : sum[lane]; });
-        }
-      }
-    }
-    group.each([&](int lane) { finish(32 * index + lane, sum[lane]); });
-  }
-
-  [[nodiscard]] std::int64_t num_launched() const { return (num_groups * count + 31) / 32; }
-
- private:
-  /// The pieces of the group that stands at `place` in the plan.
-  KOKKOS_FUNCTION std::int64_t first_piece(std::int64_t place) const {
-    return place < num_long ? first_part[place] : place - num_long + num_parts;
-  }
-
-  /// Of the pieces' sums, from the first to the last.
-  template <class SumOf>
-  KOKKOS_FORCEINLINE_FUNCTION T total(std::int64_t index, SumOf const& sum_of) const {
-    std::int64_t const place = index / count;
-    auto const n = int(index % count);
-    if (place >= num_with) {
-      return T(0);
-    }
-    std::int64_t piece = first_piece(place);
-    T sum = sum_of(piece, n);
-    std::int64_t const end = place < num_long ? first_piece(place + 1) : piece + 1;
-    for (++piece; piece < end; ++piece) {
-      sum = sum + sum_of(piece, n);
-    }
-    return sum;
-  }
-
-  KOKKOS_FUNCTION void finish(std::int64_t index, T sum) const {
-    std::int64_t const place = index / count;
-    auto const n = int(index % count);
-    if (place >= num_groups) {
-      return;
-    }
-    std::int64_t const group =
-        multiply.pieces != nullptr ? multiply.pieces[first_piece(place)].group : place;
-    std::int64_t const row = group * rows + n / K;
-    if (row >= multiply.matrix.num_rows || n % K >= multiply.vectors) {
+  /// Sum n of a group of R rows: row n / K, vector n % K.
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t group, int n, T sum) const {
+    std::int64_t const row = group * R + n / K;
+    if (row >= num_rows || n % K >= vectors) {
       return;
     }
     T* const out = y + row * y_stride + n % K;
     T const scaled = alpha * (row_scales != nullptr ? sum * T(row_scales[row]) : sum);
     *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
+  }
+};
+
+/// A matrix times K vectors, one piece a lane group: the parts of long rows go to `part_sums`, the
+/// sums of other rows are finished. Nothing else, so that a GPU's registers are the loop's:
+/// product_rest does the rest.
+template <class T, class Rows, class Sum, int K>
+struct product {
+  static constexpr int rows = Rows::rows;
+  static constexpr int count = rows * K;
+  /// Whether a sum that is not finite is to be made once more: fill times an x that is not finite
+  /// is NaN, and so is infinity with its last bit set.
+  static constexpr bool may_repeat = Rows::has_fill || Sum::is_order_free;
+
+  Rows matrix;
+  row_piece const* pieces;  ///< null: every group is to be taken as empty
+  x_entry<T, K> const* x;
+  std::int16_t const* exponents;
+  double const* largest_x;
+  std::int64_t num_parts;
+  T* part_sums;     ///< [num_parts][count]
+  bool* to_repeat;  ///< [pieces with entries], where may_repeat
+  product_finish<T, rows, K> finish;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    using value = typename Rows::value_type;
+    row_piece const piece = pieces[index];
+    typename Group::template per_lane<T> sum[count];
+    auto const origin = origins(piece);
+    backend::unrolled<count>([&](auto n) {
+      T const from = origin(int(n) / K, int(n) % K);
+      group.each([&](int lane) { sum[n][lane] = from; });
+    });
+    x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
+    matrix.template each<Group::turns_ahead>(
+        group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
+        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
+          T prepared[K];
+          backend::unrolled<K>([&](auto k) { prepared[k] = Sum::prepared(at.vector[k]); });
+          backend::unrolled<rows>([&](auto r) {
+            T const factor = backend::widen<T>(a.row[r]);
+            backend::unrolled<K>([&](auto k) {
+              constexpr int n = int(r) * K + int(k);
+              sum[n][lane] = Kokkos::fma(factor, prepared[k], sum[n][lane]);
+            });
+          });
+        });
+    backend::unrolled<count>(
+        [&](auto n) { group.each([&](int lane) { sum[n][lane] = Sum::finished(sum[n][lane]); }); });
+    auto const totals = group.template sums<count>(sum);
+    if constexpr (may_repeat) {
+      bool const again = totals.any([](T total) { return !is_finite(total); });
+      group.once([&] { to_repeat[index] = again; });
+      if (again) {
+        return;
+      }
+    }
+    totals.each([&](int n, T total) {
+      if (index < num_parts) {
+        part_sums[index * count + n] = total;
+      } else {
+        finish(piece.group, n, total);
+      }
+    });
+  }
+
+  /// Sum n of a piece as IEEE arithmetic has it where numbers are not finite: by entries alone.
+  template <class Group>
+  KOKKOS_FUNCTION T repeated(Group const& group, std::int64_t index, int n) const {
+    using value = typename Rows::value_type;
+    row_piece const piece = pieces[index];
+    T const from = origins(piece)(n / K, n % K);
+    typename Group::template per_lane<T> sum;
+    group.each([&](int lane) { sum[lane] = from; });
+    matrix.template each<0>(
+        group, piece,
+        [&](std::int32_t column) {
+          T const at = x[column].vector[n % K];
+          return is_finite(at) && at != T(0) ? Sum::prepared(at) : at;
+        },
+        [&](int lane, entry<value, rows> const& a, T at) {
+          backend::unrolled<rows>([&](auto r) {
+            if (r == n / K && !(Rows::has_fill && is_fill(a.row[r]))) {
+              sum[lane] = Kokkos::fma(backend::widen<T>(a.row[r]), at, sum[lane]);
+            }
+          });
+        });
+    group.each([&](int lane) { sum[lane] = sum[lane] - from; });
+    return group.sum(sum);
+  }
+
+ private:
+  /// Where the sum of (row of the piece, vector) begins.
+  KOKKOS_FORCEINLINE_FUNCTION auto origins(row_piece const& piece) const {
+    if constexpr (Sum::is_order_free) {
+      auto const of_rows = backend::read_once(
+          reinterpret_cast<entry<std::int16_t, rows> const*>(exponents) + piece.group);
+      return [of_rows, this](int r, int k) {
+        return Sum::origin(of_rows.row[r], k < finish.vectors ? largest_x[k] : 0.0);
+      };
+    } else {
+      return [](int, int) { return T(0); };
+    }
+  }
+};
+
+/// What `product` leaves: in turn, groups of lanes that add up the parts of long rows from the
+/// first to the last, a sum a lane; that finish rows without entries, 32 groups of rows; and that
+/// repeat what is to be repeated, of 32 pieces.
+template <class T, class Rows, class Sum, int K>
+struct product_rest {
+  using product_type = product<T, Rows, Sum, K>;
+  static constexpr int count = product_type::count;
+
+  product_type first;
+  std::int64_t const* first_part;
+  std::int64_t num_long;
+  std::int64_t num_working;
+  std::int64_t num_empty;
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_long() const {
+    return (num_long * count + 31) / 32;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_empty() const {
+    return (num_empty + 31) / 32;
+  }
+  [[nodiscard]] std::int64_t num_launched() const {
+    return launched_for_long() + launched_for_empty() +
+           (product_type::may_repeat ? (num_working - first.num_parts + 31) / 32 : 0);
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    if (index < launched_for_long()) {
+      return join_parts(group, index);
+    }
+    index -= launched_for_long();
+    if (index < launched_for_empty()) {
+      return finish_empty(group, index);
+    }
+    if constexpr (product_type::may_repeat) {
+      repeat_whole(group, index - launched_for_empty());
+    }
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FUNCTION void join_parts(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<bool> again;
+    group.each([&](int lane) {
+      std::int64_t const at = 32 * index + lane;
+      again[lane] = false;
+      if (at / count < num_long) {
+        T sum = T(0);
+        for (std::int64_t p = first_part[at / count]; p < first_part[at / count + 1]; ++p) {
+          again[lane] = again[lane] || (product_type::may_repeat && first.to_repeat[p]);
+          sum = sum + first.part_sums[p * count + at % count];
+        }
+        if (!again[lane]) {
+          finish_long(at, sum);
+        }
+      }
+    });
+    if constexpr (product_type::may_repeat) {
+      for_each_set(group, again, [&](int lane) {
+        std::int64_t const at = 32 * index + lane;
+        T sum = T(0);
+        for (std::int64_t p = first_part[at / count]; p < first_part[at / count + 1]; ++p) {
+          sum = sum + first.repeated(group, p, int(at % count));
+        }
+        group.once([&] { finish_long(at, sum); });
+      });
+    }
+  }
+
+  KOKKOS_FUNCTION void finish_long(std::int64_t at, T sum) const {
+    first.finish(first.pieces[first_part[at / count]].group, int(at % count), sum);
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void finish_empty(Group const& group, std::int64_t index) const {
+    // One group of rows a lane is looked up, and then each finished by neighbouring lanes.
+    typename Group::template per_lane<std::int32_t> which;
+    group.each([&](int lane) {
+      std::int64_t const place = 32 * index + lane;
+      which[lane] = place >= num_empty        ? -1
+                    : first.pieces != nullptr ? first.pieces[num_working + place].group
+                                              : std::int32_t(place);
+    });
+    for (int step = 0; step < count; ++step) {
+      typename Group::template per_lane<int> from;
+      group.each([&](int lane) { from[lane] = (32 * step + lane) / count; });
+      auto const of_lane = group.shuffle(which, from);
+      group.each([&](int lane) {
+        if (of_lane[lane] >= 0) {
+          first.finish(of_lane[lane], (32 * step + lane) % count, T(0));
+        }
+      });
+    }
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void repeat_whole(Group const& group, std::int64_t index) const {
+    typename Group::template per_lane<bool> again;
+    std::int64_t const from = first.num_parts + 32 * index;
+    group.each(
+        [&](int lane) { again[lane] = from + lane < num_working && first.to_repeat[from + lane]; });
+    for_each_set(group, again, [&](int lane) {
+      for (int n = 0; n < count; ++n) {
+        T const sum = first.repeated(group, from + lane, n);
+        group.once([&] { first.finish(first.pieces[from + lane].group, n, sum); });
+      }
+    });
+  }
+
+  /// f(lane), by the whole group, for the lanes where `chosen` is set.
+  template <class Group, class F>
+  KOKKOS_FUNCTION static void for_each_set(Group const& group,
+                                           typename Group::template per_lane<bool> const& chosen,
+                                           F const& f) {
+    std::uint32_t left = group.mask(chosen);
+    for (int lane = 0; left != 0; ++lane, left >>= 1) {
+      if ((left & 1U) != 0) {
+        f(lane);
+      }
+    }
   }
 };
 

@@ -50,51 +50,52 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
 /// H200; 0: the compiler's choice.
 template <class Rows, class Sum, int K>
 constexpr unsigned least_blocks() {
-  constexpr bool order_free = Sum::has_constants;
   switch (Rows::rows * K) {
     case 1:
-      return order_free ? 10 : 12;
+      return 12;
     case 2:
-      return order_free ? 10 : 0;
+      return Sum::is_order_free ? 10 : 0;
     case 4:
-      return order_free ? 7 : 8;
+      return 8;
     case 8:
-      return order_free ? 5 : (K == 1 ? 7 : 8);
+      return Sum::is_order_free ? 6 : 7;
     case 16:
-      return order_free ? 0 : 5;
+      return 5;
     default:
-      return 4;
+      return Sum::is_order_free ? 3 : 4;
   }
 }
 
 template <int K, class Sum, class Exec, class Rows, class T>
 void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& call,
                     std::int64_t first, int vectors) {
-  product_sums<T, Rows, Sum, K> const sums{rows,
-                                           call.pieces,
-                                           packed<K>(exec, call, first, vectors),
-                                           vectors,
-                                           call.reach,
-                                           call.largest_x + (call.largest_x != nullptr ? first : 0),
-                                           reinterpret_cast<T*>(call.sums)};
+  auto* const part_sums = reinterpret_cast<T*>(call.sums);
+  product<T, Rows, Sum, K> const working{
+      rows,
+      call.pieces,
+      packed<K>(exec, call, first, vectors),
+      call.exponents,
+      call.largest_x + (call.largest_x != nullptr ? first : 0),
+      call.num_parts,
+      part_sums,
+      reinterpret_cast<bool*>(part_sums + call.num_parts * Rows::rows * K),
+      {call.alpha, call.beta, call.y + first, call.y_stride, rows.num_rows, vectors,
+       call.row_scales}};
   backend::for_each_lane_group<128, least_blocks<Rows, Sum, K>(), backend::sharing::on_demand>(
-      "iso::sparse::spmv: sums", exec, call.num_working, sums, call.shape);
-  std::int64_t const num_with = call.num_long + call.num_working - call.num_parts;
-  product_finish<T, Rows, Sum, K> const finish{
-      sums,       num_with,  call.num_long,  call.num_parts, call.num_groups, call.first_part,
-      call.alpha, call.beta, call.y + first, call.y_stride,  call.row_scales};
-  backend::for_each_lane_group("iso::sparse::spmv: finish", exec, finish.num_launched(), finish,
+      "iso::sparse::spmv", exec, call.num_working, working, call.shape);
+  product_rest<T, Rows, Sum, K> const rest{
+      working, call.first_part, call.num_long, call.num_working,
+      call.num_groups - (call.num_long + call.num_working - call.num_parts)};
+  backend::for_each_lane_group("iso::sparse::spmv: rest", exec, rest.num_launched(), rest,
                                call.shape);
 }
 
 template <class Sum, class Exec, class Rows, class T>
 void launch_sum(Exec const& exec, Rows const& rows, product_call<T> const& call) {
   std::int64_t first = 0;
-  if constexpr (most_vectors<Rows, Sum> >= 4) {
-    for (; call.vectors - first > 2; first += 4) {
-      launch_vectors<4, Sum>(exec, rows, call, first,
-                             call.vectors - first < 4 ? int(call.vectors - first) : 4);
-    }
+  for (; call.vectors - first > 2; first += 4) {
+    launch_vectors<4, Sum>(exec, rows, call, first,
+                           call.vectors - first < 4 ? int(call.vectors - first) : 4);
   }
   for (; call.vectors - first > 1; first += 2) {
     launch_vectors<2, Sum>(exec, rows, call, first, 2);

@@ -26,17 +26,14 @@ struct product_call {
   std::int64_t y_stride;
   std::int64_t vectors;
   double const* row_scales;
-  double const* reach;
+  std::int16_t const* exponents;
   double const* largest_x;  ///< null: find it
   sum_order sum;
   backend::launch_shape shape;
   std::byte* scratch;
-  std::byte* sums;  ///< of the pieces; within scratch
+  std::byte* sums;  ///< of the parts of long rows, then what is to be repeated; within scratch
 };
 
-/// Vectors that one pass over a matrix takes. Thirty-two numbers a lane at most.
-template <class Rows, class Sum>
-inline constexpr int most_vectors = Sum::has_constants && Rows::rows == 8 ? 2 : 4;
 /// Places that a pass over some of `vectors` has for them.
 inline std::int64_t vectors_at_once(std::int64_t vectors) { return vectors > 2 ? 4 : vectors; }
 
@@ -103,7 +100,7 @@ sum_order chosen_sum(spmv_options const& options) {
   return narrow && std::is_same_v<T, double> ? sum_order::order_free : sum_order::ordered;
 }
 
-/// Where the sums of pieces begin in the scratch of a product: behind the largest of each vector,
+/// Where the sums of parts begin in the scratch of a product: behind the largest of each vector,
 /// and the vectors of a pass side by side, for those that do not lie so already.
 template <class T>
 std::int64_t sums_offset(std::int64_t num_cols, std::int64_t vectors) {
@@ -118,9 +115,10 @@ template <class T, class Matrix>
 std::int64_t spmv_bytes_needed(Matrix const& a,
                                spmv_plan<typename Matrix::memory_space> const& plan,
                                std::int64_t vectors) {
-  std::int64_t const sums =
-      plan.num_working * decltype(detail::rows_of(a))::rows * detail::vectors_at_once(vectors);
-  return detail::sums_offset<T>(a.num_cols, vectors) + sums * std::int64_t(sizeof(T));
+  std::int64_t const part_sums =
+      plan.num_parts * decltype(detail::rows_of(a))::rows * detail::vectors_at_once(vectors);
+  return detail::sums_offset<T>(a.num_cols, vectors) + part_sums * std::int64_t(sizeof(T)) +
+         plan.num_working * std::int64_t(sizeof(bool));
 }
 
 template <execution_space Exec, view X>
@@ -155,7 +153,7 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
   detail::plan_facts facts{};
   facts.entries = plan.num_entries;
-  facts.rows = std::int64_t(plan.reach.extent(0));
+  facts.rows = std::int64_t(plan.rows.entries.extent(0));
   facts.groups = plan.num_groups;
   facts.pieces = std::int64_t(plan.pieces.extent(0));
   facts.num_long = plan.num_long;
@@ -184,7 +182,7 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
           out.stride,
           in.vectors,
           multiplies ? detail::data_or_null(a.row_scales) : nullptr,
-          plan.reach.data(),
+          plan.exponents.data(),
           options.largest_x,
           sum,
           options.shape,

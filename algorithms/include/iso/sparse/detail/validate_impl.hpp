@@ -41,9 +41,8 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
 
 template <class Exec>
 auto make_row_facts(Exec const& exec, std::int64_t rows) {
-  return Kokkos::View<row_facts*, typename Exec::memory_space>(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::sparse: row facts"),
-      std::size_t(rows));
+  return allocate<Kokkos::View<row_facts*, typename Exec::memory_space>>(
+      "iso::sparse: row facts", {rows}, exec, Kokkos::WithoutInitializing);
 }
 
 }  // namespace detail

@@ -11,8 +11,10 @@
 namespace iso::files {
 
 /// A file that appears whole or not at all: written under a temporary name of its own in the same
-/// folder (same ending, so that writers which go by the ending agree), flushed to the disk,
-/// renamed. A run that is killed before leaves what was there untouched.
+/// folder (same ending in small letters, for writers that go by it), flushed to the disk, renamed.
+/// A run that is killed before leaves what was there untouched. Where the target is a symbolic
+/// link, the file that it leads to is replaced. Devices, pipes and descriptors such as /dev/stdout
+/// are not replaced: what was written, in the folder for temporary files, is copied into them.
 class atomic_file {
  public:
   /// Reserves the temporary name; throws iso::file_error where the folder does not allow it, or
@@ -22,17 +24,19 @@ class atomic_file {
   void check_written(std::uintmax_t bytes) const;
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
-  /// Removes the temporary file unless commit() was reached.
+  /// Removes the temporary file unless it was renamed.
   ~atomic_file();
 
   [[nodiscard]] std::filesystem::path const& temporary() const { return temporary_; }
-  /// Flushes and renames onto the target; throws iso::file_error.
+  /// Flushes and renames onto the target, or copies into it; throws iso::file_error.
   void commit();
 
  private:
-  std::filesystem::path target_;
+  std::filesystem::path target_;  ///< as it was named
+  std::filesystem::path place_;   ///< where its links lead
   std::filesystem::path temporary_;
-  bool committed_ = false;
+  bool replaces_;
+  bool renamed_ = false;
 };
 
 /// Writes `text` to `target` through an atomic_file.

@@ -24,6 +24,7 @@ struct host_matrix {
   std::vector<std::int32_t> indices;  ///< columns of the entries, from 0
   value_array values;
   std::map<std::string, std::string> notes;  ///< text attributes of an HDF5 file, besides `format`
+  std::filesystem::path origin;  ///< HDF5 file whose other attributes go into one that is written
 
   [[nodiscard]] std::int64_t entries() const { return std::int64_t(indices.size()); }
 };
@@ -68,9 +69,10 @@ void check_vector_ending(std::filesystem::path const& path);
 /// Rows come out ascending.
 /// \throws iso::file_error  with the number of the line: another kind of matrix, something that is
 ///                          no number, not finite, or out of range, too few or too many entries, an
-///                          entry twice
+///                          entry twice, more rows than the entries make likely
 host_matrix read_matrix_market(std::filesystem::path const& path);
-/// Coordinate, real, general; the shortest decimal numbers that read back to the same bits.
+/// Coordinate, real, general; the shortest decimal numbers that are the stored ones as doubles.
+/// \throws iso::file_error  as check_matrix; an entry twice, or more rows than are read
 void write_matrix_market(std::filesystem::path const& path, host_matrix const& matrix);
 
 }  // namespace iso::files

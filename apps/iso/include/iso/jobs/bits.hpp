@@ -16,20 +16,17 @@ namespace iso::jobs {
 template <class T>
 using word_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// The bits of `x`, every NaN as the one canonical pattern.
 template <class T>
-word_of<T> canonical_bits(T x) {
-  word_of<T> const nan =
-      sizeof(T) == 4 ? word_of<T>(0x7fc00000U) : word_of<T>(0x7ff8000000000000ULL);
-  return x == x ? std::bit_cast<word_of<T>>(x) : nan;
+word_of<T> raw_bits(T x) {
+  return std::bit_cast<word_of<T>>(x);
 }
 
-/// FNV-1a, 64 bits, over the canonical bits of the values, lowest byte first.
+/// FNV-1a, 64 bits, over the bits of the values, lowest byte first: one NaN pattern is not another.
 template <class T>
 std::uint64_t hash_bits(std::span<T const> values) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (T const value : values) {
-    auto bits = canonical_bits(value);
+    auto bits = raw_bits(value);
     for (std::size_t i = 0; i < sizeof(T); ++i) {
       hash = (hash ^ (bits & 0xff)) * 0x100000001b3ULL;
       bits = word_of<T>(bits >> 8);
@@ -41,7 +38,7 @@ std::uint64_t hash_bits(std::span<T const> values) {
 /// Sixteen hexadecimal digits.
 std::string hash_text(std::uint64_t hash);
 
-/// Representable numbers from a to b; -0 and +0 are one apart, a NaN is beyond infinity.
+/// Representable numbers from a to b; -0 and +0 are one apart, NaN patterns lie beyond infinity.
 template <class T>
 std::uint64_t ulp_distance(T a, T b) {
   auto const place = [](T x) {
@@ -50,8 +47,8 @@ std::uint64_t ulp_distance(T a, T b) {
     std::int64_t const lowest = sizeof(T) == 4 ? std::int64_t(-2147483648LL) : INT64_MIN;
     return bits < 0 ? -1 - (bits - lowest) : bits;
   };
-  std::int64_t const p = place(std::bit_cast<T>(canonical_bits(a)));
-  std::int64_t const q = place(std::bit_cast<T>(canonical_bits(b)));
+  std::int64_t const p = place(a);
+  std::int64_t const q = place(b);
   return p > q ? std::uint64_t(p) - std::uint64_t(q) : std::uint64_t(q) - std::uint64_t(p);
 }
 
@@ -65,16 +62,22 @@ struct difference {
 
 std::string number_text(double value);
 
+/// A number as number_text writes it; of a NaN its bits.
+template <class T>
+std::string value_text(T value) {
+  return value == value ? number_text(double(value)) : "nan, bits " + hash_text(raw_bits(value));
+}
+
 /// Empty where all bits are the same. Spans of different lengths differ at the shorter one's end.
 template <class T>
 std::optional<difference> first_difference(std::span<T const> expected, std::span<T const> found) {
   std::optional<difference> result;
   std::size_t const common = expected.size() < found.size() ? expected.size() : found.size();
   for (std::size_t i = 0; i < common; ++i) {
-    if (canonical_bits(expected[i]) != canonical_bits(found[i])) {
+    if (raw_bits(expected[i]) != raw_bits(found[i])) {
       if (!result) {
-        result = difference{std::int64_t(i), number_text(double(expected[i])),
-                            number_text(double(found[i])), ulp_distance(expected[i], found[i]), 0};
+        result = difference{std::int64_t(i), value_text(expected[i]), value_text(found[i]),
+                            ulp_distance(expected[i], found[i]), 0};
       }
       ++result->count;
     }

@@ -54,7 +54,8 @@ struct matrix_facts {
   std::array<double, 3> fill{};  ///< of groups of 2, 4, 8 rows
   std::vector<std::int64_t> row_lengths;
   std::vector<std::int64_t> run_lengths;
-  bool ascending = true;  ///< else runs, gaps, likeness and fill mean nothing
+  std::array<std::int64_t, 11> likeness{};  ///< pairs of neighbours, as matrix_statistics has them
+  bool ascending = true;                    ///< else runs, gaps, likeness and fill mean nothing
   std::int64_t stored_zeros = 0;
 };
 

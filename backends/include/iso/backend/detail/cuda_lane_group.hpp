@@ -12,11 +12,6 @@ namespace iso::backend::detail {
 template <class Exec>
 inline constexpr bool is_cuda = false;
 
-template <class Kernel>
-struct cuda_body;
-template <class Kernel, int Warps>
-struct cuda_team_body;
-
 #if ISO_HAS_CUDA
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
@@ -342,32 +337,6 @@ class cuda_lane_group {
   }
 
   int lane_;
-};
-
-template <class Kernel>
-struct cuda_body {
-  Kernel kernel;
-  std::int64_t first;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::uint32_t i) const {
-    kernel(cuda_lane_group(int(i & 31U)), first + std::int64_t(i >> 5U));
-  }
-};
-
-template <class Kernel, int Warps>
-struct cuda_team_body {
-  Kernel kernel;
-  std::int64_t first;
-  std::int64_t count;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(
-      Kokkos::TeamPolicy<Kokkos::Cuda>::member_type const& team) const {
-    int const thread = team.team_rank();
-    std::int64_t const group = std::int64_t(team.league_rank()) * Warps + (thread >> 5);
-    if (group < count) {
-      kernel(cuda_lane_group(thread & 31), first + group);
-    }
-  }
 };
 #endif
 

@@ -358,7 +358,8 @@ inline int host_vector_bytes() {
 #endif
 }
 
-template <class Kernel>
+/// kernel(group, index), compiled for both widths. `Group` is host_lane_group or derived from it.
+template <class Kernel, template <int> class Group = host_lane_group>
 struct host_body {
   Kernel kernel;
   int vector_bytes;
@@ -370,12 +371,12 @@ struct host_body {
       return;
     }
 #endif
-    kernel(host_lane_group<32>{}, index);
+    kernel(Group<32>{}, index);
   }
 
 #ifdef ISO_HOST_WIDE
   ISO_HOST_WIDE static void wide(Kernel const& kernel, std::int64_t index) {
-    kernel(host_lane_group<64>{}, index);
+    kernel(Group<64>{}, index);
   }
 #endif
 };

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/sparse/validate_grouped.hpp>
+
+namespace iso::sparse {
+namespace detail {
+
+/// Of a grouped_view, what can be said without reading an array.
+struct grouped_shape {
+  std::int64_t num_rows;
+  std::int64_t num_cols;
+  std::int64_t entries;
+  std::int64_t slots;
+  std::int64_t slot_offsets;
+  std::int64_t offsets;
+  std::int64_t values;
+  std::int64_t scales;
+  int rows;
+  enum class memory { good, null, unaligned } kept;
+
+  [[nodiscard]] std::int64_t num_groups() const { return (num_rows + rows - 1) / rows; }
+};
+grouped_report lengths_report(grouped_shape const& shape);
+
+/// Defined in src/sparse for every backend; `infinite` is the pattern of the exponent of what is
+/// not finite. Fences `exec`.
+template <execution_space Exec, class Offset>
+void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
+                    grouped_shape const& shape, std::uint16_t infinite,
+                    csr_demands::of_values values, grouped_report& report);
+
+}  // namespace detail
+
+template <execution_space Exec, class Value, slot_offset Offset, int R>
+grouped_report validate(Exec const& exec,
+                        grouped_view<Value, Offset, R, typename Exec::memory_space> const& a,
+                        csr_demands::of_values values) {
+  using memory = detail::grouped_shape::memory;
+  using plain = std::remove_const_t<Value>;
+  auto const null = [](auto const& v) { return v.extent(0) > 0 && v.data() == nullptr; };
+  bool const aligned =
+      reinterpret_cast<std::uintptr_t>(a.values.data()) % alignof(detail::entry<plain, R>) == 0;
+  detail::grouped_shape const shape{a.num_rows,
+                                    a.num_cols,
+                                    a.entries,
+                                    a.num_slots(),
+                                    std::int64_t(a.slot_offsets.extent(0)),
+                                    std::int64_t(a.offsets.extent(0)),
+                                    std::int64_t(a.values.extent(0)),
+                                    std::int64_t(a.row_scales.extent(0)),
+                                    R,
+                                    null(a.slot_offsets) || null(a.bases) || null(a.offsets) ||
+                                            null(a.values) || null(a.row_scales)
+                                        ? memory::null
+                                        : (aligned ? memory::good : memory::unaligned)};
+  auto report = detail::lengths_report(shape);
+  if (report.sound()) {
+    detail::inspect_groups<Exec, Offset>(
+        exec, detail::arrays_of(a), detail::data_or_null(a.row_scales), shape,
+        detail::stored_bits(plain(std::numeric_limits<double>::infinity())), values, report);
+  }
+  return report;
+}
+
+}  // namespace iso::sparse

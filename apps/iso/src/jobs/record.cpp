@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record.hpp"
+
+#include "machine.hpp"
+
+#include <iso/backend/registry.hpp>
+
+#include <algorithm>
+
+namespace iso::jobs {
+namespace {
+
+constexpr std::size_t most_disagreements = 4;  // of one record; the first is what one looks at
+
+}  // namespace
+
+ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch) {
+  ceilings_of_backends measured;
+  for (auto& one : machine) {
+    watch.step(0, "ceilings of " + one.backend);
+    backend::with_name(one.backend, [&](auto tag) {
+      typename decltype(tag)::execution_space const exec;
+      auto const& most = measured[one.backend] = backend::measure_ceilings(exec);
+      one.ceilings = list_ceilings(most);
+    });
+  }
+  return measured;
+}
+
+void add_time(record& result, double seconds, std::optional<least_work> const& least,
+              backend::ceilings const& most) {
+  double const ms = 1e3 * seconds;
+  result.time_ms = std::min(result.time_ms.value_or(ms), ms);
+  if (least && *result.time_ms > 0) {
+    result.share_of_ceiling = 1e3 * least_seconds(*least, most) / *result.time_ms;
+  }
+}
+
+template <class T>
+void bit_judge<T>::judge(record& result, std::vector<T> values, std::string const& run) {
+  std::uint64_t const hash = hash_bits<T>(values);
+  if (result.runs++ == 0) {
+    result.hash = hash_text(hash);
+  }
+  if (reference_.empty()) {
+    reference_ = std::move(values);
+    hash_ = hash;
+    return;
+  }
+  if (hash != hash_) {
+    result.agrees = false;
+    auto const where = first_difference<T>(reference_, values);
+    if (where && result.disagreements.size() < most_disagreements) {
+      result.disagreements.push_back({run, *where});
+    }
+  }
+}
+template class bit_judge<float>;
+template class bit_judge<double>;
+
+}  // namespace iso::jobs

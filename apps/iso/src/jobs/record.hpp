@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! How the records of `iso verify` and `iso demo` come about.
+#pragma once
+
+#include "work_model.hpp"
+
+#include <iso/jobs/report.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+/// By the backend's name.
+using ceilings_of_backends = std::map<std::string, backend::ceilings, std::less<>>;
+
+/// Measures the ceilings of every backend in `machine`, and writes them there too.
+ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch);
+
+template <class T>
+record new_record(std::string const& operation, std::string const& backend) {
+  record result;
+  result.operation = operation;
+  result.backend = backend;
+  result.precision = sizeof(T) == 4 ? "float" : "double";
+  return result;
+}
+
+/// Keeps the shortest time, and its share of the ceilings.
+void add_time(record& result, double seconds, std::optional<least_work> const& least,
+              backend::ceilings const& most);
+
+/// The first values that it is given, whose bits all others must have.
+template <class T>
+class bit_judge {
+ public:
+  /// Counts `values` as one more run of the record.
+  void judge(record& result, std::vector<T> values, std::string const& run);
+
+ private:
+  std::vector<T> reference_;
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace iso::jobs

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/core/allocate.hpp>
+
+#include <unistd.h>
+
+namespace iso::detail {
+
+std::uint64_t free_host_bytes() {
+  long const pages = sysconf(_SC_AVPHYS_PAGES);
+  long const page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
+}
+
+void throw_out_of_memory(std::string_view label, std::uint64_t bytes, std::string_view space,
+                         std::uint64_t available) {
+  auto const free = available != 0 ? message("{} bytes are free", {available})
+                                   : std::string("it does not say what is free");
+  throw out_of_memory(message("{}: {} bytes do not fit {} ({}) ask for less at a time",
+                              {label, bytes, space, std::string_view(free)}),
+                      bytes, available);
+}
+
+}  // namespace iso::detail

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exact-length methods beside each other, ms a view: a Markdown table from benchmarks' JSON.
+
+    iso_bench_traverse --benchmark_filter=/float --benchmark_out=rays.json
+    iso_bench_forward_project --benchmark_out=views.json \\
+        --benchmark_filter='forward_project/(amanatides_woo|branchless|siddon)/ordered/float/'
+    dda_table.py rays.json views.json ...
+
+A view is n^2 rays through n^3 voxels. Rows: the rays of iso_bench_traverse (cone views, random, and
+the same random ones sorted; sorting is not in the time) and the projections of
+iso_bench_forward_project. The fastest of a row is bold. No figure is typed.
+"""
+import json
+import pathlib
+import sys
+
+METHODS = ("amanatides_woo", "branchless", "siddon")
+BUNDLES = {
+    "coherent": "cone rays",
+    "random": "random rays",
+    "sorted_by_ends": "random, sorted by both ends",
+    "sorted_by_entry": "random, sorted by octant and entry",
+}
+
+
+def place_of(row):
+    """((backend, what, precision, n), method) of a benchmark's row, or None."""
+    parts = row["name"].split("/")
+    if parts[0] == "traverse" and parts[2] in METHODS:
+        n = round(row["size"])
+        return (parts[3], BUNDLES[parts[1]], parts[4], n), parts[2]
+    if parts[0] == "forward_project" and parts[1] in METHODS:
+        return (parts[4], "forward_project", parts[3], int(parts[5])), parts[1]
+    return None
+
+
+def collect(results):
+    """{place: {method: ms a view}}, the least where a row was measured more than once."""
+    table = {}
+    for result in results:
+        for row in result["benchmarks"]:
+            if row.get("error_occurred"):
+                raise SystemExit(f"{row['name']}: {row['error_message']}")
+            if row.get("run_type") == "aggregate":
+                continue
+            place = place_of(row)
+            if place:
+                times = table.setdefault(place[0], {})
+                times[place[1]] = min(row["ms_per_view"], times.get(place[1], row["ms_per_view"]))
+    return table
+
+
+def markdown(table):
+    text = "| backend | rays | precision | n | " + " | ".join(METHODS) + " |\n"
+    text += (4 + len(METHODS)) * "|---" + "|\n"
+    for (backend, what, precision, n), times in table.items():
+        least = min(times.values())
+        cells = []
+        for method in METHODS:
+            figure = f"{times[method]:.3g}" if method in times else "not run"
+            cells.append(f"**{figure}**" if times.get(method) == least else figure)
+        text += f"| {backend} | {what} | {precision} | {n} | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def main(paths):
+    if not paths:
+        print(__doc__)
+        return 2
+    results = [json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in paths]
+    print(markdown(collect(results)), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

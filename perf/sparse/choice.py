@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the format that choose_format takes is ever slower than plain CSR.
+
+    choice.py <iso_bench_spmv or its JSON> [--backend serial] [--slack 0.05]
+
+Runs the rows choice/ of the benchmark or reads them: every grouped format beside plain CSR (32-bit
+columns) in turn, on every matrix, A and A^T, ordered and order-free sums. On the host processor
+time counts, which other programs on the machine change least, on a GPU the time. Prints each
+format's time over that of plain CSR, the chosen one in brackets, and fails where a chosen format is
+slower by more than the slack. Behind each time stands what product_cost expected. Several files:
+medians over them. One thread is measured where nothing else is asked for: threads that share their
+cores with other programs wait for each other, and then ratios of two products mean little.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+
+def rows_of(program, backend, what=".*"):
+    """The benchmark's rows choice/ of a backend, run or read."""
+    if program.suffix == ".json":
+        return json.loads(program.read_text(encoding="utf-8"))["benchmarks"]
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "rows.json"
+        command = [
+            str(program.resolve()),
+            f"--benchmark_filter=^choice/({what})/{backend}/",
+            f"--benchmark_out={out}",
+            "--benchmark_out_format=json",
+        ]
+        # Threads that wait must not count as work.
+        environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, env=environment)
+        return json.loads(out.read_text(encoding="utf-8"))["benchmarks"]
+
+
+def table_of(rows, backend):
+    """{(matrix, way, sum): {format: row}}, each row with its time over plain CSR's, `relative`."""
+    table = {}
+    for row in rows:
+        parts = row["name"].split("/")
+        if parts[0] != "choice" or parts[5] != backend or "ratio" not in row:
+            continue
+        row["relative"] = 1 / row.get("processor_ratio", row["ratio"])
+        row["expected"] = row["cost"] / row["csr_cost"]
+        table.setdefault((parts[1], parts[2], parts[4]), {})[parts[3]] = row
+    return table
+
+
+def verdict(formats, slack):
+    """What is chosen, its time over plain CSR's, and whether that will do."""
+    for name, row in formats.items():
+        if row["chosen"] == 1:
+            return name, row["relative"], row["relative"] <= 1 + slack
+    return "csr32", 1.0, True
+
+
+def measured(program, backend, slack):
+    """The table of a program or its JSON; what seems too slow counts by the median of five runs."""
+    table = table_of(rows_of(program, backend), backend)
+    if program.suffix == ".json":
+        return table
+    doubtful = {key: name for key, formats in table.items()
+                for name, _, will_do in [verdict(formats, slack)] if not will_do}
+    if doubtful:
+        what = "|".join(f"{m}/{way}/{name}/{total}"
+                        for (m, way, total), name in doubtful.items())
+        again = [table_of(rows_of(program, backend, what), backend) for _ in range(4)]
+        for key, name in doubtful.items():
+            times = [t[key][name]["relative"] for t in [table] + again]
+            table[key][name]["relative"] = statistics.median(times)
+    return table
+
+
+def self_test():
+    def row(form, relative, chosen):
+        return {"name": f"choice/m/A/{form}_half/ordered/openmp/manual_time", "ratio": 9.0,
+                "processor_ratio": 1 / relative, "chosen": chosen, "cost": 2.0, "csr_cost": 2.5}
+
+    rows = [row("grouped4_16", 0.8, 1), row("grouped4_8", 1.5, 0),
+            {"name": "spmv/m/A/csr32_half/x/openmp"}]
+    table = merged([table_of(rows, "openmp")])
+    if list(table) != [("m", "A", "ordered")]:
+        return 1
+    formats = table["m", "A", "ordered"]
+    good = verdict(formats, 0.05)[::2] == ("grouped4_16_half", True)
+    formats["grouped4_16_half"]["relative"] = 1.06
+    good = good and not verdict(formats, 0.05)[2]
+    formats["grouped4_16_half"]["chosen"] = 0
+    return 0 if good and verdict(formats, 0.05) == ("csr32", 1.0, True) else 1
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", type=pathlib.Path, nargs="+",
+                        help="iso_bench_spmv, or JSON of it (several: medians)")
+    parser.add_argument("--backend", default="serial", help="serial, openmp or cuda")
+    parser.add_argument("--slack", type=float, default=0.05)
+    parser.add_argument("--json", type=pathlib.Path, help="file to write the figures to")
+    return parser.parse_args()
+
+
+def merged(tables):
+    """The first table, each time being the median of all."""
+    for key, formats in tables[0].items():
+        for name, row in formats.items():
+            row["relative"] = statistics.median(
+                t[key][name]["relative"] for t in tables if name in t.get(key, {}))
+    return tables[0]
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    given = arguments()
+    table = merged([measured(p, given.backend, given.slack) for p in given.program])
+    if not table:
+        raise SystemExit(f"{given.program[0]}: no row choice/ of {given.backend}")
+    good = True
+    for key, formats in table.items():
+        chosen, relative, will_do = verdict(formats, given.slack)
+        good = good and will_do
+        texts = [f"{name[len('grouped'):-len('_half')]} {row['relative']:.2f} {row['expected']:.2f}"
+                 for name, row in formats.items()]
+        texts = [f"[{text}]" if row["chosen"] == 1 else f" {text} "
+                 for text, row in zip(texts, formats.values())]
+        print(f"{key[0]:9s} {key[1]:2s} {key[2]:10s} {''.join(texts)}  {chosen}"
+              f"{'' if will_do else f' is SLOWER: {relative:.2f}'}")
+    print("good" if good else "BAD")
+    if given.json:
+        result = [{"matrix": k[0], "way": k[1], "sum": k[2], "format": n, "relative": r["relative"],
+                   "chosen": r["chosen"] == 1, "fill": r["fill"], "cost": r["cost"],
+                   "csr_cost": r["csr_cost"]} for k, f in table.items() for n, r in f.items()]
+        given.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
