@@ -70,6 +70,56 @@ TEST_CASE("validate: a sound matrix, and what is counted in it") {
   });
 }
 
+TEST_CASE("validate: what is looked at by stretches of entries is what rows say") {
+  // Rows that begin and end anywhere in stretches, one spoilt entry at a time.
+  auto const m = dose_like(3000, 500, 11, 0.4);
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<float, std::int32_t>(exec, m);
+    auto const whole = iso::sparse::validate(exec, a);
+    CHECK(whole.sound());
+    std::int64_t longest = 0;
+    std::int64_t widest = 0;
+    std::int64_t empty = 0;
+    for (auto const& row : m.rows) {
+      longest = std::max(longest, std::int64_t(row.size()));
+      widest =
+          row.empty() ? widest : std::max<std::int64_t>(widest, row.back().column - row[0].column);
+      empty += row.empty() ? 1 : 0;
+    }
+    CHECK(whole.longest_row == longest);
+    CHECK(whole.widest_row == widest);
+    CHECK(whole.empty_rows == empty);
+    CHECK(whole.descending + whole.doubled + whole.stored_zeros + whole.not_finite == 0);
+  });
+  Kokkos::Serial const exec;
+  std::mt19937_64 random(5);
+  for (int turn = 0; turn < 200; ++turn) {
+    auto a = csr<float, std::int32_t>(exec, m);
+    auto const at = std::int64_t(random() % std::uint64_t(a.num_entries() - 1)) + 1;
+    bool const first_of_row = std::find(a.row_offsets.data(), a.row_offsets.data() + a.num_rows + 1,
+                                        at) != a.row_offsets.data() + a.num_rows + 1;
+    CAPTURE(at);
+    switch (turn % 4) {
+      case 0:
+        a.values(at) = nan_value;
+        CHECK(iso::sparse::validate(exec, a).not_finite == 1);
+        break;
+      case 1:
+        a.values(at) = -0.0F;
+        CHECK(iso::sparse::validate(exec, a).negative_zeros == 1);
+        break;
+      case 2:
+        a.columns(at) = a.columns(at - 1);
+        CHECK(iso::sparse::validate(exec, a).doubled == (first_of_row ? 0 : 1));
+        break;
+      default:
+        a.columns(at) = 500;
+        CHECK(iso::sparse::validate(exec, a).found == fault::column_beyond);
+        CHECK(iso::sparse::validate(exec, a).entry == at);
+    }
+  }
+}
+
 TEST_CASE("validate: extents and lengths") {
   check(fault::negative_extent, "matrix with an extent of -1 (none may be negative)",
         [](arrays& m) { m.cols = -1; });

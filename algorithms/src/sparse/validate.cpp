@@ -117,50 +117,24 @@ struct inspect_kernel {
   }
 };
 
-/// What is reported of every matrix, and whether there is more to report.
-struct extents {
-  std::int64_t longest, widest, empty, remarkable;
-};
-
-struct extents_kernel {
-  using value_type = extents;
-  std::int64_t const* offsets;
-  double const* scales;
-  row_facts const* facts;
-
-  KOKKOS_FUNCTION void init(extents& e) const { e = {0, 0, 0, 0}; }
-  KOKKOS_FUNCTION void join(extents& e, extents const& o) const {
-    e.longest = o.longest > e.longest ? o.longest : e.longest;
-    e.widest = o.widest > e.widest ? o.widest : e.widest;
-    e.empty += o.empty;
-    e.remarkable |= o.remarkable;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t row, extents& e) const {
-    row_facts const f = facts[row];
-    std::int64_t const length = offsets[row + 1] - offsets[row];
-    bool const counted = (f.bad_columns | f.not_finite | f.descending | f.doubled | f.stored_zeros |
-                          f.negative_zeros) != 0;
-    join(e, {length, length > 0 ? std::int64_t(f.most_column) - f.least_column : 0,
-             length == 0 ? 1 : 0, counted || !good_scale(scales, row) ? 1 : 0});
-  }
-};
-
 /// All rows' counts in one, and the first row of each kind.
 struct totals {
   std::int64_t bad_columns, not_finite, descending, doubled, stored_zeros, negative_zeros;
   std::int64_t bad_scales;
   std::int64_t first_column, first_scale, first_value, first_descent, first_double;
+  std::int64_t longest, widest, empty;
 };
 
 struct totals_kernel {
   using value_type = totals;
+  std::int64_t const* offsets;
   double const* scales;
   row_facts const* facts;
 
   KOKKOS_FUNCTION static void to_least(std::int64_t& a, std::int64_t b) { a = b < a ? b : a; }
 
   KOKKOS_FUNCTION void init(totals& t) const {
-    t = {0, 0, 0, 0, 0, 0, 0, no_row, no_row, no_row, no_row, no_row};
+    t = {0, 0, 0, 0, 0, 0, 0, no_row, no_row, no_row, no_row, no_row, 0, 0, 0};
   }
   KOKKOS_FUNCTION void join(totals& t, totals const& o) const {
     t.bad_columns += o.bad_columns;
@@ -175,14 +149,19 @@ struct totals_kernel {
     to_least(t.first_value, o.first_value);
     to_least(t.first_descent, o.first_descent);
     to_least(t.first_double, o.first_double);
+    t.longest = o.longest > t.longest ? o.longest : t.longest;
+    t.widest = o.widest > t.widest ? o.widest : t.widest;
+    t.empty += o.empty;
   }
   KOKKOS_FUNCTION void operator()(std::int64_t row, totals& t) const {
     row_facts const& f = facts[row];
     bool const scale = good_scale(scales, row);
+    std::int64_t const length = offsets[row + 1] - offsets[row];
     join(t, {f.bad_columns, f.not_finite, f.descending, f.doubled, f.stored_zeros, f.negative_zeros,
              scale ? 0 : 1, f.bad_columns > 0 ? row : no_row, scale ? no_row : row,
              f.not_finite > 0 ? row : no_row, f.descending > 0 ? row : no_row,
-             f.doubled > 0 ? row : no_row});
+             f.doubled > 0 ? row : no_row, length,
+             length > 0 ? std::int64_t(f.most_column) - f.least_column : 0, length == 0 ? 1 : 0});
   }
 };
 
@@ -283,20 +262,13 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
                  std::int32_t const* bases, double const* scales, row_facts const* facts,
                  std::int64_t num_rows, std::int64_t num_cols, csr_demands const& demands,
                  csr_report& report) {
-  extents e{};
-  Kokkos::parallel_reduce("iso::sparse::validate: extents", range<Exec>(exec, 0, num_rows),
-                          extents_kernel{offsets, scales, facts}, e);
-  exec.fence("iso::sparse::validate: rows are read");
-  report.longest_row = e.longest;
-  report.widest_row = e.widest;
-  report.empty_rows = e.empty;
-  if (e.remarkable == 0) {
-    return;
-  }
   totals t{};
   Kokkos::parallel_reduce("iso::sparse::validate: totals", range<Exec>(exec, 0, num_rows),
-                          totals_kernel{scales, facts}, t);
+                          totals_kernel{offsets, scales, facts}, t);
   exec.fence("iso::sparse::validate: the counts are here");
+  report.longest_row = t.longest;
+  report.widest_row = t.widest;
+  report.empty_rows = t.empty;
   report.bad_columns = t.bad_columns;
   report.bad_row_scales = t.bad_scales;
   report.not_finite = t.not_finite;

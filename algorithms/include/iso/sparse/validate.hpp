@@ -70,8 +70,10 @@ struct csr_report {
 };
 
 /// Looks at all of `a` before any product: nothing of it is trusted but that its views may be read.
-/// Fences `exec`, allocates 32 bytes a row, and takes about the time of a product. A fault is no
-/// exception: `found` names it. Determinism: backend_to_backend.
+/// Fences `exec`; allocates up to 64 KiB or a thousandth of the entries' bytes. Takes about the
+/// time of a product; where something is to be counted (zeros, columns that do not ascend, faults),
+/// three times that and 32 bytes a row. A fault is no exception: `found` names it. Determinism:
+/// backend_to_backend.
 ///
 /// \throws iso::out_of_memory
 template <execution_space Exec, class Value, column_index Column>

@@ -4,6 +4,8 @@
 #include <iso/sparse/detail/csr_rows.hpp>
 #include <iso/sparse/validate.hpp>
 
+#include <limits>
+
 namespace iso::sparse {
 namespace detail {
 
@@ -24,7 +26,18 @@ csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t off
                           std::int64_t columns, std::int64_t values, std::int64_t bases,
                           bool relative, std::int64_t scales, bool null);
 
+/// A matrix at a glance.
+struct survey {
+  bool calm = false;  ///< sound, rows ascending, values finite and not zero: nothing to count
+  std::int64_t longest = 0;
+  std::int64_t widest = 0;
+  std::int64_t empty = 0;
+};
+
 /// Defined in src/sparse for every backend. Fences `exec`.
+template <execution_space Exec, class Value, class Column>
+survey survey_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
+                   std::int64_t entries, double const* scales);
 template <execution_space Exec>
 void inspect_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
                      std::int64_t entries, csr_report& report);
@@ -60,8 +73,23 @@ csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::mem
   if (!report.sound()) {
     return report;
   }
-  detail::inspect_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
-  if (!report.sound()) {
+  auto const offsets_are_sound = [&] {
+    detail::inspect_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
+    return report.sound();
+  };
+  // Rows too long for 32 bits are refused before their entries are read.
+  if (a.num_entries() > std::numeric_limits<std::int32_t>::max() && !offsets_are_sound()) {
+    return report;
+  }
+  auto const glance = detail::survey_rows(exec, detail::rows_of(a), a.num_cols, a.num_entries(),
+                                          detail::data_or_null(a.row_scales));
+  if (glance.calm) {
+    report.longest_row = glance.longest;
+    report.widest_row = glance.widest;
+    report.empty_rows = glance.empty;
+    return report;
+  }
+  if (!offsets_are_sound()) {
     return report;
   }
   auto const facts = detail::make_row_facts(exec, a.num_rows);
