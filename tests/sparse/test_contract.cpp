@@ -105,20 +105,45 @@ TEST_CASE("spmv refuses vectors among others that overlap") {
                Kokkos::subview(longer, std::pair(4, 7), Kokkos::ALL)) == "");
 }
 
+TEST_CASE("spmv refuses a plan of another format of the same matrix") {
+  // Columns so far apart that offsets of 8 bits want more slots than those of 16.
+  Kokkos::Serial const exec;
+  lists m{3000, {{}, {}, {}, {}}};
+  for (std::int32_t c = 0; c < 10; ++c) {
+    m.rows[std::size_t(c % 4)].push_back({300 * c, 1});
+  }
+  auto const a = csr<iso::half, std::int32_t>(exec, m);
+  auto const narrow = iso::sparse::make_grouped<4, std::uint8_t>(exec, a);
+  auto const wide = iso::sparse::make_grouped<4, std::uint16_t>(exec, a);
+  auto const eight = iso::sparse::make_grouped<8, std::uint16_t>(exec, a);
+  auto const x = on(exec, std::vector<double>(3000, 1.0));
+  auto const y = on(exec, std::vector<double>(4, 0.0));
+  iso::workspace<host> const scratch(1 << 20);
+  auto const with = [&](auto const& matrix, auto const& other) {
+    iso::sparse::spmv(exec, 1, matrix, x, 0, y, iso::sparse::make_plan(exec, other), scratch);
+  };
+  CHECK_NOTHROW(with(narrow, narrow));
+  CHECK_THROWS_AS(with(narrow, wide), iso::invalid_argument);
+  CHECK_THROWS_AS(with(wide, narrow), iso::invalid_argument);
+  CHECK_THROWS_AS(with(wide, eight), iso::invalid_argument);
+  CHECK_THROWS_AS(with(eight, wide), iso::invalid_argument);
+  CHECK_THROWS_AS(with(a, wide), iso::invalid_argument);
+}
+
 TEST_CASE("spmv refuses plans, scratch and options") {
   call c;
   c.plan = {};
   CHECK(c() ==
-        "iso::sparse::spmv: a plan of 0 entries in 0 rows in 0 groups for a matrix of 3 in 3 in 3 "
-        "(it "
-        "belongs to another) use make_plan");
+        "iso::sparse::spmv: a plan of 0 entries in 0 rows, 1 a group, for a matrix of 3 in 3, 1 a "
+        "group "
+        "(it belongs to another, or another format) use make_plan");
   c = {};
   c.plan = iso::sparse::make_plan(
       c.exec, csr<iso::half, std::int32_t>(c.exec, lists{4, {{{0, 1}}, {}, {{1, 1}}}}));
   CHECK(c() ==
-        "iso::sparse::spmv: a plan of 2 entries in 3 rows in 3 groups for a matrix of 3 in 3 in 3 "
-        "(it "
-        "belongs to another) use make_plan");
+        "iso::sparse::spmv: a plan of 2 entries in 3 rows, 1 a group, for a matrix of 3 in 3, 1 a "
+        "group "
+        "(it belongs to another, or another format) use make_plan");
   c = {};
   c.scratch = {};
   CHECK(c() == "iso::sparse::spmv: scratch of 0 bytes (514 are needed) reserve spmv_bytes_needed");

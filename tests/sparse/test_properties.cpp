@@ -36,7 +36,13 @@ lists random_lists() {
 std::vector<double> random_x(std::int64_t length) {
   auto const seed = *rc::gen::inRange(0, 1 << 30);
   auto const special = *rc::gen::inRange(0, 3);
+  // Of about one size, or of all sizes at once.
+  auto const scale = *rc::gen::elementOf(std::vector<int>{0, 0, -1065, -1022, -1000, -500, 900});
+  bool const spread = *rc::gen::arbitrary<bool>();
   auto x = some_vector(length, 1, unsigned(seed));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(x[i], spread ? scale / (1 + int(i % 5)) : scale);
+  }
   std::mt19937_64 random{std::uint64_t(seed)};
   for (int n = 0; n < special && length > 0; ++n) {
     double const values[] = {infinity, -infinity, nan_value, 0.0};

@@ -44,17 +44,20 @@ struct exponent_kernel {
     exponents[row] = std::int16_t(row < num_rows ? exponent(largest[row], entries[row]) : -1200);
   }
 
-  /// The least e with 2^e >= most n (1 + 2^-20).
+  /// The least e with 2^e >= most max(2 min(n, 64), n / 2) (1 + 2^-20): a lane adds at most 64
+  /// terms before its sum must have stayed within a power of two, and all n must add exactly.
   KOKKOS_FUNCTION static int exponent(double most, std::int32_t n) {
     if (!(most > 0) || n == 0) {
       return -1200;
     }
+    double const terms = n <= 64 ? 2.0 * n : (n <= 256 ? 128 : 0.5 * n);
     // Neither the product nor its exponent may leave the range of normal numbers on the way.
     int const shift = most < 1 ? 100 : -100;
-    double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * double(n) * (1 + 0x1p-20);
+    double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * terms * (1 + 0x1p-20);
     auto const above = Kokkos::bit_cast<std::uint64_t>(bound) + 0x000fffffffffffffULL;
     return int(above >> 52) - 1023 - shift;
   }
+  static_assert(part_turns == 64);
 };
 
 template <class Exec>
@@ -131,19 +134,20 @@ void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts
 
 }  // namespace
 
-void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      std::int64_t num_entries, vector_facts const& x, vector_facts const& y,
-                      plan_facts const& plan, spmv_options const& options, bool float_vectors,
-                      std::int64_t scratch, std::int64_t needed) {
-  validate_vectors(num_rows, num_cols, x, y);
-  ISO_VALIDATE(
-      plan.entries == num_entries && plan.groups == num_groups && plan.rows == num_rows &&
-          plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
-          plan.pieces >= plan.num_working &&
-          plan.pieces == num_groups - plan.num_long + plan.num_parts,
-      "iso::sparse::spmv: a plan of {} entries in {} rows in {} groups for a matrix of {} in "
-      "{} in {} (it belongs to another) use make_plan",
-      plan.entries, plan.rows, plan.groups, num_entries, num_rows, num_groups);
+void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_facts const& x,
+                      vector_facts const& y, plan_facts const& plan, spmv_options const& options,
+                      bool float_vectors, std::int64_t scratch, std::int64_t needed) {
+  validate_vectors(matrix.rows, num_cols, x, y);
+  ISO_VALIDATE(plan.entries == matrix.entries && plan.places == matrix.places &&
+                   plan.rows_a_group == matrix.rows_a_group && plan.groups == matrix.groups &&
+                   plan.rows == matrix.rows && plan.num_parts >= 2 * plan.num_long &&
+                   plan.num_working >= plan.num_parts && plan.pieces >= plan.num_working &&
+                   plan.pieces == matrix.groups - plan.num_long + plan.num_parts,
+               "iso::sparse::spmv: a plan of {} entries in {} rows, {} a group, for a matrix of {} "
+               "in {}, {} "
+               "a group (it belongs to another, or another format) use make_plan",
+               plan.entries, plan.rows, plan.rows_a_group, matrix.entries, matrix.rows,
+               matrix.rows_a_group);
   ISO_VALIDATE(options.sum >= sum_order::automatic && options.sum <= sum_order::order_free,
                "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
                "iso::sparse::sum_order",

@@ -28,19 +28,22 @@ inline constexpr std::int32_t part_turns = 64;
 /// Bounds of the rows, and what lane groups are to add up, in an order that changes no bit of a
 /// result: the parts of long rows, then other rows with entries whole, then those without entries
 /// (of count 0). A plan belongs to the matrix that it was made for, and to others of the same
-/// pattern as long as `rows` holds.
+/// format and pattern as long as `rows` holds. spmv compares extents, format and numbers of
+/// entries; where each row begins it cannot compare without reading.
 template <class Space>
 struct spmv_plan {
   Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
   std::int64_t num_entries = 0;  ///< of the matrix
+  std::int64_t num_places = 0;   ///< entries of a csr_view, slots of a grouped_view
+  int rows_a_group = 1;          ///< R of a grouped_view, 1 of a csr_view
   std::int64_t num_groups = 0;   ///< rows of a csr_view, groups of rows of a grouped_view
   std::int64_t num_long = 0;     ///< groups that have several parts
   std::int64_t num_parts = 0;    ///< pieces that are parts
   std::int64_t num_working = 0;  ///< pieces that have entries, the parts included
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
-  /// The least e with 2^e >= largest entries (1 + 2^-20), of every row and of those that fill up
-  /// the last eight; -1200 where there is no such e.
+  /// What order-free sums of a row begin with, but for the vector: the least e_a of spmv's comment,
+  /// -1200 where all is zero; of every row and of those that fill up the last eight.
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 
@@ -54,6 +57,7 @@ bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& 
 ///
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns
 /// \throws iso::invalid_argument  arrays whose lengths disagree
+/// \throws iso::out_of_memory
 template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
                                                  bounds<typename Exec::memory_space> const& whole);

@@ -57,10 +57,10 @@ void write_largest(Exec const& exec, X const& x,
 /// - order_free: each product a x', x' being x with the last bit of its significand set, is
 ///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
 ///   1.5 2^e, and these add exactly: any order, both formats, the transposed matrix, permuted
-///   entries and any split by rows or columns (alpha = 1, beta = 0 or 1, with the bounds and
-///   largest_x of the whole) give the same bits. e = max(-900, 1 + e_a + e_x), with the least e_a
-///   and e_x such that 2^e_a >= n max|a| (1 + 2^-20), for the n entries of the row, and 2^e_x >=
-///   max(max|x|, 2^-1000).
+///   entries and any split by rows or columns (without row scales, alpha = 1, beta = 0 or 1, with
+///   the bounds and largest_x of the whole) give the same bits. e = max(-900, e_a + e_x), with the
+///   least e_a and e_x such that 2^e_a >= max(2 min(n, 64), n / 2) max|a| (1 + 2^-20), for the n
+///   entries of the row, and 2^e_x >= max(max|x|, 2^-1000).
 ///
 /// Neither plan, `shape` nor the number of vectors changes a bit. Then sum * row_scales(r), times
 /// alpha, and beta y is added by one fma; the canonical NaN is the only one that leaves.
@@ -69,16 +69,18 @@ void write_largest(Exec const& exec, X const& x,
 /// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of
 /// both signs or times zero. Order-free sums are NaN where e exceeds 1023.
 ///
-/// Error a row, n entries: ordered (min(ceil(n / 32), 64) + 5 + ceil(n / 2048)) eps sum|a x|
-/// (places of slots, for n, in grouped_view), eps = 2^-53; order-free (4 n^2 + n)
-/// eps' max|a| max|x|, eps' = 2^-52 (1 + 2^-20), and 2^-953 n at least.
+/// Error a row, n entries, where nothing underflows: ordered (min(ceil(n / 32), 64) + 5 +
+/// ceil(n / 2048)) eps sum|a x| (places of slots, for n, in grouped_view), eps = 2^-53, of vectors
+/// of float 2^-24; order-free n (max(4 min(n, 64), n) + 1) 2^-52 (1 + 2^-20) max|a| max(max|x|,
+/// 2^-1000), and 2^-953 n at least.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
 /// \param[in,out] y        must not overlap x or the matrix
 /// \param[in]     plan     of `a`: make_plan
 /// \param         scratch  at least spmv_bytes_needed; free again after the next fence
-/// \throws iso::invalid_argument  extents or lengths that disagree, views with gaps, a plan of
-///                                another matrix, too little scratch, order-free sums of floats
+/// \throws iso::invalid_argument  extents or lengths that disagree, views with gaps, a plan for
+///                                other extents, another format or other numbers of entries, too
+///                                little scratch, order-free sums of floats
 /// \par Method  F. Liu, N. Jansson, A. Podobas, A. Fredriksson, S. Markidis, 2021: a warp a row,
 ///              half values, double vectors. J. Demmel, H. D. Nguyen, "Parallel reproducible
 ///              summation", IEEE Trans. Comput. 64(7), 2015: the rounding, one fold; their last

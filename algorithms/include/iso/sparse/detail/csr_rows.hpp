@@ -127,6 +127,12 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
       a.num_rows, a.row_offsets.data(), a.columns.data(), a.values.data(), a.row_bases.data()};
 }
 
+/// What the pieces of a plan count.
+template <class Value, class Column, class Space>
+std::int64_t num_places(csr_view<Value, Column, Space> const& a) {
+  return a.num_entries();
+}
+
 void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,
                           std::int64_t columns, std::int64_t values, std::int64_t bases,
                           bool relative, std::int64_t scales);

@@ -77,6 +77,11 @@ auto rows_of(grouped_view<Value, Offset, R, Space> const& a) {
                                         reinterpret_cast<entry<plain, R> const*>(a.values.data())};
 }
 
+template <class Value, class Offset, int R, class Space>
+std::int64_t num_places(grouped_view<Value, Offset, R, Space> const& a) {
+  return a.num_slots();
+}
+
 void validate_grouped_lengths(char const* function, std::int64_t groups, std::int64_t slot_offsets,
                               std::int64_t slots, std::int64_t offsets, std::int64_t values,
                               int rows, std::int64_t num_rows, std::int64_t scales, bool aligned);

@@ -45,7 +45,7 @@ struct order_free_sum {
     // Below 2^-1000 it is the row's exponent that keeps products from lying half way.
     double const x = largest_x > 0x1p-1000 ? largest_x : 0x1p-1000;
     auto const above = Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL;
-    int const e = 1 + row_exponent + (int(above >> 52) - 1023);
+    int const e = row_exponent + (int(above >> 52) - 1023);
     int const biased = (e < -900 ? -900 : (e > 1023 ? 1024 : e)) + 1023;
     return Kokkos::bit_cast<double>((std::uint64_t(biased) << 52) | 0x0008000000000000ULL);
   }

@@ -72,9 +72,11 @@ vector_facts facts_of(View const& v) {
   }
 }
 
-/// The lengths of a plan, to be checked without its memory.
+/// The lengths of a plan, to be checked without its memory; of a matrix the first five.
 struct plan_facts {
   std::int64_t entries;
+  std::int64_t places;
+  int rows_a_group;
   std::int64_t rows;
   std::int64_t groups;
   std::int64_t pieces;
@@ -85,10 +87,9 @@ struct plan_facts {
 
 /// Throws unless the vectors fit a matrix of num_rows x num_cols, and the options are of their
 /// enumerations.
-void validate_product(std::int64_t num_rows, std::int64_t num_cols, std::int64_t num_groups,
-                      std::int64_t num_entries, vector_facts const& x, vector_facts const& y,
-                      plan_facts const& plan, spmv_options const& options, bool float_vectors,
-                      std::int64_t scratch, std::int64_t needed);
+void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_facts const& x,
+                      vector_facts const& y, plan_facts const& plan, spmv_options const& options,
+                      bool float_vectors, std::int64_t scratch, std::int64_t needed);
 void validate_largest(vector_facts const& x, std::int64_t largest);
 
 template <class Matrix, class T>
@@ -153,6 +154,8 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
   detail::plan_facts facts{};
   facts.entries = plan.num_entries;
+  facts.places = plan.num_places;
+  facts.rows_a_group = plan.rows_a_group;
   facts.rows = std::int64_t(plan.rows.entries.extent(0));
   facts.groups = plan.num_groups;
   facts.pieces = std::int64_t(plan.pieces.extent(0));
@@ -160,8 +163,14 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   facts.num_parts = plan.num_parts;
   facts.num_working = plan.num_working;
   std::int64_t const needed = spmv_bytes_needed<scalar>(a, plan, in.vectors);
-  detail::validate_product(a.num_rows, a.num_cols, num_groups, a.num_entries(), in, out, facts,
-                           options, std::is_same_v<scalar, float>, scratch.size(), needed);
+  detail::plan_facts matrix{};
+  matrix.entries = a.num_entries();
+  matrix.places = detail::num_places(a);
+  matrix.rows_a_group = rows.rows;
+  matrix.rows = a.num_rows;
+  matrix.groups = num_groups;
+  detail::validate_product(matrix, a.num_cols, in, out, facts, options,
+                           std::is_same_v<scalar, float>, scratch.size(), needed);
   bool const multiplies = alpha != 0;
   Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
   detail::launch_product<Exec>(
