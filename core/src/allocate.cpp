@@ -3,12 +3,20 @@
 
 #include <unistd.h>
 
+#include <new>
+
 namespace iso::detail {
 
 std::uint64_t free_host_bytes() {
   long const pages = sysconf(_SC_AVPHYS_PAGES);
   long const page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
+}
+
+bool is_want_of_memory(std::exception const& failure) {
+  // Kokkos wraps what its allocators throw in a runtime_error with these words.
+  return dynamic_cast<std::bad_alloc const*>(&failure) != nullptr ||
+         std::string_view(failure.what()).find("allocate") != std::string_view::npos;
 }
 
 void throw_out_of_memory(std::string_view label, std::uint64_t bytes, std::string_view space,

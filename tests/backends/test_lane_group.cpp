@@ -346,3 +346,58 @@ TEST_CASE_TEMPLATE("lane group: several sums at once have the order of one", T, 
   check_sums<16, T>();
   check_sums<32, T>();
 }
+
+#if ISO_HAS_CUDA
+namespace {
+
+/// Waits for the host's word, but not for ever.
+struct waiting_kernel {
+  int const volatile* released;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    for (std::int64_t turn = 0; *released == 0 && turn < 20'000'000; ++turn) {
+    }
+  }
+};
+
+struct index_kernel {
+  double* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.each([&](int lane) { out[32 * index + lane] = double(32 * index + lane); });
+  }
+};
+
+/// What `exec` has done while the default instance waits.
+std::vector<double> done_meanwhile(Kokkos::Cuda const& exec) {
+  constexpr std::int64_t groups = 100;
+  Kokkos::View<double*, Kokkos::CudaSpace> const out("out", groups * 32);
+  Kokkos::View<double*, Kokkos::CudaHostPinnedSpace> const seen("seen", groups * 32);
+  Kokkos::View<int, Kokkos::CudaHostPinnedSpace> const released("released");
+  Kokkos::fence("test_lane_group: set up");
+  Kokkos::parallel_for("waits", Kokkos::RangePolicy<Kokkos::Cuda>(Kokkos::Cuda(), 0, 1),
+                       waiting_kernel{released.data()});
+  iso::backend::for_each_lane_group("beside", exec, groups, index_kernel{out.data()});
+  Kokkos::Cuda const reader = Kokkos::Experimental::partition_space(Kokkos::Cuda(), 1)[0];
+  exec == Kokkos::Cuda() ? void() : exec.fence("test_lane_group: beside");
+  Kokkos::deep_copy(reader, seen, out);
+  reader.fence("test_lane_group: what is there now");
+  std::vector<double> const now(seen.data(), seen.data() + seen.size());
+  *static_cast<int volatile*>(released.data()) = 1;
+  Kokkos::fence("test_lane_group: released");
+  return now;
+}
+
+}  // namespace
+
+TEST_CASE("lane group: on CUDA a launch goes into the stream of its instance") {
+  std::vector<double> expected(3200);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = double(i);
+  }
+  CHECK(done_meanwhile(Kokkos::Experimental::partition_space(Kokkos::Cuda(), 1)[0]) == expected);
+  // The default instance waits, and so does what is launched there.
+  CHECK(done_meanwhile(Kokkos::Cuda()) == std::vector<double>(3200, 0.0));
+}
+#endif

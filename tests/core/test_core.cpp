@@ -204,6 +204,26 @@ TEST_CASE("views: what does not fit memory is a typed error with both figures") 
         8);
 }
 
+TEST_CASE(
+    "allocate: one extent for each of the view's, none negative, and only want of memory is that") {
+  using plane = Kokkos::View<double**, Kokkos::LayoutRight, host>;
+  CHECK(iso::allocate<plane>("p", {3, 4}).size() == 12);
+  auto const refused = [](std::initializer_list<std::int64_t> extents) {
+    try {
+      iso::allocate<plane>("p", extents);
+    } catch (iso::invalid_argument const& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refused({3}) == "p: 1 extents for a view of 2 (give one each)");
+  CHECK(refused({3, 4, 5}) == "p: 3 extents for a view of 2 (give one each)");
+  CHECK(refused({3, -1}) == "p: an extent of -1 (none may be negative)");
+  CHECK(iso::detail::is_want_of_memory(std::bad_alloc()));
+  CHECK(iso::detail::is_want_of_memory(std::runtime_error("Kokkos failed to allocate memory")));
+  CHECK(!iso::detail::is_want_of_memory(std::runtime_error("cudaErrorIllegalAddress")));
+}
+
 TEST_CASE("workspace: grows, never shrinks") {
   iso::workspace<host> scratch;
   CHECK(scratch.size() == 0);

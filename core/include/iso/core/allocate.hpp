@@ -35,6 +35,9 @@ std::uint64_t free_bytes() {
 [[noreturn]] void throw_out_of_memory(std::string_view label, std::uint64_t bytes,
                                       std::string_view space, std::uint64_t available);
 
+/// Whether an allocator's exception says that there is no memory, and not that a device has failed.
+bool is_want_of_memory(std::exception const& failure);
+
 /// Bytes of an array; the largest number where they do not fit 64 bits.
 template <class View>
 std::uint64_t bytes_of(typename View::array_layout const& layout) {
@@ -53,6 +56,7 @@ std::uint64_t bytes_of(typename View::array_layout const& layout) {
 /// execution space instance, Kokkos::WithoutInitializing.
 /// Determinism: backend_to_backend, zeros unless told otherwise.
 /// \throws iso::out_of_memory  with the label, the bytes asked for and those that were free
+/// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
 template <class View, class... Properties>
 View allocate(std::string const& label, typename View::array_layout const& layout,
               Properties const&... properties) {
@@ -64,7 +68,10 @@ View allocate(std::string const& label, typename View::array_layout const& layou
     if (possible) {
       return View(Kokkos::view_alloc(label, properties...), layout);
     }
-  } catch (std::exception const&) {
+  } catch (std::exception const& failure) {
+    if (!detail::is_want_of_memory(failure)) {
+      throw;
+    }
   }
   detail::throw_out_of_memory(label, bytes, space::name(), detail::free_bytes<space>());
 }
@@ -73,9 +80,12 @@ View allocate(std::string const& label, typename View::array_layout const& layou
 template <class View, class... Properties>
 View allocate(std::string const& label, std::initializer_list<std::int64_t> extents,
               Properties const&... properties) {
+  ISO_VALIDATE(extents.size() == View::rank(), "{}: {} extents for a view of {} (give one each)",
+               label, extents.size(), View::rank());
   typename View::array_layout layout;
   std::size_t axis = 0;
   for (std::int64_t const n : extents) {
+    ISO_VALIDATE(n >= 0, "{}: an extent of {} (none may be negative)", label, n);
     layout.dimension[axis++] = std::size_t(n);
   }
   return allocate<View>(label, layout, properties...);

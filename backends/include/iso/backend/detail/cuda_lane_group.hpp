@@ -113,22 +113,15 @@ class cuda_lane_group {
 
   /// Smallest and largest of all lanes.
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(per_lane<std::int32_t> const& x) const {
-    KOKKOS_IF_ON_DEVICE((return __reduce_min_sync(0xffffffffU, x[0]);))
-    KOKKOS_IF_ON_HOST((return x[0];))
+    return -highest_of(-1 - x[0]) - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t highest(per_lane<std::int32_t> const& x) const {
-    KOKKOS_IF_ON_DEVICE((return __reduce_max_sync(0xffffffffU, x[0]);))
-    KOKKOS_IF_ON_HOST((return x[0];))
+    return highest_of(x[0]);
   }
 
   /// Largest of all lanes, of numbers that are none of NaN.
   KOKKOS_FORCEINLINE_FUNCTION double highest(per_lane<double> const& x) const {
-    double most = x[0];
-    KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
-      double const other = __shfl_xor_sync(0xffffffffU, most, offset);
-      most = other > most ? other : most;
-    }))
-    return most;
+    return highest_of(x[0]);
   }
 
   /// Bit l of the result is x of lane l.
@@ -317,6 +310,15 @@ class cuda_lane_group {
   }
 
  private:
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T highest_of(T most) {
+    KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
+      T const other = __shfl_xor_sync(0xffffffffU, most, offset);
+      most = other > most ? other : most;
+    }))
+    return most;
+  }
+
   template <int Count, int Offset, class T>
   KOKKOS_FORCEINLINE_FUNCTION T halved(per_lane<T> (&x)[Count]) const {
     if constexpr (Offset == 0) {

@@ -28,6 +28,28 @@ __global__ void __launch_bounds__(Threads, MinBlocks)
   }
 }
 
+/// What Kokkos' tools hear of a launch.
+class watched_launch {
+ public:
+  watched_launch(std::string const& label, std::uint32_t device)
+      : watched_(Kokkos::Tools::profileLibraryLoaded()) {
+    if (watched_) {
+      Kokkos::Tools::beginParallelFor(label, device, &id_);
+    }
+  }
+  ~watched_launch() {
+    if (watched_) {
+      Kokkos::Tools::endParallelFor(id_);
+    }
+  }
+  watched_launch(watched_launch const&) = delete;
+  watched_launch& operator=(watched_launch const&) = delete;
+
+ private:
+  bool watched_;
+  std::uint64_t id_ = 0;
+};
+
 /// Kokkos' policies loop over their range within the kernel, which costs registers: a group a warp
 /// needs no loop. Kokkos' tools hear of it as of a parallel_for.
 template <unsigned Threads, unsigned MinBlocks, class Exec, class Kernel>
@@ -35,20 +57,16 @@ void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t
                         std::int64_t end, Kernel const& kernel) {
   static_assert(sizeof(Kernel) <= 4000,
                 "iso::backend: a kernel's arguments take 4000 bytes at most");
-  bool const watched = Kokkos::Tools::profileLibraryLoaded();
-  std::uint64_t id = 0;
-  if (watched) {
-    Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
-  }
+  watched_launch const watched(label, Kokkos::Tools::Experimental::device_id(exec));
   constexpr std::int64_t per_block = Threads / 32;
-  auto const blocks = unsigned((end - first + per_block - 1) / per_block);
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = dim3(unsigned((end - first + per_block - 1) / per_block));
+  launch.blockDim = dim3(Threads);
+  launch.stream = exec.cuda_stream();
   ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
-  cuda_groups<Kernel, Threads, std::max(MinBlocks, 1U)>
-      <<<blocks, Threads, 0, exec.cuda_stream()>>>(kernel, first, end);
-  ISO_CUDA_CHECK(cudaGetLastError());
-  if (watched) {
-    Kokkos::Tools::endParallelFor(id);
-  }
+  // Its own status: another call's earlier error is not for us to report, nor to clear.
+  ISO_CUDA_CHECK((cudaLaunchKernelEx(&launch, cuda_groups<Kernel, Threads, std::max(MinBlocks, 1U)>,
+                                     kernel, first, end)));
 }
 #endif
 
