@@ -220,6 +220,8 @@ def draw(files, backend, matrix, name, transposed, folder):
               if transposed or not p["product"].startswith("A^T")]
     if not points:
         return False
+    if not any(p["gflops"] > 0 for p in points):
+        raise SystemExit(f"{name}, {backend}: the matrix has no non-zeros (nothing to draw)")
     points.sort(key=lambda p: -p["gflops"])
     ceilings = first(f.ceilings(backend) for f in files)
     if not ceilings:
@@ -237,6 +239,17 @@ def draw(files, backend, matrix, name, transposed, folder):
         write(folder / f"configurations_{stem}.json", about | {"gflops_by_threads": sweep})
         print(folder / f"configurations_{stem}.png")
     return True
+
+
+def refuses_empty(tool, folder):
+    """Whether a matrix without non-zeros gets a sentence."""
+    empty = tool | {"rows": [tool["rows"][0] | {"flops": 0}]}
+    (folder / "empty.json").write_text(json.dumps(empty), encoding="utf-8")
+    try:
+        main([str(folder / "empty.json"), "--output", str(folder / "out")])
+    except SystemExit as said:
+        return "no non-zeros" in str(said)
+    return False
 
 
 def self_test():
@@ -264,6 +277,7 @@ def self_test():
         sweep = json.loads((folder / "out" / "configurations_bench_serial.json").read_text())
         good = seen == [("spmv", 0.5, 4.0, True), ("peer", 0.25, 2.0, False)]
         good = good and sweep["gflops_by_threads"] == {"warp": {"128": 2.0}}
+        good = good and refuses_empty(tool, folder)
         picture = folder / "out" / "roofline_bench_serial.png"
         return 0 if good and picture.read_bytes().startswith(b"\x89PNG") else 1
 

@@ -22,7 +22,7 @@ inline device_facts common_facts(std::string_view backend) {
   result.kokkos_version = std::to_string(KOKKOS_VERSION_MAJOR) + "." +
                           std::to_string(KOKKOS_VERSION_MINOR) + "." +
                           std::to_string(KOKKOS_VERSION_PATCH);
-  result.git_revision = git_revision;
+  result.git_revision = git_revision();
   return result;
 }
 

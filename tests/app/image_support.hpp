@@ -44,15 +44,24 @@ std::vector<T> file_values() {
   return values;
 }
 
+// Spacing 1 mm where `fields` say none.
 inline std::string metaimage(std::string const& fields, std::string const& type = "MET_SHORT",
                              std::string const& size = "2 3 4") {
+  std::string const spacing =
+      fields.find("ElementSpacing") == std::string::npos ? "ElementSpacing = 1 1 1\n" : "";
   return "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n" +
-         fields + "DimSize = " + size + "\nElementType = " + type + "\nElementDataFile = LOCAL\n";
+         spacing + fields + "DimSize = " + size + "\nElementType = " + type +
+         "\nElementDataFile = LOCAL\n";
 }
 
+// The same.
 inline std::string nrrd(std::string const& fields, std::string const& sizes = "2 3 4") {
+  std::string const spacing =
+      fields.find("spac") == std::string::npos && fields.find("Spac") == std::string::npos
+          ? "space directions: (1,0,0) (0,1,0) (0,0,1)\n"
+          : "";
   return "NRRD0004\ntype: short\ndimension: 3\nspace: left-posterior-superior\nsizes: " + sizes +
-         "\nendian: little\nencoding: raw\n" + fields + "\n";
+         "\nendian: little\nencoding: raw\n" + spacing + fields + "\n";
 }
 
 // A NIfTI-1 header for 2 x 3 x 4 shorts.

@@ -37,6 +37,24 @@ expect 2 'no volume' project --geometry "$cone" --png x.png
 expect 2 'nothing to write' project "${phantom[@]}" --geometry "$cone"
 expect 2 'choose one of those' info --backend tpu
 expect 2 'Value 0 not in range' verify --threads 3,0
+# Kokkos would abort beyond 512 threads, and where its environment holds no number.
+expect 2 'Value 513 not in range' verify --threads 3,513
+for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --png x.png" 'demo --output demo' \
+  'matrix generate pencil-beams --size 16 --output x.h5' 'matrix info x.h5' 'matrix apply x.h5 --output y.h5' 'matrix bench x.h5'; do
+  # shellcheck disable=SC2086
+  expect 2 'Value 513 not in range 0 to 512' $command --threads 513
+done
+for setting in OMP_NUM_THREADS=1000 OMP_NUM_THREADS=0 OMP_NUM_THREADS=1000,2 KOKKOS_NUM_THREADS=abc KOKKOS_NUM_THREADS= \
+  KOKKOS_NUM_THREADS=513 KOKKOS_NUM_THREADS=-1; do
+  tool=(env "$setting" "$iso")
+  for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --png x.png" 'verify --repeats 1'; do
+    # shellcheck disable=SC2086
+    expect 2 "environment variable ${setting%%=*} is '${setting#*=}' .a whole number from 1 to 512" $command
+  done
+done
+tool=(env OMP_NUM_THREADS=2,1 KOKKOS_NUM_THREADS=2 "$iso")
+expect 0 'processor' info --no-ceilings
+tool=("$iso")
 expect 2 "'frob' is not known \\(there are .*demo, info, .*project, verify\\)" frob
 expect 2 "'frob' is not known" frob --help
 for width in 0 -1 1e-300 1e300 nan inf wide; do
@@ -52,7 +70,7 @@ sed 's/"source_axis_mm": 1000/"source_axis_mm": -1/' "$cone" >bad.json
 expect 2 "'bad.json'.*/source_axis_mm is -1.*mm" project "${phantom[@]}" --geometry bad.json --png x.png
 sed 's/"pixels"/"pixel"/' "$cone" >bad.json
 expect 2 "'bad.json'.*/detector/pixel" project "${phantom[@]}" --geometry bad.json --png x.png
-printf 'NDims = 3\nDimSize = 1024 1024 1024\nElementType = MET_FLOAT\nElementDataFile = LOCAL\nxx' >lies.mha
+printf 'NDims = 3\nDimSize = 1024 1024 1024\nElementSpacing = 1 1 1\nElementType = MET_FLOAT\nElementDataFile = LOCAL\nxx' >lies.mha
 expect 2 "'lies.mha'.*truncated" project --volume lies.mha --geometry "$cone" --png x.png
 expect 2 "'none.nrrd'" project --volume none.nrrd --geometry "$cone" --png x.png
 expect 2 "ending '.jpg'" project "${phantom[@]}" --geometry "$cone" --output x.jpg
@@ -114,6 +132,33 @@ grep -q '"machine"' piped.json || fail 'nothing came through the pipe'
 "$iso" info --no-ceilings --json /dev/stdout >both.txt
 grep -q 'processor' both.txt && grep -q '"machine"' both.txt || fail '/dev/stdout does not get both'
 "$iso" info --no-ceilings --json /dev/stdout | grep -q '"machine"' || fail '/dev/stdout as a pipe gets nothing'
+# Every subcommand into a pipe, by each of its names; one file named twice is seen all the same.
+"$iso" matrix generate pencil-beams --size 16 --output pipe.h5 >generate.txt 2>&1 || fail "matrix generate: $(cat generate.txt)"
+for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --png pipe.png" 'verify --backend serial --repeats 1' \
+  'demo --size 8 --views 1 --backend serial --output demo' 'matrix generate pencil-beams --size 16 --output generated.h5' 'matrix info pipe.h5' \
+  'matrix convert pipe.h5 converted.h5' 'matrix apply pipe.h5 --output y.h5'; do
+  # shellcheck disable=SC2086
+  "$iso" $command --json /dev/stdout 2>pipe.err | grep -q '"isocenter"' ||
+    fail "iso $command --json /dev/stdout | grep: $(cat pipe.err)"
+  # shellcheck disable=SC2086
+  "$iso" $command --json >(cat >process.txt) >process.out 2>&1 || fail "iso $command --json >(cat): $(cat process.out)"
+  for ((i = 0; i < 50; ++i)); do
+    grep -q '"isocenter"' process.txt 2>/dev/null && break
+    sleep 0.1
+  done
+  grep -q '"isocenter"' process.txt || fail "iso $command --json >(cat): nothing came"
+  rm -f process.txt
+done
+expect 2 'is named twice' project "${phantom[@]}" --geometry "$cone" --png t.png --json ./t.png
+# Sums beyond the largest float: said and counted.
+{
+  printf 'NDims = 3\nDimSize = 2 2 2\nElementSpacing = 9 9 9\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n'
+  printf '\xe6\xb1\x61\x7f%.0s' 1 2 3 4 5 6 7 8
+} >large.mha
+expect 0 '[1-9][0-9]* of [0-9]+ pixels are not finite' project --volume large.mha --centre --geometry "$cone" \
+  --png large.png --json large.json
+grep -qE '"not_finite": [1-9]' large.json || fail 'large.json does not count what is not finite'
+
 if [ -c /dev/full ]; then
   expect 2 "'/dev/full' cannot be written .No space" info --no-ceilings --json /dev/full
   [ -c /dev/full ] || fail 'a device was replaced'
@@ -130,6 +175,12 @@ expect 0 'processor' info --no-ceilings --json info.json
 grep -q '"machine"' info.json || fail 'info.json has no machine'
 expect 0 'bits: ' verify --repeats 1 --threads 3 --json verify.json
 "$check_report" verify.json any "$table" || fail 'verify.json'
+# The checker notices an error that is too large, and one that is no number.
+for error in 0.01 '"nan"' null; do
+  sed -E "0,/\"error\": [0-9]/s/\"error\": [0-9.e+-]+/\"error\": $error/" verify.json >wrong.json
+  cmp -s verify.json wrong.json && fail 'verify.json has no error to change'
+  "$check_report" wrong.json any 2>wrong.txt && fail "an error of $error passes"
+done
 expect 0 'nothing to compare' verify --backend serial --repeats 1 --json one.json
 "$check_report" one.json null || fail 'one.json'
 expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json

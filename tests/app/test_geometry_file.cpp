@@ -126,7 +126,11 @@ TEST_CASE("what is not JSON, or too large for a number, is refused") {
   auto text = cone().dump();
   text.replace(text.find("1000"), 4, "1e999");
   CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }),
-              {"g.json", "not JSON", "1e999"}));
+              {"g.json", "/source_detector_mm", "1e999"}));
+  CHECK(names(refusal([] {
+                files::parse_geometry(R"({"views": [{"a": 1}, {"b": [1, 2, -1e400]}]})", "g.json");
+              }),
+              {"g.json", "/views/1/b/2", "-1e400"}));
   CHECK(names(refusal([] { files::read_geometry("/no/such/g.json"); }),
               {"/no/such/g.json", "cannot be opened"}));
 }
@@ -138,8 +142,7 @@ TEST_CASE("what is wrong with JSON is said with line and column, without the par
   CHECK(
       said_of("{\n  \"type\": }") ==
       "'g.json': is not JSON (line 2, column 11: unexpected '}'; expected '[', '{', or a literal)");
-  for (std::string const text :
-       {"", "{", "[1,", "{\"a\" 1}", "{\"a\": 1e999}", "nul", "\"\xff\"", "{} {}"}) {
+  for (std::string const text : {"", "{", "[1,", "{\"a\" 1}", "nul", "\"\xff\"", "{} {}"}) {
     CAPTURE(text);
     CHECK(names(said_of(text), {"g.json", "is not JSON ("}));
     CHECK(said_of(text).find("json.exception") == std::string::npos);
@@ -194,6 +197,16 @@ TEST_CASE("lengths that would vanish in a product are refused by name") {
   }
   CHECK(with(cone(), "/source_axis_mm", 1e-6).empty());
   CHECK(with(vectors(), "/views/0/u_step_mm", {0, 1e-6, 0}).empty());
+}
+
+TEST_CASE("steps that do not span a detector are refused by file and field") {
+  auto document = vectors();
+  document["views"].push_back(document["views"][0]);
+  document["views"][1]["v_step_mm"] = {0, -2.5, 0};
+  CHECK(names(said(document),
+              {"g.json", "/views/1/v_step_mm", "[0,-2.5,0]", "u_step_mm", "[0,1,0]"}));
+  document["views"][1]["v_step_mm"] = {0, -2.5, 1e-6};
+  CHECK(said(document).empty());
 }
 
 TEST_CASE("the examples are complete and valid") {

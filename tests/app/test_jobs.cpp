@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <optional>
+
 namespace files = iso::files;
 namespace jobs = iso::jobs;
 
@@ -101,6 +104,21 @@ TEST_CASE("a job stops where it is asked to, and tells how far it is") {
   watch.progress = nullptr;
   watch.cancelled = [] { return true; };
   CHECK_THROWS_AS(jobs::project(request, watch), iso::cancelled);
+}
+
+TEST_CASE("records that agree on what is no number do not pass") {
+  jobs::record good;
+  good.error = 1e-7;
+  jobs::record without;
+  CHECK(jobs::judge({good, without}, 2) == std::optional(true));
+  CHECK(jobs::judge({good, without}, 1) == std::nullopt);
+  for (double const error :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    auto bad = good;
+    bad.error = error;
+    CHECK(jobs::judge({good, bad}, 2) == std::optional(false));
+    CHECK(jobs::judge({bad}, 1) == std::optional(false));
+  }
 }
 
 TEST_CASE("unknown names are refused with the choices") {

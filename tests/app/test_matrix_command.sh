@@ -105,11 +105,56 @@ END
   # Twice the same column in a row is a matrix, but no Matrix Market file.
   expect 2 '\(0, 1\) stands there twice' convert noted.h5 twice.mtx
   [ ! -e twice.mtx ] || fail 'twice.mtx was written'
+  # Numbers that no double is, and a column that no matrix has, are named as the file holds them.
+  "$ISO_TEST_PYTHON" - <<'END' || fail 'python'
+import h5py, numpy as np
+def write(name, data, column=1):
+    with h5py.File(name, "w") as f:
+        f.attrs["format"] = "csr"
+        f["data"] = np.array([1, data], np.asarray(data).dtype)
+        f["indices"] = np.array([0, column], np.asarray(column).dtype)
+        f["indptr"] = np.array([0, 2, 2], "<i8")
+        f["shape"] = np.array([2, 3], "<i8")
+write("digits.h5", np.int64(2**53 + 1))
+write("unsigned.h5", np.uint64(2**64 - 1))
+write("even.h5", np.int64(-2**60 - 2**20))
+write("unsigned_even.h5", np.uint64(2**63))
+write("long.h5", np.longdouble(1) + np.longdouble(2) ** -60)
+write("short.h5", np.longdouble(0.1))
+write("column.h5", np.float64(1), np.int64(3000000000))
+write("unsigned_column.h5", np.float64(1), np.uint32(4000000000))
+with h5py.File("long_x.h5", "w") as f:
+    f["values"] = np.array([1, 2**53 + 1], "<i8")
+END
+  expect 2 'number 1 of dataset /data is 9007199254740993 .*no double' info digits.h5
+  expect 2 'number 1 of dataset /data is 18446744073709551615 .*no double' info unsigned.h5
+  expect 2 'number 1 of dataset /data is 1.0000000000000000009 .*no double' info long.h5
+  expect 2 'number 1 of dataset /values is 9007199254740993 .*no double' apply even.h5 --x long_x.h5 --json -
+  for name in even unsigned_even short; do
+    expect 0 '2 non-zeros' info $name.h5
+  done
+  expect 0 'double values' convert even.h5 even.mtx
+  [ "$(tail -1 even.mtx)" = '1 2 -1152921504607895600' ] || grep -q -- '1 2 -1.1529215046078956e+18' even.mtx ||
+    fail "even.mtx: $(tail -1 even.mtx)"
+  expect 2 'entry 1 is in column 3000000000 ' info column.h5
+  expect 2 'entry 1 is in column 4000000000 ' info unsigned_column.h5
 fi
+for value in 1e-400 -1e-400; do
+  printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 %s\n' $value >tiny_value.mtx
+  expect 2 "line 3: '$value' is too small for a double" info tiny_value.mtx
+done
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1e400\n' >huge_value.mtx
+expect 2 "line 3: '1e400' is too large for a double" info huge_value.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5e-324\n' >least.mtx
+expect 0 '1 non-zeros' info least.mtx
+printf '%%%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 9007199254740993\n' >whole.mtx
+expect 2 "line 3: '9007199254740993' is no double" info whole.mtx
 
 # Pencil beams.
 expect 0 'cut off: beyond 3.03' generate pencil-beams --size 24 --spacing 6 --output p.h5
 expect 0 'spots, layer by layer' info p.h5
+
+expect 0 'warning: .*no non-zeros' generate pencil-beams --size 4 --spacing 1e6 --output none.h5
 
 # Products: the same bits in every format and on every backend; alpha, beta and A^T.
 y=$(hash_of apply p.h5 --output y.h5)
@@ -123,6 +168,11 @@ done
 for key in '"format": "csr32"' '"hash"' '"time_ms"' '"bytes_per_entry"'; do
   "$iso" matrix apply p.h5 --format csr --json - 2>/dev/null | grep -q "$key" || fail "apply's JSON has no $key"
 done
+for sum in automatic ordered order-free; do
+  used=${sum/automatic/order-free}
+  "$iso" matrix apply p.h5 --sum $sum --json - 2>/dev/null | grep -q "\"sum\": \"$used\"" || fail "--sum $sum: JSON"
+done
+"$iso" matrix apply f.h5 --json - 2>/dev/null | grep -q '"sum": "ordered"' || fail "apply's sum of float values"
 expect 0 'hash' apply p.h5 --transpose --x y.h5 --output g.h5
 expect 0 'hash' apply p.h5 --x g.h5 --output y2.h5 --sum ordered
 expect 0 'hash' apply p.h5 --alpha 0 --beta 2 --y y.h5 --output twice.h5
@@ -145,7 +195,7 @@ fi
 expect 0 'half grouped4x8 order-free +serial .* [0-9.]+ %' bench p.h5 --backend serial --seconds 0 --json bench.json
 expect 0 'bits: agree' bench p.h5 --transpose --seconds 0
 # Values that half, and even float, does not hold.
-printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 131072\n1 3 -786432\n2 2 0.5\n' >large.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 131072\n1 3 -524288\n2 2 0.5\n' >large.mtx
 expect 0 'values exceed what half holds: it has each row divided' bench large.mtx --seconds 0
 expect 0 'half grouped.* 0.00e\+00' bench large.mtx --seconds 0
 printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e60\n1 2 2e60\n' >huge.mtx
@@ -153,5 +203,44 @@ expect 0 'values exceed what float holds: .* no vectors of float' bench huge.mtx
 for key in '"bits_agree": true' '"share_of_ceiling"' '"ceilings"' '"chosen": true'; do
   grep -q "$key" bench.json || fail "bench.json has no $key"
 done
+
+# All of the files that a run writes, or none: /dev/full takes nothing.
+for command in "apply p.h5 --output" "generate prostate-1 --factor 0.001 --output" "convert p.h5"; do
+  # shellcheck disable=SC2086
+  expect 2 "'/dev/full' cannot be written" $command whole.h5 --json /dev/full
+  [ ! -e whole.h5 ] || fail "$command: whole.h5 was left"
+  rm -f whole.h5
+done
+[ -z "$(ls -A | grep '^\.iso-')" ] || fail "temporary files: $(ls -A)"
+
+# The error of bench, of one product that rounds: (1 + 2^-11) x, x the double next to the golden ratio,
+# has the 64 bits that a long double holds, and a double 53 of them.
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  printf '%%%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1.00048828125\n' >round.mtx
+  expect 0 'bits: agree' bench round.mtx --seconds 0 --json round.json
+  "$ISO_TEST_PYTHON" - <<'END' || fail "bench's error is not the rounding error"
+import json
+from fractions import Fraction
+exact = (1 + Fraction(1, 2**11)) * Fraction(1 + 0.6180339887498949)
+right = float(abs(Fraction(float(exact)) - exact) / exact)
+assert right > 1e-18
+for row in json.load(open("round.json"))["rows"]:
+    if row["values"] == "double" and row["sum"] == "ordered":
+        assert abs(row["error"] - right) < 1e-9 * right, (row, right)
+END
+fi
+
+# x and y of 2^31 - 1 columns, on both sides of 34 GB: refused before they are made.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2147483647 2\n1 1 1\n2 2147483647 1\n' >wide.mtx
+if [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -lt 33000000 ]; then
+  for command in "apply wide.mtx --output y.h5" "apply wide.mtx --transpose --output y.h5" \
+    "bench wide.mtx --seconds 0" "bench wide.mtx --transpose --seconds 0"; do
+    for backend in serial default; do
+      # shellcheck disable=SC2086
+      expect 3 'bytes do not fit the memory' $command --backend $backend
+    done
+  done
+fi
+expect 0 '2 rows x 2147483647 columns, 2 non-zeros' info wide.mtx
 
 finish

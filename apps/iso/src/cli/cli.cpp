@@ -157,7 +157,10 @@ int run_unflushed(int argc, char const* const* argv) {
     return unknown != success ? unknown : (app.exit(failure), bad_input);
   }
   watch_for_interrupts();
-  return guarded(commands.at(app.get_subcommands().front()->get_name()));
+  return guarded([&] {
+    check_environment();
+    return commands.at(app.get_subcommands().front()->get_name())();
+  });
 }
 
 }  // namespace

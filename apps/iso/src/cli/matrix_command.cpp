@@ -135,8 +135,12 @@ int run_generate(matrix_options& options) {
   jobs::session const session(options.common.threads);
   request.backend = one_backend(options.common.backend);
   auto const result = jobs::generate_matrix(request, terminal_observer());
+  std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    files::write_matrix(options.output, result.matrix);
+    outputs.push_back(files::prepare_matrix(options.output, result.matrix));
+  }
+  if (result.facts.nonzeros == 0) {
+    spdlog::warn("the matrix has no non-zeros (no dose reaches the middle of a voxel)");
   }
   if (options.common.json_file != "-") {
     fmt::print("{} on {} in {:.4g} ms; hash {}\n", request.kind, request.backend, result.time_ms,
@@ -154,7 +158,7 @@ int run_generate(matrix_options& options) {
                    {"values", request.values}, {"hash", result.hash},
                    {"time_ms", result.time_ms}};
   document["matrix"] = to_json(result.facts);
-  write_json(options.common.json_file, document);
+  write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }
 
@@ -190,7 +194,8 @@ int run_convert(matrix_options const& options) {
   if (options.values != "keep") {
     counts = jobs::convert_values(matrix, options.values);
   }
-  files::write_matrix(options.output, matrix);
+  std::vector<files::atomic_file> outputs;
+  outputs.push_back(files::prepare_matrix(options.output, matrix));
   if (files::ending(options.output) == ".mtx" && !matrix.notes.empty()) {
     spdlog::warn("'{}': Matrix Market has no attributes; those of '{}' are left out",
                  options.output, options.input);
@@ -206,12 +211,14 @@ int run_convert(matrix_options const& options) {
     fmt::print("'{}': {} rows x {} columns, {} non-zeros, {} values; hash {}\n", options.output,
                matrix.rows, matrix.columns, matrix.entries(), kind_of(matrix), hash);
   }
-  write_json(options.common.json_file, {{"isocenter", ISO_VERSION},
-                                        {"operation", "matrix convert"},
-                                        {"values", kind_of(matrix)},
-                                        {"hash", hash},
-                                        {"lost", counts.lost},
-                                        {"subnormal", counts.subnormal}});
+  write_json(options.common.json_file,
+             {{"isocenter", ISO_VERSION},
+              {"operation", "matrix convert"},
+              {"values", kind_of(matrix)},
+              {"hash", hash},
+              {"lost", counts.lost},
+              {"subnormal", counts.subnormal}},
+             std::move(outputs));
   return success;
 }
 
@@ -297,17 +304,6 @@ std::string one_backend(std::string const& choice) {
     throw invalid_argument(fmt::format("--backend '{}' (matrix runs on one) name one", choice));
   }
   return chosen.front();
-}
-
-void check_distinct(std::vector<std::string> const& files) {
-  for (auto a = files.begin(); a != files.end(); ++a) {
-    for (auto b = a + 1; b != files.end(); ++b) {
-      if (!a->empty() && !b->empty() && fs::weakly_canonical(*a) == fs::weakly_canonical(*b)) {
-        throw file_error(fmt::format(
-            "'{}' is named twice (one would overwrite the other) give each its own name", *b));
-      }
-    }
-  }
 }
 
 command add_matrix(CLI::App& app) {

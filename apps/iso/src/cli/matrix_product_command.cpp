@@ -53,23 +53,26 @@ int run_apply(product_options& options) {
   }
   auto const matrix = files::read_matrix(options.input);
   auto const result = jobs::apply_matrix(matrix, request, terminal_observer());
+  std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    files::write_vector(options.output, result.y);
+    outputs.push_back(files::prepare_vector(options.output, result.y));
   }
   if (options.common.json_file != "-") {
     fmt::print("{} numbers by {} on {}, {:.3g} bytes a non-zero, in {:.4g} ms; hash {}\n",
                result.y.size(), result.format, request.backend, result.bytes_per_entry,
                result.time_ms, result.hash);
   }
-  write_json(options.common.json_file, {{"isocenter", ISO_VERSION},
-                                        {"operation", "matrix apply"},
-                                        {"backend", request.backend},
-                                        {"format", result.format},
-                                        {"sum", request.sum},
-                                        {"size", result.y.size()},
-                                        {"bytes_per_entry", result.bytes_per_entry},
-                                        {"time_ms", result.time_ms},
-                                        {"hash", result.hash}});
+  write_json(options.common.json_file,
+             {{"isocenter", ISO_VERSION},
+              {"operation", "matrix apply"},
+              {"backend", request.backend},
+              {"format", result.format},
+              {"sum", result.sum},
+              {"size", result.y.size()},
+              {"bytes_per_entry", result.bytes_per_entry},
+              {"time_ms", result.time_ms},
+              {"hash", result.hash}},
+             std::move(outputs));
   return success;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace iso::cli {
 namespace {
@@ -21,13 +22,19 @@ json nullable(std::optional<T> const& value) {
   return value ? json(*value) : json(nullptr);
 }
 
+// JSON has no NaN, and null says that there is no error.
+json error_of(jobs::record const& r) {
+  return r.error && !std::isfinite(*r.error) ? json(fmt::format("{}", *r.error))
+                                             : nullable(r.error);
+}
+
 json to_json(jobs::record const& r) {
   json object = {{"operation", r.operation},
                  {"functions", r.functions},
                  {"backend", r.backend},
                  {"precision", r.precision},
                  {"hash", r.hash},
-                 {"error", nullable(r.error)},
+                 {"error", error_of(r)},
                  {"time_ms", nullable(r.time_ms)},
                  {"share_of_ceiling", nullable(r.share_of_ceiling)},
                  {"runs", r.runs},
@@ -127,6 +134,10 @@ void print_records(jobs::report const& report) {
 
 void print_verdict(jobs::report const& report) {
   for (auto const& r : report.records) {
+    if (r.error && !std::isfinite(*r.error)) {
+      fmt::print("{} {} {}: its error is {}: some of its values are no finite numbers\n",
+                 r.operation, r.backend, r.precision, *r.error);
+    }
     for (auto const& d : r.disagreements) {
       fmt::print("{} {} {} ({}): element {} is {}, expected {}: {} ulp apart; {} elements differ\n",
                  r.operation, r.backend, r.precision, d.run, d.where.index, d.where.found,
@@ -139,7 +150,8 @@ void print_verdict(jobs::report const& report) {
   if (!report.bits_agree) {
     fmt::print("bits: one backend ran, and agreed with itself; nothing to compare it with\n");
   } else {
-    fmt::print("bits: {}\n", *report.bits_agree ? "agree on every backend" : "DIFFER");
+    fmt::print("bits: {}\n",
+               *report.bits_agree ? "agree on every backend" : "DIFFER, or are no numbers");
   }
 }
 

@@ -60,19 +60,8 @@ void check_outputs(project_options const& options) {
   for (auto const& file : {options.output, options.png, options.common.json_file}) {
     check_writable(file);
   }
-  std::vector<std::string> const names = {options.output, options.png, options.common.json_file,
-                                          options.geometry, options.volume};
-  for (std::size_t a = 0; a < 3; ++a) {
-    for (std::size_t b = a + 1; b < names.size(); ++b) {
-      if (!names[a].empty() && !names[b].empty() &&
-          fs::weakly_canonical(names[a]) == fs::weakly_canonical(names[b])) {
-        throw file_error(
-            fmt::format("'{}' is named twice (one would overwrite the other) give each "
-                        "its own name",
-                        names[a]));
-      }
-    }
-  }
+  check_distinct(
+      {options.output, options.png, options.common.json_file, options.geometry, options.volume});
 }
 
 void read_inputs(project_options& options) {
@@ -113,6 +102,22 @@ std::array<double, 2> pitch_of(files::geometry_description const& g) {
   return {length(g.views[0].u_step), length(g.views[0].v_step)};
 }
 
+// Voxels near the largest number overflow in a sum.
+template <class T>
+std::int64_t count_not_finite(std::vector<T> const& values) {
+  return std::count_if(values.begin(), values.end(), [](T x) { return !std::isfinite(x); });
+}
+
+std::int64_t warn_not_finite(jobs::projection_result const& result) {
+  auto const count =
+      std::visit([](auto const& values) { return count_not_finite(values); }, result.values);
+  if (count > 0) {
+    spdlog::warn("{} of {} pixels are not finite (the sums are too large) scale the volume down",
+                 count, result.extent[0] * result.extent[1] * result.extent[2]);
+  }
+  return count;
+}
+
 template <class T>
 void write_projections(project_options const& options, jobs::projection_result const& result,
                        std::vector<T> const& values) {
@@ -151,10 +156,11 @@ int run_project(project_options& options) {
   }
   request.backend = chosen.front();
   auto const result = jobs::project(request, terminal_observer());
-  json document = {
-      {"isocenter", ISO_VERSION}, {"operation", "project"},     {"method", request.method},
-      {"sum", request.sum},       {"backend", request.backend}, {"precision", request.precision},
-      {"extent", result.extent},  {"hash", result.hash},        {"time_ms", result.time_ms}};
+  json document = {{"isocenter", ISO_VERSION},   {"operation", "project"},
+                   {"method", request.method},   {"sum", request.sum},
+                   {"backend", request.backend}, {"precision", request.precision},
+                   {"extent", result.extent},    {"not_finite", warn_not_finite(result)},
+                   {"hash", result.hash},        {"time_ms", result.time_ms}};
   std::string const text =
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], request.method, request.backend,

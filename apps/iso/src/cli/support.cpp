@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <system_error>
 
 namespace iso::cli {
 namespace {
@@ -51,7 +53,7 @@ void add_common(CLI::App& app, common_options& options, char const* preset) {
 
 void add_threads(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, most_threads))
       ->capture_default_str();
 }
 
@@ -73,13 +75,62 @@ jobs::observer terminal_observer() {
   return watch;
 }
 
-void write_json(std::string const& file, json const& document) {
+void write_json(std::string const& file, json const& document) { write_json(file, document, {}); }
+
+void write_json(std::string const& file, json const& document,
+                std::vector<files::atomic_file> outputs) {
   // Text of a file or a path may be no UTF-8: what is not becomes U+FFFD.
   auto const text = document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (!file.empty() && file != "-") {
+    outputs.push_back(files::prepare_text(file, text));
+  }
+  files::atomic_file::commit_all(outputs);
   if (file == "-") {
     fmt::print("{}", text);
-  } else if (!file.empty()) {
-    files::write_text(file, text);
+  }
+}
+
+void check_environment() {
+  for (auto const* const name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
+    if (char const* const value = std::getenv(name)) {
+      // OpenMP takes a list, one number a level; the first is the one that counts here.
+      std::string_view const text(value);
+      auto const first = text.substr(0, text.find(','));
+      int threads = 0;
+      auto const [end, failure] =
+          std::from_chars(first.data(), first.data() + first.size(), threads);
+      if (failure != std::errc{} || end != first.data() + first.size() || threads < 1 ||
+          threads > most_threads) {
+        throw invalid_argument(
+            fmt::format("environment variable {} is '{}' (a whole number from 1 to {} is "
+                        "expected) set it so, or unset it",
+                        name, text, most_threads));
+      }
+    }
+  }
+}
+
+namespace {
+
+// A descriptor that is a pipe has a name that leads nowhere: then the name itself is compared.
+std::filesystem::path one_name(std::filesystem::path const& file) {
+  std::error_code failure;
+  // Absolute first: of what is not there yet, weakly_canonical leaves a relative name relative.
+  auto const whole = std::filesystem::absolute(file, failure);
+  auto const name = std::filesystem::weakly_canonical(whole, failure);
+  return failure ? whole.lexically_normal() : name;
+}
+
+}  // namespace
+
+void check_distinct(std::vector<std::string> const& files) {
+  for (auto a = files.begin(); a != files.end(); ++a) {
+    for (auto b = a + 1; b != files.end(); ++b) {
+      if (!a->empty() && !b->empty() && one_name(*a) == one_name(*b)) {
+        throw file_error(fmt::format(
+            "'{}' is named twice (one would overwrite the other) give each its own name", *b));
+      }
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 //! What the subcommands share: options, progress, output.
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
@@ -34,6 +35,9 @@ struct common_options {
   int threads = 0;
 };
 
+/// Kokkos aborts beyond it.
+constexpr int most_threads = 512;
+
 /// --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
@@ -47,6 +51,9 @@ void watch_for_interrupts();
 
 /// Writes `document` to `file` ("-" is standard output; nothing where it is empty).
 void write_json(std::string const& file, json const& document);
+/// The same, together with `outputs`: all of these files or, as far as that can be, none.
+void write_json(std::string const& file, json const& document,
+                std::vector<files::atomic_file> outputs);
 json to_json(std::vector<jobs::backend_facts> const& machine);
 json to_json(jobs::report const& report);
 
@@ -54,6 +61,13 @@ json to_json(jobs::report const& report);
 void print_machine(std::vector<jobs::backend_facts> const& machine);
 void print_records(jobs::report const& report);
 void print_verdict(jobs::report const& report);
+
+/// Throws iso::invalid_argument where an environment variable asks for threads that Kokkos, which
+/// would abort, does not start.
+void check_environment();
+
+/// Throws iso::file_error where two of the names, of which some may be empty, are one file's.
+void check_distinct(std::vector<std::string> const& files);
 
 /// Throws iso::file_error unless `file` can be written: its folder exists and takes new files, and
 /// the name is not a folder's. Nothing is checked where it is empty or "-".

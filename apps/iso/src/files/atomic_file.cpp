@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace iso::files {
@@ -133,6 +134,13 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
   refuse_to_write(target_, " check that its folder exists and is yours");
 }
 
+atomic_file::atomic_file(atomic_file&& from) noexcept
+    : target_(std::move(from.target_)),
+      place_(std::move(from.place_)),
+      temporary_(std::move(from.temporary_)),
+      replaces_(from.replaces_),
+      renamed_(std::exchange(from.renamed_, true)) {}
+
 atomic_file::~atomic_file() {
   if (!renamed_) {
     std::error_code ignored;
@@ -151,12 +159,22 @@ void atomic_file::check_written(std::uintmax_t bytes) const {
   }
 }
 
-void atomic_file::commit() {
-  if (!replaces_) {
-    copy_into(target_, place_, temporary_);
-    return;
+void atomic_file::commit_all(std::span<atomic_file> files) {
+  for (auto const& file : files) {
+    if (!file.replaces_) {
+      copy_into(file.target_, file.place_, file.temporary_);
+    } else {
+      sync_to_disk(file.temporary_);
+    }
   }
-  sync_to_disk(temporary_);
+  for (auto& file : files) {
+    if (file.replaces_) {
+      file.rename();
+    }
+  }
+}
+
+void atomic_file::rename() {
   std::error_code failure;
   fs::rename(temporary_, place_, failure);
   if (failure) {
@@ -167,7 +185,7 @@ void atomic_file::commit() {
   sync_to_disk(place_.parent_path().empty() ? fs::path(".") : place_.parent_path());
 }
 
-void write_text(fs::path const& target, std::string_view text) {
+atomic_file prepare_text(fs::path const& target, std::string_view text) {
   atomic_file file(target);
   std::ofstream out(file.temporary(), std::ios::binary);
   out.write(text.data(), std::streamsize(text.size()));
@@ -175,7 +193,11 @@ void write_text(fs::path const& target, std::string_view text) {
   if (!out) {
     throw file_error(fmt::format("'{}' cannot be written (is the disk full?)", target.string()));
   }
-  file.commit();
+  return file;
+}
+
+void write_text(fs::path const& target, std::string_view text) {
+  prepare_text(target, text).commit();
 }
 
 std::string read_text(fs::path const& source, std::size_t most) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Numbers that are not finite, and numbers that no double is.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace iso::files::detail {
 
@@ -27,6 +29,18 @@ auto first_not_finite(Values const& values, std::array<std::int64_t, 3> const& n
     }
   }
   return std::optional<result>();
+}
+
+/// Whether a double has the same value; of a long double that is not finite, whether it stays so.
+template <class T>
+bool is_double(T number) {
+  auto const near = static_cast<double>(number);
+  if constexpr (std::is_integral_v<T>) {
+    __extension__ using wide = __int128;
+    return static_cast<wide>(near) == static_cast<wide>(number);
+  } else {
+    return static_cast<T>(near) == number || !std::isfinite(number);
+  }
 }
 
 }  // namespace iso::files::detail

@@ -218,6 +218,9 @@ json parse(std::string_view text, std::string const& name) {
   };
   try {
     return json::parse(text, watch);
+  } catch (json::out_of_range const& failure) {
+    detail::refuse(name, fmt::format("field {} is no number that a computer can hold ({})",
+                                     open.pointer(), plain_sentence(failure.what())));
   } catch (json::exception const& failure) {
     detail::refuse(name, fmt::format("is not JSON ({})", plain_sentence(failure.what())));
   }
@@ -240,6 +243,11 @@ std::vector<double> read_angles(json const& node) {
     angles.push_back(radians(first + range * double(i) / double(count)));
   }
   return angles;
+}
+
+// As the library's geometry asks: their cross product vanishes.
+bool are_parallel(std::array<double, 3> const& u, std::array<double, 3> const& v) {
+  return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
 }
 
 view_description read_view(std::string const& name, json const& node, ray_kind rays,
@@ -274,6 +282,12 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
   view.detector_origin = node.at("detector_origin_mm").get<std::array<double, 3>>();
   view.u_step = node.at("u_step_mm").get<std::array<double, 3>>();
   view.v_step = node.at("v_step_mm").get<std::array<double, 3>>();
+  if (are_parallel(view.u_step, view.v_step)) {
+    detail::refuse(name,
+                   fmt::format("field /views/{}/v_step_mm is {} (expected: not parallel to "
+                               "u_step_mm, {}: they must span the detector)",
+                               index, node.at("v_step_mm").dump(), node.at("u_step_mm").dump()));
+  }
   return view;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
 #include "hdf5_attributes.hpp"
 #include "image_header.hpp"
 
@@ -95,12 +96,67 @@ std::vector<T> read_all(source const& from, hid_t dataset, char const* name, hid
   return values;
 }
 
-// Numbers that the wanted type cannot hold become its largest, which no matrix accepts.
-template <class T>
-std::vector<T> read_integers(source const& from, char const* name) {
+// Numbers beyond 2^63 become the largest, which no matrix accepts.
+std::vector<std::int64_t> read_integers(source const& from, char const* name) {
   handle const dataset = open_dataset(from, name);
   expect_integers(from, dataset, name);
-  return read_all<T>(from, dataset, name, sizeof(T) == 4 ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64);
+  return read_all<std::int64_t>(from, dataset, name, H5T_NATIVE_INT64);
+}
+
+std::vector<std::int32_t> read_columns(source const& from, std::int64_t columns) {
+  handle const dataset = open_dataset(from, "indices");
+  expect_integers(from, dataset, "indices");
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose, "dataset /indices has no type");
+  if (H5Tget_precision(type) < (H5Tget_sign(type) == H5T_SGN_NONE ? 32 : 33)) {
+    return read_all<std::int32_t>(from, dataset, "indices", H5T_NATIVE_INT32);
+  }
+  auto const wide = read_all<std::int64_t>(from, dataset, "indices", H5T_NATIVE_INT64);
+  std::vector<std::int32_t> narrow;
+  resize(from, narrow, std::int64_t(wide.size()));
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    if (wide[i] < 0 || wide[i] >= columns) {
+      refuse(from.path, fmt::format("entry {} is in column {} (from 0 to {} of {} columns)", i,
+                                    wide[i], columns - 1, columns));
+    }
+    narrow[i] = std::int32_t(wide[i]);
+  }
+  return narrow;
+}
+
+// Numbers of a type that has more digits than a double, every one of which must be a double.
+template <class T>
+std::vector<double> read_exactly(source const& from, hid_t dataset, char const* name, hid_t type) {
+  auto const wide = read_all<T>(from, dataset, name, type);
+  std::vector<double> values;
+  resize(from, values, std::int64_t(wide.size()));
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    if (!detail::is_double(wide[i])) {
+      refuse(from.path, fmt::format("number {} of dataset /{} is {} (no double has this value) "
+                                    "round the numbers first",
+                                    i, name, wide[i]));
+    }
+    values[i] = double(wide[i]);
+  }
+  return values;
+}
+
+std::vector<double> read_doubles(source const& from, hid_t dataset, char const* name) {
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose,
+                    fmt::format("dataset /{} has no type", name));
+  auto const kind = H5Tget_class(type);
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
+    refuse(from.path,
+           fmt::format("dataset /{} holds no numbers (half, float, double or integers)", name));
+  }
+  if (kind == H5T_INTEGER && H5Tget_precision(type) > 53) {
+    return H5Tget_sign(type) == H5T_SGN_NONE
+               ? read_exactly<std::uint64_t>(from, dataset, name, H5T_NATIVE_UINT64)
+               : read_exactly<std::int64_t>(from, dataset, name, H5T_NATIVE_INT64);
+  }
+  if (kind == H5T_FLOAT && H5Tget_precision(type) > 64) {
+    return read_exactly<long double>(from, dataset, name, H5T_NATIVE_LDOUBLE);
+  }
+  return read_all<double>(from, dataset, name, H5T_NATIVE_DOUBLE);
 }
 
 bool is_half(hid_t type) {
@@ -125,10 +181,7 @@ host_matrix::value_array read_values(source const& from) {
   if (kind == H5T_FLOAT && H5Tget_size(type) <= 4) {
     return read_all<float>(from, dataset, "data", H5T_NATIVE_FLOAT);
   }
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
-    refuse(from.path, "dataset /data holds no numbers (half, float, double or integers)");
-  }
-  return read_all<double>(from, dataset, "data", H5T_NATIVE_DOUBLE);
+  return read_doubles(from, dataset, "data");
 }
 
 void write_array(fs::path const& path, hid_t file, char const* name, hid_t stored, hid_t memory,
@@ -182,18 +235,18 @@ host_matrix read_hdf5_matrix(fs::path const& path) {
                              format));
   }
   matrix.notes.erase("format");
-  auto const shape = read_integers<std::int64_t>(from, "shape");
+  auto const shape = read_integers(from, "shape");
   check_shape(from, shape);
   matrix.rows = shape[0];
   matrix.columns = shape[1];
-  matrix.offsets = read_integers<std::int64_t>(from, "indptr");
-  matrix.indices = read_integers<std::int32_t>(from, "indices");
+  matrix.offsets = read_integers(from, "indptr");
+  matrix.indices = read_columns(from, matrix.columns);
   matrix.values = read_values(from);
   check_matrix(path, matrix);
   return matrix;
 }
 
-void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
+atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   check_matrix(path, matrix);
   auto const value_bytes =
@@ -227,7 +280,7 @@ void write_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
     }
   }
   whole.check_written(bytes);
-  whole.commit();
+  return whole;
 }
 
 void check_vector_ending(fs::path const& path) {
@@ -243,11 +296,7 @@ std::vector<double> read_vector(fs::path const& path) {
   source const from{path, file};
   handle const dataset(path, H5Dopen2(file, "values", H5P_DEFAULT), H5Dclose,
                        "dataset /values is missing (a vector is expected)");
-  handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /values has no type");
-  if (H5Tget_class(type) != H5T_FLOAT && H5Tget_class(type) != H5T_INTEGER) {
-    refuse(path, "dataset /values holds no numbers (half, float, double or integers)");
-  }
-  auto values = read_all<double>(from, dataset, "values", H5T_NATIVE_DOUBLE);
+  auto values = read_doubles(from, dataset, "values");
   auto const bad =
       std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
   if (bad != values.end()) {
@@ -257,7 +306,7 @@ std::vector<double> read_vector(fs::path const& path) {
   return values;
 }
 
-void write_vector(fs::path const& path, std::vector<double> const& values) {
+atomic_file prepare_vector(fs::path const& path, std::vector<double> const& values) {
   check_vector_ending(path);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   std::uintmax_t const bytes = 8 * values.size();
@@ -273,7 +322,7 @@ void write_vector(fs::path const& path, std::vector<double> const& values) {
     }
   }
   whole.check_written(bytes);
-  whole.commit();
+  return whole;
 }
 
 }  // namespace iso::files

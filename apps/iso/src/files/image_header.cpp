@@ -69,10 +69,21 @@ std::array<std::int64_t, 3> parse_extent(fs::path const& path, std::string_view 
 
 void check_spacing(fs::path const& path, std::string_view field, std::span<double const> spacing) {
   for (double const step : spacing) {
-    if (!(std::isfinite(step) && step > 0)) {
-      refuse(path, fmt::format("header field '{}' holds {} (a spacing must be finite and greater "
-                               "than 0)",
+    if (!(step >= 1e-6 && step <= 1e9)) {
+      refuse(path, fmt::format("header field '{}' holds {} (a spacing in mm, from 1e-6 to 1e9, is "
+                               "expected)",
                                field, step));
+    }
+  }
+}
+
+void check_coordinates(fs::path const& path, std::string_view field,
+                       std::span<double const> coordinates) {
+  for (double const coordinate : coordinates) {
+    if (!(std::abs(coordinate) <= 1e9)) {
+      refuse(path, fmt::format("header field '{}' holds {} (a coordinate in mm, between -1e9 and "
+                               "1e9, is expected)",
+                               field, coordinate));
     }
   }
 }
@@ -109,8 +120,12 @@ std::uint64_t machine_memory() {
 // An inflating reader over the file from `offset` on; gzip and zlib headers are recognised.
 class inflater {
  public:
-  inflater(fs::path const& path, std::int64_t offset)
-      : path_(path), in_(path, std::ios::binary), input_(1 << 18), output_(1 << 18) {
+  inflater(fs::path const& path, std::int64_t offset, streams allowed)
+      : path_(path),
+        allowed_(allowed),
+        in_(path, std::ios::binary),
+        input_(1 << 18),
+        output_(1 << 18) {
     if (!in_ || fs::is_directory(path)) {
       refuse(path, "cannot be opened (no such file, or not readable)");
     }
@@ -155,6 +170,10 @@ class inflater {
   // A gzip file may hold several streams, as parallel compressors write them.
   void finish_stream() {
     ended_ = !has_input();
+    if (!ended_ && allowed_ == streams::one && state_.next_in[0] == 0x1f) {
+      refuse(path_,
+             "holds a second compressed stream (this format has one) compress it in one piece");
+    }
     if (!ended_ && (state_.next_in[0] != 0x1f || inflateReset(&state_) != Z_OK)) {
       refuse(path_,
              "holds bytes after its compressed data (they belong to nothing) fetch or write "
@@ -163,6 +182,7 @@ class inflater {
   }
 
   fs::path path_;
+  streams allowed_;
   std::ifstream in_;
   std::vector<unsigned char> input_;
   std::vector<unsigned char> output_;
@@ -173,12 +193,13 @@ class inflater {
 }  // namespace
 
 std::string inflate_start(fs::path const& path, std::size_t count) {
-  inflater stream(path, 0);
+  inflater stream(path, 0, streams::several);
   return std::string(stream.next().substr(0, count));
 }
 
-std::int64_t inflated_length(fs::path const& path, std::int64_t offset, std::int64_t most) {
-  inflater stream(path, offset);
+std::int64_t inflated_length(fs::path const& path, std::int64_t offset, std::int64_t most,
+                             streams allowed) {
+  inflater stream(path, offset, allowed);
   std::int64_t length = 0;
   for (auto piece = stream.next(); !piece.empty() && length <= most; piece = stream.next()) {
     length += std::int64_t(piece.size());
@@ -211,7 +232,9 @@ void check_length(fs::path const& path, image_header const& header) {
     std::int64_t const before = header.whole_file_deflated ? header.data_offset : 0;
     std::int64_t const skip = header.whole_file_deflated ? 0 : header.data_offset;
     held = std::uint64_t(std::max<std::int64_t>(
-        inflated_length(header.data_file, skip, std::int64_t(claimed) + before) - before, 0));
+        inflated_length(header.data_file, skip, std::int64_t(claimed) + before, header.most) -
+            before,
+        0));
   }
   bool const from_end = header.data_offset < 0;
   if (wide(held) != claimed && !(from_end && wide(held) > claimed)) {

@@ -15,6 +15,7 @@
 namespace iso::files::detail {
 
 enum class storage { plain, deflate };
+enum class streams { one, several };
 
 struct image_header {
   std::array<std::int64_t, 3> extent{};  ///< in the file's order, first fastest
@@ -22,7 +23,9 @@ struct image_header {
   std::filesystem::path data_file;
   std::int64_t data_offset = 0;  ///< bytes before the voxels; -1: they are the last of the file
   storage kind = storage::plain;
+  streams most = streams::several;   ///< compressed streams that the image library reads
   bool whole_file_deflated = false;  ///< the header too lies inside the compressed stream
+  bool has_spacing = true;           ///< the header says the distance of voxels
 };
 
 using files::ending;
@@ -44,9 +47,12 @@ std::vector<double> parse_numbers(std::filesystem::path const& path, std::string
 /// Exactly three whole numbers of at least 1.
 std::array<std::int64_t, 3> parse_extent(std::filesystem::path const& path, std::string_view field,
                                          std::string_view text);
-/// Throws naming `field` unless every number is greater than 0.
+/// Throws naming `field` unless every number lies between 1e-6 and 1e9, a geometry's limits.
 void check_spacing(std::filesystem::path const& path, std::string_view field,
                    std::span<double const> spacing);
+/// Throws naming `field` unless every number lies between -1e9 and 1e9, a geometry's limits.
+void check_coordinates(std::filesystem::path const& path, std::string_view field,
+                       std::span<double const> coordinates);
 /// The header lines of a text header, at most 64 KiB, up to and including the line that `last`
 /// accepts.
 struct text_header {
@@ -60,8 +66,9 @@ std::string_view trimmed(std::string_view text);
 /// First `count` bytes after inflation of the file (gzip or zlib).
 std::string inflate_start(std::filesystem::path const& path, std::size_t count);
 /// Number of bytes that the stream at `offset` inflates to, reading at most one buffer beyond
-/// `most`; throws naming the file where the stream ends early or its check sum is wrong.
+/// `most`; throws naming the file where the stream ends early, its check sum is wrong, or more
+/// streams follow than are allowed.
 std::int64_t inflated_length(std::filesystem::path const& path, std::int64_t offset,
-                             std::int64_t most);
+                             std::int64_t most, streams allowed);
 
 }  // namespace iso::files::detail

@@ -105,9 +105,13 @@ host_matrix read_matrix(fs::path const& path) {
   return format_of(path) == format::hdf5 ? read_hdf5_matrix(path) : read_matrix_market(path);
 }
 
+atomic_file prepare_matrix(fs::path const& path, host_matrix const& matrix) {
+  return format_of(path) == format::hdf5 ? prepare_hdf5_matrix(path, matrix)
+                                         : prepare_matrix_market(path, matrix);
+}
+
 void write_matrix(fs::path const& path, host_matrix const& matrix) {
-  format_of(path) == format::hdf5 ? write_hdf5_matrix(path, matrix)
-                                  : write_matrix_market(path, matrix);
+  prepare_matrix(path, matrix).commit();
 }
 
 void check_matrix_ending(fs::path const& path) { format_of(path); }

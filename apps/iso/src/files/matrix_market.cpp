@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
 #include "image_header.hpp"
 
 #include <iso/core/error.hpp>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -198,15 +200,32 @@ std::int64_t parse_index(line_reader const& lines, std::string_view word, char c
   return *index - 1;
 }
 
+// A number, all of it, whose size no double has.
+bool out_of_range(std::string_view word) {
+  word.remove_prefix(word.starts_with('+') ? 1 : 0);
+  double ignored = 0;
+  auto const [end, failure] = std::from_chars(word.data(), word.data() + word.size(), ignored);
+  return failure == std::errc::result_out_of_range && end == word.data() + word.size();
+}
+
 double parse_value(line_reader const& lines, std::string_view word, field kind) {
   if (kind == field::integer) {
     auto const value = parsed<std::int64_t>(word);
     if (!value) {
       lines.refuse_line(fmt::format("'{}' is not a whole number", word));
     }
+    if (!detail::is_double(*value)) {
+      lines.refuse_line(fmt::format("'{}' is no double (it has too many digits)", word));
+    }
     return double(*value);
   }
   auto const value = parsed<double>(word);
+  if (!value && out_of_range(word)) {
+    bool const small = std::abs(std::strtod(std::string(word).c_str(), nullptr)) < 1;
+    lines.refuse_line(
+        small ? fmt::format("'{}' is too small for a double (write 0, or scale the matrix)", word)
+              : fmt::format("'{}' is too large for a double (scale the matrix)", word));
+  }
   if (!value || !std::isfinite(*value)) {
     lines.refuse_line(fmt::format("'{}' is not a finite number", word));
   }
@@ -304,7 +323,7 @@ host_matrix read_matrix_market(fs::path const& path) {
   return matrix;
 }
 
-void write_matrix_market(fs::path const& path, host_matrix const& matrix) {
+atomic_file prepare_matrix_market(fs::path const& path, host_matrix const& matrix) {
   check_matrix(path, matrix);
   check_readable(path, matrix);
   atomic_file whole(path, std::uintmax_t(matrix.entries()) * 6);
@@ -337,7 +356,7 @@ void write_matrix_market(fs::path const& path, host_matrix const& matrix) {
   if (!out) {
     refuse(path, "cannot be written (is the disk full?)");
   }
-  whole.commit();
+  return whole;
 }
 
 }  // namespace iso::files

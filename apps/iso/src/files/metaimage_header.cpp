@@ -17,6 +17,26 @@ bool names_the_data(std::string_view line) { return line.starts_with("ElementDat
 
 using fields = std::map<std::string, std::string, std::less<>>;
 
+bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; }
+
+// The image library copies names and values into 255 bytes, unchecked.
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_value = 254;
+
+// The image library takes ':' for '=' as well: a name with one in it is a field that we would not
+// see. '|' stands in the tags of DICOM.
+bool is_plain(std::string_view key) {
+  return !key.empty() && key.size() <= longest_name &&
+         key.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|") ==
+             std::string_view::npos;
+}
+
+std::string printable(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return is_control(c) || c == '\t'; }, '?');
+  return text.substr(0, longest_name);
+}
+
 fields parse_fields(fs::path const& path, text_header const& header) {
   fields result;
   for (auto const& line : header.lines) {
@@ -26,7 +46,18 @@ fields parse_fields(fs::path const& path, text_header const& header) {
                                result.size() + 1));
     }
     std::string const key(trimmed(std::string_view(line).substr(0, equals)));
-    if (!result.emplace(key, trimmed(std::string_view(line).substr(equals + 1))).second) {
+    if (!is_plain(key) || std::any_of(line.begin(), line.end(), is_control)) {
+      refuse(path, fmt::format(
+                       "header field '{}' is not a plain name (letters, digits, '_' and '|') with "
+                       "its value in one line",
+                       printable(key)));
+    }
+    auto const value = trimmed(std::string_view(line).substr(equals + 1));
+    if (value.size() > longest_value && key.find('|') == std::string::npos) {
+      refuse(path, fmt::format("header field '{}' has {} characters (at most {} are read)", key,
+                               value.size(), longest_value));
+    }
+    if (!result.emplace(key, value).second) {
       refuse(path, fmt::format("header field '{}' stands there twice", key));
     }
   }
@@ -68,7 +99,7 @@ void check_numbers(fs::path const& path, fields const& all) {
   }
   for (auto const* key : {"Offset", "Position", "Origin", "CenterOfRotation"}) {
     if (auto const found = all.find(key); found != all.end()) {
-      parse_numbers(path, key, found->second, 3);
+      check_coordinates(path, key, parse_numbers(path, key, found->second, 3));
     }
   }
   for (auto const* key : {"TransformMatrix", "Orientation", "Rotation"}) {
@@ -147,6 +178,8 @@ image_header read_metaimage_header(fs::path const& path) {
   header.extent = parse_extent(path, "DimSize", required(path, all, "DimSize"));
   header.bytes_per_voxel = bytes_of(path, required(path, all, "ElementType"));
   check_numbers(path, all);
+  header.most = streams::one;
+  header.has_spacing = all.contains("ElementSpacing") || all.contains("ElementSize");
   if (auto const found = all.find("CompressedData"); found != all.end() && is_true(found->second)) {
     header.kind = storage::deflate;
   }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace iso::files::detail {
 namespace {
@@ -139,6 +140,12 @@ image_header read_nifti_header(fs::path const& path) {
         refuse(path, fmt::format("header fields '{}' hold a number that is not finite", name));
       }
     }
+  }
+  for (auto const& [at, name] :
+       {std::pair{268, "qoffset_x"}, std::pair{272, "qoffset_y"}, std::pair{276, "qoffset_z"},
+        std::pair{292, "srow_x"}, std::pair{308, "srow_y"}, std::pair{324, "srow_z"}}) {
+    double const coordinate = raw.number<float>(std::size_t(at));
+    check_coordinates(path, name, {&coordinate, 1});
   }
   return header;
 }

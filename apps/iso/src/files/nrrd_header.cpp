@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <map>
 
 namespace iso::files::detail {
@@ -15,6 +17,7 @@ bool is_empty(std::string_view line) { return line.empty(); }
 
 using fields = std::map<std::string, std::string, std::less<>>;
 
+// Names in small letters: the image library takes both.
 fields parse_fields(fs::path const& path, text_header const& header) {
   fields result;
   for (std::size_t i = 1; i < header.lines.size(); ++i) {
@@ -27,7 +30,9 @@ fields parse_fields(fs::path const& path, text_header const& header) {
       refuse(path,
              fmt::format("header line {} is not 'field: value' (is this an NRRD file?)", i + 1));
     }
-    std::string const key(trimmed(std::string_view(line).substr(0, colon)));
+    std::string key(trimmed(std::string_view(line).substr(0, colon)));
+    std::transform(key.begin(), key.end(), key.begin(),
+                   [](unsigned char c) { return char(std::tolower(c)); });
     if (!result.emplace(key, trimmed(std::string_view(line).substr(colon + 1))).second) {
       refuse(path, fmt::format("header field '{}' stands there twice", key));
     }
@@ -90,11 +95,25 @@ std::int64_t bytes_of(fs::path const& path, std::string const& type) {
 }
 
 // "(1,0,0) (0,1,0) (0,0,1)": three vectors of three finite numbers.
-void check_vectors(fs::path const& path, std::string_view field, std::string text,
-                   std::size_t count) {
+std::vector<double> parse_vectors(fs::path const& path, std::string_view field, std::string text,
+                                  std::size_t count) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
-  parse_numbers(path, field, text, count);
+  return parse_numbers(path, field, text, count);
+}
+
+// "mm" "mm" "mm": one text an axis; an empty one says nothing.
+void check_units(fs::path const& path, std::string_view field, std::string_view text) {
+  for (std::size_t begin = text.find('"'); begin != std::string_view::npos;) {
+    auto const end = std::min(text.find('"', begin + 1), text.size());
+    auto const unit = text.substr(begin + 1, end - begin - 1);
+    if (!unit.empty() && unit != "mm") {
+      refuse(path, fmt::format("header field '{}' holds '{}' (lengths in mm are expected) write "
+                               "spacings and origin in mm",
+                               field, unit));
+    }
+    begin = end < text.size() ? text.find('"', end + 1) : std::string_view::npos;
+  }
 }
 
 void check_numbers(fs::path const& path, fields const& all) {
@@ -102,10 +121,17 @@ void check_numbers(fs::path const& path, fields const& all) {
     check_spacing(path, "spacings", parse_numbers(path, "spacings", text, 3));
   }
   if (auto const text = value(all, "space directions"); !text.empty()) {
-    check_vectors(path, "space directions", text, 9);
+    auto const v = parse_vectors(path, "space directions", text, 9);
+    for (std::size_t axis = 0; axis < 9; axis += 3) {
+      double const length = std::hypot(v[axis], v[axis + 1], v[axis + 2]);
+      check_spacing(path, "space directions", {&length, 1});
+    }
   }
   if (auto const text = value(all, "space origin"); !text.empty()) {
-    check_vectors(path, "space origin", text, 3);
+    check_coordinates(path, "space origin", parse_vectors(path, "space origin", text, 3));
+  }
+  for (auto const* key : {"units", "space units"}) {
+    check_units(path, key, value(all, key));
   }
 }
 
@@ -126,7 +152,7 @@ void place_data(fs::path const& path, fields const& all, text_header const& text
     }
     header.data_file = path.parent_path() / data;
   }
-  for (auto const* key : {"line skip", "byte skip"}) {
+  for (auto const* key : {"line skip", "lineskip", "byte skip", "byteskip"}) {
     if (auto const skip = value(all, key); !skip.empty() && skip != "0") {
       refuse(path, fmt::format("header field '{}' is '{}' (skipping inside the data is not read) "
                                "write the file without it",
@@ -150,6 +176,7 @@ image_header read_nrrd_header(fs::path const& path) {
   header.extent = parse_extent(path, "sizes", value(all, "sizes"));
   header.bytes_per_voxel = bytes_of(path, value(all, "type"));
   check_numbers(path, all);
+  header.has_spacing = all.contains("spacings") || all.contains("space directions");
   auto const encoding = value(all, "encoding");
   if (encoding == "gzip" || encoding == "gz") {
     header.kind = storage::deflate;

@@ -53,7 +53,7 @@ itk::ImageIOBase::Pointer image_io(format kind) {
   }
 }
 
-// Runs `step` of the image library; its exceptions become ours, naming the file.
+// Runs `step`, which calls the image library; its exceptions become ours, naming the file.
 template <class Step>
 void guarded(fs::path const& path, char const* what, Step&& step) {
   try {
@@ -76,19 +76,24 @@ alignment align(fs::path const& path, itk::ImageIOBase const& io) {
   std::array<bool, 3> taken{};
   for (unsigned axis = 0; axis < 3; ++axis) {
     auto const direction = io.GetDirection(axis);
+    int along = 0;
+    int across = 0;
     for (std::size_t world = 0; world < 3; ++world) {
       double const size = std::abs(direction[world]);
       if (std::abs(size - 1) <= slack && !taken[world]) {
+        ++along;
         taken[world] = true;
         result.world[axis] = world;
         result.sign[axis] = direction[world] > 0 ? 1 : -1;
-      } else if (!(size <= slack)) {
-        refuse(path,
-               fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
-                           "permutations of the axes are read) resample it to an axis-aligned "
-                           "grid",
-                           axis, direction[0], direction[1], direction[2]));
+      } else if (size <= slack) {
+        ++across;
       }
+    }
+    if (along != 1 || across != 2) {
+      refuse(path, fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
+                               "permutations of the axes are read) resample it to an axis-aligned "
+                               "grid",
+                               axis, direction[0], direction[1], direction[2]));
     }
   }
   return result;
@@ -149,6 +154,10 @@ detail::image_header checked_header(fs::path const& path, format kind) {
                       : kind == format::nrrd    ? detail::read_nrrd_header(path)
                                                 : detail::read_nifti_header(path);
   detail::check_length(path, header);
+  if (!header.has_spacing) {
+    refuse(path, fmt::format("header field '{}' is missing (no spacing is assumed) say it in mm",
+                             kind == format::metaimage ? "ElementSpacing" : "spacings"));
+  }
   return header;
 }
 
@@ -163,9 +172,7 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
     double const corner = io.GetOrigin(unsigned(world));
     volume.origin[world] =
         how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
-    if (!std::isfinite(volume.origin[world])) {
-      refuse(path, "header field 'origin' is not finite");
-    }
+    detail::check_coordinates(path, "origin", {&volume.origin[world], 1});
   }
 }
 
@@ -215,36 +222,41 @@ void write_image(fs::path const& path, std::vector<T> const& values,
   file.commit();
 }
 
+host_volume read_through_library(fs::path const& path, format kind,
+                                 std::array<std::int64_t, 3> const& extent) {
+  auto const io = image_io(kind);
+  io->SetFileName(path.string());
+  io->ReadImageInformation();
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (io->GetNumberOfDimensions() < 3 || io->GetNumberOfComponents() != 1 ||
+        std::int64_t(io->GetDimensions(axis)) != extent[axis]) {
+      refuse(path,
+             "its header reads differently at second sight (one number a voxel, three axes "
+             "are expected)");
+    }
+  }
+  host_volume volume;
+  auto const how = align(path, *io);
+  place(path, *io, how, extent, volume);
+  std::vector<std::byte> bytes(std::size_t(io->GetImageSizeInBytes()));
+  itk::ImageIORegion region(io->GetNumberOfDimensions());
+  for (unsigned axis = 0; axis < io->GetNumberOfDimensions(); ++axis) {
+    region.SetSize(axis, io->GetDimensions(axis));
+  }
+  io->SetIORegion(region);
+  io->Read(bytes.data());
+  volume.values = convert(path, *io, bytes, volume, extent, how);
+  return volume;
+}
+
 }  // namespace
 
 host_volume read_volume(fs::path const& path, finite_values values) {
   auto const kind = format_of(path);
   auto const header = checked_header(path, kind);
-  auto const io = image_io(kind);
   host_volume volume;
   try {
-    guarded(path, "read", [&] {
-      io->SetFileName(path.string());
-      io->ReadImageInformation();
-    });
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      if (io->GetNumberOfDimensions() < 3 || io->GetNumberOfComponents() != 1 ||
-          std::int64_t(io->GetDimensions(axis)) != header.extent[axis]) {
-        refuse(path,
-               "its header reads differently at second sight (one number a voxel, three axes "
-               "are expected)");
-      }
-    }
-    auto const how = align(path, *io);
-    place(path, *io, how, header.extent, volume);
-    std::vector<std::byte> bytes(std::size_t(io->GetImageSizeInBytes()));
-    itk::ImageIORegion region(io->GetNumberOfDimensions());
-    for (unsigned axis = 0; axis < io->GetNumberOfDimensions(); ++axis) {
-      region.SetSize(axis, io->GetDimensions(axis));
-    }
-    io->SetIORegion(region);
-    guarded(path, "read", [&] { io->Read(bytes.data()); });
-    volume.values = convert(path, *io, bytes, volume, header.extent, how);
+    guarded(path, "read", [&] { volume = read_through_library(path, kind, header.extent); });
   } catch (std::bad_alloc const&) {
     auto const& n = header.extent;
     auto const wanted = std::uint64_t(n[0] * n[1] * n[2] * (header.bytes_per_voxel + 4));

@@ -58,6 +58,25 @@ sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
   return a;
 }
 
+/// A matrix on the host: itself where it lies there; waits.
+template <class Value, class Exec>
+sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> host_copy(
+    Exec const& exec,
+    sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> const& from) {
+  sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> to;
+  if constexpr (std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>) {
+    to = from;
+  } else {
+    to = sparse::make_csr<Value, std::int32_t>(Kokkos::Serial(), "iso::jobs::host_copy",
+                                               from.num_rows, from.num_cols, from.num_entries());
+    Kokkos::deep_copy(exec, to.row_offsets, from.row_offsets);
+    Kokkos::deep_copy(exec, to.columns, from.columns);
+    Kokkos::deep_copy(exec, to.values, from.values);
+  }
+  exec.fence("iso::jobs::host_copy");
+  return to;
+}
+
 /// Calls f(Value{}) with the type of the matrix's values.
 template <class F>
 void with_values_of(files::host_matrix const& m, F&& f) {

@@ -56,13 +56,7 @@ std::vector<double> time_product(Exec const& exec, std::string const& backend, d
 template <class Exec, class Matrix>
 std::vector<double> exact_dose(Exec const& exec, Matrix const& a,
                                std::vector<double> const& weights) {
-  auto const host = sparse::make_csr<double, std::int32_t>(
-      Kokkos::Serial(), "iso::jobs::exact_dose", a.num_rows, a.num_cols, a.num_entries());
-  Kokkos::deep_copy(exec, host.row_offsets, a.row_offsets);
-  Kokkos::deep_copy(exec, host.columns, a.columns);
-  Kokkos::deep_copy(exec, host.values, a.values);
-  exec.fence("iso::jobs::exact_dose");
-  return exact_product(1, host, weights, 0, weights);
+  return exact_product(1, host_copy(exec, a), weights, 0, weights);
 }
 
 template <class Exec>

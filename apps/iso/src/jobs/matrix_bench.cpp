@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine.hpp"
 #include "product_runner.hpp"
+#include "reference.hpp"
 #include "sparse_formats.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -13,6 +14,8 @@
 
 namespace iso::jobs {
 namespace {
+
+constexpr int most_vectors = 4;
 
 template <class T>
 char const* type_name() {
@@ -29,6 +32,11 @@ std::vector<double> bench_vector(std::int64_t length) {
   return x;
 }
 
+struct bench_state {
+  bench_result result;
+  std::vector<long double> exact;  ///< the stored values' product; one for all backends
+};
+
 /// All variants of one matrix on one backend.
 template <class Exec>
 class bench {
@@ -36,12 +44,20 @@ class bench {
   using matrix = sparse::csr_view<double, std::int32_t, typename Exec::memory_space>;
 
   bench(Exec const& exec, std::string backend, backend::ceilings const& most,
-        bench_request const& r, bench_result& result)
-      : exec_(exec), backend_(std::move(backend)), most_(most), request_(r), result_(result) {}
+        bench_request const& r, bench_state& state)
+      : exec_(exec),
+        backend_(std::move(backend)),
+        most_(most),
+        request_(r),
+        exact_(state.exact),
+        result_(state.result) {}
 
   void run(matrix const& a, column_order order) {
     x_ = bench_vector(a.num_cols);
     y_.assign(std::size_t(a.num_rows), 0);
+    if (exact_.empty()) {
+      exact_ = exact_product<long double>(1, host_copy(exec_, a), x_, 0, y_);
+    }
     variant<double>(a, {}, sparse::sum_order::ordered);
     variant<double>(a, {}, sparse::sum_order::order_free);
     csr<float>(a);
@@ -60,8 +76,8 @@ class bench {
       with_format(exec_, narrow, format, [&](auto const& formatted) { both(formatted, format); });
     }
     with_format(exec_, narrow, chosen_, [&](auto const& formatted) {
-      variant<double>(formatted, chosen_, sparse::sum_order::ordered, 4);
-      variant<double>(formatted, chosen_, sparse::sum_order::order_free, 4);
+      variant<double>(formatted, chosen_, sparse::sum_order::ordered, most_vectors);
+      variant<double>(formatted, chosen_, sparse::sum_order::order_free, most_vectors);
     });
   }
 
@@ -130,7 +146,7 @@ class bench {
     row.share_of_ceiling = least(row) / (1e-3 * row.time_ms);
     auto const y = product.result();
     row.hash = hash_text(hash_bits<T>(y));
-    row.error = error_of(std::vector<double>(y.begin(), y.end()));
+    row.error = relative_l1(y, exact_);
     result_.rows.push_back(std::move(row));
   }
 
@@ -151,29 +167,15 @@ class bench {
     return std::max(row.bytes / most_.read, row.flops / rate);
   }
 
-  // The first variant is all in double.
-  double error_of(std::vector<double> const& y) {
-    if (exact_.empty()) {
-      exact_ = y;
-    }
-    double difference = 0;
-    double size = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      difference += std::abs(y[i] - exact_[i]);
-      size += std::abs(exact_[i]);
-    }
-    return size > 0 ? difference / size : 0;
-  }
-
   Exec exec_;
   std::string backend_;
   backend::ceilings most_;
   bench_request const& request_;
+  std::vector<long double>& exact_;
   bench_result& result_;
   matrix_format chosen_ = {0, 0};
   std::vector<double> x_;
   std::vector<double> y_;
-  std::vector<double> exact_;
 };
 
 /// Equal variants on all backends, and order-free sums of one type of values in all formats.
@@ -191,13 +193,13 @@ bool bits_agree(std::vector<bench_row> const& rows) {
 
 template <class Exec>
 void bench_on(Exec const& exec, std::string const& name, files::host_matrix const& matrix,
-              bench_request const& request, backend::ceilings const& most, bench_result& result) {
+              bench_request const& request, backend::ceilings const& most, bench_state& state) {
   with_values_of(matrix, [&](auto value) {
     auto const loaded = load_matrix<decltype(value)>(exec, matrix);
     auto const order = checked_order(exec, loaded);
     // Half its own type, double and back is exact.
     auto const wide = sparse::convert_values<double>(exec, loaded).matrix;
-    bench<Exec> all(exec, name, most, request, result);
+    bench<Exec> all(exec, name, most, request, state);
     if (request.side == matrix_side::forward) {
       all.run(wide, order);
     } else {
@@ -212,25 +214,29 @@ void bench_on(Exec const& exec, std::string const& name, files::host_matrix cons
 bench_result bench_matrix(files::host_matrix const& matrix, bench_request const& request,
                           observer const& watch) {
   ISO_VALIDATE(!request.backends.empty(), "bench: no backend (choose at least one)");
-  bench_result result;
+  bench_state state;
+  auto& result = state.result;
   result.machine = info(request.backends, ceilings_wanted::no, {});
   for (std::size_t i = 0; i < result.machine.size(); ++i) {
     auto& machine = result.machine[i];
     backend::with_name(machine.backend, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
+      // As it is stored, in double (twice where it is transposed), in half, in groups of rows.
+      bool const turned = request.side == matrix_side::transposed;
+      check_products(exec, matrix, request.side, turned ? 48 : 36, most_vectors);
       double const before = double(i) / double(result.machine.size());
       watch.step(before, "ceilings of " + machine.backend);
       auto const most = backend::measure_ceilings(exec);
       machine.ceilings = list_ceilings(most);
       watch.step(before, "products on " + machine.backend);
-      bench_on(exec, machine.backend, matrix, request, most, result);
+      bench_on(exec, machine.backend, matrix, request, most, state);
     });
   }
   result.bits_agree = bits_agree(result.rows);
   std::sort(result.notes.begin(), result.notes.end());
   result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
   watch.step(1, "done");
-  return result;
+  return std::move(state.result);
 }
 
 }  // namespace iso::jobs

@@ -31,6 +31,18 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   }
 }
 
+/// The same for two parts: `there`, where `exec` computes, and `host`, on the host.
+template <class Exec>
+void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char const* what) {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
+                                           typename Exec::memory_space>::accessible) {
+    check_free(exec, there + host, what);
+  } else {
+    check_free(exec, there, what);
+    check_free(Kokkos::DefaultHostExecutionSpace(), host, what);
+  }
+}
+
 /// Runs `allocate`; an allocation that fails becomes iso::out_of_memory.
 template <class Exec, class Allocate>
 auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Allocate&& allocate) {

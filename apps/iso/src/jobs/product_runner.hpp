@@ -6,6 +6,7 @@
 #include "scan.hpp"
 #include "work_model.hpp"
 
+#include <iso/jobs/matrix_product.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
 
@@ -50,6 +51,22 @@ column_order checked_order(Exec const& exec, Matrix const& a) {
   }
   bool const groups = report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0;
   return groups ? column_order::ascending : column_order::any;
+}
+
+/// Throws iso::out_of_memory before anything is made: the matrix, of `bytes_per_entry` in all its
+/// forms together, and `vectors` of x and y with their copies, those that a product packs, and a
+/// result with what it is compared with.
+template <class Exec>
+void check_products(Exec const& exec, files::host_matrix const& m, matrix_side side,
+                    std::int64_t bytes_per_entry, std::int64_t vectors) {
+  bool const turned = side == matrix_side::transposed;
+  std::int64_t const rows = turned ? m.columns : m.rows;
+  std::int64_t const columns = turned ? m.rows : m.columns;
+  std::int64_t const offsets = 8 * (turned ? rows + columns : rows) + 16;
+  std::int64_t const there =
+      bytes_per_entry * m.entries() + offsets + 8 * vectors * (rows + 2 * columns);
+  std::int64_t const host = 8 * (columns + rows) + 8 * (vectors + 3) * rows;
+  check_free(exec, there, host, "iso matrix: its products");
 }
 
 /// `vectors` copies of x and y side by side where `exec` computes, and what a product needs.

@@ -184,20 +184,24 @@ real chord(solid const& s, line const& l) {
 
 }  // namespace
 
-template <class T>
-double relative_l1(std::vector<T> const& found, std::vector<double> const& exact) {
+template <class T, class Exact>
+double relative_l1(std::vector<T> const& found, std::vector<Exact> const& exact) {
   real difference = 0;
   real size = 0;
+  bool any = exact.empty();
   for (std::size_t i = 0; i < exact.size(); ++i) {
     if (!std::isnan(exact[i])) {
       difference += std::abs(real(found[i]) - real(exact[i]));
       size += std::abs(real(exact[i]));
+      any = true;
     }
   }
-  return double(difference / size);
+  return any && difference == 0 ? 0 : double(difference / size);
 }
 template double relative_l1(std::vector<float> const&, std::vector<double> const&);
 template double relative_l1(std::vector<double> const&, std::vector<double> const&);
+template double relative_l1(std::vector<float> const&, std::vector<long double> const&);
+template double relative_l1(std::vector<double> const&, std::vector<long double> const&);
 
 long double exact_sample(files::host_volume const& volume, point3 const& at, weighting weight,
                          boundary edge) {

@@ -13,6 +13,7 @@
 #include <iso/sparse/csr.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -25,9 +26,10 @@ enum class weighting { linear, spline };
 using index3 = std::array<std::int64_t, 3>;
 using point3 = std::array<long double, 3>;
 
-/// Sum of |found - exact| over sum of |exact|, over the elements that `exact` has.
-template <class T>
-double relative_l1(std::vector<T> const& found, std::vector<double> const& exact);
+/// Sum of |found - exact| over sum of |exact|, over the elements that `exact` has; 0 where `found`
+/// is `exact`, were all of it zeros.
+template <class T, class Exact>
+double relative_l1(std::vector<T> const& found, std::vector<Exact> const& exact);
 
 /// A voxel volume between its centres; `at` in voxels, centres at whole numbers.
 long double exact_sample(files::host_volume const& volume, point3 const& at, weighting weight,
@@ -51,22 +53,27 @@ std::vector<double> exact_raster(std::vector<ct::ellipsoid> const& bodies, grid 
                                  std::int64_t samples, std::int64_t stride = 1);
 
 /// alpha A x + beta y for `vectors` vectors side by side, their number fastest.
-template <class Value, class T>
-std::vector<double> exact_product(double alpha,
+template <class Result = double, class Value, class T>
+std::vector<Result> exact_product(double alpha,
                                   sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> const& a,
                                   std::vector<T> const& x, double beta, std::vector<T> const& y,
                                   std::int64_t vectors = 1) {
-  std::vector<double> result;
+  std::vector<Result> result;
   std::int64_t const* const offsets = a.row_offsets.data();
   for (std::int64_t row = 0; row < a.num_rows; ++row) {
     for (std::int64_t k = 0; k < vectors; ++k) {
       long double sum = 0;
+      long double lost = 0;  // what the additions round away (Neumaier)
       for (std::int64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
         auto const at = std::size_t(a.columns.data()[i] * vectors + k);
-        sum += static_cast<long double>(double(a.values.data()[i])) * x[at];
+        long double const term = static_cast<long double>(double(a.values.data()[i])) * x[at];
+        long double const next = sum + term;
+        lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+        sum = next;
       }
+      sum += lost;
       long double const before = beta == 0 ? 0 : y[std::size_t(row * vectors + k)];
-      result.push_back(double(alpha * sum + beta * before));
+      result.push_back(Result(alpha * sum + beta * before));
     }
   }
   return result;

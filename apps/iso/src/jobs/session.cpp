@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 
 namespace iso::jobs {
@@ -73,7 +74,9 @@ std::string number_text(double value) {
 }
 
 std::optional<bool> judge(std::vector<record> const& records, std::size_t backends) {
-  if (!std::all_of(records.begin(), records.end(), [](record const& r) { return r.agrees; })) {
+  if (!std::all_of(records.begin(), records.end(), [](record const& r) {
+        return r.agrees && std::isfinite(r.error.value_or(0));
+      })) {
     return false;
   }
   return backends > 1 ? std::optional<bool>(true) : std::nullopt;

@@ -37,7 +37,7 @@ struct device_facts {
   std::string runtime;   ///< of the GPU, or OpenMP's version
   std::string compiler;  ///< that built this library
   std::string kokkos_version;
-  std::string git_revision;  ///< of the source, at configure time
+  std::string git_revision;  ///< of the source when it was built; "-dirty": files differed
 };
 
 /// Facts about what `exec` runs on. Enqueues nothing. Names no host.

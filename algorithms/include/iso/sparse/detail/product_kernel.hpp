@@ -108,7 +108,8 @@ struct product {
     typename Group::template per_lane<T> sum[count];
     auto const origin = origins(piece);
     backend::unrolled<count>([&](auto n) {
-      T const from = origin(int(n) / K, int(n) % K);
+      constexpr int number = int(n);
+      T const from = origin(number / K, number % K);
       group.each([&](int lane) { sum[n][lane] = from; });
     });
     x_entry<T, K> const* KOKKOS_RESTRICT const in = x;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,16 +23,21 @@ class atomic_file {
   explicit atomic_file(std::filesystem::path target, std::uintmax_t bytes = 0);
   /// Throws iso::file_error unless at least `bytes` were written.
   void check_written(std::uintmax_t bytes) const;
-  atomic_file(atomic_file const&) = delete;
-  atomic_file& operator=(atomic_file const&) = delete;
+  atomic_file(atomic_file&& from) noexcept;
+  atomic_file& operator=(atomic_file&&) = delete;
   /// Removes the temporary file unless it was renamed.
   ~atomic_file();
 
   [[nodiscard]] std::filesystem::path const& temporary() const { return temporary_; }
   /// Flushes and renames onto the target, or copies into it; throws iso::file_error.
-  void commit();
+  void commit() { commit_all({this, 1}); }
+  /// All of `files`, as nearly at once as the system allows: what can run out of room comes first,
+  /// the renames last. Throws iso::file_error; where that is before the renames, no file appears.
+  static void commit_all(std::span<atomic_file> files);
 
  private:
+  void rename();
+
   std::filesystem::path target_;  ///< as it was named
   std::filesystem::path place_;   ///< where its links lead
   std::filesystem::path temporary_;
@@ -39,6 +45,8 @@ class atomic_file {
   bool renamed_ = false;
 };
 
+/// `text` as a file that a commit puts in place.
+[[nodiscard]] atomic_file prepare_text(std::filesystem::path const& target, std::string_view text);
 /// Writes `text` to `target` through an atomic_file.
 void write_text(std::filesystem::path const& target, std::string_view text);
 

@@ -3,6 +3,8 @@
 //! Sparse matrices as HDF5, laid out as SciPy has them, and as Matrix Market text: docs/formats.md.
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -41,8 +43,11 @@ void check_matrix(std::filesystem::path const& path, host_matrix const& matrix);
 /// \throws iso::file_error     another ending; the format's own errors, below
 /// \throws iso::out_of_memory  more than this machine has
 host_matrix read_matrix(std::filesystem::path const& path);
-/// Writes by the ending; whole or not at all.
+/// A file by the ending, which a commit puts in place.
 /// \throws iso::file_error
+[[nodiscard]] atomic_file prepare_matrix(std::filesystem::path const& path,
+                                         host_matrix const& matrix);
+/// The same, put in place: whole or not at all.
 void write_matrix(std::filesystem::path const& path, host_matrix const& matrix);
 /// Throws iso::file_error unless the ending is one that write_matrix knows.
 void check_matrix_ending(std::filesystem::path const& path);
@@ -50,18 +55,21 @@ void check_matrix_ending(std::filesystem::path const& path);
 /// Datasets `data`, `indices`, `indptr`, `shape`, attribute `format` = "csr":
 /// `scipy.sparse.csr_matrix((data, indices, indptr), shape)`.
 /// \throws iso::file_error  not HDF5, truncated, a dataset missing or of the wrong kind, a length
-///                          that the file does not hold, a matrix that check_matrix refuses
+///                          that the file does not hold, a matrix that check_matrix refuses, a
+///                          value that no double is
 host_matrix read_hdf5_matrix(std::filesystem::path const& path);
-void write_hdf5_matrix(std::filesystem::path const& path, host_matrix const& matrix);
+[[nodiscard]] atomic_file prepare_hdf5_matrix(std::filesystem::path const& path,
+                                              host_matrix const& matrix);
 
 /// Dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
 /// \throws iso::file_error  another ending than `.h5` or `.hdf5`; as read_hdf5_matrix; a number
 /// that
 ///                          is not finite
 std::vector<double> read_vector(std::filesystem::path const& path);
-/// Writes it as float64, whole or not at all; numbers need not be finite.
+/// A file of float64 that a commit puts in place; numbers need not be finite.
 /// \throws iso::file_error
-void write_vector(std::filesystem::path const& path, std::vector<double> const& values);
+[[nodiscard]] atomic_file prepare_vector(std::filesystem::path const& path,
+                                         std::vector<double> const& values);
 /// Throws iso::file_error unless the ending is one that vectors have.
 void check_vector_ending(std::filesystem::path const& path);
 
@@ -73,6 +81,7 @@ void check_vector_ending(std::filesystem::path const& path);
 host_matrix read_matrix_market(std::filesystem::path const& path);
 /// Coordinate, real, general; the shortest decimal numbers that are the stored ones as doubles.
 /// \throws iso::file_error  as check_matrix; an entry twice, or more rows than are read
-void write_matrix_market(std::filesystem::path const& path, host_matrix const& matrix);
+[[nodiscard]] atomic_file prepare_matrix_market(std::filesystem::path const& path,
+                                                host_matrix const& matrix);
 
 }  // namespace iso::files

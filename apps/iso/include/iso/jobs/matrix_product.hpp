@@ -33,6 +33,7 @@ struct apply_request {
 struct apply_result {
   std::vector<double> y;
   std::string hash;    ///< of y
+  std::string sum;     ///< that was used: ordered or order-free
   std::string format;  ///< csr32, grouped4x8: rows a group, bits of a column's offset
   double bytes_per_entry = 0;
   double time_ms = 0;  ///< of one product
@@ -59,7 +60,7 @@ struct bench_row {
   double flops = 0;
   double bytes_per_entry = 0;   ///< of the matrix
   double share_of_ceiling = 0;  ///< least time at the measured ceilings over time
-  double error = 0;             ///< l1 against values and vectors of double, over that result's l1
+  double error = 0;             ///< l1 against the product in long double, over that product's l1
   std::string hash;             ///< of y, of the first vector
 };
 

@@ -58,7 +58,8 @@ struct report {
   std::vector<std::string> notes;    ///< what was left out, and why
 };
 
-/// True, false or empty, from the records.
+/// True, false or empty, from the records; false too where an error is not finite: agreeing on
+/// what is no number proves nothing.
 std::optional<bool> judge(std::vector<record> const& records, std::size_t backends);
 
 }  // namespace iso::jobs
