@@ -19,7 +19,6 @@
 
 namespace {
 
-using iso::half;
 namespace sparse = iso::sparse;
 
 constexpr double dose_wanted = 60;        // Gy, in the target
@@ -43,12 +42,12 @@ template <class Exec>
 struct problem {
   using space = typename Exec::memory_space;
   using vector = Kokkos::View<double*, space>;
-  using matrix = sparse::grouped_view<half, std::uint8_t, 4, space>;
+  using matrix = sparse::grouped_view<iso::half, std::uint8_t, 4, space>;
 
   explicit problem(Exec const& exec)
       : wanted("wanted", std::size_t(field().voxels.size())),
         importance("importance", wanted.size()) {
-    auto const a = sparse::generate<half>(exec, field());
+    auto const a = sparse::generate<iso::half>(exec, field());
     by_voxels = sparse::make_grouped<4, std::uint8_t>(exec, a);
     by_spots = sparse::make_grouped<4, std::uint8_t>(exec, sparse::transpose(exec, a));
     voxel_plan = sparse::make_plan(exec, by_voxels);

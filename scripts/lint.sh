@@ -86,6 +86,8 @@ check_layers() {
   wrong "no atomics in algorithms/: every sum has a defined order" "$(in_code 'Kokkos::atomic_|ScatterView' algorithms)"
   wrong "no library transcendental in a kernel: iso::math has them" \
     "$(in_code '(std|Kokkos)::(exp|expm1|exp2|log|log1p|log2|pow|sin|cos|tan|atan2?)\s*\(' algorithms/include)"
+  wrong "half by itself means ::half in a CUDA build: write iso::half" \
+    "$(in_code 'using (namespace iso|iso::half);' tests perf examples apps)"
   # shellcheck disable=SC2046
   wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms apps perf examples | grep -E '\.(cpp|hpp)$') || true)"
 }

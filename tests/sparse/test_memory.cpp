@@ -16,7 +16,6 @@
 namespace {
 
 using exec_space = Kokkos::Serial;
-using iso::half;
 namespace sparse = iso::sparse;
 
 /// While it lives this process gets `bytes` more address space than it has.
@@ -60,13 +59,13 @@ TEST_CASE("making, transposing, converting and grouping a matrix say what did no
   std::int64_t const rows = 1 << 14;
   std::int64_t const length = 1 << 10;
   std::int64_t const entries = rows * length;
-  auto const a = sparse::make_csr<half, std::int32_t>(exec, "a", rows, length, entries);
+  auto const a = sparse::make_csr<iso::half, std::int32_t>(exec, "a", rows, length, entries);
   for (std::int64_t r = 0; r <= rows; ++r) {
     a.row_offsets(r) = r * length;
   }
   for (std::int64_t i = 0; i < entries; ++i) {
     a.columns(i) = std::int32_t(i % length);
-    a.values(i) = half(1.0F);
+    a.values(i) = iso::half(1.0F);
   }
   std::int64_t const some = 1 << 24;  // less than the smallest array of entries
   auto const most = std::uint64_t(entries);
@@ -77,7 +76,7 @@ TEST_CASE("making, transposing, converting and grouping a matrix say what did no
   CHECK(refused(some, [&] { sparse::convert_values<double>(exec, a); }) >= 4 * most);
   CHECK(refused(some, [&] { sparse::make_grouped<4, std::uint8_t>(exec, a); }) >= most);
   auto figures = sparse::table_of(sparse::plan_case::prostate_1, 0.2);
-  CHECK(refused(some, [&] { sparse::generate<half>(exec, figures); }) > 0);
+  CHECK(refused(some, [&] { sparse::generate<iso::half>(exec, figures); }) > 0);
   // More bytes than a number holds.
   auto const huge = std::int64_t(1) << 62;
   CHECK(refused(some, [&] { sparse::make_csr<double, std::int32_t>(exec, "c", 1, 1, huge); }) >=
