@@ -7,6 +7,7 @@
 #include <iso/core/error.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/stage.hpp>
+#include <iso/ray/detail/radiological_path_kernel.hpp>
 #include <iso/ray/radiological_path.hpp>
 #include <iso/ray/traverse.hpp>
 
@@ -86,6 +87,50 @@ std::vector<T> paths_on(Exec const& exec, problem<T> const& p,
   return result;
 }
 
+/// Walks of more rounds than are kept in flight: a fan of neighbours, lines in any direction, and
+/// rays from one point inside, which soon part. Voxel 0, where rays that have arrived wait, is a
+/// NaN that no ray touches.
+template <class T>
+problem<T> make_long_problem() {
+  auto const g = grid::centred({64, 80, 96}, {1, 1, 1});
+  problem<T> p{iso::make_volume<T, host>("volume", g), {"rays", 3 * 413}};
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(0, 1);
+  std::normal_distribution<double> normal;
+  for (std::int64_t n = 0; n < g.size(); ++n) {
+    p.volume.data.data()[n] = T(unit(random));
+  }
+  p.volume.data(0, 0, 0) = std::numeric_limits<T>::quiet_NaN();
+  auto const on_sphere = [&] {
+    vec3<double> const q{normal(random), normal(random), normal(random)};
+    return static_cast<vec3<T>>((71 / iso::norm(q)) * q);
+  };
+  using iso::ray::ray;
+  for (std::size_t n = 0; n < p.rays.extent(0); n += 3) {
+    auto const v = T(0.3 * (double(n / 3) - 200));
+    p.rays(n / 3) = ray<T>::between({T(-90), T(-80), T(5)}, {T(70), T(90), v});
+    p.rays(413 + n / 3) = ray<T>::between(on_sphere(), on_sphere());
+    p.rays(826 + n / 3) = {{T(-20.3), T(-11.1), T(3.7)}, on_sphere()};
+  }
+  return p;
+}
+
+/// By the host's form with registers of `vector_bytes` and an index that holds 2^31 voxels or not.
+template <class Index, class T>
+std::vector<T> paths_in_step(problem<T> const& p, int vector_bytes) {
+  using kernel = iso::ray::detail::radiological_path_kernel<iso::ray::branchless, Index, T>;
+  std::vector<T> result(p.rays.extent(0));
+  auto const count = std::int64_t(result.size());
+  iso::backend::detail::host_body<kernel> const body{
+      {iso::ray::traversal_grid(p.volume.grid), p.rays.data(), p.volume.data.data(), result.data(),
+       count},
+      vector_bytes};
+  for (std::int64_t group = 0; group < (count + 31) / 32; ++group) {
+    body(group);
+  }
+  return result;
+}
+
 template <class T>
 std::string message_of(problem<T> const& p, std::size_t num_paths,
                        iso::ray::radiological_path_options const& options = {}) {
@@ -119,6 +164,21 @@ TEST_CASE_TEMPLATE("every backend, number of threads, method and launch shape: t
       }
     }
   });
+}
+
+TEST_CASE_TEMPLATE("rays in step, registers of either width, both indices: the visitor's bits", T,
+                   float, double) {
+  for (auto const& p : {make_long_problem<T>(), make_problem<T>()}) {
+    auto const expected = expected_paths(p);
+    for (int const vector_bytes : {32, 64}) {
+      if (vector_bytes > iso::backend::detail::host_vector_bytes()) {
+        continue;
+      }
+      CAPTURE(vector_bytes);
+      CHECK(same_bits(paths_in_step<std::int32_t>(p, vector_bytes), expected));
+      CHECK(same_bits(paths_in_step<std::int64_t>(p, vector_bytes), expected));
+    }
+  }
 }
 
 TEST_CASE_TEMPLATE("a NaN reaches the rays that cross its voxel, and no others", T, float, double) {
