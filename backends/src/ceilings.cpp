@@ -3,6 +3,7 @@
 #include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/core/check.hpp>
+#include <iso/core/detail/host_memory.hpp>
 
 #include "host_facts.hpp"
 #include "host_rates.hpp"
@@ -18,10 +19,6 @@ namespace {
 using detail::host_rates;
 
 using clock = std::chrono::steady_clock;
-
-// When enough rounds are enough.
-constexpr double agreement = 0.05;
-constexpr double most_seconds = 2;
 
 double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
@@ -114,7 +111,7 @@ std::int64_t working_set(ceiling_options const& options) {
   }
   std::int64_t const enough =
       std::max<std::int64_t>(std::int64_t(256) << 20, 4 * detail::host_l3_bytes());
-  std::int64_t const free = detail::host_memory().available;
+  auto const free = std::int64_t(iso::detail::read_host_memory().available);
   return free > 0 ? std::min(enough, free / 4) : enough;
 }
 
@@ -212,7 +209,7 @@ ceilings measure(Exec const& exec, ceiling_options const& options) {
     measure_arithmetic(machine, rates, result);
     return result;
   };
-  return options.repeats > 0 ? round() : detail::best_of_rounds(round, agreement, most_seconds);
+  return detail::measure_in_rounds(round, options);
 }
 
 }  // namespace

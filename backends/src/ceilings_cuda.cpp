@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/ceilings.hpp>
 #include <iso/backend/cuda_check.hpp>
+#include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/core/check.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -192,7 +193,7 @@ class event {
 class cuda_machine {
  public:
   cuda_machine(Kokkos::Cuda const& exec, ceiling_options const& options)
-      : stream_(exec.cuda_stream()), repeats_(options.repeats > 0 ? options.repeats : 7) {
+      : stream_(exec.cuda_stream()), repeats_(options.repeats > 0 ? options.repeats : 3) {
     int const device = exec.cuda_device();
     ISO_CUDA_CHECK(cudaSetDevice(device));
     ISO_CUDA_CHECK(cudaDeviceGetAttribute(&cores_, cudaDevAttrMultiProcessorCount, device));
@@ -305,6 +306,23 @@ double measure_fma(cuda_machine const& machine, int lanes, int steps, unsigned* 
   });
 }
 
+ceilings measure(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink) {
+  ceilings result;
+  measure_streams<2>(machine, data, words, sink, result);
+  measure_streams<4>(machine, data, words, sink, result);
+  measure_streams<8>(machine, data, words, sink, result);
+  double const half = double(words / 2 * sizeof(word));
+  result.copy = std::max(result.copy, 2 * half / machine.seconds([&] {
+    ISO_CUDA_CHECK(cudaMemcpyAsync(data + words / 2, data, std::size_t(half),
+                                   cudaMemcpyDeviceToDevice, machine.stream()));
+  }));
+  result.l2 = measure_cache(machine, data, words, sink);
+  result.fp16 = measure_fma<__half2>(machine, 2, 2048, sink);
+  result.fp32 = measure_fma<float>(machine, 1, 2048, sink);
+  result.fp64 = measure_fma<double>(machine, 1, 1024, sink);
+  return result;
+}
+
 std::size_t working_set(ceiling_options const& options) {
   if (options.bytes > 0) {
     return std::max<std::size_t>(std::size_t(options.bytes), std::size_t(1) << 20U);
@@ -334,19 +352,8 @@ ceilings measure_ceilings(Kokkos::Cuda const& exec, ceiling_options const& optio
   fill_kernel<<<machine.one_wave(256), 256, 0, machine.stream()>>>(data.data(), words);
   ISO_CUDA_CHECK(cudaGetLastError());
 
-  ceilings result;
-  measure_streams<2>(machine, data.data(), words, sink.data(), result);
-  measure_streams<4>(machine, data.data(), words, sink.data(), result);
-  measure_streams<8>(machine, data.data(), words, sink.data(), result);
-  double const half = double(words / 2 * sizeof(word));
-  result.copy = std::max(result.copy, 2 * half / machine.seconds([&] {
-    ISO_CUDA_CHECK(cudaMemcpyAsync(data.data() + words / 2, data.data(), std::size_t(half),
-                                   cudaMemcpyDeviceToDevice, machine.stream()));
-  }));
-  result.l2 = measure_cache(machine, data.data(), words, sink.data());
-  result.fp16 = measure_fma<__half2>(machine, 2, 2048, sink.data());
-  result.fp32 = measure_fma<float>(machine, 1, 2048, sink.data());
-  result.fp64 = measure_fma<double>(machine, 1, 1024, sink.data());
+  auto const round = [&] { return measure(machine, data.data(), words, sink.data()); };
+  auto const result = detail::measure_in_rounds(round, options);
   exec.fence("iso::backend::measure_ceilings");
   return result;
 }

@@ -2,6 +2,7 @@
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/core/detail/host_memory.hpp>
 
 #include "common_facts.hpp"
 #include "host_facts.hpp"
@@ -32,9 +33,9 @@ template <class Exec>
 device_facts host_facts(Exec const& exec) {
   device_facts result = detail::common_facts(tag<Exec>::name);
   result.processor = detail::host_processor();
-  auto const memory = detail::host_memory();
-  result.memory_bytes = memory.total;
-  result.memory_free_bytes = memory.available;
+  auto const memory = iso::detail::read_host_memory();
+  result.memory_bytes = std::int64_t(memory.total);
+  result.memory_free_bytes = std::int64_t(memory.available);
   result.l1_bytes = detail::host_l1_bytes();
   result.l2_bytes = detail::host_l2_bytes();
   result.l3_bytes = detail::host_l3_bytes();
@@ -52,6 +53,18 @@ template <>
 device_facts facts(Kokkos::Serial const& exec) {
   return host_facts(exec);
 }
+
+int count_threads() {
+#if ISO_HAS_OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+#if !ISO_HAS_CUDA
+int count_devices() { return 0; }
+#endif
 
 #if ISO_HAS_OPENMP
 template <>

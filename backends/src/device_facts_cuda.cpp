@@ -65,6 +65,11 @@ std::string version_text(int version) {
 
 }  // namespace
 
+int count_devices() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 template <>
 device_facts facts(Kokkos::Cuda const& exec) {
   int const device = exec.cuda_device();

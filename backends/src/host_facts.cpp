@@ -48,12 +48,6 @@ std::int64_t cache_bytes(int level, std::int64_t otherwise) {
 
 }  // namespace
 
-host_memory_facts host_memory() {
-  constexpr double kib = 1024;
-  return {std::int64_t(kib * number_of("/proc/meminfo", "MemTotal:")),
-          std::int64_t(kib * number_of("/proc/meminfo", "MemAvailable:"))};
-}
-
 std::string host_processor() { return value_of("/proc/cpuinfo", "model name"); }
 
 double host_clock_hz() { return 1e6 * number_of("/proc/cpuinfo", "cpu MHz"); }

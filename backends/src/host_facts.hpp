@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the operating system says about the processor and its memory. 0 or empty: it does not say,
-// except for the cache sizes, which fall back on small common ones.
+// What the operating system says about the processor. 0 or empty: it does not say, except for the
+// cache sizes, which fall back on small common ones.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,6 @@
 
 namespace iso::backend::detail {
 
-struct host_memory_facts {
-  std::int64_t total = 0;
-  std::int64_t available = 0;
-};
-
-host_memory_facts host_memory();
 std::string host_processor();
 double host_clock_hz();
 int host_cores();

@@ -1,39 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
-#include <iso/core/error.hpp>
 
-#include <cfenv>
 #include <limits>
 
 namespace iso::backend {
 
 namespace {
 
-// volatile: the products must be computed here and now.
-bool keeps_subnormals() {
-  double volatile tiny = std::numeric_limits<double>::min();
-  float volatile tiny_float = std::numeric_limits<float>::min();
-  return tiny * 0.5 != 0 && tiny_float * 0.5F != 0;
+// What a thread does otherwise than it should.
+enum departure : int { none = 0, rounding = 1, flushing = 2 };
+
+// By arithmetic alone, whatever the processor. volatile: the sums and products must be computed
+// here and now.
+int departures() {
+  double volatile one = 1;
+  double volatile small = std::numeric_limits<double>::epsilon() / 1024;
+  bool const nearest = one + small == 1 && one - small == 1;
+  double volatile least = std::numeric_limits<double>::min();
+  float volatile least_float = std::numeric_limits<float>::min();
+  double volatile subnormal = std::numeric_limits<double>::denorm_min();
+  float volatile subnormal_float = std::numeric_limits<float>::denorm_min();
+  // Results that are subnormal, and operands.
+  bool const kept = least * 0.5 != 0 && least_float * 0.5F != 0 && subnormal * 0x1p100 != 0 &&
+                    subnormal_float * 0x1p100F != 0;
+  return (nearest ? none : rounding) | (kept ? none : flushing);
 }
 
 }  // namespace
 
 void check_floating_point_environment() {
-  if (std::fegetround() != FE_TONEAREST) {
-    throw error(
-        "the rounding mode is not to nearest (results would differ between backends) "
-        "call std::fesetround(FE_TONEAREST)");
+  int found = departures();
+  if (Kokkos::is_initialized()) {
+    using host = Kokkos::DefaultHostExecutionSpace;
+    int others = none;
+    Kokkos::parallel_reduce(
+        "iso::backend::check_floating_point_environment",
+        Kokkos::RangePolicy<host>(0, host().concurrency()),
+        [](int, int& all) { all |= departures(); }, Kokkos::BOr<int>(others));
+    found |= others;
   }
-  bool kept = keeps_subnormals();
-  using host = Kokkos::DefaultHostExecutionSpace;
-  Kokkos::parallel_reduce(
-      "iso::backend::check_floating_point_environment",
-      Kokkos::RangePolicy<host>(0, host().concurrency()),
-      [](int, bool& every) { every = every && keeps_subnormals(); }, Kokkos::LAnd<bool>(kept));
-  if (!(kept && keeps_subnormals())) {
-    throw error(
-        "subnormal numbers are flushed to zero (results would differ between backends) "
-        "unset FTZ and DAZ; a library built with -ffast-math sets them when it is loaded");
+  if ((found & rounding) != 0) {
+    throw floating_point_error(
+        "the rounding mode is not to nearest (results would differ between backends) call "
+        "std::fesetround(FE_TONEAREST) in every thread, before Kokkos is initialised");
+  }
+  if (found != none) {
+    throw floating_point_error(
+        "subnormal numbers are flushed to zero (results would differ between backends) unset FTZ "
+        "and DAZ in every thread, before Kokkos is initialised; what is linked with -ffast-math "
+        "sets them when it is loaded");
   }
 }
 

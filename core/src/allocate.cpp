@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/allocate.hpp>
-
-#include <unistd.h>
+#include <iso/core/detail/host_memory.hpp>
 
 #include <new>
 
 namespace iso::detail {
 
-std::uint64_t free_host_bytes() {
-  long const pages = sysconf(_SC_AVPHYS_PAGES);
-  long const page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
-}
+std::uint64_t free_host_bytes() { return read_host_memory().available; }
 
 bool is_want_of_memory(std::exception const& failure) {
   // Kokkos wraps what its allocators throw in a runtime_error with these words.

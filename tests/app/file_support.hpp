@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,20 @@ std::string refusal(Action&& action) {
     action();
   } catch (file_error const& failure) {
     return failure.what();
+  }
+  return "";
+}
+
+/// The sentence of the out_of_memory that `action` throws, where it asks for `least` bytes at least
+/// and says how many are free; empty otherwise.
+template <class Action>
+std::string shortage(std::uint64_t least, Action&& action) {
+  try {
+    action();
+  } catch (out_of_memory const& failure) {
+    bool const both = failure.requested() >= least && failure.available() > 0 &&
+                      failure.available() < failure.requested();
+    return both ? failure.what() : "";
   }
   return "";
 }

@@ -52,7 +52,20 @@ for setting in OMP_NUM_THREADS=1000 OMP_NUM_THREADS=0 OMP_NUM_THREADS=1000,2 KOK
     expect 2 "environment variable ${setting%%=*} is '${setting#*=}' .a whole number from 1 to 512" $command
   done
 done
-tool=(env OMP_NUM_THREADS=2,1 KOKKOS_NUM_THREADS=2 "$iso")
+for setting in KOKKOS_DEVICE_ID=abc KOKKOS_DEVICE_ID=-3 KOKKOS_DEVICE_ID= KOKKOS_DEVICE_ID=4294967296 KOKKOS_DEVICE_ID=1.5 \
+  KOKKOS_VISIBLE_DEVICES=0,x KOKKOS_VISIBLE_DEVICES= KOKKOS_MAP_DEVICE_ID_BY=x KOKKOS_PRINT_CONFIGURATION=maybe \
+  KOKKOS_TUNE_INTERNALS=2 KOKKOS_DISABLE_WARNINGS=; do
+  tool=(env "$setting" "$iso")
+  expect 2 "environment variable ${setting%%=*} is '${setting#*=}' \\(.* expected\\) set it so" info --no-ceilings
+done
+# The GPU of a build for processors alone is nobody's; another build says how many there are.
+tool=(env KOKKOS_DEVICE_ID=99 "$iso")
+if "$iso" info --no-ceilings --backend cuda >/dev/null 2>&1; then
+  expect 2 "KOKKOS_DEVICE_ID is '99' \\(there are [0-9]+ GPUs" info --no-ceilings
+else
+  expect 0 'processor' info --no-ceilings
+fi
+tool=(env OMP_NUM_THREADS=2,1 KOKKOS_NUM_THREADS=2 KOKKOS_TUNE_INTERNALS=False "$iso")
 expect 0 'processor' info --no-ceilings
 tool=("$iso")
 expect 2 "'frob' is not known \\(there are .*demo, info, .*project, verify\\)" frob
@@ -159,6 +172,67 @@ expect 0 '[1-9][0-9]* of [0-9]+ pixels are not finite' project --volume large.mh
   --png large.png --json large.json
 grep -qE '"not_finite": [1-9]' large.json || fail 'large.json does not count what is not finite'
 
+# A name that is too long; the mode of a file that is replaced.
+printf -v long '%0300d' 0
+expect 2 "cannot be written \\(File name too long" info --no-ceilings --json "$long.json"
+expect 2 "is not there|File name too long" info --no-ceilings --json "$long/x.json"
+touch closed.json
+chmod 640 closed.json
+expect 0 'processor' info --no-ceilings --json closed.json
+[ "$(stat -c %a closed.json)" = 640 ] || fail "a file of mode 640 became $(stat -c %a closed.json)"
+
+# A disk that is full after a kilobyte, and one that is: nothing is left half-written.
+mkdir full
+cp closed.json full/old.json
+tool=(bash -c 'ulimit -f 1; exec "$@"' _ "$iso")
+for output in '--output full/p.h5' '--output full/p.mha' '--png full/p.png' '--output full/p.nrrd --json full/old.json'; do
+  # shellcheck disable=SC2086
+  expect 2 "'full/[a-z.0-9]+'.* (cannot be written|was cut short)" project "${phantom[@]}" --geometry "$cone" $output
+done
+expect 2 "'full/demo.json' cannot be written|'full/[a-z_]+.png' cannot be written" demo --size 24 --views 4 --backend serial --output full
+tool=("$iso")
+cmp -s closed.json full/old.json || fail 'a full disk spoilt an old file'
+[ "$(ls -A full)" = old.json ] || fail "a full disk kept $(ls -A full)"
+if unshare -rm mount -t tmpfs none full 2>/dev/null; then
+  # shellcheck disable=SC2016
+  said=$(unshare -rm bash -c 'mount -t tmpfs -o size=64k none full && echo old >full/old.json &&
+    head -c 60K /dev/zero >full/rest; "$0" info --no-ceilings --json full/old.json >/dev/null; echo "code $?";
+    cat full/old.json; ls -A full' "$iso" 2>&1)
+  [[ $said == *"'full/old.json' cannot be written (is the disk full?)"*'code 2'*old*old.json*rest ]] || fail "a full tmpfs: $said"
+fi
+
+# A reader that goes away: a sentence, the code for it, and no file.
+{
+  until [ -e gone ]; do sleep 0.05; done
+  "$iso" project "${phantom[@]}" --geometry "$cone" --output left.h5 --png left.png --json - 2>gone.txt
+  echo $? >gone.code
+} | {
+  exec 0<&-
+  touch gone
+  until [ -e gone.code ]; do sleep 0.05; done
+}
+[ "$(cat gone.code)" = 4 ] || fail "a closed pipe gives exit code $(cat gone.code)"
+grep -q 'standard output cannot be written (Broken pipe)' gone.txt || fail "a closed pipe: $(cat gone.txt)"
+[ "$(grep -c 'standard output' gone.txt)" = 1 ] || fail "a closed pipe is said more than once: $(cat gone.txt)"
+
+if [ -c /dev/full ]; then
+  for json in '' '--json -' '--json left.json'; do
+    # shellcheck disable=SC2086
+    "$iso" project "${phantom[@]}" --geometry "$cone" --output left.h5 --png left.png $json 2>full.txt >/dev/full
+    code=$?
+    [ $code = 4 ] || fail "project $json >/dev/full returned $code"
+    [ "$(grep -c 'standard output cannot be written (No space' full.txt)" = 1 ] || fail "project $json >/dev/full: $(cat full.txt)"
+  done
+  expect 2 "'/dev/full' cannot be written" project "${phantom[@]}" --geometry "$cone" --output left.h5 --png left.png --json /dev/full
+  # Longer than what waits to be written.
+  "$iso" demo --size 24 --views 4 --backend serial --output left --json - 2>full.txt >/dev/full
+  code=$?
+  [ $code = 4 ] || fail "demo --json - >/dev/full returned $code"
+  [ "$(grep -c 'standard output cannot be written (No space' full.txt)" = 1 ] || fail "demo >/dev/full: $(cat full.txt)"
+  [ -z "$(ls -A left)" ] || fail "demo >/dev/full left $(ls -A left)"
+  rmdir left
+fi
+[ -z "$(find . -name 'left*')" ] || fail "a run whose output could not be written left $(find . -name 'left*')"
 if [ -c /dev/full ]; then
   expect 2 "'/dev/full' cannot be written .No space" info --no-ceilings --json /dev/full
   [ -c /dev/full ] || fail 'a device was replaced'

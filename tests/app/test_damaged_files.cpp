@@ -61,7 +61,7 @@ TEST_CASE("damaged volumes are read or refused") {
   files::host_volume const volume{{4, 5, 6}, {1, 2, 3}, {0, 0, 0}, std::vector<float>(120, 1.5F)};
   for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
     CAPTURE(name);
-    files::write_volume(folder / name, volume);
+    files::prepare_volume(folder / name, volume).commit();
     read_damaged(folder / name, [](auto const& path) { files::read_volume(path); });
   }
 }
@@ -71,6 +71,6 @@ TEST_CASE("damaged stacks are read or refused") {
   files::projection_stack<float> stack;
   stack.extent = {4, 5, 6};
   stack.values.assign(120, 1.0F);
-  files::write_stack(folder / "p.h5", stack);
+  files::prepare_stack(folder / "p.h5", stack).commit();
   read_damaged(folder / "p.h5", [](auto const& path) { files::read_stack<float>(path); });
 }

@@ -138,6 +138,26 @@ TEST_CASE("unknown names are refused with the choices") {
                        iso::invalid_argument);
 }
 
+TEST_CASE("every backend of the host has the same ceilings of its memory") {
+  auto const machine = jobs::info(jobs::backend_names(), jobs::ceilings_wanted::yes, {});
+  for (std::string const name : {"read", "copy", "triad"}) {
+    CAPTURE(name);
+    double first = 0;
+    for (auto const& one : machine) {
+      if (one.backend == "cuda") {
+        continue;
+      }
+      for (auto const& ceiling : one.ceilings) {
+        if (ceiling.name == name) {
+          first = first == 0 ? std::get<double>(ceiling.value) : first;
+          CHECK(std::get<double>(ceiling.value) == first);
+        }
+      }
+    }
+    CHECK(first > 0);
+  }
+}
+
 TEST_CASE("info names a processor for every backend") {
   auto const machine = jobs::info(jobs::backend_names(), jobs::ceilings_wanted::no, {});
   REQUIRE(machine.size() == jobs::backend_names().size());

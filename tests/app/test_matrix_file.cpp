@@ -52,13 +52,13 @@ TEST_CASE("a matrix comes back bit for bit from HDF5") {
   scratch_folder const folder;
   for (auto const& m : {small_half(), small_matrix(std::vector<float>{1, 0.1F, -2e-40F}),
                         small_matrix(std::vector<double>{1, 0.1, 1e-310})}) {
-    files::write_matrix(folder / "m.h5", m);
+    files::prepare_matrix(folder / "m.h5", m).commit();
     CHECK(same(files::read_matrix(folder / "m.h5"), m));
     CHECK(files_in(folder.path()) == 1);
   }
   auto noted = small_half();
   noted.notes = {{"rows", "voxels"}, {"unit", "Gy"}};
-  files::write_matrix(folder / "m.hdf5", noted);
+  files::prepare_matrix(folder / "m.hdf5", noted).commit();
   CHECK(files::read_matrix(folder / "m.hdf5").notes == noted.notes);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("what is written keeps the attributes of the file that the matrix came
   scratch_folder const folder;
   auto noted = small_half();
   noted.notes = {{"rows", "voxels"}};
-  files::write_matrix(folder / "from.h5", noted);
+  files::prepare_matrix(folder / "from.h5", noted).commit();
   hid_t const file = H5Fopen((folder / "from.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   auto const add = [](hid_t object, char const* name, hid_t type, int axes, hsize_t length,
                       void const* values) {
@@ -94,8 +94,8 @@ TEST_CASE("what is written keeps the attributes of the file that the matrix came
   auto matrix = files::read_matrix(folder / "from.h5");
   matrix.values = std::vector<float>{1, 2, -0.5F};
   matrix.notes["rows"] = "changed";
-  files::write_matrix(folder / "between.h5", matrix);
-  files::write_matrix(folder / "to.h5", files::read_matrix(folder / "between.h5"));
+  files::prepare_matrix(folder / "between.h5", matrix).commit();
+  files::prepare_matrix(folder / "to.h5", files::read_matrix(folder / "between.h5")).commit();
   hid_t const made = H5Fopen((folder / "to.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   auto const get = [](hid_t object, char const* name, hid_t type, void* values) {
     hid_t const attribute = H5Aopen(object, name, H5P_DEFAULT);
@@ -135,7 +135,7 @@ TEST_CASE("matrices without rows, columns or entries") {
     m.columns = columns;
     m.offsets.assign(std::size_t(rows) + 1, 0);
     for (auto const* name : {"m.h5", "m.mtx"}) {
-      files::write_matrix(folder / name, m);
+      files::prepare_matrix(folder / name, m).commit();
       auto const read = files::read_matrix(folder / name);
       CHECK(read.rows == rows);
       CHECK(read.columns == columns);
@@ -149,7 +149,7 @@ TEST_CASE("HDF5: damage is refused by name") {
   auto const path = folder / "m.h5";
   auto const refused = [&](char const* name, std::vector<std::int64_t> const& values,
                            std::vector<std::string> const& parts) {
-    files::write_matrix(path, small_half());
+    files::prepare_matrix(path, small_half()).commit();
     replace(path, name, values);
     auto const sentence = refusal([&] { files::read_matrix(path); });
     INFO(sentence);
@@ -172,18 +172,18 @@ TEST_CASE("HDF5: damage is refused by name") {
   CHECK(refused("shape", {3, std::int64_t(1) << 31}, {"/shape"}));
   CHECK(refused("shape", {3, 2}, {"column 2"}));
 
-  files::write_matrix(path, small_half());
+  files::prepare_matrix(path, small_half()).commit();
   replace(path, "indices", {0, 2, 1}, 2);
   CHECK(names(refusal([&] { files::read_matrix(path); }), {"/indices", "2 axes"}));
 
   for (auto const* name : {"data", "indices", "indptr", "shape"}) {
-    files::write_matrix(path, small_half());
+    files::prepare_matrix(path, small_half()).commit();
     hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     H5Ldelete(file, name, H5P_DEFAULT);
     H5Fclose(file);
     CHECK(names(refusal([&] { files::read_matrix(path); }), {name, "missing"}));
   }
-  files::write_matrix(path, small_half());
+  files::prepare_matrix(path, small_half()).commit();
   hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   H5Adelete(file, "format");
   H5Fclose(file);
@@ -192,7 +192,7 @@ TEST_CASE("HDF5: damage is refused by name") {
 
 TEST_CASE("files that are cut short, of another kind, or not there are refused") {
   scratch_folder const folder;
-  files::write_matrix(folder / "m.h5", small_matrix(std::vector<double>{1, 2, 3}));
+  files::prepare_matrix(folder / "m.h5", small_matrix(std::vector<double>{1, 2, 3})).commit();
   auto const bytes = get(folder / "m.h5");
   for (std::size_t const length : {bytes.size() - 1, bytes.size() / 2, std::size_t(8)}) {
     put(folder / "cut.h5", bytes.substr(0, length));
@@ -216,18 +216,21 @@ TEST_CASE("files that are cut short, of another kind, or not there are refused")
 
 TEST_CASE("what is no matrix is not written, and the old file stays") {
   scratch_folder const folder;
-  files::write_matrix(folder / "m.h5", small_half());
+  files::prepare_matrix(folder / "m.h5", small_half()).commit();
   auto const before = get(folder / "m.h5");
   auto bad = small_half();
   bad.values = host_matrix::half_bits{0x3c00, 0x7c00, 0x3c00};
-  CHECK(names(refusal([&] { files::write_matrix(folder / "m.h5", bad); }), {"inf", "finite"}));
+  CHECK(names(refusal([&] { files::prepare_matrix(folder / "m.h5", bad).commit(); }),
+              {"inf", "finite"}));
   bad = small_half();
   bad.indices[2] = 3;
-  CHECK(names(refusal([&] { files::write_matrix(folder / "m.h5", bad); }), {"column 3"}));
+  CHECK(
+      names(refusal([&] { files::prepare_matrix(folder / "m.h5", bad).commit(); }), {"column 3"}));
   CHECK(get(folder / "m.h5") == before);
   CHECK(files_in(folder.path()) == 1);
-  CHECK(names(refusal([&] { files::write_matrix(folder / "no" / "m.h5", small_half()); }),
-              {"cannot be written"}));
+  CHECK(
+      names(refusal([&] { files::prepare_matrix(folder / "no" / "m.h5", small_half()).commit(); }),
+            {"cannot be written"}));
 }
 
 TEST_CASE("a vector comes back bit for bit; another file, or what is not finite, is refused") {
@@ -242,7 +245,7 @@ TEST_CASE("a vector comes back bit for bit; another file, or what is not finite,
   files::prepare_vector(folder / "nan.h5", {1, 2, std::nan("")}).commit();
   CHECK(names(refusal([&] { files::read_vector(folder / "nan.h5"); }),
               {"nan.h5", "number 2", "/values", "finite"}));
-  files::write_matrix(folder / "m.h5", small_half());
+  files::prepare_matrix(folder / "m.h5", small_half()).commit();
   CHECK(names(refusal([&] { files::read_vector(folder / "m.h5"); }), {"m.h5", "/values"}));
   CHECK(names(refusal([&] { files::read_vector(folder / "gone.h5"); }), {"no such file"}));
   CHECK(names(refusal([&] { files::read_vector(folder / "v.txt"); }), {"'.txt'", ".h5"}));
@@ -260,7 +263,7 @@ TEST_CASE("h5py writes and reads the same arrays") {
     return;
   }
   scratch_folder const folder;
-  files::write_matrix(folder / "ours.h5", small_half());
+  files::prepare_matrix(folder / "ours.h5", small_half()).commit();
   auto const script = folder / "check.py";
   put(script, R"(import sys, h5py, numpy as np
 with h5py.File(sys.argv[1]) as f:

@@ -20,10 +20,11 @@ std::string read_refusal(scratch_folder const& folder, std::string const& text) 
 
 TEST_CASE("Matrix Market: what is written reads back to the same numbers") {
   scratch_folder const folder;
-  files::write_matrix(folder / "m.mtx", small_matrix(std::vector<double>{0.1, 1e-310, -3e300}));
+  files::prepare_matrix(folder / "m.mtx", small_matrix(std::vector<double>{0.1, 1e-310, -3e300}))
+      .commit();
   CHECK(same(files::read_matrix(folder / "m.mtx"),
              small_matrix(std::vector<double>{0.1, 1e-310, -3e300})));
-  files::write_matrix(folder / "m.mtx", small_half());
+  files::prepare_matrix(folder / "m.mtx", small_half()).commit();
   CHECK(get(folder / "m.mtx") ==
         "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n1 3 2\n3 2 -0.5\n");
 }
@@ -31,7 +32,7 @@ TEST_CASE("Matrix Market: what is written reads back to the same numbers") {
 TEST_CASE("Matrix Market: values are the same numbers as doubles") {
   scratch_folder const folder;
   auto const values_of = [&](host_matrix const& m) {
-    files::write_matrix(folder / "m.mtx", m);
+    files::prepare_matrix(folder / "m.mtx", m).commit();
     return std::get<std::vector<double>>(files::read_matrix(folder / "m.mtx").values);
   };
   std::vector<float> const single = {0.1F, -0x1p-149F, 0x1.fffffep127F};
@@ -48,19 +49,19 @@ TEST_CASE("Matrix Market: what could not be read back is not written") {
   auto m = small_half();
   m.offsets = {0, 2, 2, 3};
   m.indices = {1, 1, 1};
-  CHECK(names(refusal([&] { files::write_matrix(folder / "m.mtx", m); }),
+  CHECK(names(refusal([&] { files::prepare_matrix(folder / "m.mtx", m).commit(); }),
               {"m.mtx", "(0, 1)", "twice", "HDF5"}));
   m.rows = (std::int64_t(1) << 24) + 1;
   m.indices = {0, 2, 1};
   m.offsets.assign(std::size_t(m.rows) + 1, 3);
   m.offsets[0] = 0;
-  CHECK(names(refusal([&] { files::write_matrix(folder / "m.mtx", m); }),
+  CHECK(names(refusal([&] { files::prepare_matrix(folder / "m.mtx", m).commit(); }),
               {"m.mtx", "16777217 rows"}));
   CHECK(files_in(folder.path()) == 0);
   // Columns in any order are: they come back ascending.
   m = small_half();
   m.indices = {2, 0, 1};
-  files::write_matrix(folder / "m.mtx", m);
+  files::prepare_matrix(folder / "m.mtx", m).commit();
   CHECK(files::read_matrix(folder / "m.mtx").indices == std::vector<std::int32_t>{0, 2, 1});
 }
 

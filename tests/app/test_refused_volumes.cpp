@@ -348,12 +348,29 @@ TEST_CASE("a voxel that is not finite is refused by place, or kept where that is
   scratch_folder const folder;
   auto volume = small_volume();
   volume.values[std::size_t((1 * 3 + 2) * 4 + 3)] = std::numeric_limits<float>::quiet_NaN();
-  files::write_volume(folder / "n.mha", volume);
+  files::prepare_volume(folder / "n.mha", volume).commit();
   CHECK(names(refusal([&] { files::read_volume(folder / "n.mha"); }),
               {"n.mha", "(1, 2, 3)", "finite"}));
   CHECK_NOTHROW(files::read_volume(folder / "n.mha", files::finite_values::not_required));
   volume.values.back() = 0;
   volume.values.front() = std::numeric_limits<float>::infinity();
-  files::write_volume(folder / "i.nrrd", volume);
+  files::prepare_volume(folder / "i.nrrd", volume).commit();
   CHECK(names(refusal([&] { files::read_volume(folder / "i.nrrd"); }), {"(0, 0, 0)", "inf"}));
+}
+
+TEST_CASE("a volume that no memory holds is refused before it is read, with both figures") {
+  scratch_folder const folder;
+  auto const path = folder / "large.mha";
+  put(path,
+      "NDims = 3\nDimSize = 8192 8192 8192\nElementSpacing = 1 1 1\nElementType = MET_FLOAT\n"
+      "ElementDataFile = LOCAL\n");
+  auto const bytes = std::uint64_t(1) << 41;
+  std::error_code failure;  // a hole, where the file system makes one
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + bytes, failure);
+  if (failure) {
+    MESSAGE("skipped: no files with holes of " << bytes << " bytes");
+    return;
+  }
+  auto const sentence = shortage(2 * bytes, [&] { files::read_volume(path); });
+  CHECK(names(sentence, {"large.mha", "8192 x 8192 x 8192", "4398046511104 bytes", "are free"}));
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <limits>
 #include <thread>
@@ -37,13 +38,38 @@ files::projection_stack<T> small_stack() {
   return stack;
 }
 
-// The big-endian number at `at` of a PNG.
-unsigned number_at(std::string const& png, std::size_t at) {
+// The big-endian number of `bytes` bytes at `at`.
+unsigned number_at(std::string const& from, std::size_t at, std::size_t bytes = 4) {
   unsigned value = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    value = value << 8 | static_cast<unsigned char>(png[at + i]);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    value = value << 8 | static_cast<unsigned char>(from[at + i]);
   }
   return value;
+}
+
+// The rows of a PNG, whose chunks must follow each other and have their check sums.
+std::string rows_of(std::string const& png) {
+  std::string data;
+  std::string kinds;
+  std::size_t at = 8;
+  while (at + 12 <= png.size()) {
+    std::size_t const length = number_at(png, at);
+    REQUIRE(at + 12 + length <= png.size());
+    auto const named = png.substr(at + 4, 4 + length);
+    CHECK(::crc32(0, reinterpret_cast<Bytef const*>(named.data()), uInt(named.size())) ==
+          number_at(png, at + 8 + length));
+    kinds += named.substr(0, 4) + " ";
+    data += named.starts_with("IDAT") ? named.substr(4) : "";
+    at += 12 + length;
+  }
+  CHECK(at == png.size());
+  CHECK(kinds == "IHDR IDAT IEND ");
+  std::string rows(1000, '\0');
+  uLongf length = uLongf(rows.size());
+  REQUIRE(::uncompress(reinterpret_cast<Bytef*>(rows.data()), &length,
+                       reinterpret_cast<Bytef const*>(data.data()), uLong(data.size())) == Z_OK);
+  rows.resize(length);
+  return rows;
 }
 
 }  // namespace
@@ -53,7 +79,7 @@ TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
   auto stack = small_stack<T>();
   stack.geometry +=
       std::string(200000, ' ');  // a list of vectors is longer than an attribute may be
-  files::write_stack(folder / "p.h5", stack);
+  files::prepare_stack(folder / "p.h5", stack).commit();
   auto const read = files::read_stack<T>(folder / "p.h5");
   CHECK(read.extent == stack.extent);
   CHECK(read.values == stack.values);
@@ -64,13 +90,13 @@ TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
 
 TEST_CASE("a stack in the other precision is converted") {
   scratch_folder const folder;
-  files::write_stack(folder / "p.h5", small_stack<double>());
+  files::prepare_stack(folder / "p.h5", small_stack<double>()).commit();
   CHECK(files::read_stack<float>(folder / "p.h5").values[1] == float(1.0 / 3.0));
 }
 
 TEST_CASE("stacks that are cut, damaged or something else are refused") {
   scratch_folder const folder;
-  files::write_stack(folder / "p.h5", small_stack<float>());
+  files::prepare_stack(folder / "p.h5", small_stack<float>()).commit();
   auto const bytes = get(folder / "p.h5");
   for (std::size_t const length :
        {bytes.size() - 1, bytes.size() / 2, std::size_t(7), std::size_t(0)}) {
@@ -83,7 +109,7 @@ TEST_CASE("stacks that are cut, damaged or something else are refused") {
               {"none.h5", "no such file"}));
   auto stack = small_stack<float>();
   stack.values[(1 * 3 + 2) * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
-  files::write_stack(folder / "nan.h5", stack);
+  files::prepare_stack(folder / "nan.h5", stack).commit();
   CHECK(names(refusal([&] { files::read_stack<float>(folder / "nan.h5"); }),
               {"view 1, u 2, v 1", "finite"}));
 }
@@ -91,7 +117,7 @@ TEST_CASE("stacks that are cut, damaged or something else are refused") {
 TEST_CASE("a killed writer leaves the old file whole") {
   scratch_folder const folder;
   auto const target = folder / "text.json";
-  files::write_text(target, "old");
+  files::prepare_text(target, "old").commit();
   pid_t const child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -104,14 +130,14 @@ TEST_CASE("a killed writer leaves the old file whole") {
   CHECK(WIFSIGNALED(status));
   CHECK(get(target) == "old");
   CHECK(files_in(folder.path()) == 2);  // the half file stays under its own name
-  files::write_text(target, "new");
+  files::prepare_text(target, "new").commit();
   CHECK(get(target) == "new");
 }
 
 TEST_CASE("a writer that fails leaves the old file and no other") {
   scratch_folder const folder;
   auto const target = folder / "text.json";
-  files::write_text(target, "old");
+  files::prepare_text(target, "old").commit();
   {
     files::atomic_file file(target);
     put(file.temporary(), "new");
@@ -122,9 +148,9 @@ TEST_CASE("a writer that fails leaves the old file and no other") {
 
 TEST_CASE("a folder that is not there, and one in the file's place") {
   scratch_folder const folder;
-  CHECK(names(refusal([&] { files::write_text(folder / "no/such.json", ""); }),
+  CHECK(names(refusal([&] { files::prepare_text(folder / "no/such.json", "").commit(); }),
               {"such.json", "folder"}));
-  CHECK(names(refusal([&] { files::write_text(folder.path(), ""); }), {"is a folder"}));
+  CHECK(names(refusal([&] { files::prepare_text(folder.path(), "").commit(); }), {"is a folder"}));
 }
 
 TEST_CASE("pictures have the size and depth asked for") {
@@ -134,17 +160,27 @@ TEST_CASE("pictures have the size and depth asked for") {
   CHECK(window.black == 0);
   CHECK(window.white == 5);
   for (auto const depth : {files::png_depth::bits8, files::png_depth::bits16}) {
-    files::write_png(folder / "p.png", image, window, depth);
+    files::prepare_png(folder / "p.png", image, window, depth).commit();
     auto const png = get(folder / "p.png");
     CHECK(png.substr(1, 3) == "PNG");
     CHECK(number_at(png, 16) == 3);
     CHECK(number_at(png, 20) == 2);
     CHECK(int(png[24]) == (depth == files::png_depth::bits8 ? 8 : 16));
     CHECK(int(png[25]) == 0);  // gray
+    CHECK(png.substr(26, 3) == std::string(3, '\0'));
+    auto const rows = rows_of(png);
+    std::size_t const bytes = depth == files::png_depth::bits8 ? 1 : 2;
+    REQUIRE(rows.size() == 2 * (1 + 3 * bytes));
+    for (std::size_t pixel = 0; pixel < 6; ++pixel) {
+      CHECK(rows[pixel / 3 * (1 + 3 * bytes)] == 0);
+      unsigned const white = bytes == 1 ? 255 : 65535;
+      CHECK(number_at(rows, pixel / 3 * (1 + 3 * bytes) + 1 + pixel % 3 * bytes, bytes) ==
+            unsigned(pixel) * white / 5);
+    }
   }
-  CHECK(names(refusal([&] { files::write_png(folder / "p.jpg", image, window); }),
+  CHECK(names(refusal([&] { files::prepare_png(folder / "p.jpg", image, window).commit(); }),
               {"p.jpg", ".png"}));
-  CHECK(names(refusal([&] { files::write_png(folder / "e.png", {2, 2, {1}}, window); }),
+  CHECK(names(refusal([&] { files::prepare_png(folder / "e.png", {2, 2, {1}}, window).commit(); }),
               {"e.png", "2 x 2"}));
 }
 
@@ -155,15 +191,15 @@ TEST_CASE("links lead to the file that is replaced; pipes are written straight")
   std::filesystem::create_symlink("there/file.txt", folder / "near.txt");
   std::filesystem::create_symlink(folder / "near.txt", folder / "far.txt");
   std::filesystem::create_symlink("there/new.txt", folder / "hanging.txt");
-  files::write_text(folder / "far.txt", "new");
-  files::write_text(folder / "hanging.txt", "made");
+  files::prepare_text(folder / "far.txt", "new").commit();
+  files::prepare_text(folder / "hanging.txt", "made").commit();
   CHECK(get(folder / "there/file.txt") == "new");
   CHECK(get(folder / "there/new.txt") == "made");
   for (auto const* link : {"near.txt", "far.txt", "hanging.txt"}) {
     CHECK(std::filesystem::is_symlink(folder / link));
   }
   std::filesystem::create_symlink("round.txt", folder / "round.txt");
-  CHECK(names(refusal([&] { files::write_text(folder / "round.txt", "x"); }),
+  CHECK(names(refusal([&] { files::prepare_text(folder / "round.txt", "x").commit(); }),
               {"round.txt", "symbolic link"}));
 
   auto const pipe = folder / "pipe";
@@ -171,7 +207,7 @@ TEST_CASE("links lead to the file that is replaced; pipes are written straight")
   std::string const text(200000, 'x');  // more than a pipe holds
   std::string got;
   std::thread reader([&] { got = get(pipe); });
-  files::write_text(pipe, text);
+  files::prepare_text(pipe, text).commit();
   reader.join();
   CHECK(got == text);
   CHECK(std::filesystem::is_fifo(pipe));
@@ -183,7 +219,7 @@ TEST_CASE("a descriptor gets what is written after what it got before") {
   put(folder / "log.txt", "");
   int const descriptor = ::open((folder / "log.txt").c_str(), O_WRONLY);
   REQUIRE(::write(descriptor, "one ", 4) == 4);
-  files::write_text("/dev/fd/" + std::to_string(descriptor), "two ");
+  files::prepare_text("/dev/fd/" + std::to_string(descriptor), "two ").commit();
   REQUIRE(::write(descriptor, "three", 5) == 5);
   ::close(descriptor);
   CHECK(get(folder / "log.txt") == "one two three");
@@ -193,7 +229,7 @@ TEST_CASE("a descriptor gets what is written after what it got before") {
 TEST_CASE("a stack whose extents multiply to 2^128 is refused") {
   scratch_folder const folder;
   auto const path = folder / "wide.h5";
-  files::write_stack(path, small_stack<float>());
+  files::prepare_stack(path, small_stack<float>()).commit();
   hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   H5Ldelete(file, "projections", H5P_DEFAULT);
   hsize_t const extent[3] = {hsize_t(1) << 43, hsize_t(1) << 43, hsize_t(1) << 42};
@@ -216,14 +252,15 @@ TEST_CASE("what a device does not take is said, and the device stays") {
     MESSAGE("skipped: no /dev/full");
     return;
   }
-  CHECK(names(refusal([] { files::write_text("/dev/full", "text"); }), {"/dev/full", "space"}));
+  CHECK(names(refusal([] { files::prepare_text("/dev/full", "text").commit(); }),
+              {"/dev/full", "space"}));
   CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_CASE("a file that does not fit, or was cut short, never replaces an old one") {
   scratch_folder const folder;
   auto const target = folder / "old.txt";
-  files::write_text(target, "old");
+  files::prepare_text(target, "old").commit();
   CHECK(names(refusal([&] { files::atomic_file const file(target, std::uintmax_t(1) << 62); }),
               {"old.txt", "free in its folder", "make room"}));
   CHECK(names(refusal([&] {

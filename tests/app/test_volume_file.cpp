@@ -61,7 +61,7 @@ TEST_CASE("volumes come back as they were written") {
   auto const volume = small_volume();
   for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
     CAPTURE(name);
-    files::write_volume(folder / name, volume);
+    files::prepare_volume(folder / name, volume).commit();
     auto const read = files::read_volume(folder / name);
     CHECK(read.extent == volume.extent);
     CHECK(read.spacing == volume.spacing);
@@ -101,7 +101,7 @@ TEST_CASE("endings in capitals are the same endings") {
   scratch_folder const folder;
   for (auto const* name : {"V.MHA", "V.Nrrd", "V.NII", "V.NII.GZ"}) {
     CAPTURE(name);
-    files::write_volume(folder / name, small_volume());
+    files::prepare_volume(folder / name, small_volume()).commit();
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
     CHECK(files::read_volume(folder / name).values == small_volume().values);
     std::filesystem::remove(folder / name);
@@ -159,7 +159,7 @@ TEST_CASE("projections as an image have u along x and v along y") {
   scratch_folder const folder;
   // [view, u, v] = [2, 3, 4]: digits are view, u, v.
   auto const values = small_volume().values;
-  files::write_projection_image<float>(folder / "p.mha", values, {2, 3, 4}, {0.5, 0.25});
+  files::prepare_projection_image<float>(folder / "p.mha", values, {2, 3, 4}, {0.5, 0.25}).commit();
   auto const read = files::read_volume(folder / "p.mha");
   CHECK(read.extent == std::array<std::int64_t, 3>{3, 4, 2});
   CHECK(read.spacing == std::array<double, 3>{0.5, 0.25, 1});
@@ -169,7 +169,7 @@ TEST_CASE("projections as an image have u along x and v along y") {
 
 TEST_CASE("two-file formats are not written") {
   scratch_folder const folder;
-  CHECK(names(refusal([&] { files::write_volume(folder / "v.mhd", small_volume()); }),
+  CHECK(names(refusal([&] { files::prepare_volume(folder / "v.mhd", small_volume()).commit(); }),
               {"v.mhd", ".mha"}));
 }
 

@@ -38,7 +38,7 @@ void check_common(iso::backend::ceilings const& best) {
   for (double const rate : {best.fp32, best.fp64}) {
     check_rate(rate, slowest_operations, fastest_operations);
   }
-  CHECK(best.spread >= 0);
+  CHECK(best.spread > 0);  // two clocks never agree on every figure
   CHECK(best.spread < 1);
   CHECK(best.copy <= busy * best.l2);
   CHECK(best.read <= busy * best.l2);

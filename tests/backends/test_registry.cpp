@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -83,28 +84,79 @@ TEST_CASE("floating-point environment: the usual one passes") {
   CHECK_NOTHROW(iso::backend::check_floating_point_environment());
 }
 
-TEST_CASE("floating-point environment: another rounding mode is refused") {
+using iso::backend::floating_point_error;
+
+// Calls f on each of the threads that Kokkos has on the host, but not on this one.
+template <class F>
+void on_other_threads(F const& f) {
+  using host = Kokkos::DefaultHostExecutionSpace;
+  auto const here = std::this_thread::get_id();
+  Kokkos::parallel_for(Kokkos::RangePolicy<host>(0, host().concurrency()), [&](int) {
+    if (std::this_thread::get_id() != here) {
+      f();
+    }
+  });
+}
+
+// What the registry says, by each of its ways to a backend.
+std::vector<std::string> complaints() {
+  return {thrown<floating_point_error>([] { iso::backend::check_floating_point_environment(); }),
+          thrown<floating_point_error>([] { iso::backend::with_name("serial", [](auto) {}); }),
+          thrown<floating_point_error>([] { iso::backend::for_each([](auto) {}); })};
+}
+
+TEST_CASE("floating-point environment: another rounding mode is refused, and what to do is said") {
   for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     CAPTURE(mode);
     std::fesetround(mode);
-    auto const text = thrown<iso::error>([] { iso::backend::check_floating_point_environment(); });
+    auto const here = complaints();
     std::fesetround(FE_TONEAREST);
-    CHECK(holds(text, "rounding mode"));
+    on_other_threads([&] { std::fesetround(mode); });
+    auto const others = complaints();
+    on_other_threads([&] { std::fesetround(FE_TONEAREST); });
+    for (std::size_t way = 0; way < here.size(); ++way) {
+      CAPTURE(way);
+      CHECK(holds(here[way], "rounding mode"));
+      CHECK(holds(here[way], "std::fesetround(FE_TONEAREST)"));
+      if (Kokkos::DefaultHostExecutionSpace().concurrency() > 1) {
+        CHECK(others[way] == here[way]);
+      }
+    }
   }
+  CHECK(complaints() == std::vector<std::string>(3));
 }
 
 #if defined(__x86_64__)
-TEST_CASE("floating-point environment: flushed subnormals are refused") {
+TEST_CASE("floating-point environment: flushed subnormals are refused, and what to do is said") {
+  unsigned const usual = _mm_getcsr();
   for (unsigned const bit : {0x8000U, 0x0040U}) {  // results (FTZ), operands (DAZ)
     CAPTURE(bit);
-    unsigned const before = _mm_getcsr();
-    _mm_setcsr(before | bit);
-    auto const text = thrown<iso::error>([] { iso::backend::check_floating_point_environment(); });
-    _mm_setcsr(before);
-    CHECK(holds(text, "subnormal"));
+    _mm_setcsr(usual | bit);
+    auto const here = complaints();
+    _mm_setcsr(usual);
+    on_other_threads([&] { _mm_setcsr(usual | bit); });
+    auto const others = complaints();
+    on_other_threads([&] { _mm_setcsr(usual); });
+    for (std::size_t way = 0; way < here.size(); ++way) {
+      CAPTURE(way);
+      CHECK(holds(here[way], "subnormal"));
+      CHECK(holds(here[way], "FTZ and DAZ"));
+      if (Kokkos::DefaultHostExecutionSpace().concurrency() > 1) {
+        CHECK(others[way] == here[way]);
+      }
+    }
   }
+  CHECK(complaints() == std::vector<std::string>(3));
 }
 #endif
+
+TEST_CASE("floating-point environment: no backend is handed out where it is not the usual one") {
+  bool called = false;
+  std::fesetround(FE_UPWARD);
+  thrown<floating_point_error>([&] { iso::backend::for_each([&](auto) { called = true; }); });
+  std::fesetround(FE_TONEAREST);
+  CHECK(!called);
+}
 
 TEST_CASE("device facts: what a report needs is there") {
   iso::backend::for_each([](auto tag) {

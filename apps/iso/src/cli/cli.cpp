@@ -11,14 +11,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <iostream>
 #include <map>
 #include <new>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace iso::cli {
@@ -27,9 +25,9 @@ namespace {
 constexpr char const* footer = R"(Exit codes:
   0    done; where bits were compared, they agree
   1    bits differ
-  2    wrong usage, or bad input: the message says what and why
+  2    wrong usage, bad input, or a file that cannot be written: the message says what and why
   3    out of memory: the message says how much was asked for and how much there was
-  4    anything else that failed
+  4    anything else that failed; standard output that is full or closed
   130  stopped by SIGINT (nothing is left half-written)
 
 Angles are degrees, lengths mm. Geometry files: docs/formats.md.)";
@@ -93,16 +91,6 @@ void check_unknown(CLI::App const& app) {
   }
 }
 
-/// What was printed may still wait to be written: says so where that fails.
-int flushed(int code) {
-  std::cout.flush();
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
-    return code;
-  }
-  spdlog::error("standard output cannot be written ({})", std::strerror(errno));
-  return code == success ? internal_failure : code;
-}
-
 int guarded(command const& run_command) {
   try {
     return run_command();
@@ -117,6 +105,11 @@ int guarded(command const& run_command) {
     return report_failure(failure, bad_input);
   } catch (file_error const& failure) {
     return report_failure(failure, bad_input);
+  } catch (std::system_error const& failure) {
+    // fmt's own words do not say what it could not print to.
+    return std::ferror(stdout) != 0
+               ? report_failure(error(unwritten_output(failure.code().message())), internal_failure)
+               : report_failure(failure, internal_failure);
   } catch (std::exception const& failure) {
     return report_failure(failure, internal_failure);
   }
@@ -156,7 +149,6 @@ int run_unflushed(int argc, char const* const* argv) {
     });
     return unknown != success ? unknown : (app.exit(failure), bad_input);
   }
-  watch_for_interrupts();
   return guarded([&] {
     check_environment();
     return commands.at(app.get_subcommands().front()->get_name())();
@@ -165,6 +157,13 @@ int run_unflushed(int argc, char const* const* argv) {
 
 }  // namespace
 
-int run(int argc, char const* const* argv) { return flushed(run_unflushed(argc, argv)); }
+int run(int argc, char const* const* argv) {
+  watch_for_signals();
+  int const code = run_unflushed(argc, argv);
+  return code != success ? code : guarded([] {
+    flush_output();
+    return int(success);
+  });
+}
 
 }  // namespace iso::cli

@@ -66,7 +66,7 @@ int run_demo(demo_options const& options) {
   request.views = options.views;
   jobs::session const session(options.common.threads);
   request.backends = jobs::choose_backends(options.common.backend);
-  auto const report = jobs::demo(request, terminal_observer());
+  auto [report, outputs] = jobs::demo(request, terminal_observer());
   auto const document = to_json(report);
   if (options.common.json_file != "-") {
     print_machine(report.machine);
@@ -78,8 +78,8 @@ int run_demo(demo_options const& options) {
     print_verdict(report);
     fmt::print("figures and demo.json in {}\n", folder.string());
   }
-  write_json((folder / "demo.json").string(), document);
-  write_json(options.common.json_file, document);
+  outputs.push_back(prepare_json(folder / "demo.json", document));
+  write_json(options.common.json_file, document, std::move(outputs));
   return report.bits_agree.value_or(true) ? success : bits_differ;
 }
 

@@ -119,15 +119,15 @@ std::int64_t warn_not_finite(jobs::projection_result const& result) {
 }
 
 template <class T>
-void write_projections(project_options const& options, jobs::projection_result const& result,
-                       std::vector<T> const& values) {
+files::atomic_file prepare_projections(project_options const& options,
+                                       jobs::projection_result const& result,
+                                       std::vector<T> const& values) {
   if (is_stack_path(options.output)) {
-    files::write_stack<T>(options.output,
-                          {result.extent, values, "1", options.request.geometry.text});
-  } else if (!options.output.empty()) {
-    files::write_projection_image<T>(options.output, values, result.extent,
-                                     pitch_of(options.request.geometry));
+    return files::prepare_stack<T>(options.output,
+                                   {result.extent, values, "1", options.request.geometry.text});
   }
+  return files::prepare_projection_image<T>(options.output, values, result.extent,
+                                            pitch_of(options.request.geometry));
 }
 
 // One view, u to the right, v upwards.
@@ -165,13 +165,17 @@ int run_project(project_options& options) {
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], request.method, request.backend,
                   result.time_ms, result.hash);
-  std::visit([&](auto const& values) { write_projections(options, result, values); },
-             result.values);
+  std::vector<files::atomic_file> outputs;
+  if (!options.output.empty()) {
+    outputs.push_back(
+        std::visit([&](auto const& values) { return prepare_projections(options, result, values); },
+                   result.values));
+  }
   if (!options.png.empty()) {
     auto const image = std::visit(
         [&](auto const& values) { return picture(result, values, options.view); }, result.values);
     auto const window = files::full_window(image);
-    files::write_png(options.png, image, window, files::png_depth::bits16);
+    outputs.push_back(files::prepare_png(options.png, image, window, files::png_depth::bits16));
     spdlog::info("'{}': view {}, black is {:.6g}, white {:.6g}", options.png, options.view,
                  window.black, window.white);
     document["preview"] = {
@@ -180,7 +184,7 @@ int run_project(project_options& options) {
   if (options.common.json_file != "-") {
     fmt::print("{}\n", text);
   }
-  write_json(options.common.json_file, document);
+  write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }
 

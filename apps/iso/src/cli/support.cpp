@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
+#include <iostream>
 #include <system_error>
 
 namespace iso::cli {
@@ -53,11 +55,15 @@ void add_common(CLI::App& app, common_options& options, char const* preset) {
 
 void add_threads(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
-      ->check(CLI::Range(0, most_threads))
+      ->check(CLI::Range(0, jobs::most_threads))
       ->capture_default_str();
 }
 
-void watch_for_interrupts() { std::signal(SIGINT, note_interrupt); }
+void watch_for_signals() {
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 void end_progress() {
   if (on_progress_line.exchange(false)) {
@@ -75,39 +81,41 @@ jobs::observer terminal_observer() {
   return watch;
 }
 
-void write_json(std::string const& file, json const& document) { write_json(file, document, {}); }
+namespace {
+
+// Text of a file or a path may be no UTF-8: what is not becomes U+FFFD.
+std::string text_of(json const& document) {
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+files::atomic_file prepare_json(std::filesystem::path const& file, json const& document) {
+  return files::prepare_text(file, text_of(document));
+}
 
 void write_json(std::string const& file, json const& document,
                 std::vector<files::atomic_file> outputs) {
-  // Text of a file or a path may be no UTF-8: what is not becomes U+FFFD.
-  auto const text = document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (!file.empty() && file != "-") {
-    outputs.push_back(files::prepare_text(file, text));
+    outputs.push_back(prepare_json(file, document));
   }
-  files::atomic_file::commit_all(outputs);
-  if (file == "-") {
-    fmt::print("{}", text);
+  files::atomic_file::commit_all(outputs, [&] {
+    if (file == "-") {
+      fmt::print("{}", text_of(document));
+    }
+    flush_output();
+  });
+}
+
+void flush_output() {
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw error(unwritten_output(std::strerror(errno)));
   }
 }
 
-void check_environment() {
-  for (auto const* const name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
-    if (char const* const value = std::getenv(name)) {
-      // OpenMP takes a list, one number a level; the first is the one that counts here.
-      std::string_view const text(value);
-      auto const first = text.substr(0, text.find(','));
-      int threads = 0;
-      auto const [end, failure] =
-          std::from_chars(first.data(), first.data() + first.size(), threads);
-      if (failure != std::errc{} || end != first.data() + first.size() || threads < 1 ||
-          threads > most_threads) {
-        throw invalid_argument(
-            fmt::format("environment variable {} is '{}' (a whole number from 1 to {} is "
-                        "expected) set it so, or unset it",
-                        name, text, most_threads));
-      }
-    }
-  }
+std::string unwritten_output(std::string const& reason) {
+  return fmt::format("standard output cannot be written ({})", reason);
 }
 
 namespace {
@@ -139,7 +147,8 @@ void check_writable(std::filesystem::path const& file) {
     return;
   }
   auto const folder = file.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+  std::error_code unknown;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unknown)) {
     throw file_error(
         fmt::format("'{}': folder '{}' is not there (nothing can be written in it) make it "
                     "first",

@@ -35,9 +35,6 @@ struct common_options {
   int threads = 0;
 };
 
-/// Kokkos aborts beyond it.
-constexpr int most_threads = 512;
-
 /// --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
@@ -46,14 +43,21 @@ void add_threads(CLI::App& app, common_options& options);
 jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();
-/// From now on SIGINT asks for a stop; a second one ends the program at once.
-void watch_for_interrupts();
+/// From now on SIGINT asks for a stop; a second one ends the program at once. A pipe that is
+/// closed, and a file beyond the largest size allowed, fail the call that writes.
+void watch_for_signals();
 
-/// Writes `document` to `file` ("-" is standard output; nothing where it is empty).
-void write_json(std::string const& file, json const& document);
-/// The same, together with `outputs`: all of these files or, as far as that can be, none.
+/// `document` as a file that a commit puts in place.
+files::atomic_file prepare_json(std::filesystem::path const& file, json const& document);
+/// Ends a run: writes `document` to `file` ("-" is standard output; nothing where it is empty),
+/// what was printed, and `outputs`: all of these or, as far as that can be, none. Throws
+/// iso::file_error, and what flush_output throws.
 void write_json(std::string const& file, json const& document,
-                std::vector<files::atomic_file> outputs);
+                std::vector<files::atomic_file> outputs = {});
+/// Throws iso::error unless everything printed has been taken by standard output.
+void flush_output();
+/// The words for it.
+std::string unwritten_output(std::string const& reason);
 json to_json(std::vector<jobs::backend_facts> const& machine);
 json to_json(jobs::report const& report);
 
@@ -62,8 +66,8 @@ void print_machine(std::vector<jobs::backend_facts> const& machine);
 void print_records(jobs::report const& report);
 void print_verdict(jobs::report const& report);
 
-/// Throws iso::invalid_argument where an environment variable asks for threads that Kokkos, which
-/// would abort, does not start.
+/// Throws iso::invalid_argument where an environment variable is not what Kokkos, which would
+/// abort, can read.
 void check_environment();
 
 /// Throws iso::file_error where two of the names, of which some may be empty, are one file's.

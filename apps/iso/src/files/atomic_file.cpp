@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,14 +23,6 @@ namespace iso::files {
 namespace {
 
 namespace fs = std::filesystem;
-
-void sync_to_disk(fs::path const& path) {
-  int const descriptor = ::open(path.c_str(), O_RDONLY);
-  if (descriptor >= 0) {
-    ::fsync(descriptor);
-    ::close(descriptor);
-  }
-}
 
 // A name such as /dev/stdout or /dev/fd/3: a descriptor of this process, whatever it leads to.
 bool is_descriptor(fs::path const& path) {
@@ -54,15 +47,20 @@ fs::path followed(fs::path const& target) {
                   target.string()));
 }
 
-bool is_regular_or_new(fs::path const& path) {
-  std::error_code unknown;
-  auto const status = fs::status(path, unknown);
-  return !is_descriptor(path) && (!fs::exists(status) || fs::is_regular_file(status));
+[[noreturn]] void refuse_to_write(fs::path const& target, char const* suggestion,
+                                  int reason = errno) {
+  throw file_error(fmt::format("'{}' cannot be written ({}){}", target.string(),
+                               std::strerror(reason), suggestion));
 }
 
-[[noreturn]] void refuse_to_write(fs::path const& target, char const* suggestion) {
-  throw file_error(fmt::format("'{}' cannot be written ({}){}", target.string(),
-                               std::strerror(errno), suggestion));
+// What a temporary name, which is longer, has room for: the end, by which writers go.
+std::string end_of_name(std::string const& name) {
+  constexpr std::size_t most = 100;
+  std::size_t from = name.size() > most ? name.size() - most : 0;
+  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0U) == 0x80U) {
+    ++from;  // not within a character
+  }
+  return lower_case(name.substr(from));
 }
 
 void write_all(fs::path const& target, int descriptor, char const* from, std::size_t bytes) {
@@ -71,8 +69,7 @@ void write_all(fs::path const& target, int descriptor, char const* from, std::si
     if (done < 0 && errno != EINTR) {
       int const reason = errno;
       ::close(descriptor);
-      errno = reason;
-      refuse_to_write(target, "");
+      refuse_to_write(target, "", reason);
     }
     from += done > 0 ? done : 0;
     bytes -= done > 0 ? std::size_t(done) : 0;
@@ -96,19 +93,31 @@ void copy_into(fs::path const& target, fs::path const& place, fs::path const& fr
   if (::close(descriptor) < 0) {
     refuse_to_write(target, "");
   }
+  if (!in.eof()) {
+    throw file_error(fmt::format("'{}' was cut short ('{}' cannot be read back) is its disk sound?",
+                                 target.string(), from.string()));
+  }
 }
 
 }  // namespace
 
 atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
-    : target_(std::move(target)), place_(followed(target_)), replaces_(is_regular_or_new(place_)) {
-  static std::atomic<unsigned> counter{0};
-  if (fs::is_directory(target_)) {
+    : target_(std::move(target)), place_(followed(target_)) {
+  struct stat old{};
+  bool const exists = ::stat(place_.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) {
+    refuse_to_write(target_, " choose another name");
+  }
+  if (exists && S_ISDIR(old.st_mode)) {
     throw file_error(fmt::format("'{}' is a folder (a file is to be written) give a file name",
                                  target_.string()));
   }
+  replaces_ = !is_descriptor(place_) && (!exists || S_ISREG(old.st_mode));
   if (!replaces_ && ::access(place_.c_str(), W_OK) != 0) {
     refuse_to_write(target_, "");
+  }
+  if (replaces_ && exists) {
+    mode_ = old.st_mode & 0777U;
   }
   auto folder = replaces_ ? place_.parent_path() : fs::temp_directory_path();
   folder = folder.empty() ? fs::path(".") : folder;
@@ -118,11 +127,18 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
     throw file_error(fmt::format("'{}' needs {} bytes ({} are free in its folder) make room",
                                  target_.string(), bytes, free));
   }
+  make_temporary(folder);
+}
+
+void atomic_file::make_temporary(fs::path const& folder) {
+  static std::atomic<unsigned> counter{0};
+  // Nobody else reads what replaces a file that they may not read.
+  unsigned const mode = mode_ ? 0600 : 0666;
   for (int attempt = 0; attempt < 1000; ++attempt) {
     temporary_ = folder / fmt::format(".iso-{}-{}-{}", ::getpid(), counter++,
-                                      lower_case(target_.filename().string()));
+                                      end_of_name(target_.filename().string()));
     int const descriptor =
-        ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (descriptor >= 0) {
       ::close(descriptor);
       return;
@@ -139,6 +155,7 @@ atomic_file::atomic_file(atomic_file&& from) noexcept
       place_(std::move(from.place_)),
       temporary_(std::move(from.temporary_)),
       replaces_(from.replaces_),
+      mode_(from.mode_),
       renamed_(std::exchange(from.renamed_, true)) {}
 
 atomic_file::~atomic_file() {
@@ -159,18 +176,45 @@ void atomic_file::check_written(std::uintmax_t bytes) const {
   }
 }
 
-void atomic_file::commit_all(std::span<atomic_file> files) {
+void atomic_file::commit_all(std::span<atomic_file> files, std::function<void()> const& print) {
+  for (auto const& file : files) {
+    if (file.replaces_) {
+      file.flush();
+    }
+  }
   for (auto const& file : files) {
     if (!file.replaces_) {
       copy_into(file.target_, file.place_, file.temporary_);
-    } else {
-      sync_to_disk(file.temporary_);
     }
+  }
+  if (print) {
+    print();
   }
   for (auto& file : files) {
     if (file.replaces_) {
       file.rename();
     }
+  }
+}
+
+// To the disk, which may find only now that it is full.
+void atomic_file::flush() const {
+  int const descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  bool whole = descriptor >= 0;
+  struct stat now{};
+  if (whole && mode_) {
+    whole = ::fstat(descriptor, &now) == 0 &&
+            ((now.st_mode & 0777U) == *mode_ || ::fchmod(descriptor, *mode_) == 0);
+  }
+  // EINVAL: a file system that cannot be told to.
+  whole = whole && (::fsync(descriptor) == 0 || errno == EINVAL);
+  int reason = errno;
+  if (descriptor >= 0 && ::close(descriptor) != 0 && whole) {
+    reason = errno;
+    whole = false;
+  }
+  if (!whole) {
+    refuse_to_write(target_, " is the disk full? The old file is as it was", reason);
   }
 }
 
@@ -182,7 +226,13 @@ void atomic_file::rename() {
                                  target_.string(), failure.message()));
   }
   renamed_ = true;
-  sync_to_disk(place_.parent_path().empty() ? fs::path(".") : place_.parent_path());
+  // The file is in place; where its folder cannot be flushed, a crash of the machine may undo that.
+  auto const folder = place_.parent_path().empty() ? fs::path(".") : place_.parent_path();
+  int const descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    static_cast<void>(::fsync(descriptor));
+    ::close(descriptor);
+  }
 }
 
 atomic_file prepare_text(fs::path const& target, std::string_view text) {
@@ -194,10 +244,6 @@ atomic_file prepare_text(fs::path const& target, std::string_view text) {
     throw file_error(fmt::format("'{}' cannot be written (is the disk full?)", target.string()));
   }
   return file;
-}
-
-void write_text(fs::path const& target, std::string_view text) {
-  prepare_text(target, text).commit();
 }
 
 std::string read_text(fs::path const& source, std::size_t most) {

@@ -2,6 +2,7 @@
 #include "finite.hpp"
 #include "hdf5_attributes.hpp"
 #include "image_header.hpp"
+#include "memory.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
@@ -11,9 +12,9 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <limits>
-#include <new>
 
 namespace iso::files {
 namespace {
@@ -67,29 +68,63 @@ std::int64_t checked_length(source const& from, hid_t dataset, char const* name)
   return std::int64_t(length);
 }
 
+// Bits of a floating-point number.
+struct float_shape {
+  std::size_t exponent = 0;
+  std::size_t fraction = 0;
+  bool usual = false;  // the exponent's bias is IEEE 754's
+
+  explicit float_shape(hid_t type) {
+    std::size_t sign = 0;
+    std::size_t exponent_at = 0;
+    std::size_t fraction_at = 0;
+    usual = H5Tget_fields(type, &sign, &exponent_at, &exponent, &fraction_at, &fraction) >= 0 &&
+            exponent > 0 && exponent < 32 &&
+            H5Tget_ebias(type) == (std::size_t(1) << (exponent - 1)) - 1;
+  }
+  // Every number of this shape is one with so many bits.
+  [[nodiscard]] bool within(std::size_t exponents, std::size_t fractions) const {
+    return usual && exponent <= exponents && fraction <= fractions;
+  }
+};
+
+// HDF5 makes the nearest that there is of numbers that its reader's type has no place for, and says
+// nothing: a type must have the place.
+void check_bits(source const& from, hid_t type, char const* name) {
+  if (H5Tget_class(type) == H5T_INTEGER && H5Tget_precision(type) > 64) {
+    refuse(from.path, fmt::format("dataset /{} holds whole numbers of {} bits (64 are read at the "
+                                  "most) store them in fewer",
+                                  name, H5Tget_precision(type)));
+  }
+  if (H5Tget_class(type) == H5T_FLOAT && !float_shape(type).within(15, LDBL_MANT_DIG)) {
+    float_shape const shape(type);
+    refuse(from.path, fmt::format("dataset /{} holds numbers of a kind of its own ({} bits of "
+                                  "exponent, {} of fraction, which no type here has) store them as "
+                                  "double",
+                                  name, shape.exponent, shape.fraction));
+  }
+}
+
 void expect_integers(source const& from, hid_t dataset, char const* name) {
   handle const type(from.path, H5Dget_type(dataset), H5Tclose,
                     fmt::format("dataset /{} has no type", name));
   if (H5Tget_class(type) != H5T_INTEGER) {
     refuse(from.path, fmt::format("dataset /{} holds no whole numbers (these are expected)", name));
   }
+  check_bits(from, type, name);
 }
 
 template <class T>
-void resize(source const& from, std::vector<T>& values, std::int64_t count) {
-  try {
-    values.resize(std::size_t(count));
-  } catch (std::exception const&) {
-    auto const bytes = std::uint64_t(count) * sizeof(T);
-    throw out_of_memory(
-        fmt::format("'{}': {} bytes do not fit the memory", from.path.string(), bytes), bytes, 0);
-  }
+std::vector<T> array_of(source const& from, char const* name, std::int64_t count) {
+  std::vector<T> values;
+  detail::with_memory(from.path, fmt::format("dataset /{}", name), std::uint64_t(count) * sizeof(T),
+                      [&] { values.resize(std::size_t(count)); });
+  return values;
 }
 
 template <class T>
 std::vector<T> read_all(source const& from, hid_t dataset, char const* name, hid_t memory_type) {
-  std::vector<T> values;
-  resize(from, values, checked_length(from, dataset, name));
+  auto values = array_of<T>(from, name, checked_length(from, dataset, name));
   if (H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
     refuse(from.path, fmt::format("dataset /{} cannot be read (truncated or damaged)", name));
   }
@@ -111,8 +146,7 @@ std::vector<std::int32_t> read_columns(source const& from, std::int64_t columns)
     return read_all<std::int32_t>(from, dataset, "indices", H5T_NATIVE_INT32);
   }
   auto const wide = read_all<std::int64_t>(from, dataset, "indices", H5T_NATIVE_INT64);
-  std::vector<std::int32_t> narrow;
-  resize(from, narrow, std::int64_t(wide.size()));
+  auto narrow = array_of<std::int32_t>(from, "indices", std::int64_t(wide.size()));
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (wide[i] < 0 || wide[i] >= columns) {
       refuse(from.path, fmt::format("entry {} is in column {} (from 0 to {} of {} columns)", i,
@@ -127,8 +161,7 @@ std::vector<std::int32_t> read_columns(source const& from, std::int64_t columns)
 template <class T>
 std::vector<double> read_exactly(source const& from, hid_t dataset, char const* name, hid_t type) {
   auto const wide = read_all<T>(from, dataset, name, type);
-  std::vector<double> values;
-  resize(from, values, std::int64_t(wide.size()));
+  auto values = array_of<double>(from, name, std::int64_t(wide.size()));
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (!detail::is_double(wide[i])) {
       refuse(from.path, fmt::format("number {} of dataset /{} is {} (no double has this value) "
@@ -148,37 +181,27 @@ std::vector<double> read_doubles(source const& from, hid_t dataset, char const* 
     refuse(from.path,
            fmt::format("dataset /{} holds no numbers (half, float, double or integers)", name));
   }
+  check_bits(from, type, name);
   if (kind == H5T_INTEGER && H5Tget_precision(type) > 53) {
     return H5Tget_sign(type) == H5T_SGN_NONE
                ? read_exactly<std::uint64_t>(from, dataset, name, H5T_NATIVE_UINT64)
                : read_exactly<std::int64_t>(from, dataset, name, H5T_NATIVE_INT64);
   }
-  if (kind == H5T_FLOAT && H5Tget_precision(type) > 64) {
+  if (kind == H5T_FLOAT && !float_shape(type).within(11, 52)) {
     return read_exactly<long double>(from, dataset, name, H5T_NATIVE_LDOUBLE);
   }
   return read_all<double>(from, dataset, name, H5T_NATIVE_DOUBLE);
-}
-
-bool is_half(hid_t type) {
-  std::size_t sign = 0;
-  std::size_t exponent_at = 0;
-  std::size_t exponent = 0;
-  std::size_t fraction_at = 0;
-  std::size_t fraction = 0;
-  return H5Tget_size(type) == 2 &&
-         H5Tget_fields(type, &sign, &exponent_at, &exponent, &fraction_at, &fraction) >= 0 &&
-         exponent == 5 && fraction == 10 && H5Tget_ebias(type) == 15;
 }
 
 host_matrix::value_array read_values(source const& from) {
   handle const dataset = open_dataset(from, "data");
   handle const type(from.path, H5Dget_type(dataset), H5Tclose, "dataset /data has no type");
   auto const kind = H5Tget_class(type);
-  if (kind == H5T_FLOAT && is_half(type)) {
+  if (kind == H5T_FLOAT && float_shape(type).within(5, 10)) {
     handle const half = half_type(from.path);
     return read_all<std::uint16_t>(from, dataset, "data", half);
   }
-  if (kind == H5T_FLOAT && H5Tget_size(type) <= 4) {
+  if (kind == H5T_FLOAT && float_shape(type).within(8, 23)) {
     return read_all<float>(from, dataset, "data", H5T_NATIVE_FLOAT);
   }
   return read_doubles(from, dataset, "data");
@@ -247,16 +270,11 @@ host_matrix read_hdf5_matrix(fs::path const& path) {
 }
 
 atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   check_matrix(path, matrix);
   auto const value_bytes =
       std::visit([](auto const& all) { return all.size() * sizeof(all[0]); }, matrix.values);
   std::uintmax_t const bytes = 8 * matrix.offsets.size() + 4 * matrix.indices.size() + value_bytes;
-  atomic_file whole(path, bytes + 65536);
-  {
-    handle const file(path,
-                      H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                      H5Fclose, "cannot be written (HDF5 refused to make the file)");
+  return detail::prepare_hdf5(path, bytes, [&](hid_t file) {
     std::int64_t const shape[2] = {matrix.rows, matrix.columns};
     write_array(path, file, "shape", H5T_STD_I64LE, H5T_NATIVE_INT64, shape, 2);
     write_array(path, file, "indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, matrix.offsets.data(),
@@ -275,12 +293,7 @@ atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix)
       auto const origin = detail::open_hdf5(matrix.origin);
       detail::copy_attributes({matrix.origin, origin}, to);
     }
-    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
-      refuse(path, "cannot be written (is the disk full?)");
-    }
-  }
-  whole.check_written(bytes);
-  return whole;
+  });
 }
 
 void check_vector_ending(fs::path const& path) {
@@ -308,21 +321,10 @@ std::vector<double> read_vector(fs::path const& path) {
 
 atomic_file prepare_vector(fs::path const& path, std::vector<double> const& values) {
   check_vector_ending(path);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  std::uintmax_t const bytes = 8 * values.size();
-  atomic_file whole(path, bytes + 65536);
-  {
-    handle const file(path,
-                      H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                      H5Fclose, "cannot be written (HDF5 refused to make the file)");
+  return detail::prepare_hdf5(path, 8 * values.size(), [&](hid_t file) {
     write_array(path, file, "values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(),
                 values.size());
-    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
-      refuse(path, "cannot be written (is the disk full?)");
-    }
-  }
-  whole.check_written(bytes);
-  return whole;
+  });
 }
 
 }  // namespace iso::files

@@ -4,7 +4,6 @@
 #include <iso/core/error.hpp>
 
 #include <fmt/core.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -112,10 +111,6 @@ text_header read_text_header(fs::path const& path, bool (*last)(std::string_view
 }
 
 namespace {
-
-std::uint64_t machine_memory() {
-  return std::uint64_t(::sysconf(_SC_PHYS_PAGES)) * std::uint64_t(::sysconf(_SC_PAGE_SIZE));
-}
 
 // An inflating reader over the file from `offset` on; gzip and zlib headers are recognised.
 class inflater {
@@ -244,14 +239,6 @@ void check_length(fs::path const& path, image_header const& header) {
                              header.kind == storage::deflate && held > claimed ? " or more" : "",
                              wide(held) < claimed ? "truncated, or its size is wrong"
                                                   : "longer than its header says"));
-  }
-  std::uint64_t const needed =
-      std::uint64_t(claimed / wide(header.bytes_per_voxel) * wide(header.bytes_per_voxel + 4));
-  if (needed > machine_memory()) {
-    throw out_of_memory(
-        fmt::format("'{}': {} need {} bytes (this machine has {}) use a smaller volume",
-                    path.string(), shape, needed, machine_memory()),
-        needed, machine_memory());
   }
 }
 

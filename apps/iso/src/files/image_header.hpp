@@ -34,8 +34,7 @@ image_header read_metaimage_header(std::filesystem::path const& path);
 image_header read_nrrd_header(std::filesystem::path const& path);
 image_header read_nifti_header(std::filesystem::path const& path);
 
-/// Throws iso::file_error unless the data file holds what the header claims, and iso::out_of_memory
-/// where no memory of this machine could.
+/// Throws iso::file_error unless the data file holds what the header claims.
 void check_length(std::filesystem::path const& path, image_header const& header);
 
 /// Throws iso::file_error naming file and field.

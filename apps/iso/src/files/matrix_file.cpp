@@ -110,10 +110,6 @@ atomic_file prepare_matrix(fs::path const& path, host_matrix const& matrix) {
                                          : prepare_matrix_market(path, matrix);
 }
 
-void write_matrix(fs::path const& path, host_matrix const& matrix) {
-  prepare_matrix(path, matrix).commit();
-}
-
 void check_matrix_ending(fs::path const& path) { format_of(path); }
 
 }  // namespace iso::files

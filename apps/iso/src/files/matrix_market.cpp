@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
 #include "image_header.hpp"
+#include "memory.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <optional>
 
@@ -253,14 +253,11 @@ entry parse_entry(line_reader const& lines, banner const& head, size_line const&
 std::vector<entry> read_entries(line_reader& lines, banner const& head, size_line const& size) {
   std::vector<entry> entries;
   std::size_t const factor = head.shape == symmetry::symmetric ? 2 : 1;
-  try {
-    entries.reserve(std::size_t(size.entries) * factor);
-  } catch (std::exception const&) {
-    auto const bytes = std::uint64_t(size.entries) * factor * sizeof(entry);
-    throw out_of_memory(
-        fmt::format("'{}': {} bytes do not fit the memory", lines.path().string(), bytes), bytes,
-        0);
-  }
+  auto const count = std::size_t(size.entries) * factor;
+  // Sorted first, then as a column and a value each.
+  std::uint64_t const bytes = count * (sizeof(entry) + 12) + 8 * std::uint64_t(size.rows + 1);
+  detail::with_memory(lines.path(), fmt::format("its {} entries", count), bytes,
+                      [&] { entries.reserve(count); });
   for (std::int64_t n = 0; n < size.entries; ++n) {
     if (!lines.next_data()) {
       refuse(lines.path(), fmt::format("ends after {} of {} entries (truncated)", n, size.entries));
@@ -309,6 +306,8 @@ host_matrix read_matrix_market(fs::path const& path) {
   host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}, {}};
   auto& values = std::get<std::vector<double>>(matrix.values);
   matrix.offsets.assign(std::size_t(size.rows) + 1, 0);
+  matrix.indices.reserve(entries.size());
+  values.reserve(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto const& e = entries[i];
     if (i > 0 && entries[i - 1].row == e.row && entries[i - 1].column == e.column) {

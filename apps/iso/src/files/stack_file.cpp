@@ -2,16 +2,15 @@
 #include "finite.hpp"
 #include "hdf5_handle.hpp"
 #include "image_header.hpp"
+#include "memory.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/files/atomic_file.hpp>
 #include <iso/files/stack_file.hpp>
 
 #include <fmt/core.h>
 #include <hdf5.h>
 
 #include <algorithm>
-#include <new>
 
 namespace iso::files {
 namespace {
@@ -152,13 +151,8 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
 }  // namespace
 
 template <class T>
-void write_stack(fs::path const& path, projection_stack<T> const& stack) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  atomic_file whole(path, stack.values.size() * sizeof(T) + 65536);
-  {
-    handle const file(path,
-                      H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                      H5Fclose, "cannot be written (HDF5 refused to make the file)");
+atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack) {
+  return detail::prepare_hdf5(path, stack.values.size() * sizeof(T), [&](hid_t file) {
     hsize_t const n[3] = {hsize_t(stack.extent[0]), hsize_t(stack.extent[1]),
                           hsize_t(stack.extent[2])};
     handle const space(path, H5Screate_simple(3, n, nullptr), H5Sclose,
@@ -174,11 +168,7 @@ void write_stack(fs::path const& path, projection_stack<T> const& stack) {
     write_attribute(path, dataset, "unit", stack.unit);
     write_attribute(path, dataset, "axes", "view, u, v");
     write_text_dataset(path, file, "geometry", stack.geometry);
-    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) {
-      refuse(path, "cannot be written (is the disk full?)");
-    }
-  }
-  whole.commit();
+  });
 }
 
 template <class T>
@@ -197,13 +187,8 @@ projection_stack<T> read_stack(fs::path const& path) {
   stack.unit = read_unit(path, dataset);
   stack.geometry = read_geometry_text(path, file);
   auto const count = std::size_t(stack.extent[0] * stack.extent[1] * stack.extent[2]);
-  try {
-    stack.values.resize(count);
-  } catch (std::bad_alloc const&) {
-    throw out_of_memory(
-        fmt::format("'{}': {} bytes do not fit the memory", path.string(), count * sizeof(T)),
-        count * sizeof(T), 0);
-  }
+  detail::with_memory(path, "dataset /projections", count * sizeof(T),
+                      [&] { stack.values.resize(count); });
   if (H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, stack.values.data()) < 0) {
     refuse(path, "dataset /projections cannot be read (truncated or damaged)");
   }
@@ -211,8 +196,8 @@ projection_stack<T> read_stack(fs::path const& path) {
   return stack;
 }
 
-template void write_stack(fs::path const&, projection_stack<float> const&);
-template void write_stack(fs::path const&, projection_stack<double> const&);
+template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
+template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
 template projection_stack<float> read_stack(fs::path const&);
 template projection_stack<double> read_stack(fs::path const&);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
 #include "image_header.hpp"
+#include "memory.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/files/atomic_file.hpp>
 #include <iso/files/reorder.hpp>
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
@@ -15,7 +15,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <new>
 
 namespace iso::files {
 namespace {
@@ -185,17 +184,28 @@ void check_finite(fs::path const& path, host_volume const& volume) {
   }
 }
 
+// The image library says nothing where the disk is full: what it wrote is looked at again.
+void check_image_written(fs::path const& path, fs::path const& written) {
+  try {
+    checked_header(written, format_of(path));
+  } catch (file_error const&) {
+    refuse(path,
+           "was cut short (it does not hold what was written) is the disk full? The old file "
+           "is as it was");
+  }
+}
+
 template <class T>
-void write_image(fs::path const& path, std::vector<T> const& values,
-                 std::array<std::int64_t, 3> const& extent, std::array<double, 3> const& spacing,
-                 std::array<double, 3> const& origin) {
+atomic_file prepare_image(fs::path const& path, std::vector<T> const& values,
+                          std::array<std::int64_t, 3> const& extent,
+                          std::array<double, 3> const& spacing,
+                          std::array<double, 3> const& origin) {
   auto const end = detail::ending(path);
   if (end == ".mhd" || end == ".nhdr") {
     refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
   }
   auto const io = image_io(format_of(path));
-  std::uintmax_t const bytes = values.size() * sizeof(T);
-  atomic_file file(path, bytes + 65536);
+  atomic_file file(path, values.size() * sizeof(T) + 65536);
   guarded(path, "written", [&] {
     io->SetNumberOfDimensions(3);
     itk::ImageIORegion region(3);
@@ -216,10 +226,8 @@ void write_image(fs::path const& path, std::vector<T> const& values,
     io->SetFileName(file.temporary().string());
     io->Write(values.data());
   });
-  if (end != ".gz" && end != ".nii.gz") {
-    file.check_written(bytes);
-  }
-  file.commit();
+  check_image_written(path, file.temporary());
+  return file;
 }
 
 host_volume read_through_library(fs::path const& path, format kind,
@@ -254,43 +262,41 @@ host_volume read_through_library(fs::path const& path, format kind,
 host_volume read_volume(fs::path const& path, finite_values values) {
   auto const kind = format_of(path);
   auto const header = checked_header(path, kind);
+  auto const& n = header.extent;
+  // As the file has them, and as float.
+  auto const bytes = std::uint64_t(n[0] * n[1] * n[2] * (header.bytes_per_voxel + 4));
   host_volume volume;
-  try {
-    guarded(path, "read", [&] { volume = read_through_library(path, kind, header.extent); });
-  } catch (std::bad_alloc const&) {
-    auto const& n = header.extent;
-    auto const wanted = std::uint64_t(n[0] * n[1] * n[2] * (header.bytes_per_voxel + 4));
-    throw out_of_memory(fmt::format("'{}': {} bytes do not fit the memory", path.string(), wanted),
-                        wanted, 0);
-  }
+  detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]), bytes, [&] {
+    guarded(path, "read", [&] { volume = read_through_library(path, kind, n); });
+  });
   if (values == finite_values::required) {
     check_finite(path, volume);
   }
   return volume;
 }
 
-void write_volume(fs::path const& path, host_volume const& volume) {
+atomic_file prepare_volume(fs::path const& path, host_volume const& volume) {
   auto const& n = volume.extent;
   auto const file_order =
       reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
-  write_image(path, file_order, n, volume.spacing, volume.origin);
+  return prepare_image(path, file_order, n, volume.spacing, volume.origin);
 }
 
 template <class T>
-void write_projection_image(fs::path const& path, std::vector<T> const& values,
-                            std::array<std::int64_t, 3> const& extent,
-                            std::array<double, 2> const& pitch) {
+atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const& values,
+                                     std::array<std::int64_t, 3> const& extent,
+                                     std::array<double, 2> const& pitch) {
   auto const [views, nu, nv] = extent;
   auto const image =
       reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
-  write_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
+  return prepare_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
 }
-template void write_projection_image(fs::path const&, std::vector<float> const&,
-                                     std::array<std::int64_t, 3> const&,
-                                     std::array<double, 2> const&);
-template void write_projection_image(fs::path const&, std::vector<double> const&,
-                                     std::array<std::int64_t, 3> const&,
-                                     std::array<double, 2> const&);
+template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
+                                              std::array<std::int64_t, 3> const&,
+                                              std::array<double, 2> const&);
+template atomic_file prepare_projection_image(fs::path const&, std::vector<double> const&,
+                                              std::array<std::int64_t, 3> const&,
+                                              std::array<double, 2> const&);
 
 bool is_image_path(fs::path const& path) {
   auto const end = detail::ending(path);

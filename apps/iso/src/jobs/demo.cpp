@@ -42,7 +42,7 @@ void check_memory(demo_request const& request, demo_plan const& plan) {
 
 }  // namespace
 
-report demo(demo_request const& request, observer const& watch) {
+demo_result demo(demo_request const& request, observer const& watch) {
   ISO_VALIDATE(!request.backends.empty(), "demo: no backend (choose at least one)");
   auto plan = plan_of(request);
   check_memory(request, plan);
@@ -59,7 +59,7 @@ report demo(demo_request const& request, observer const& watch) {
   run_large(state);
   state.result.bits_agree = judge(state.result.records, request.backends.size());
   watch.step(1, "done");
-  return std::move(state.result);
+  return {std::move(state.result), std::move(state.figures)};
 }
 
 }  // namespace iso::jobs

@@ -39,6 +39,7 @@ class demo_state {
   demo_plan plan;
   ray_counts counts;
   report result;
+  std::vector<files::atomic_file> figures;
   ceilings_of_backends ceilings;
 
  private:

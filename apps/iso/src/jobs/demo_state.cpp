@@ -46,7 +46,7 @@ namespace {
 
 void draw(demo_state& state, std::string const& name, files::gray_image const& image,
           files::gray_window window) {
-  files::write_png(state.request.folder / name, image, window);
+  state.figures.push_back(files::prepare_png(state.request.folder / name, image, window));
   state.result.figures.push_back(name);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine.hpp"
+#include "record.hpp"
 
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
@@ -71,15 +72,14 @@ std::vector<backend_facts> info(std::vector<std::string> const& backends, ceilin
                                 observer const& watch) {
   std::vector<backend_facts> machine;
   for (auto const& name : backends) {
-    watch.step(double(machine.size()) / double(backends.size()), name);
+    watch.step(0, name);
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      backend_facts one{name, list(backend::facts(exec)), {}};
-      if (ceilings == ceilings_wanted::yes) {
-        one.ceilings = list_ceilings(backend::measure_ceilings(exec));
-      }
-      machine.push_back(std::move(one));
+      machine.push_back({name, list(backend::facts(exec)), {}});
     });
+  }
+  if (ceilings == ceilings_wanted::yes) {
+    measure_ceilings(machine, watch);
   }
   watch.step(1, "done");
   return machine;

@@ -25,7 +25,7 @@ matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
   double least = 0;
   for (auto const& format : grouped_formats) {
     double const cost = sparse::product_cost(
-        sparse::measure_format(exec, a, format.rows, format.bits), sparse::processor_of<Exec>);
+        sparse::measure_format(exec, a, format.rows, format.bits), sparse::processor_of<Exec>());
     if (format == grouped_formats[0] || cost < least) {
       best = format;
       least = cost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine.hpp"
 #include "product_runner.hpp"
+#include "record.hpp"
 #include "reference.hpp"
 #include "sparse_formats.hpp"
 
@@ -139,11 +139,11 @@ class bench {
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
     row.time_ms = 1e3 * best_of(product, sum);
-    auto const numbers = double(a.num_rows + a.num_cols) * count;
-    row.bytes = bytes_of(a) + sizeof(T) * numbers;
-    row.flops = 2 * double(a.num_entries()) * count;
+    auto const work = product_work<T>(a, count);
+    row.bytes = work.bytes;
+    row.flops = work.flops;
     row.bytes_per_entry = bytes_of(a) / double(std::max<std::int64_t>(1, a.num_entries()));
-    row.share_of_ceiling = least(row) / (1e-3 * row.time_ms);
+    row.share_of_ceiling = 1e3 * least_seconds(work, most_) / row.time_ms;
     auto const y = product.result();
     row.hash = hash_text(hash_bits<T>(y));
     row.error = relative_l1(y, exact_);
@@ -160,11 +160,6 @@ class bench {
       spent += seconds;
     }
     return best;
-  }
-
-  [[nodiscard]] double least(bench_row const& row) const {
-    double const rate = row.vectors == "float" ? most_.fp32 : most_.fp64;
-    return std::max(row.bytes / most_.read, row.flops / rate);
   }
 
   Exec exec_;
@@ -216,20 +211,22 @@ bench_result bench_matrix(files::host_matrix const& matrix, bench_request const&
   ISO_VALIDATE(!request.backends.empty(), "bench: no backend (choose at least one)");
   bench_state state;
   auto& result = state.result;
-  result.machine = info(request.backends, ceilings_wanted::no, {});
-  for (std::size_t i = 0; i < result.machine.size(); ++i) {
-    auto& machine = result.machine[i];
-    backend::with_name(machine.backend, [&](auto tag) {
-      typename decltype(tag)::execution_space const exec;
+  for (auto const& name : request.backends) {
+    backend::with_name(name, [&](auto tag) {
       // As it is stored, in double (twice where it is transposed), in half, in groups of rows.
       bool const turned = request.side == matrix_side::transposed;
-      check_products(exec, matrix, request.side, turned ? 48 : 36, most_vectors);
-      double const before = double(i) / double(result.machine.size());
-      watch.step(before, "ceilings of " + machine.backend);
-      auto const most = backend::measure_ceilings(exec);
-      machine.ceilings = list_ceilings(most);
-      watch.step(before, "products on " + machine.backend);
-      bench_on(exec, machine.backend, matrix, request, most, state);
+      check_products(typename decltype(tag)::execution_space(), matrix, request.side,
+                     turned ? 48 : 36, most_vectors);
+    });
+  }
+  result.machine = info(request.backends, ceilings_wanted::no, {});
+  auto const ceilings = measure_ceilings(result.machine, watch);
+  for (std::size_t i = 0; i < request.backends.size(); ++i) {
+    auto const& name = request.backends[i];
+    watch.step(double(i) / double(request.backends.size()), "products on " + name);
+    backend::with_name(name, [&](auto tag) {
+      typename decltype(tag)::execution_space const exec;
+      bench_on(exec, name, matrix, request, ceilings.at(name), state);
     });
   }
   result.bits_agree = bits_agree(result.rows);

@@ -18,7 +18,12 @@ namespace iso::jobs {
 /// By the backend's name.
 using ceilings_of_backends = std::map<std::string, backend::ceilings, std::less<>>;
 
-/// Measures the ceilings of every backend in `machine`, and writes them there too.
+/// The memory of the host is one, whoever asks it: each of these ceilings gets the greatest of all
+/// its rates.
+void share_memory(std::vector<backend::ceilings*> const& host);
+
+/// Measures the ceilings of every backend in `machine`, and writes them there too. Those of the
+/// host share its memory.
 ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch);
 
 template <class T>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/error.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
@@ -10,17 +12,46 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace iso::jobs {
 
+namespace {
+
+/// Throws where Kokkos, which takes the GPU that the environment names, would abort.
+void check_devices() {
+  if (!backend::is_device<Kokkos::DefaultExecutionSpace>) {
+    return;
+  }
+  if (backend::count_devices() == 0) {
+    throw error(
+        "no GPU is found (this build is for GPUs and cannot start without) look at the driver and "
+        "at CUDA_VISIBLE_DEVICES, or use a build for processors alone");
+  }
+  int const devices = Kokkos::num_devices();
+  char const* const asked = std::getenv("KOKKOS_DEVICE_ID");
+  ISO_VALIDATE(asked == nullptr || std::atoi(asked) < devices,
+               "environment variable KOKKOS_DEVICE_ID is '{}' (there are {} GPUs, counted from 0) "
+               "set it so, or unset it",
+               asked, devices);
+}
+
+/// 0 where Kokkos may take as many as it does by itself.
+int threads_to_start(int asked) {
+  bool const free = asked == 0 && std::getenv("KOKKOS_NUM_THREADS") == nullptr;
+  return free && backend::count_threads() > most_threads ? most_threads : asked;
+}
+
+}  // namespace
+
 session::session(int threads) {
+  check_devices();
   // Threads that nothing binds are what this tool wants: several numbers of them share the cores.
   auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
-  if (threads > 0) {
-    settings.set_num_threads(threads);
+  if (int const number = threads_to_start(threads); number > 0) {
+    settings.set_num_threads(number);
   }
   Kokkos::initialize(settings);
-  backend::check_floating_point_environment();
 }
 
 session::~session() { Kokkos::finalize(); }
@@ -32,7 +63,7 @@ std::vector<std::string> backend_names() {
 }
 
 std::vector<std::string> choose_backends(std::string_view choice) {
-  auto const all = backend_names();
+  auto all = backend_names();
   if (choice == "all") {
     return all;
   }

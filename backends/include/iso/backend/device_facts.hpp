@@ -17,8 +17,8 @@ struct device_facts {
   std::string backend;    ///< as in the registry: serial, openmp, cuda
   std::string processor;  ///< model of the CPU or GPU
 
-  std::int64_t memory_bytes = 0;       ///< of the memory that kernels use
-  std::int64_t memory_free_bytes = 0;  ///< when asked
+  std::int64_t memory_bytes = 0;  ///< of the memory that kernels use, as far as this process may
+  std::int64_t memory_free_bytes = 0;  ///< when asked; on the host, what it could take
   std::int64_t l1_bytes = 0;           ///< of one core or multiprocessor
   std::int64_t l2_bytes = 0;           ///< of one core on the host, of the whole GPU
   std::int64_t l3_bytes = 0;           ///< as one core sees it
@@ -52,5 +52,17 @@ device_facts facts(Exec const& exec);
   device_facts facts(Exec const& exec);
 ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
 #undef ISO_DECLARE_FACTS
+
+/// GPUs that this build can use; 0 where it is for none, or the driver finds none. May be called
+/// before Kokkos is initialised, which aborts where a build for GPUs finds none.
+///
+/// Determinism: not_guaranteed, devices come and go.
+int count_devices();
+
+/// Threads that Kokkos starts on the host where nobody says how many. May be called before Kokkos
+/// is initialised.
+///
+/// Determinism: not_guaranteed, the environment of the process has a say.
+int count_threads();
 
 }  // namespace iso::backend

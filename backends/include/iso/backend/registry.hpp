@@ -6,6 +6,7 @@
 #include <iso/backend/backends.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/error.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -46,14 +47,32 @@ template <execution_space Exec>
 inline constexpr bool is_device =
     !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
 
+/// A thread that does not compute as IEEE 754 has it by default.
+class floating_point_error : public error {
+ public:
+  using error::error;
+};
+
+/// Throws iso::backend::floating_point_error unless the calling thread and, once Kokkos is
+/// initialised, its threads on the host round to nearest and keep subnormal numbers. These settings
+/// belong to a thread: std::fesetround, the processor's FTZ and DAZ bits, and an object linked with
+/// -ffast-math, which sets these when it is loaded, change them for all that the thread does later.
+/// Some microseconds; for_each and with_name call it.
+void check_floating_point_environment();
+
 /// Calls f(tag<Exec>{}) for every backend of this build, Serial first.
+/// \throws iso::backend::floating_point_error  as check_floating_point_environment, before any call
 template <class F>
 void for_each(F&& f) {
+  check_floating_point_environment();
   std::apply([&](auto... each) { (f(each), ...); }, all{});
 }
 
-/// Calls f(tag<Exec>{}) for the backend called `name`; throws iso::invalid_argument, listing those
-/// of this build, where there is none. Never falls back to another.
+/// Calls f(tag<Exec>{}) for the backend called `name`. Never falls back to another.
+/// \throws iso::invalid_argument               this build has none of that name; it lists those
+/// that
+///                                             it has
+/// \throws iso::backend::floating_point_error  as check_floating_point_environment
 template <class F>
 void with_name(std::string_view name, F&& f) {
   bool found = false;
@@ -68,9 +87,5 @@ void with_name(std::string_view name, F&& f) {
   });
   ISO_VALIDATE(found, "backend '{}' (this build has: {}) choose one of those", name, known);
 }
-
-/// Throws iso::error unless this thread rounds to nearest and keeps subnormal numbers on every
-/// backend's host side; call once, before results are compared.
-void check_floating_point_environment();
 
 }  // namespace iso::backend

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,9 +15,10 @@ namespace iso::files {
 
 /// A file that appears whole or not at all: written under a temporary name of its own in the same
 /// folder (same ending in small letters, for writers that go by it), flushed to the disk, renamed.
-/// A run that is killed before leaves what was there untouched. Where the target is a symbolic
-/// link, the file that it leads to is replaced. Devices, pipes and descriptors such as /dev/stdout
-/// are not replaced: what was written, in the folder for temporary files, is copied into them.
+/// A run that is killed before leaves what was there untouched. A file that is replaced hands on
+/// its permission bits. Where the target is a symbolic link, the file that it leads to is replaced.
+/// Devices, pipes and descriptors such as /dev/stdout are not replaced: what was written, in the
+/// folder for temporary files, is copied into them.
 class atomic_file {
  public:
   /// Reserves the temporary name; throws iso::file_error where the folder does not allow it, or
@@ -32,23 +35,25 @@ class atomic_file {
   /// Flushes and renames onto the target, or copies into it; throws iso::file_error.
   void commit() { commit_all({this, 1}); }
   /// All of `files`, as nearly at once as the system allows: what can run out of room comes first,
-  /// the renames last. Throws iso::file_error; where that is before the renames, no file appears.
-  static void commit_all(std::span<atomic_file> files);
+  /// then `print`, which may throw, and the renames last. Throws iso::file_error; where that is
+  /// before the renames, no file appears.
+  static void commit_all(std::span<atomic_file> files, std::function<void()> const& print = {});
 
  private:
+  void make_temporary(std::filesystem::path const& folder);
+  void flush() const;
   void rename();
 
   std::filesystem::path target_;  ///< as it was named
   std::filesystem::path place_;   ///< where its links lead
   std::filesystem::path temporary_;
-  bool replaces_;
+  bool replaces_ = false;
+  std::optional<unsigned> mode_;  ///< permission bits of the file that is replaced
   bool renamed_ = false;
 };
 
 /// `text` as a file that a commit puts in place.
 [[nodiscard]] atomic_file prepare_text(std::filesystem::path const& target, std::string_view text);
-/// Writes `text` to `target` through an atomic_file.
-void write_text(std::filesystem::path const& target, std::string_view text);
 
 /// The text of a file of at most `most` bytes; throws iso::file_error.
 std::string read_text(std::filesystem::path const& source, std::size_t most);

@@ -47,9 +47,7 @@ host_matrix read_matrix(std::filesystem::path const& path);
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_matrix(std::filesystem::path const& path,
                                          host_matrix const& matrix);
-/// The same, put in place: whole or not at all.
-void write_matrix(std::filesystem::path const& path, host_matrix const& matrix);
-/// Throws iso::file_error unless the ending is one that write_matrix knows.
+/// Throws iso::file_error unless the ending is one that prepare_matrix knows.
 void check_matrix_ending(std::filesystem::path const& path);
 
 /// Datasets `data`, `indices`, `indptr`, `shape`, attribute `format` = "csr":

@@ -2,6 +2,8 @@
 //! \file  iso/files/png_file.hpp
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -25,9 +27,10 @@ gray_window full_window(gray_image const& image);
 
 enum class png_depth { bits8, bits16 };
 
-/// A picture of `image`: values below the window are black, above it white, not-a-number black.
+/// A picture of `image`, which a commit puts in place: values below the window are black, above it
+/// white, not-a-number black.
 /// \throws iso::file_error
-void write_png(std::filesystem::path const& path, gray_image const& image, gray_window window,
-               png_depth depth = png_depth::bits8);
+[[nodiscard]] atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
+                                      gray_window window, png_depth depth = png_depth::bits8);
 
 }  // namespace iso::files

@@ -3,6 +3,8 @@
 //! Stacks of projections as HDF5: docs/formats.md.
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -20,11 +22,12 @@ struct projection_stack {
   std::string geometry;                  ///< the geometry file's JSON text
 };
 
-/// Writes dataset /projections [views, u, v] with its attributes `unit` and `geometry`; T is float
-/// or double and is kept.
+/// A file, which a commit puts in place, with dataset /projections [views, u, v], its attribute
+/// `unit`, and dataset /geometry; T is float or double and is kept.
 /// \throws iso::file_error
 template <class T>
-void write_stack(std::filesystem::path const& path, projection_stack<T> const& stack);
+[[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
+                                        projection_stack<T> const& stack);
 
 /// Reads it back; a file in the other precision is converted.
 /// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, an

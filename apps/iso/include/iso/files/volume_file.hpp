@@ -4,6 +4,8 @@
 //! docs/formats.md.
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -36,20 +38,24 @@ enum class finite_values {
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required);
 
-/// Writes a volume; the ending of `path` (.mha, .nrrd, .nii, .nii.gz) chooses the format.
+/// A volume's file, which a commit puts in place; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
+/// chooses the format.
 /// \throws iso::file_error
-void write_volume(std::filesystem::path const& path, host_volume const& volume);
+[[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
+                                         host_volume const& volume);
 
-/// Writes projections [views, u, v], v fastest, as an image with u along x, v along y and the views
-/// along z (.mha, .nrrd), in their own precision.
+/// Projections [views, u, v], v fastest, as an image with u along x, v along y and the views along
+/// z
+/// (.mha, .nrrd), in their own precision, which a commit puts in place.
 /// \param[in] pitch  distance of pixel centres along u and v, mm
 /// \throws iso::file_error
 template <class T>
-void write_projection_image(std::filesystem::path const& path, std::vector<T> const& values,
-                            std::array<std::int64_t, 3> const& extent,
-                            std::array<double, 2> const& pitch);
+[[nodiscard]] atomic_file prepare_projection_image(std::filesystem::path const& path,
+                                                   std::vector<T> const& values,
+                                                   std::array<std::int64_t, 3> const& extent,
+                                                   std::array<double, 2> const& pitch);
 
-/// True where the ending is one that read_volume and write_volume know.
+/// True where the ending is one that read_volume and prepare_volume know.
 bool is_image_path(std::filesystem::path const& path);
 
 }  // namespace iso::files

@@ -2,6 +2,7 @@
 //! \file  iso/jobs/demo.hpp
 #pragma once
 
+#include <iso/files/atomic_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
@@ -22,9 +23,14 @@ struct demo_request {
   std::int64_t views = 60;
 };
 
+struct demo_result {
+  report findings;
+  std::vector<files::atomic_file> figures;  ///< that a commit puts in place
+};
+
 /// Projections of the Shepp-Logan phantom by every method on every backend against the analytic
 /// answer, and of the CT where there is one; a matrix of proton pencil beams times spot weights, in
-/// half against double; figures as PNG in the folder.
-report demo(demo_request const& request, observer const& watch);
+/// half against double; figures as PNG for the folder.
+demo_result demo(demo_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

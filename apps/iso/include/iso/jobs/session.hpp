@@ -11,10 +11,15 @@
 
 namespace iso::jobs {
 
+/// Kokkos has room for no more.
+inline constexpr int most_threads = 512;
+
 /// The tool's own start and end of Kokkos: once in a program.
 class session {
  public:
-  /// \param threads  of OpenMP; 0: as many as it takes by itself
+  /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
+  /// \throws iso::invalid_argument  the environment names a GPU that is not there
+  /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
   explicit session(int threads);
   session(session const&) = delete;
   session& operator=(session const&) = delete;

@@ -57,4 +57,11 @@ ceilings best_of_rounds(Round const& round, double agreement, double seconds) {
   return result;
 }
 
+/// What `options` ask for: one round, or as many as it takes for the best two of every figure to
+/// agree within 5 per cent, for two seconds at most.
+template <class Round>
+ceilings measure_in_rounds(Round const& round, ceiling_options const& options) {
+  return options.repeats > 0 ? round() : best_of_rounds(round, 0.05, 2);
+}
+
 }  // namespace iso::backend::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Memory for what a file holds.
+#pragma once
+
+#include <iso/core/detail/host_memory.hpp>
+#include <iso/core/error.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+namespace iso::files::detail {
+
+/// Runs `take`, which takes `bytes` for `what` of the file; throws iso::out_of_memory with both
+/// figures before that, where fewer are free, and where it fails for want of memory.
+template <class Take>
+void with_memory(std::filesystem::path const& path, std::string_view what, std::uint64_t bytes,
+                 Take&& take) {
+  auto const free = iso::detail::read_host_memory().available;
+  auto const shortage = [&] {
+    return out_of_memory(fmt::format("'{}': {} needs {} bytes ({} are free) use less data, or a "
+                                     "larger machine",
+                                     path.string(), what, bytes, free),
+                         bytes, free);
+  };
+  if (free > 0 && bytes > free) {
+    throw shortage();
+  }
+  try {
+    take();
+  } catch (std::bad_alloc const&) {
+    throw shortage();
+  } catch (std::length_error const&) {
+    throw shortage();
+  }
+}
+
+}  // namespace iso::files::detail

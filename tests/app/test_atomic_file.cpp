@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files where there is no room for them: every writer, on a disk that is full after any byte.
+#include "matrix_support.hpp"
+
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/files/stack_file.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <stdexcept>
+
+namespace {
+
+// What the next call of fsync or close fails with; 0: it does its work.
+int fsync_failure = 0;
+int close_failure = 0;
+
+}  // namespace
+
+// In place of the C library's, for the files library too: a disk that is full only then, as network
+// file systems are.
+extern "C" int fsync(int descriptor) {
+  errno = fsync_failure;
+  return fsync_failure != 0 ? -1 : int(::syscall(SYS_fsync, descriptor));
+}
+extern "C" int close(int descriptor) {
+  int const status = int(::syscall(SYS_close, descriptor));
+  if (close_failure != 0) {
+    errno = close_failure;
+    return -1;
+  }
+  return status;
+}
+
+namespace files = iso::files;
+namespace fs = std::filesystem;
+using namespace iso::test;
+
+namespace {
+
+/// While it lives no file grows beyond `bytes`: writing more fails, as on a full disk.
+class full_disk {
+ public:
+  explicit full_disk(std::size_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit const now{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  full_disk(full_disk const&) = delete;
+  full_disk& operator=(full_disk const&) = delete;
+  ~full_disk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+struct writer {
+  std::string name;
+  std::function<files::atomic_file(fs::path const&)> prepare;
+};
+
+std::vector<writer> writers() {
+  std::vector<float> const values(24, 0.5F);
+  files::host_volume const volume{{2, 3, 4}, {1, 1, 1}, {}, values};
+  files::gray_image const image{6, 4, values};
+  std::vector<writer> all;
+  all.push_back({"t.json", [](auto const& path) { return files::prepare_text(path, "{}\n"); }});
+  all.push_back({"s.h5", [=](auto const& path) {
+                   return files::prepare_stack<float>(path, {{2, 3, 4}, values, "1", "{}"});
+                 }});
+  all.push_back(
+      {"v.h5", [](auto const& path) { return files::prepare_vector(path, {1, 2, 3, 4}); }});
+  all.push_back({"p.mha", [=](auto const& path) {
+                   return files::prepare_projection_image(path, values, {2, 3, 4}, {1, 1});
+                 }});
+  for (auto const* name : {"m.h5", "m.mtx"}) {
+    all.push_back(
+        {name, [](auto const& path) { return files::prepare_matrix(path, small_half()); }});
+  }
+  for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
+    all.push_back({name, [=](auto const& path) { return files::prepare_volume(path, volume); }});
+  }
+  for (auto const depth : {files::png_depth::bits8, files::png_depth::bits16}) {
+    all.push_back({"i.png", [=](auto const& path) {
+                     return files::prepare_png(path, image, {0, 1}, depth);
+                   }});
+  }
+  return all;
+}
+
+unsigned mode_of(fs::path const& path) {
+  struct stat status{};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777U;
+}
+
+}  // namespace
+
+TEST_CASE("a disk that is full after any byte leaves the old file, and a sentence") {
+  for (auto const& [name, prepare] : writers()) {
+    CAPTURE(name);
+    scratch_folder const folder;
+    prepare(folder / name).commit();
+    auto const size = get(folder / name).size();
+    REQUIRE(size > 0);
+    put(folder / name, "old");
+    for (std::size_t const most : {std::size_t(0), std::size_t(1), size / 2, size - 1}) {
+      CAPTURE(most);
+      std::string sentence;
+      {
+        full_disk const full(most);
+        sentence = refusal([&] { prepare(folder / name).commit(); });
+      }
+      CHECK(names(sentence, {name}));
+      CHECK(get(folder / name) == "old");
+      CHECK(files_in(folder.path()) == 1);
+    }
+    full_disk const enough(size);
+    prepare(folder / name).commit();
+    CHECK(get(folder / name).size() == size);
+  }
+}
+
+TEST_CASE("a disk that says only at the end that it is full leaves the old file") {
+  for (int* const failure : {&fsync_failure, &close_failure}) {
+    scratch_folder const folder;
+    put(folder / "t.txt", "old");
+    auto file = files::prepare_text(folder / "t.txt", "new");
+    *failure = ENOSPC;
+    auto const sentence = refusal([&] { file.commit(); });
+    *failure = 0;
+    CHECK(names(sentence, {"t.txt", "No space left", "is the disk full?"}));
+    CHECK(get(folder / "t.txt") == "old");
+  }
+}
+
+TEST_CASE("a file system that cannot flush is written all the same") {
+  scratch_folder const folder;
+  fsync_failure = EINVAL;
+  CHECK(refusal([&] { files::prepare_text(folder / "t.txt", "new").commit(); }).empty());
+  fsync_failure = 0;
+  CHECK(get(folder / "t.txt") == "new");
+}
+
+TEST_CASE("a file that is replaced hands on its permission bits; a new one has the usual") {
+  scratch_folder const folder;
+  auto const target = folder / "t.txt";
+  for (unsigned const mode : {0640U, 0600U, 0666U, 0444U, 0755U}) {
+    CAPTURE(mode);
+    put(folder / "old.txt", "old");
+    fs::rename(folder / "old.txt", target);
+    ::chmod(target.c_str(), mode);
+    auto file = files::prepare_text(target, "new");
+    CHECK((mode_of(file.temporary()) & 077U) == 0);  // nobody reads it meanwhile
+    file.commit();
+    CHECK(mode_of(target) == mode);
+    CHECK(get(target) == "new");
+  }
+  mode_t const before = ::umask(027);
+  files::prepare_text(folder / "new.txt", "new").commit();
+  ::umask(before);
+  CHECK(mode_of(folder / "new.txt") == 0640);
+}
+
+TEST_CASE("names as long as the file system takes are written, longer ones refused at once") {
+  scratch_folder const folder;
+  std::string umlauts;
+  for (int i = 0; i < 125; ++i) {
+    umlauts += "\u00fc";
+  }
+  for (auto const& name :
+       {std::string(250, 'a') + ".json", umlauts + ".json", umlauts.substr(2) + "x.json"}) {
+    put(folder / name, "old");
+    files::prepare_text(folder / name, "new").commit();
+    CHECK(get(folder / name) == "new");
+  }
+  CHECK(files_in(folder.path()) == 3);
+  auto const longer = std::string(251, 'a') + ".json";
+  CHECK(names(refusal([&] { files::atomic_file const file(folder / longer); }),
+              {longer, "File name too long"}));
+  CHECK(files_in(folder.path()) == 3);
+}
+
+TEST_CASE("where printing fails, none of the files appears") {
+  scratch_folder const folder;
+  std::vector<files::atomic_file> both;
+  both.push_back(files::prepare_text(folder / "a.txt", "a"));
+  both.push_back(files::prepare_text(folder / "b.txt", "b"));
+  auto const fail = [] { throw std::runtime_error("a closed pipe"); };
+  CHECK_THROWS_AS(files::atomic_file::commit_all(both, fail), std::runtime_error);
+  both.clear();
+  CHECK(files_in(folder.path()) == 0);
+}
+
+TEST_CASE("a pipe that nobody reads is a sentence") {
+  std::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  ::close(ends[0]);
+  CHECK(names(
+      refusal([&] { files::prepare_text("/dev/fd/" + std::to_string(ends[1]), "text").commit(); }),
+      {"/dev/fd/", "Broken pipe"}));
+  ::close(ends[1]);
+}
