@@ -44,6 +44,15 @@ void add(matrix_source const& source, std::string const& backend, char const* wh
   add_made<Exec>(source, backend, what, [](Exec const&, auto const& a) { return a; }, f);
 }
 
+template <class Exec, int R, class Offset>
+void add_validate_grouped(matrix_source const& source, std::string const& backend,
+                          char const* what) {
+  add_made<Exec>(
+      source, backend, what,
+      [](Exec const& exec, auto const& a) { return sparse::make_grouped<R, Offset>(exec, a); },
+      [](benchmark::State&, Exec const& exec, auto const& a) { sparse::validate(exec, a); });
+}
+
 }  // namespace
 
 template <class Exec>
@@ -56,12 +65,9 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
                      {.values = sparse::csr_demands::of_values::finite,
                       .columns = sparse::csr_demands::of_columns::ascending});
   });
-  add_made<Exec>(
-      source, backend, "validate_grouped4_16",
-      [](Exec const& exec, auto const& a) {
-        return sparse::make_grouped<4, std::uint16_t>(exec, a);
-      },
-      [](state_type&, Exec const& exec, auto const& a) { sparse::validate(exec, a); });
+  add_validate_grouped<Exec, 2, std::uint8_t>(source, backend, "validate_grouped2_8");
+  add_validate_grouped<Exec, 4, std::uint16_t>(source, backend, "validate_grouped4_16");
+  add_validate_grouped<Exec, 8, std::uint16_t>(source, backend, "validate_grouped8_16");
   add<Exec>(source, backend, "make_bounds",
             [](state_type&, Exec const& exec, auto const& a) { sparse::make_bounds(exec, a); });
   add<Exec>(source, backend, "make_plan",

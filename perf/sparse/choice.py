@@ -4,7 +4,7 @@
 
     choice.py <iso_bench_spmv or its JSON> [--backend serial] [--slack 0.05]
 
-Runs the rows choice/ of the benchmark or reads them: every grouped format beside plain CSR (32-bit
+Runs the rows choice/ of the benchmark or reads them: every format beside plain CSR (32-bit
 columns) in turn, on every matrix, A and A^T, ordered and order-free sums. On the host processor
 time counts, which other programs on the machine change least, on a GPU the time. Prints each
 format's time over that of plain CSR, the chosen one in brackets, and fails where a chosen format is
@@ -127,7 +127,8 @@ def main():
     for key, formats in table.items():
         chosen, relative, will_do = verdict(formats, given.slack)
         good = good and will_do
-        texts = [f"{name[len('grouped'):-len('_half')]} {row['relative']:.2f} {row['expected']:.2f}"
+        names = {n: n.removeprefix("grouped").removesuffix("_half") for n in formats}
+        texts = [f"{names[name]} {row['relative']:.2f} {row['expected']:.2f}"
                  for name, row in formats.items()]
         texts = [f"[{text}]" if row["chosen"] == 1 else f" {text} "
                  for text, row in zip(texts, formats.values())]

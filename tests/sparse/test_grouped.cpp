@@ -116,6 +116,9 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   auto const a = csr<iso::half, std::int32_t>(exec, dense);
   auto const full = iso::sparse::measure_format(exec, a, 4, 8);
   CHECK(full.slots == 64 / 4 * 4);
+  auto const narrow = iso::sparse::measure_format(exec, a, 1, 16);
+  CHECK(narrow.bytes_per_entry == doctest::Approx(4 + (65 * 8 + 64 * 4) / (64 * 128.0)));
+  CHECK(narrow.reads_per_entry == 1);
   CHECK(full.fill == 1);
   CHECK(full.reads_per_entry == 0.25);
   CHECK(full.bytes_per_entry ==
@@ -128,6 +131,7 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   auto const on_host = iso::sparse::choose_format(exec, a, processor::host);
   CHECK(on_host.rows == 8);
   CHECK(on_host.offset_bits == 16);
+  CHECK(iso::sparse::choose_format(exec, a, processor::wide_host).rows == 8);
   CHECK(iso::sparse::choose_format(exec, a).offset_bits == 16);
   // Columns far apart, though all rows have them: on a host reads of x are what counts.
   lists apart{128 * 300, std::vector<std::vector<item>>(64)};
@@ -139,19 +143,31 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   auto const wide = csr<iso::half, std::int32_t>(exec, apart);
   CHECK(iso::sparse::measure_format(exec, wide, 4, 16).fill == 1);
   CHECK(iso::sparse::choose_format(exec, wide, processor::host).rows == 1);
+  CHECK(iso::sparse::choose_format(exec, wide, processor::wide_host).rows == 8);
   CHECK(iso::sparse::choose_format(exec, wide, processor::device).rows == 8);
-  // Neighbours that share nothing are left as they are.
-  for (auto const kind : {processor::host, processor::device}) {
-    auto const rows = [&](auto const& matrix) {
-      return iso::sparse::choose_format(exec, matrix, kind).rows;
+  // Neighbours that share nothing stay rows; a GPU then takes columns of 16 bits where they reach.
+  for (auto const kind : {processor::host, processor::wide_host, processor::device}) {
+    auto const check_rows = [&](auto const& matrix, int bits) {
+      auto const chosen = iso::sparse::choose_format(exec, matrix, kind);
+      CHECK(chosen.rows == 1);
+      CHECK(chosen.offset_bits == bits);
     };
-    CHECK(rows(csr<iso::half, std::int32_t>(exec, alone)) == 1);
-    CHECK(rows(csr<float, std::int32_t>(exec, dense)) == 1);
-    CHECK(rows(csr<iso::half, std::int32_t>(exec, lists{4, {{}, {}}})) == 1);
+    int const narrow = kind == processor::device ? 16 : 32;
+    check_rows(csr<iso::half, std::int32_t>(exec, alone), narrow);
+    check_rows(csr<iso::half, std::uint16_t>(exec, alone), narrow);
+    alone.cols = 1 << 20;  // more columns than 16 bits reach, rows that they do
+    check_rows(csr<iso::half, std::int32_t>(exec, alone), narrow);
+    alone.rows[40].push_back({65535 + 40, 1});
+    check_rows(csr<iso::half, std::int32_t>(exec, alone), narrow);
+    alone.rows[40].back().column += 1;
+    check_rows(csr<iso::half, std::int32_t>(exec, alone), 32);
+    alone.rows[40].pop_back();
+    check_rows(csr<float, std::int32_t>(exec, dense), 32);
+    check_rows(csr<iso::half, std::int32_t>(exec, lists{4, {{}, {}}}), 32);
   }
   CHECK_THROWS_WITH_AS(iso::sparse::measure_format(exec, a, 3, 8),
                        "iso::sparse::measure_format: 3 rows a group, offsets of 8 bits (2, 4 or 8 "
-                       "rows go with 8 or 16 bits, 1 with 32)",
+                       "rows go with 8 or 16 bits, 1 with 16 or 32)",
                        iso::invalid_argument);
 }
 
@@ -160,7 +176,11 @@ TEST_CASE("grouped: what a product in a format costs on a host and on a device")
   using iso::sparse::product_cost;
   iso::sparse::format_report const plain{.bytes_per_entry = 6};
   CHECK(product_cost(plain, processor::device) == doctest::Approx(6.3));
-  CHECK(product_cost(plain, processor::host) == doctest::Approx(2.85));
+  CHECK(product_cost(plain, processor::host) == doctest::Approx(2.95));
+  iso::sparse::format_report const narrow{.offset_bits = 16, .bytes_per_entry = 4};
+  CHECK(product_cost(narrow, processor::device) == doctest::Approx(0.9 * 6.3));
+  CHECK(product_cost(narrow, processor::host) == doctest::Approx(1.3 * 2.95));
+  CHECK(product_cost(narrow, processor::wide_host) == product_cost(plain, processor::wide_host));
   // Two thirds of the places in four rows are entries.
   iso::sparse::format_report grouped{.rows = 4,
                                      .offset_bits = 16,
@@ -168,9 +188,11 @@ TEST_CASE("grouped: what a product in a format costs on a host and on a device")
                                      .fill = 2 / 3.0,
                                      .reads_per_entry = 3 / 8.0};
   CHECK(product_cost(grouped, processor::device) == doctest::Approx(4));
-  CHECK(product_cost(grouped, processor::host) == doctest::Approx((1.85 + 0.25) * 1.5));
+  CHECK(product_cost(grouped, processor::host) == doctest::Approx((1.95 + 0.25) * 1.5));
+  CHECK(product_cost(grouped, processor::wide_host) == doctest::Approx((0.6 + 0.25) * 1.5));
   grouped.offset_bits = 8;
-  CHECK(product_cost(grouped, processor::host) == doctest::Approx(1.4 * (1.85 + 0.25) * 1.5));
+  CHECK(product_cost(grouped, processor::host) == doctest::Approx(1.4 * (1.95 + 0.25) * 1.5));
+  CHECK(product_cost(grouped, processor::wide_host) == doctest::Approx(1.3 * (0.6 + 0.25) * 1.5));
 }
 
 TEST_CASE("grouped: conversion refuses, with counts") {

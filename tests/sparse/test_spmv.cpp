@@ -177,6 +177,17 @@ TEST_CASE("spmv: a constant needs no slack: every product at the largest, and po
   }
 }
 
+TEST_CASE("spmv: a short row may lose more than n^2 2^-52 max|a| max|x|, as is stated") {
+  Kokkos::Serial const exec;
+  // Any e that lets one lane add both products rounds each to 1 (docs/algorithms/dose_matrices.md).
+  double const weight = 1 + 3 * 0x1p-52;
+  auto const a = csr<iso::half, std::int32_t>(exec, lists{2, {{{0, 1.0}, {1, 1.0}}}});
+  auto const y = product(exec, a, {weight, weight}, {.sum = sum_order::order_free});
+  CHECK(y[0] == 2);
+  CHECK(2 * (weight - 1) > 2 * 2 * 0x1p-52 * weight);
+  CHECK(2 * (weight - 1) < 2 * (4 * 2 + 1) * 0x1p-52 * weight);
+}
+
 TEST_CASE("spmv: numbers near the ends of the range") {
   Kokkos::Serial const exec;
   auto const run = [&](std::vector<item> const& row, std::vector<double> const& x, sum_order sum) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "instantiate.hpp"
+#include "launch.hpp"
+
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/convert.hpp>
@@ -9,9 +11,6 @@
 
 namespace iso::sparse::detail {
 namespace {
-
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 /// Smallest normal number of a type, and where rows are scaled to.
 template <class To>
@@ -52,7 +51,7 @@ struct convert_kernel {
   double const* from_scales;
   To* to;
   double* to_scales;
-  row_facts* facts;
+  value_report* reports;
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
@@ -80,7 +79,7 @@ struct convert_kernel {
     std::int32_t const underflowed = group.sum(under);
     std::int32_t const vanished = group.sum(lost);
     group.once([&] {
-      facts[row] = {overflowed, underflowed, vanished, 0, 0, 0, 0, 0};
+      reports[row] = {overflowed, underflowed, vanished};
       if (to_scales != nullptr) {
         to_scales[row] = (from_scales != nullptr ? from_scales[row] : 1.0) / scale;
       }
@@ -95,18 +94,13 @@ struct convert_kernel {
       double const size = Kokkos::fabs(backend::widen<double>(in[j]));
       most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
     });
-    double top = 0;
-    for (int lane = 0; lane < backend::lanes; ++lane) {
-      double const other = group.broadcast(most, lane);
-      top = other > top ? other : top;
-    }
-    return top;
+    return group.highest(most);
   }
 };
 
 struct report_kernel {
   using value_type = value_report;
-  row_facts const* facts;
+  value_report const* reports;
 
   KOKKOS_FUNCTION void init(value_report& r) const { r = {0, 0, 0}; }
   KOKKOS_FUNCTION void join(value_report& into, value_report const& from) const {
@@ -115,7 +109,7 @@ struct report_kernel {
     into.lost += from.lost;
   }
   KOKKOS_FUNCTION void operator()(std::int64_t row, value_report& r) const {
-    join(r, {facts[row].bad_columns, facts[row].not_finite, facts[row].descending});
+    join(r, reports[row]);
   }
 };
 
@@ -176,13 +170,14 @@ template <execution_space Exec, class From, class To>
 value_report launch_convert(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
                             From const* from, double const* from_scales, To* to,
                             double* to_scales) {
-  auto const facts = make_row_facts(exec, rows);
+  auto const reports = allocate<Kokkos::View<value_report*, typename Exec::memory_space>>(
+      "iso::sparse::convert_values: reports", {rows}, exec, Kokkos::WithoutInitializing);
   backend::for_each_lane_group(
       "iso::sparse::convert_values", exec, rows,
-      convert_kernel<From, To>{offsets, from, from_scales, to, to_scales, facts.data()});
+      convert_kernel<From, To>{offsets, from, from_scales, to, to_scales, reports.data()});
   value_report report;
   Kokkos::parallel_reduce("iso::sparse::convert_values: report", range<Exec>(exec, 0, rows),
-                          report_kernel{facts.data()}, report);
+                          report_kernel{reports.data()}, report);
   exec.fence("iso::sparse::convert_values: the report is here");
   return report;
 }
@@ -214,16 +209,11 @@ wide_rows count_wide_rows(Exec const& exec, std::int64_t rows, row_facts const* 
 #define ISO_INSTANTIATE_TO(Exec, From, To)              \
   template value_report launch_convert<Exec, From, To>( \
       Exec const&, std::int64_t, std::int64_t const*, From const*, double const*, To*, double*);
-#define ISO_INSTANTIATE_FROM(Exec, From)   \
-  ISO_INSTANTIATE_TO(Exec, From, half)     \
-  ISO_INSTANTIATE_TO(Exec, From, bfloat16) \
-  ISO_INSTANTIATE_TO(Exec, From, float)    \
-  ISO_INSTANTIATE_TO(Exec, From, double)
 #define ISO_INSTANTIATE(Exec)                                                                    \
-  ISO_INSTANTIATE_FROM(Exec, half)                                                               \
-  ISO_INSTANTIATE_FROM(Exec, bfloat16)                                                           \
-  ISO_INSTANTIATE_FROM(Exec, float)                                                              \
-  ISO_INSTANTIATE_FROM(Exec, double)                                                             \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, half)                                             \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, bfloat16)                                         \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, float)                                            \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, double)                                           \
   template void launch_relative<Exec>(Exec const&, std::int64_t, std::int64_t const*,            \
                                       std::int32_t const*, row_facts const*, std::int32_t*,      \
                                       std::uint16_t*);                                           \
@@ -231,8 +221,5 @@ wide_rows count_wide_rows(Exec const& exec, std::int64_t rows, row_facts const* 
                                       std::int32_t const*, std::uint16_t const*, std::int32_t*); \
   template wide_rows count_wide_rows<Exec>(Exec const&, std::int64_t, row_facts const*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_FROM
-#undef ISO_INSTANTIATE_TO
 
 }  // namespace iso::sparse::detail

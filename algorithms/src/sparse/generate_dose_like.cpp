@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/registry.hpp>
+#include "instantiate.hpp"
+
 #include <iso/core/check.hpp>
 #include <iso/sparse/detail/dose_like_kernel.hpp>
 #include <iso/sparse/detail/generate_impl.hpp>
@@ -151,14 +152,10 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& 
                                     detail::dose_like_rows{detail::law_of(figures)});
 }
 
-#define ISO_SPARSE_GENERATE_FOR(Value, Exec)                                              \
+#define ISO_INSTANTIATE_VALUE(Exec, Value)                                                \
   template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>(Exec const&, \
                                                                              dose_like const&);
-#define ISO_SPARSE_GENERATE(Exec)         \
-  ISO_SPARSE_GENERATE_FOR(half, Exec)     \
-  ISO_SPARSE_GENERATE_FOR(bfloat16, Exec) \
-  ISO_SPARSE_GENERATE_FOR(float, Exec)    \
-  ISO_SPARSE_GENERATE_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_SPARSE_GENERATE)
+#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 
 }  // namespace iso::sparse

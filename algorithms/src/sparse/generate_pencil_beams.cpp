@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/registry.hpp>
+#include "instantiate.hpp"
+
 #include <iso/core/allocate.hpp>
 #include <iso/ct/detail/on_circle.hpp>
 #include <iso/sparse/bragg_curve.hpp>
@@ -221,14 +222,10 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& 
                                     std::int64_t(planned.plan.spots.size()), rows);
 }
 
-#define ISO_SPARSE_GENERATE_FOR(Value, Exec)                                              \
+#define ISO_INSTANTIATE_VALUE(Exec, Value)                                                \
   template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>(Exec const&, \
                                                                              pencil_beams const&);
-#define ISO_SPARSE_GENERATE(Exec)         \
-  ISO_SPARSE_GENERATE_FOR(half, Exec)     \
-  ISO_SPARSE_GENERATE_FOR(bfloat16, Exec) \
-  ISO_SPARSE_GENERATE_FOR(float, Exec)    \
-  ISO_SPARSE_GENERATE_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_SPARSE_GENERATE)
+#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 
 }  // namespace iso::sparse

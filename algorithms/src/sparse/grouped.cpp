@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "with_rows.hpp"
+#include "instantiate.hpp"
+#include "launch.hpp"
 
-#include <iso/backend/registry.hpp>
 #include <iso/sparse/grouped.hpp>
 
 #include <algorithm>
@@ -9,10 +9,6 @@
 namespace iso::sparse::detail {
 namespace {
 
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-
-constexpr std::uint16_t fill = 0x8000U;
 constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max();
 
 /// f(column, at) for every column of a group of R rows, ascending; at[r] is the entry of row r
@@ -52,6 +48,19 @@ KOKKOS_FUNCTION void merge_rows(pattern<Column> const& p, std::int64_t group, F 
     f(next, here);
   }
 }
+
+template <class Column>
+struct width_kernel {
+  pattern<Column> p;
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& most) const {
+    std::int64_t const first = p.row_offsets[row];
+    std::int64_t const end = p.row_offsets[row + 1];
+    if (end > first) {
+      std::int64_t const width = std::int64_t(p.columns[end - 1]) - p.columns[first];
+      most = width > most ? width : most;
+    }
+  }
+};
 
 /// Deals ascending columns into slots.
 class slot_dealer {
@@ -116,17 +125,6 @@ struct slot_counter {
   }
   KOKKOS_FUNCTION void operator()(std::int64_t group, std::int64_t& total) const {
     total += slots(group);
-  }
-};
-
-/// offsets[i + 1], counts, become running totals.
-struct running_total {
-  std::int64_t* offsets;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& total, bool last_pass) const {
-    total += offsets[i + 1];
-    if (last_pass) {
-      offsets[i + 1] = total;
-    }
   }
 };
 
@@ -243,6 +241,15 @@ std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int 
   return total;
 }
 
+template <execution_space Exec, class Column>
+std::int64_t launch_widest_row(Exec const& exec, pattern<Column> const& p) {
+  std::int64_t widest = 0;
+  Kokkos::parallel_reduce("iso::sparse::choose_format: widths", range<Exec>(exec, 0, p.num_rows),
+                          width_kernel<Column>{p}, Kokkos::Max<std::int64_t>(widest));
+  exec.fence("iso::sparse::choose_format: the width is here");
+  return widest > 0 ? widest : 0;
+}
+
 template <execution_space Exec, class Column, class Offset>
 void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t const* values, int rows,
                   std::int64_t num_slots, grouped_arrays<Offset> const& to) {
@@ -280,24 +287,18 @@ void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int ro
                                                           int, int, std::int64_t*);                \
   template std::int64_t launch_count_slots<Exec, Column>(Exec const&, pattern<Column> const&, int, \
                                                          int);                                     \
-  ISO_INSTANTIATE_BOTH(Exec, Column, std::uint8_t)                                                 \
-  ISO_INSTANTIATE_BOTH(Exec, Column, std::uint16_t)
+  template std::int64_t launch_widest_row<Exec, Column>(Exec const&, pattern<Column> const&);      \
+  ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_BOTH, Exec, Column)
 #define ISO_INSTANTIATE_OFFSET(Exec, Offset)                                                   \
   template std::int64_t launch_row_offsets<Exec, Offset>(                                      \
       Exec const&, grouped_arrays<Offset> const&, int, std::int64_t, std::int64_t*);           \
   template void launch_ungroup<Exec, Offset>(Exec const&, grouped_arrays<Offset> const&, int,  \
                                              std::int64_t, std::int64_t const*, std::int32_t*, \
                                              std::uint16_t*);
-#define ISO_INSTANTIATE(Exec)                 \
-  ISO_INSTANTIATE_COLUMN(Exec, std::int32_t)  \
-  ISO_INSTANTIATE_COLUMN(Exec, std::uint16_t) \
-  ISO_INSTANTIATE_OFFSET(Exec, std::uint8_t)  \
-  ISO_INSTANTIATE_OFFSET(Exec, std::uint16_t)
+#define ISO_INSTANTIATE(Exec)                       \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec) \
+  ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_OFFSET
-#undef ISO_INSTANTIATE_COLUMN
-#undef ISO_INSTANTIATE_BOTH
 
 void refuse_to_group(csr_report const& report) {
   ISO_VALIDATE(report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0,
@@ -314,9 +315,9 @@ void validate_format(int rows, int offset_bits) {
   bool const grouped =
       (rows == 2 || rows == 4 || rows == 8) && (offset_bits == 8 || offset_bits == 16);
   ISO_VALIDATE(
-      (rows == 1 && offset_bits == 32) || grouped,
+      (rows == 1 && (offset_bits == 16 || offset_bits == 32)) || grouped,
       "iso::sparse::measure_format: {} rows a group, offsets of {} bits (2, 4 or 8 rows go "
-      "with 8 or 16 bits, 1 with 32)",
+      "with 8 or 16 bits, 1 with 16 or 32)",
       rows, offset_bits);
 }
 
@@ -326,7 +327,9 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
   auto const number = double(std::max<std::int64_t>(entries, 1));
   double const offsets = 8.0 * (double(num_rows) / rows + 1);
   if (rows == 1) {
-    f.bytes_per_entry = (double(entries) * (value_bytes + 4) + offsets) / number;
+    double const bases = offset_bits == 16 ? 4.0 * double(num_rows) : 0;
+    f.bytes_per_entry =
+        (double(entries) * (value_bytes + offset_bits / 8.0) + offsets + bases) / number;
   } else {
     double const places = 32.0 * double(slots);
     std::size_t const base =
@@ -342,15 +345,16 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
 
 format_report cheapest(format_report const* formats, int count, processor kind) {
   format_report best = formats[0];
-  double limit = 0.9 * product_cost(best, kind);
+  double least = product_cost(best, kind);
   for (int n = 1; n < count; ++n) {
     double const cost = product_cost(formats[n], kind);
+    bool const leaves_csr = best.rows == 1 && formats[n].rows > 1;
     // The same rows with 8-bit offsets stand before those with 16 bits.
     bool const scattered =
         formats[n].offset_bits == 16 && formats[n - 1].slots > 2 * formats[n].slots;
-    if (cost < limit && !(kind == processor::host && scattered)) {
+    if (cost < (leaves_csr ? 0.9 : 1.0) * least && !(kind == processor::host && scattered)) {
       best = formats[n];
-      limit = cost;
+      least = cost;
     }
   }
   return best;
@@ -361,14 +365,21 @@ format_report cheapest(format_report const* formats, int count, processor kind) 
 namespace iso::sparse {
 
 double product_cost(format_report const& format, processor kind) {
+  bool const narrow_csr = format.rows == 1 && format.offset_bits == 16;
   if (kind == processor::device) {
     constexpr double bytes_of_read = 6.3;
-    return std::max(format.bytes_per_entry, bytes_of_read * format.reads_per_entry);
+    constexpr double fewer_bytes = 0.9;
+    return std::max(format.bytes_per_entry, bytes_of_read * format.reads_per_entry) *
+           (narrow_csr ? fewer_bytes : 1.0);
   }
-  constexpr double reads_of_value = 1.85;
-  constexpr double jumps = 1.4;
+  bool const wide = kind == processor::wide_host;
+  double const reads_of_value = wide ? 0.6 : 1.95;
+  double const jumps = wide ? 1.3 : 1.4;
+  double const bases = wide ? 1.0 : 1.3;
   return (1 + reads_of_value * format.rows) * format.reads_per_entry *
-         (format.offset_bits == 8 ? jumps : 1.0);
+         (format.offset_bits == 8 ? jumps
+          : narrow_csr            ? bases
+                                  : 1.0);
 }
 
 }  // namespace iso::sparse

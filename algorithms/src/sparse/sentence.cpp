@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/sparse/detail/validate_impl.hpp>
+// What validate's reports say, and what can be said without reading an array.
+#include <iso/sparse/validate_grouped.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace iso::sparse {
 namespace detail {
+namespace {
+
+constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+
+template <class Report>
+Report with_fault(fault what, std::int64_t value, std::int64_t limit) {
+  Report r;
+  r.found = what;
+  r.value = value;
+  r.limit = limit;
+  return r;
+}
+
+}  // namespace
 
 csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t offsets,
                           std::int64_t columns, std::int64_t values, std::int64_t bases,
                           bool relative, std::int64_t scales, bool null) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  csr_report r;
-  auto const found = [&](fault what, std::int64_t value, std::int64_t limit) {
-    r.found = what;
-    r.value = value;
-    r.limit = limit;
-    return r;
-  };
+  auto const found = with_fault<csr_report>;
   if (rows < 0 || cols < 0) {
     return found(fault::negative_extent, rows < 0 ? rows : cols, 0);
   }
-  if (rows > most || cols > most) {
-    return found(fault::extent_too_large, rows > most ? rows : cols, most);
+  if (rows > most_rows || cols > most_rows) {
+    return found(fault::extent_too_large, rows > most_rows ? rows : cols, most_rows);
   }
   if (offsets != rows + 1) {
     return found(fault::row_offsets_length, offsets, rows + 1);
@@ -35,87 +44,161 @@ csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t off
   if (scales != 0 && scales != rows) {
     return found(fault::row_scales_length, scales, rows);
   }
-  return null ? found(fault::null_array, 0, 0) : r;
+  return null ? found(fault::null_array, 0, 0) : csr_report();
+}
+
+grouped_report lengths_report(grouped_shape const& s) {
+  auto const found = with_fault<grouped_report>;
+  if (s.num_rows < 0 || s.num_cols < 0 || s.entries < 0) {
+    return found(fault::negative_extent, std::min({s.num_rows, s.num_cols, s.entries}), 0);
+  }
+  if (s.num_rows > most_rows || s.num_cols > most_rows) {
+    return found(fault::extent_too_large, std::max(s.num_rows, s.num_cols), most_rows);
+  }
+  if (s.slot_offsets != s.num_groups() + 1) {
+    return found(fault::row_offsets_length, s.slot_offsets, s.num_groups() + 1);
+  }
+  if (s.offsets != 32 * s.slots || s.values != s.offsets * s.rows) {
+    bool const offsets = s.offsets != 32 * s.slots;
+    return found(fault::lengths_disagree, offsets ? s.offsets : s.values,
+                 32 * s.slots * (offsets ? 1 : s.rows));
+  }
+  if (s.scales != 0 && s.scales != s.num_rows) {
+    return found(fault::row_scales_length, s.scales, s.num_rows);
+  }
+  if (s.kept == grouped_shape::memory::null) {
+    return found(fault::null_array, 0, 0);
+  }
+  return s.kept == grouped_shape::memory::unaligned ? found(fault::values_unaligned, s.rows, 0)
+                                                    : grouped_report();
 }
 
 }  // namespace detail
 
 namespace {
 
-std::string of_lengths(csr_report const& r) {
+/// What a format calls its parts.
+struct nouns {
+  std::string_view offset;  ///< whose offsets they are
+  std::string_view list;    ///< what the offsets cut the things into
+  std::string_view lists;
+  std::string_view things;
+};
+constexpr nouns of_csr{"row", "row", "rows", "entries"};
+constexpr nouns of_groups{"slot", "group", "groups", "slots"};
+
+/// Where a fault is, and how many of its kind there are.
+struct place {
+  std::int64_t at;
+  std::int64_t bad_offsets;
+  std::int64_t bad_scales;
+};
+
+/// Faults that both formats may have, each with its own nouns.
+template <class Report>
+std::string shared(Report const& r, place const& p, nouns const& n) {
   switch (r.found) {
+    case fault::none:
+      return {};
     case fault::negative_extent:
       return message("matrix with an extent of {} (none may be negative)", {r.value});
     case fault::extent_too_large:
       return message("matrix with an extent of {} (at most {}) split it", {r.value, r.limit});
     case fault::row_offsets_length:
-      return message("{} row offsets ({} are needed, one more than rows)", {r.value, r.limit});
-    case fault::lengths_disagree:
-      return message("{} columns and {} values (make them agree)", {r.value, r.limit});
-    case fault::row_bases_length:
-      return message("{} row bases ({} are needed)", {r.value, r.limit});
+      return message("{} {} offsets ({} are needed, one more than {})",
+                     {r.value, n.offset, r.limit, n.lists});
     case fault::row_scales_length:
       return message("{} row scales ({} are needed, or none)", {r.value, r.limit});
-    default:
+    case fault::null_array:
       return "an array that has a length and no memory (it is null) allocate it";
-  }
-}
-
-std::string of_offsets(csr_report const& r) {
-  switch (r.found) {
     case fault::first_row_offset:
-      return message("row offsets start at {} (must start at 0)", {r.value});
+      return message("{} offsets start at {} (must start at 0)", {n.offset, r.value});
     case fault::negative_row_offset:
-      return message("row offset {} is {} (must not be negative); {} are wrong",
-                     {r.row, r.value, r.bad_row_offsets});
+      return message("{} offset {} is {} (must not be negative); {} are wrong",
+                     {n.offset, p.at, r.value, p.bad_offsets});
     case fault::falling_row_offset:
       return message(
-          "row offset {} is {} (the one before it is {}, they must not fall); {} are wrong",
-          {r.row, r.value, r.limit, r.bad_row_offsets});
+          "{} offset {} is {} (the one before it is {}, they must not fall); {} are wrong",
+          {n.offset, p.at, r.value, r.limit, p.bad_offsets});
     case fault::row_offset_beyond:
-      return message("row offset {} is {} (there are {} entries); {} are wrong",
-                     {r.row, r.value, r.limit, r.bad_row_offsets});
+      return message("{} offset {} is {} (there are {} {}); {} are wrong",
+                     {n.offset, p.at, r.value, r.limit, n.things, p.bad_offsets});
     case fault::last_row_offset:
-      return message("row offsets end at {} (there are {} entries)", {r.value, r.limit});
-    default:
-      return message("row {} has {} entries (at most {}) split the matrix by columns",
-                     {r.row, r.value, r.limit});
-  }
-}
-
-std::string of_entries(csr_report const& r) {
-  switch (r.found) {
-    case fault::column_negative:
-      return message(
-          "entry {} of row {} lies in column {} (must not be negative); {} are out of "
-          "range",
-          {r.entry, r.row, r.value, r.bad_columns});
-    case fault::column_beyond:
-      return message("entry {} of row {} lies in column {} (there are {}); {} are out of range",
-                     {r.entry, r.row, r.value, r.limit, r.bad_columns});
+      return message("{} offsets end at {} (there are {} {})",
+                     {n.offset, r.value, r.limit, n.things});
     case fault::row_scale:
       return message("the scale of row {} is no power of two above zero; {} are not",
-                     {r.row, r.bad_row_scales});
-    case fault::value_not_finite:
-      return message("row {} has a value that is not finite; there are {}", {r.row, r.not_finite});
-    case fault::columns_descend:
-      return message("row {} is not sorted by columns; {} entries lie left of the one before them",
-                     {r.row, r.descending});
-    default:
-      return message("row {} has two entries in one column; there are {} such", {r.row, r.doubled});
+                     {p.at, p.bad_scales});
+    default:  // row_too_long
+      return message("{} {} has {} {} (at most {}) split the matrix by columns",
+                     {n.list, p.at, r.value, n.things, r.limit});
   }
 }
 
 }  // namespace
 
-std::string sentence(csr_report const& report) {
-  if (report.sound()) {
-    return {};
+std::string sentence(csr_report const& r) {
+  switch (r.found) {
+    case fault::lengths_disagree:
+      return message("{} columns and {} values (make them agree)", {r.value, r.limit});
+    case fault::row_bases_length:
+      return message("{} row bases ({} are needed)", {r.value, r.limit});
+    case fault::column_negative:
+      return message(
+          "entry {} of row {} lies in column {} (must not be negative); {} are out of range",
+          {r.entry, r.row, r.value, r.bad_columns});
+    case fault::column_beyond:
+      return message("entry {} of row {} lies in column {} (there are {}); {} are out of range",
+                     {r.entry, r.row, r.value, r.limit, r.bad_columns});
+    case fault::value_not_finite:
+      return message("row {} has a value that is not finite; there are {}", {r.row, r.not_finite});
+    case fault::columns_descend:
+      return message("row {} is not sorted by columns; {} entries lie left of the one before them",
+                     {r.row, r.descending});
+    case fault::column_doubled:
+      return message("row {} has two entries in one column; there are {} such", {r.row, r.doubled});
+    default:
+      return shared(r, {r.row, r.bad_row_offsets, r.bad_row_scales}, of_csr);
   }
-  if (report.found <= fault::null_array) {
-    return of_lengths(report);
+}
+
+std::string sentence(grouped_report const& r) {
+  std::string const here = message("place {} of slot {} of group {}", {r.place, r.slot, r.group});
+  switch (r.found) {
+    case fault::lengths_disagree:
+      return message("{} offsets or values ({} are needed by the slots)", {r.value, r.limit});
+    case fault::values_unaligned:
+      return message(
+          "values that are not aligned (the {} of a column are read at once) use a view of its own",
+          {r.value});
+    case fault::column_negative:
+      return message("{} lies in column {} (must not be negative); {} groups have such",
+                     {here, r.value, r.bad_columns});
+    case fault::column_beyond:
+      return message("{} lies in column {} (there are {}); {} groups have such",
+                     {here, r.value, r.limit, r.bad_columns});
+    case fault::place_skipped:
+      return message(
+          "{} is out of turn (a slot's columns lie in its first places, and it has at "
+          "least one); {} groups have such",
+          {here, r.skipped});
+    case fault::row_beyond:
+      return message("{} has an entry in a row beyond the last; {} groups have such",
+                     {here, r.stray});
+    case fault::columns_descend:
+      return message("{} lies in column {}, left of the one before it; {} groups have such",
+                     {here, r.value, r.descending});
+    case fault::column_doubled:
+      return message("{} lies in column {} as the one before it does; {} groups have such",
+                     {here, r.value, r.doubled});
+    case fault::value_not_finite:
+      return message("{} has a value that is not finite; {} groups have such",
+                     {here, r.not_finite});
+    case fault::entries_disagree:
+      return message("the matrix says {} entries (its values hold {})", {r.value, r.limit});
+    default:
+      return shared(r, {r.group, r.bad_slot_offsets, r.bad_row_scales}, of_groups);
   }
-  return report.found <= fault::row_too_long ? of_offsets(report) : of_entries(report);
 }
 
 }  // namespace iso::sparse

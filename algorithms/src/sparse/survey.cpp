@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a matrix has nothing to report, found at the speed of reading it.
 #include "inspect_offsets.hpp"
+#include "instantiate.hpp"
+#include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
+#include <iso/backend/unroll.hpp>
 #include <iso/core/allocate.hpp>
-#include <iso/core/numerics.hpp>
-#include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/detail/validate_impl.hpp>
+#include <iso/sparse/validate_grouped.hpp>
+
+#include <Kokkos_BitManipulation.hpp>
 
 #include <algorithm>
 
@@ -33,21 +36,27 @@ struct stretch_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     using bits = decltype(stored_bits(Value()));
-    constexpr bits sign = bits(bits(1) << (8 * sizeof(bits) - 1));
     bits const all_ones = stored_bits(Value(std::numeric_limits<double>::infinity()));
     std::int64_t const first = index * length;
     std::int64_t const left = entries - first;
     Column const* KOKKOS_RESTRICT const here = columns + first;
     Value const* KOKKOS_RESTRICT const value = values + first;
-    std::int32_t const back = index > 0 ? 1 : 0;
+    std::int32_t const count = left < length ? std::int32_t(left) : length;
     typename Group::template per_lane<std::int32_t> number(0);
     typename Group::template per_lane<std::uint32_t> odd(0U);
-    group.strided(std::int32_t(0), left < length ? std::int32_t(left) : length,
-                  [&](int lane, std::int32_t j) {
-                    bits const size = bits(stored_bits(value[j]) & bits(~sign));
-                    odd[lane] |= (size & all_ones) == all_ones || size == 0 ? 1U : 0U;
-                    number[lane] += here[j] <= here[j - (j > 0 ? 1 : back)] ? 1 : 0;
-                  });
+    auto const look = [&](int lane, std::int32_t j, Column before) {
+      bits const size = bits(stored_bits(value[j]) & bits(~sign_bit<bits>()));
+      odd[lane] |= (size & all_ones) == all_ones || size == 0 ? 1U : 0U;
+      number[lane] += here[j] <= before ? 1 : 0;
+    };
+    // Vectors want to know that neighbours are read.
+    if (index > 0) {
+      group.strided(std::int32_t(0), count,
+                    [&](int lane, std::int32_t j) { look(lane, j, here[j - 1]); });
+    } else {
+      group.strided(std::int32_t(0), count,
+                    [&](int lane, std::int32_t j) { look(lane, j, here[j > 0 ? j - 1 : 0]); });
+    }
     typename Group::template per_lane<bool> any;
     group.each([&](int lane) { any[lane] = odd[lane] != 0; });
     bool const remarkable = group.any(any);
@@ -120,6 +129,204 @@ struct survey_kernel {
   }
 };
 
+/// Of 32 slots: what is seen at a glance.
+struct slots_seen {
+  std::int32_t entries;   ///< -1: something is remarkable
+  std::uint32_t falling;  ///< bit k: slot k + 1 does not begin right of the end of slot k
+};
+
+/// Slots [32 index, 32 index + 32), whatever their groups are.
+template <int R, class Offset>
+struct slots_kernel {
+  /// The values of a place in as few words as they fill.
+  using word = std::conditional_t<R == 2, std::uint32_t, std::uint64_t>;
+  static constexpr int words = 2 * R / int(sizeof(word));
+  using place = entry<word, words>;
+  static constexpr word ones = word(0x0001000100010001ULL);
+  static constexpr word signs = word(ones * fill);
+
+  grouped_arrays<Offset> a;
+  std::int64_t slots;
+  std::uint32_t num_cols;
+  std::uint16_t infinite;
+  std::int64_t last_group;
+  int last_rows;  ///< of the last group, where it has less than R; else 0
+  slots_seen* seen;
+
+  /// What is read of a slot.
+  template <class Group>
+  struct one_slot {
+    typename Group::template per_lane<place> values;
+    typename Group::template per_lane<Offset> offset;
+    typename Group::template per_lane<Offset> before;  ///< of the place before, if there is one
+    slot_base<Offset> base;
+    std::uint32_t next;  ///< the column that the slot behind it begins with
+  };
+  template <class Group>
+  struct tally {
+    typename Group::template per_lane<word> entries{word(0)};   ///< four or two counters
+    typename Group::template per_lane<word> infinite{word(0)};  ///< not zero: some are
+    typename Group::template per_lane<std::uint32_t> falling{0U};
+    typename Group::template per_lane<std::uint32_t> odd{0U};
+    std::uint32_t holes = 0;
+  };
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    constexpr int ahead = Group::turns_ahead > 0 ? Group::turns_ahead : 1;
+    std::int64_t const first = 32 * index;
+    int const count = slots - first < 32 ? int(slots - first) : 32;
+    tally<Group> t;
+    for (int k = 0; k < count; k += ahead) {
+      one_slot<Group> slot[ahead];
+      backend::unrolled<ahead>([&](auto u) {
+        if (k + int(u) < count) {
+          read(group, first + k + int(u), slot[u]);
+        }
+      });
+      backend::unrolled<ahead>([&](auto u) {
+        if (k + int(u) < count) {
+          look_at_values(group, slot[u], k + int(u), t);
+        }
+      });
+    }
+    look_beyond(group, first, first + count, t);
+    typename Group::template per_lane<bool> remarkable;
+    typename Group::template per_lane<std::int32_t> number;
+    group.each([&](int lane) {
+      remarkable[lane] = (t.infinite[lane] != 0) | (t.odd[lane] != 0);
+      // All counters of a word come together in its highest.
+      number[lane] = std::int32_t(word(t.entries[lane] * ones) >> (8 * sizeof(word) - 16));
+    });
+    bool const calm = !group.any(remarkable) && t.holes == 0;
+    std::int32_t const entries = group.sum(number);
+    // A slot has one end: no bit is set twice.
+    std::uint32_t const falling = group.sum(t.falling);
+    group.once([&] { seen[index] = {calm ? entries : -1, falling}; });
+  }
+
+ private:
+  /// Modulo 2^32, so that one comparison says whether it lies within the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t column(slot_base<Offset> const& base, int place,
+                                                          Offset offset) {
+    return std::uint32_t(base.first) + std::uint32_t(distance(base, place, offset));
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void read(Group const& group, std::int64_t slot,
+                                        one_slot<Group>& to) const {
+    auto const* const KOKKOS_RESTRICT value = reinterpret_cast<place const*>(a.values) + 32 * slot;
+    Offset const* const KOKKOS_RESTRICT offset = a.offsets + 32 * slot;
+    group.each([&](int lane) {
+      to.values[lane] = value[lane];
+      to.offset[lane] = offset[lane];
+    });
+    // Vectors want to know that neighbours are read.
+    if (slot > 0) {
+      group.each([&](int lane) { to.before[lane] = offset[lane - 1]; });
+    } else {
+      group.each([&](int lane) { to.before[lane] = offset[lane > 0 ? lane - 1 : 0]; });
+    }
+    to.base = a.bases[slot];
+    to.next = slot + 1 < slots ? column(a.bases[slot + 1], 0, offset[32]) : ~0U;
+  }
+
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void look_at_values(Group const& group, one_slot<Group> const& slot,
+                                                  int k, tally<Group>& t) const {
+    word const lowest = word(ones * word(infinite & -infinite));  // bit of the exponent
+    typename Group::template per_lane<bool> is_used;
+    group.each([&](int lane) {
+      word any = 0;
+      backend::unrolled<words>([&](auto w) {
+        word const x = slot.values[lane].row[w];
+        word const size = x & word(~signs);
+        // Sums of two numbers of 15 bits: what they carry stands in the sign's place.
+        word const is_entry = (word(size + word(~signs)) | word(~x)) & signs;
+        t.infinite[lane] |= word(size + lowest) & signs;
+        t.entries[lane] += word(is_entry >> 15);
+        any |= is_entry;
+      });
+      is_used[lane] = any != 0;
+    });
+    std::uint32_t const used = group.mask(is_used);
+    // A slot has a column in its first place at least, and none behind a place without.
+    t.holes |= (used & (used + 1)) | (used == 0 ? 1U : 0U);
+    group.each([&](int lane) {
+      std::uint32_t const here = column(slot.base, lane, slot.offset[lane]);
+      std::uint32_t const before = column(slot.base, lane - 1, slot.before[lane]);
+      std::uint32_t const outside = here >= num_cols ? 1U : 0U;
+      std::uint32_t const falls = here <= before ? used >> lane & (lane > 0 ? 1U : 0U) : 0U;
+      std::uint32_t const ends = (used >> lane & 3U) == 1U ? 1U << k : 0U;
+      t.odd[lane] |= outside | falls;
+      t.falling[lane] |= slot.next <= here ? ends : 0U;
+    });
+  }
+
+  /// Entries in rows that the last group has not.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void look_beyond(Group const& group, std::int64_t slot,
+                                               std::int64_t end, tally<Group>& t) const {
+    if (last_rows == 0) {
+      return;
+    }
+    std::int64_t const from = a.slot_offsets[last_group];
+    for (slot = slot > from ? slot : from; slot < end; ++slot) {
+      group.each([&](int lane) {
+        for (int r = last_rows; r < R; ++r) {
+          t.odd[lane] |= a.values[(32 * slot + lane) * R + r] != fill ? 1U : 0U;
+        }
+      });
+    }
+  }
+};
+
+struct slot_sums {
+  std::int64_t entries;
+  std::int64_t falling;     ///< slots that fall behind another of their group
+  std::int64_t remarkable;  ///< above zero: something
+};
+
+/// Group i of a matrix of which nothing is trusted yet, the scale of row i, and stretch i.
+struct slot_sums_kernel {
+  using value_type = slot_sums;
+
+  offsets_kernel of_offsets;
+  double const* scales;
+  std::int64_t num_scales;
+  slots_seen const* seen;
+  std::int64_t stretches;
+
+  KOKKOS_FUNCTION void init(slot_sums& s) const { s = {0, 0, 0}; }
+  KOKKOS_FUNCTION void join(slot_sums& s, slot_sums const& o) const {
+    s.entries += o.entries;
+    s.falling += o.falling;
+    s.remarkable |= o.remarkable;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, slot_sums& s) const {
+    if (i < stretches) {
+      s.entries += seen[i].entries;
+      s.falling += Kokkos::popcount(seen[i].falling);
+      s.remarkable |= seen[i].entries < 0 ? 1 : 0;
+    }
+    if (i < num_scales) {
+      s.remarkable |= good_scale(scales, i) ? 0 : 1;
+    }
+    if (i > of_offsets.rows) {
+      return;
+    }
+    if (of_offsets.wrong_with(i) != fault::none) {
+      s.remarkable |= 1;
+    } else if (i < of_offsets.rows) {
+      // A group may begin anywhere.
+      std::int64_t const first = of_offsets.offsets[i];
+      if (first > 0 && first < of_offsets.offsets[i + 1] && first < of_offsets.entries) {
+        s.falling -= seen[(first - 1) / 32].falling >> ((first - 1) % 32) & 1U;
+      }
+    }
+  }
+};
+
 }  // namespace
 
 template <execution_space Exec, class Value, class Column>
@@ -136,8 +343,7 @@ survey survey_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::i
       stretch_kernel<Value, Column>{rows.columns, rows.values, entries, length, falling.data()});
   survey_sums sums{};
   Kokkos::parallel_reduce("iso::sparse::validate: rows at a glance",
-                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                              exec, 0, std::max(rows.num_rows + 1, stretches)),
+                          range<Exec>(exec, 0, std::max(rows.num_rows + 1, stretches)),
                           survey_kernel<Column>{{{}, rows.row_offsets, rows.num_rows, entries},
                                                 rows.columns,
                                                 rows.row_bases,
@@ -151,20 +357,42 @@ survey survey_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::i
           sums.empty};
 }
 
-#define ISO_INSTANTIATE_ROWS(Exec, Value, Column)                                               \
+template <execution_space Exec, class Offset>
+bool survey_slots(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite) {
+  std::int64_t const groups = shape.num_groups();
+  std::int64_t const stretches = (shape.slots + 31) / 32;
+  auto const seen = allocate<Kokkos::View<slots_seen*, typename Exec::memory_space>>(
+      "iso::sparse::validate: slots", {stretches}, exec, Kokkos::WithoutInitializing);
+  with_rows(shape.rows, [&](auto rows) {
+    backend::for_each_lane_group(
+        "iso::sparse::validate: slots", exec, stretches,
+        slots_kernel<rows, Offset>{a, shape.slots, std::uint32_t(shape.num_cols), infinite,
+                                   groups - 1, int(shape.num_rows % rows), seen.data()});
+  });
+  slot_sums sums{};
+  Kokkos::parallel_reduce("iso::sparse::validate: groups at a glance",
+                          range<Exec>(exec, 0, std::max({groups + 1, stretches, shape.scales})),
+                          slot_sums_kernel{{{}, a.slot_offsets, groups, shape.slots},
+                                           row_scales,
+                                           shape.scales,
+                                           seen.data(),
+                                           stretches},
+                          sums);
+  exec.fence("iso::sparse::validate: the sums are here");
+  return sums.remarkable == 0 && sums.falling == 0 && sums.entries == shape.entries;
+}
+
+#define ISO_INSTANTIATE_ROWS(Exec, Column, Value)                                               \
   template survey survey_rows<Exec, Value, Column>(Exec const&, csr_rows<Value, Column> const&, \
                                                    std::int64_t, std::int64_t, double const*);
-#define ISO_INSTANTIATE_COLUMN(Exec, Column)   \
-  ISO_INSTANTIATE_ROWS(Exec, half, Column)     \
-  ISO_INSTANTIATE_ROWS(Exec, bfloat16, Column) \
-  ISO_INSTANTIATE_ROWS(Exec, float, Column)    \
-  ISO_INSTANTIATE_ROWS(Exec, double, Column)
-#define ISO_INSTANTIATE(Exec)                \
-  ISO_INSTANTIATE_COLUMN(Exec, std::int32_t) \
-  ISO_INSTANTIATE_COLUMN(Exec, std::uint16_t)
+#define ISO_INSTANTIATE_COLUMN(Exec, Column) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_ROWS, Exec, Column)
+#define ISO_INSTANTIATE_OFFSET(Exec, Offset)                                           \
+  template bool survey_slots<Exec, Offset>(Exec const&, grouped_arrays<Offset> const&, \
+                                           double const*, grouped_shape const&, std::uint16_t);
+#define ISO_INSTANTIATE(Exec)                       \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec) \
+  ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_COLUMN
-#undef ISO_INSTANTIATE_ROWS
 
 }  // namespace iso::sparse::detail

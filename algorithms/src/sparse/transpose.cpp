@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/registry.hpp>
+#include "instantiate.hpp"
+#include "launch.hpp"
+
 #include <iso/sparse/convert.hpp>
 
 namespace iso::sparse::detail {
 namespace {
-
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 /// The rows of a part: those whose first entry lies in its share of the entries.
 struct part_rows {
@@ -81,16 +80,6 @@ struct place_parts {
   }
 };
 
-struct running_total {
-  std::int64_t* offsets;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& total, bool last_pass) const {
-    total += offsets[i + 1];
-    if (last_pass) {
-      offsets[i + 1] = total;
-    }
-  }
-};
-
 template <class Column, class Bits>
 struct move_entries {
   part_rows p;
@@ -133,21 +122,15 @@ void launch_transpose(Exec const& exec, std::int64_t rows, std::int64_t cols, st
                                                   to_offsets, to_columns, to_values});
 }
 
-#define ISO_INSTANTIATE_BOTH(Exec, Column, Bits)                                                 \
+#define ISO_INSTANTIATE_BOTH(Exec, Bits, Column)                                                 \
   template void launch_transpose<Exec, Column, Bits>(                                            \
       Exec const&, std::int64_t, std::int64_t, std::int64_t, std::int64_t const*, Column const*, \
       std::int32_t const*, Bits const*, transpose_parts const&, std::int64_t*, std::int32_t*,    \
       Bits*);
-#define ISO_INSTANTIATE_BITS(Exec, Bits)         \
-  ISO_INSTANTIATE_BOTH(Exec, std::int32_t, Bits) \
-  ISO_INSTANTIATE_BOTH(Exec, std::uint16_t, Bits)
-#define ISO_INSTANTIATE(Exec)               \
-  ISO_INSTANTIATE_BITS(Exec, std::uint16_t) \
-  ISO_INSTANTIATE_BITS(Exec, std::uint32_t) \
-  ISO_INSTANTIATE_BITS(Exec, std::uint64_t)
+#define ISO_INSTANTIATE(Exec)                                    \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint16_t) \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint32_t) \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint64_t)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_BITS
-#undef ISO_INSTANTIATE_BOTH
 
 }  // namespace iso::sparse::detail

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "inspect_offsets.hpp"
+#include "instantiate.hpp"
+#include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/backend/unroll.hpp>
-#include <iso/core/numerics.hpp>
-#include <iso/sparse/detail/grouped_rows.hpp>
+#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/validate.hpp>
-
-#include <Kokkos_MathematicalFunctions.hpp>
 
 namespace iso::sparse::detail {
 namespace {
-
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 /// What can be wrong with an entry, as bits.
 enum : std::uint32_t {
@@ -79,7 +74,7 @@ struct inspect_kernel {
   template <class Group, class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t row, F const& f) const {
     using bits = decltype(stored_bits(Value()));
-    constexpr bits sign = bits(bits(1) << (8 * sizeof(bits) - 1));
+    constexpr bits sign = sign_bit<bits>();
     bits const all_ones = stored_bits(Value(std::numeric_limits<double>::infinity()));
     std::int64_t const first = rows.row_offsets[row];
     // The range of columns as they are stored.
@@ -295,25 +290,18 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
   }
 }
 
-#define ISO_INSTANTIATE_ROWS(Exec, Value, Column)                                                \
+#define ISO_INSTANTIATE_ROWS(Exec, Column, Value)                                                \
   template void launch_inspect<Exec, Value, Column>(Exec const&, csr_rows<Value, Column> const&, \
                                                     std::int64_t, row_facts*);
 #define ISO_INSTANTIATE_COLUMN(Exec, Column)                                               \
-  ISO_INSTANTIATE_ROWS(Exec, half, Column)                                                 \
-  ISO_INSTANTIATE_ROWS(Exec, bfloat16, Column)                                             \
-  ISO_INSTANTIATE_ROWS(Exec, float, Column)                                                \
-  ISO_INSTANTIATE_ROWS(Exec, double, Column)                                               \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_ROWS, Exec, Column)                                   \
   template void total_facts<Exec, Column>(                                                 \
       Exec const&, std::int64_t const*, Column const*, std::int32_t const*, double const*, \
       row_facts const*, std::int64_t, std::int64_t, csr_demands const&, csr_report&);
 #define ISO_INSTANTIATE(Exec)                                                         \
-  ISO_INSTANTIATE_COLUMN(Exec, std::int32_t)                                          \
-  ISO_INSTANTIATE_COLUMN(Exec, std::uint16_t)                                         \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)                                   \
   template void inspect_offsets<Exec>(Exec const&, std::int64_t const*, std::int64_t, \
                                       std::int64_t, csr_report&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_COLUMN
-#undef ISO_INSTANTIATE_ROWS
 
 }  // namespace iso::sparse::detail

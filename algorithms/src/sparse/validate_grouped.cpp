@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "inspect_offsets.hpp"
-#include "with_rows.hpp"
+#include "instantiate.hpp"
+#include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/sparse/validate_grouped.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
 
-#include <limits>
-
 namespace iso::sparse::detail {
 namespace {
-
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 /// What can be wrong in a group, as bits; the last is no fault unless it is asked for.
 enum : std::uint32_t { bad_column, skipped, stray, descending, doubled, not_finite, num_flags };
@@ -25,21 +20,9 @@ struct group_facts {
   std::uint32_t flags;
 };
 
-/// Columns from the base of a slot to a place; below 2^28.
-KOKKOS_INLINE_FUNCTION std::int32_t distance(slot_base<std::uint16_t> const&, int,
-                                             std::uint16_t offset) {
-  return offset;
-}
-KOKKOS_INLINE_FUNCTION std::int32_t distance(slot_base<std::uint8_t> const& base, int place,
-                                             std::uint8_t offset) {
-  return (place >= int(base.jump % 32) ? std::int32_t(base.jump / 32) : 0) + offset;
-}
-
 /// A grouped matrix of which the slot offsets are sound.
 template <int R, class Offset>
 struct grouped_places {
-  static constexpr std::uint16_t fill = 0x8000U;
-
   std::int64_t num_rows;
   std::int64_t num_cols;
   std::int64_t const* slot_offsets;
@@ -57,22 +40,7 @@ struct grouped_places {
     std::int64_t const rest = num_rows - R * group;
     return rest < R ? int(rest) : R;
   }
-  /// Places that have an entry, a bit each.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t used(Group const& group, std::int64_t slot) const {
-    // The values of a place in as few words as they fill.
-    using word = std::conditional_t<R == 2, std::uint32_t, std::uint64_t>;
-    constexpr int words = R * 2 / int(sizeof(word));
-    constexpr auto all_fill = word(0x8000800080008000ULL);
-    auto const* const of_slot = reinterpret_cast<word const*>(values) + 32 * words * slot;
-    typename Group::template per_lane<bool> is;
-    group.each([&](int lane) {
-      bool const low = of_slot[lane * words] != all_fill;
-      is[lane] = low | (of_slot[lane * words + words - 1] != all_fill);
-    });
-    return group.mask(is);
-  }
-  /// Places that have an entry in a row from the given one on.
+  /// Places that have an entry in a row from the given one on, a bit each.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t used_from(Group const& group, std::int64_t slot,
                                                       int row) const {
@@ -94,23 +62,23 @@ struct grouped_places {
       typename Group::template per_lane<std::uint32_t>& flags) const {
     slot_base<Offset> const base = bases[slot];
     Offset const* const offset = offsets + 32 * slot;
-    std::uint32_t const here = used(group, slot);
+    std::uint32_t const here = used_from(group, slot, 0);
     std::uint32_t const beyond = rows < R ? used_from(group, slot, rows) : 0U;
-    std::int32_t const low = within(-std::int64_t(base.first));
-    std::int32_t const high = within(num_cols - base.first);
     std::int64_t const first = column(slot, 0);
     std::uint32_t const from_last =
         last < 0 || first > last ? 0U : 1U << (first < last ? descending : doubled);
     group.each([&](int lane) {
       int const one_before = lane > 0 ? lane - 1 : 0;
       std::int32_t const at = distance(base, lane, offset[lane]);
+      // Modulo 2^32 no column comes to lie within the matrix that does not.
+      bool const outside = std::uint32_t(base.first) + std::uint32_t(at) >= std::uint32_t(num_cols);
       std::int32_t const before = distance(base, one_before, offset[one_before]);
       std::uint32_t const is_used = here >> lane & 1U;
       std::uint32_t const was_used = lane > 0 ? here >> one_before & 1U : 0U;
       // A slot has a column in its first place at least.
       std::uint32_t const hole = lane > 0 ? is_used & ~was_used : ~is_used & 1U;
       std::uint32_t const both = is_used & was_used;
-      flags[lane] = ((at < low) | (at >= high) ? 1U << bad_column : 0U) | hole << skipped |
+      flags[lane] = (outside ? 1U << bad_column : 0U) | hole << skipped |
                     (beyond >> lane & 1U) << stray | (at < before ? both << descending : 0U) |
                     (at == before ? both << doubled : 0U) | (lane > 0 ? 0U : from_last);
     });
@@ -132,12 +100,6 @@ struct grouped_places {
         flags[lane] |= (value & infinite) == infinite ? 1U << not_finite : 0U;
       });
     }
-  }
-
- private:
-  KOKKOS_FUNCTION static std::int32_t within(std::int64_t x) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    return std::int32_t(x < -most ? -most : x > most ? most : x);
   }
 };
 
@@ -360,11 +322,7 @@ void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double co
   template void inspect_groups<Exec, Offset>(Exec const&, grouped_arrays<Offset> const&,         \
                                              double const*, grouped_shape const&, std::uint16_t, \
                                              csr_demands::of_values, grouped_report&);
-#define ISO_INSTANTIATE(Exec)                \
-  ISO_INSTANTIATE_OFFSET(Exec, std::uint8_t) \
-  ISO_INSTANTIATE_OFFSET(Exec, std::uint16_t)
+#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE_OFFSET
 
 }  // namespace iso::sparse::detail

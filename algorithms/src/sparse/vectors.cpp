@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch.hpp"
+
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/raise.hpp>
 #include <iso/backend/registry.hpp>
@@ -54,14 +56,10 @@ struct exponent_kernel {
     // Neither the product nor its exponent may leave the range of normal numbers on the way.
     int const shift = most < 1 ? 100 : -100;
     double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * terms * (1 + 0x1p-20);
-    auto const above = Kokkos::bit_cast<std::uint64_t>(bound) + 0x000fffffffffffffULL;
-    return int(above >> 52) - 1023 - shift;
+    return ceil_log2(bound) - shift;
   }
   static_assert(part_turns == 64);
 };
-
-template <class Exec>
-using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 }  // namespace
 
@@ -95,7 +93,6 @@ void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* lar
   template void launch_exponents<Exec>(Exec const&, std::int64_t, double const*,                   \
                                        std::int32_t const*, std::int64_t, std::int16_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
 
 void validate_bounds(std::int64_t rows, std::int64_t largest, std::int64_t entries) {
   ISO_VALIDATE(

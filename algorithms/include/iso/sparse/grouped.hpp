@@ -37,10 +37,13 @@ struct alignas(8) slot_base<std::uint8_t> {
 };
 
 /// Rows [R g, R g + R) form group g, whose columns, ascending and each once, lie in slots of 32:
-/// slots [slot_offsets(g), slot_offsets(g + 1)). Column l of slot s is bases(s).column(l,
-/// offsets(32 s + l)); a slot ends early where an offset would not fit. What row R g + r has there
-/// is values((32 s + l) R + r). Where a row has no entry, or a slot no column, the value is
-/// negative zero, the fill; zeros that the matrix stores are positive.
+/// slots [slot_offsets(g), slot_offsets(g + 1)). Place l of slot s is column bases(s).column(l,
+/// offsets(32 s + l)); what row R g + r has there is values((32 s + l) R + r). Where a row has no
+/// entry the value is negative zero, the fill; zeros that the matrix stores are positive. A slot
+/// has its columns in its first places, one at least. Behind them all values are fill, and what
+/// their offsets name is read all the same: some column of the matrix. `make_grouped` ends a slot
+/// early only where an offset would not fit, and at the end of a group. Any slot may be as short:
+/// products and to_csr are right, only longer, and ordered sums follow the places.
 ///
 /// For values of 16 bits, where columns weigh most. Cheap to copy; owns what its Kokkos::Views own.
 /// Made by `make_grouped`.
@@ -83,8 +86,8 @@ struct grouped_view {
 
 /// What a matrix costs in a format.
 struct format_report {
-  int rows = 1;                ///< rows a group, R; 1: csr_view with 32-bit columns
-  int offset_bits = 32;        ///< of a column: 8 or 16 in slots, 32 in csr_view
+  int rows = 1;                ///< rows a group, R; 1: csr_view
+  int offset_bits = 32;        ///< of a column: 8 or 16 in slots, 16 or 32 in csr_view
   std::int64_t slots = 0;      ///< of 32 columns
   double bytes_per_entry = 0;  ///< of the matrix's arrays
   double fill = 1;             ///< entries over places for them, those at the slots' ends included
@@ -92,8 +95,8 @@ struct format_report {
 };
 
 /// What `a`, valid and its rows ascending, would cost in groups of `rows` (2, 4 or 8) with offsets
-/// of `offset_bits` (8 or 16); rows = 1: as csr_view with 32-bit columns. Fences `exec`.
-/// Determinism: backend_to_backend.
+/// of `offset_bits` (8 or 16); rows = 1: as csr_view with columns of 32 or 16 bits, be its rows
+/// narrow enough for these or not. Fences `exec`. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  another number of rows or bits; arrays whose lengths disagree
 template <execution_space Exec, class Value, column_index Column>
@@ -103,14 +106,14 @@ format_report measure_format(Exec const& exec,
 
 /// What a product runs on.
 enum class processor {
-  host,    ///< few fast threads with vectors
-  device,  ///< many lanes that wait for memory: a GPU
+  host,       ///< few fast threads; vectors are what compilers make
+  wide_host,  ///< a host with AVX-512, for which products of 16-bit values are written by hand
+  device,     ///< many lanes that wait for memory: a GPU
 };
 
-/// That of an execution space.
+/// That of an execution space on this machine. Determinism: run_to_run.
 template <execution_space Exec>
-inline constexpr processor processor_of =
-    backend::is_device<Exec> ? processor::device : processor::host;
+processor processor_of();
 
 /// How long a product in a format takes, an entry. Only the ratio of two costs on one kind of
 /// processor means something. On a device, in bytes of streamed matrix,
@@ -118,29 +121,35 @@ inline constexpr processor processor_of =
 ///     max(bytes_per_entry, 6.3 reads_per_entry):
 ///
 /// 6.3 bytes take as long as one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 %
-/// of the read ceiling with 16-bit columns). On the host
+/// of the read ceiling with 16-bit columns); csr_view with 16-bit columns takes 0.9 of that, since
+/// fewer bytes come with the reads (0.88 to 0.94 on prostate and TG119 protons). On a host
 ///
-///     (1 + 1.85 rows) reads_per_entry, and 1.4 times as much with offsets of 8 bits:
+///     (1 + 1.95 rows) reads_per_entry,
 ///
-/// a value takes at most 1.85 times as long as finding and reading its place of x, and jumps within
-/// a slot cost vectors more than their bytes save (one thread with AVX-512, perf/sparse/choice.py:
-/// the upper edge of what was measured, so that no format is taken for what it does not gain).
+/// 1.4 times as much with offsets of 8 bits, 1.3 times with csr_view's columns of 16: a value takes
+/// at most 1.95 times as long as finding and reading its place of x, and bases and jumps cost
+/// vectors more than their bytes save. On a wide host 0.6 for 1.95, 1.3 for 1.4, and csr_view's
+/// columns of 16 bits gain nothing that can be relied upon. (One thread, perf/sparse/choice.py: the
+/// upper edge of what was measured, so that no format is taken for what it does not gain.)
 /// Determinism: backend_to_backend.
 double product_cost(format_report const& format, processor kind);
 
-/// The format that a product should be fastest in on this kind of processor: of csr_view and the
-/// grouped formats with R = 2, 4, 8 and 8- or 16-bit offsets, the one with the smallest
-/// product_cost. A grouped format must beat csr_view by a tenth; equal costs go to the smaller R
-/// and the shorter offset. On the host columns must lie together as well: where 8-bit offsets want
-/// twice the slots of 16-bit ones, reads of x leave the first cache, and groups wait for them
-/// longer than rows do. Ordered sums depend on the format, so name `kind` where they must not
-/// depend on where they are computed. Fences `exec`. Determinism: backend_to_backend, of one kind.
+/// The format that a product should be fastest in on this kind of processor: of csr_view and, for
+/// values of 16 bits, csr_view with 16-bit columns where no row is wider than 65535 columns
+/// (`to_relative_columns`) and the grouped formats with R = 2, 4, 8 and 8- or 16-bit offsets, the
+/// one with the smallest product_cost. A grouped format must beat csr_view by a tenth; equal costs
+/// go to the smaller R and the shorter offset. On a host columns must lie together as well (not on
+/// a wide one): where 8-bit offsets want twice the slots of 16-bit ones, reads of x leave the first
+/// cache, and groups wait for them longer than rows do. Ordered sums depend on the grouped format,
+/// so name `kind` where they must not depend on where they are computed. Fences `exec`.
+/// Determinism: backend_to_backend, of one kind.
 ///
+/// \param[in] a  valid, its rows ascending
 /// \throws iso::invalid_argument  arrays whose lengths disagree
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,
-                            processor kind = processor_of<Exec>);
+                            processor kind = processor_of<Exec>());
 
 /// `a` in the grouped format, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.

@@ -15,8 +15,9 @@ namespace detail {
 
 /// Pixels a lane carries: two share the work across z.
 inline constexpr int joseph_rows = 2;
-/// Fans that a processor's thread walks together (4, 8, 16 and 32 tried).
-inline constexpr int host_fans = 16;
+/// Fans that a processor's thread walks together, and rows (4 to 32 and 2 to 8 tried).
+inline constexpr int host_fans = 8;
+inline constexpr int host_rows = 8;
 
 /// Columns times planes a launch when the caller leaves it open. On a GPU, what a band of all views
 /// reads of a slab should stay in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest
@@ -164,7 +165,8 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
                   job const& control) {
   auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
   joseph_images<T> const images = prepare_fans(exec, g, volume.grid, projections, s);
-  joseph_fast_kernel<T, Sum, backend::is_device<Exec> ? 1 : host_fans, joseph_rows> kernel{
+  constexpr bool on_device = backend::is_device<Exec>;
+  joseph_fast_kernel<T, Sum, on_device ? 1 : host_fans, on_device ? joseph_rows : host_rows> kernel{
       {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
   auto const launch = [&] {
     backend::for_each_lane_group<128, 7>("iso::ct::forward_project", exec, kernel.num_groups(),

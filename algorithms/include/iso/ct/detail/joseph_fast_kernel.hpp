@@ -48,9 +48,11 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
                          : (to_end ? slab_place::last : slab_place::middle);
 }
 
-/// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by
-/// `Rows` x 32 pixels along v. Several fans walk plane by plane together, so that the columns they
-/// share are read once: a processor's caches need that, a GPU's do not. No tile changes a bit.
+/// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by up
+/// to `Rows` x 32 pixels along v. Several fans walk plane by plane together, so that the columns
+/// they share are read once: a processor's caches need that, a GPU's do not. And a processor wants
+/// many rows: pieces of columns whose distance is a power of two crowd into few of a cache's sets.
+/// No tile changes a bit.
 template <class T, class Sum, int Fans, int Rows>
 struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   joseph_images<T> images;
@@ -63,7 +65,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   template <class Group>
   using row_state = typename base::template row_state<Group>;
 
-  KOKKOS_FUNCTION std::int32_t num_bands() const { return images.rows / Rows; }
+  KOKKOS_FUNCTION std::int32_t num_bands() const { return (images.rows + Rows - 1) / Rows; }
   KOKKOS_FUNCTION std::int32_t tiles_across() const { return (images.num_u + Fans - 1) / Fans; }
   KOKKOS_FUNCTION std::int64_t groups_per_image() const {
     return std::int64_t(images.num_views) * tiles_across() * num_bands();
@@ -92,7 +94,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
         }
       }
       for (int f = 0; f < at.count; ++f) {
-        for (int r = 0; r < Rows; ++r) {
+        for (int r = 0; r < tile[f].count; ++r) {
           group.each([&](int lane) { sum.end_block(tile[f].rows[r].sum, lane); });
         }
       }
@@ -166,12 +168,13 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
                                             std::int32_t i) const {
     if (i >= s.inner.first && i < s.inner.last) {
       T const top = s.rows[0].z(0, i);
-      T const bottom = s.rows[Rows - 1].z(31, i);
+      T const bottom = s.rows[s.count - 1].z(31, i);
       auto const z = std::int32_t(top < bottom ? top : bottom);
+      std::int32_t const count = std::int32_t(top < bottom ? bottom : top) - z + 2;
       auto const k = std::int32_t(s.fan->across(i));
-      group.template prefetch<32 * Rows>(this->volume +
-                                         i * std::int64_t(this->stride_along(s.fan->axis)) +
-                                         k * std::int64_t(this->stride_along(1 - s.fan->axis)) + z);
+      group.prefetch(this->volume + i * std::int64_t(this->stride_along(s.fan->axis)) +
+                         k * std::int64_t(this->stride_along(1 - s.fan->axis)) + z,
+                     count);
     }
   }
 
@@ -191,7 +194,9 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     s.fan = images.fans + at.first_fan + f;
     joseph_fan<T> const& fan = *s.fan;
     T const* const pixels = image_row(at, f);
-    for (int r = 0; r < Rows; ++r) {
+    std::int32_t const left = images.rows - at.band * Rows;
+    s.count = base::is_unrolled || left > Rows ? Rows : left;
+    for (int r = 0; r < s.count; ++r) {
       row_state<Group>& row = s.rows[r];
       row.reach = images.reaches[row_index(at, f, r)];
       s.inner = r == 0 ? row.reach.inner : s.inner.clipped(row.reach.inner);
@@ -211,7 +216,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
                                          Sum const& sum, fan_state<Group> const& s) const {
     T* const pixels = image_row(at, f);
     bool const finishes = place == slab_place::only || place == slab_place::last;
-    for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < s.count; ++r) {
       std::uint32_t bad = 0;
       if constexpr (Sum::keeps_flags) {
         typename Group::template per_lane<bool> is_bad;

@@ -35,11 +35,15 @@ struct field_range {
   }
 };
 
-/// How the rays of one fan walk through the volume when v runs along z: `Rows` rows of 32 pixels,
-/// plane by plane of the axis that drives. A column of voxels is blended with its neighbour once
-/// for all heights; see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the sum.
+/// How the rays of one fan walk through the volume when v runs along z: up to `Rows` rows of 32
+/// pixels, plane by plane of the axis that drives. A column of voxels is blended with its neighbour
+/// once for all heights; see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the
+/// sum.
 template <class T, class Sum, int Rows>
 struct joseph_walk {
+  /// So few rows that each is code of its own, whose state stays in registers.
+  static constexpr bool is_unrolled = Rows <= 2;
+
   T const* volume;
   grid g;
   field_range<T> field;
@@ -65,7 +69,8 @@ struct joseph_walk {
   template <class Group>
   struct fan_state {
     joseph_fan<T> const* fan;
-    plane_range inner;  ///< where every lane of every row has four voxels about its point
+    plane_range inner;   ///< where every lane of every row has four voxels about its point
+    std::int32_t count;  ///< of rows; on a GPU known when it is compiled
     row_state<Group> rows[Rows];
   };
 
@@ -77,12 +82,18 @@ struct joseph_walk {
     plane_range const together = clipped.empty() ? plane_range{planes.last, planes.last} : clipped;
     for (plane_range part = {planes.first, together.first};; part = {together.last, planes.last}) {
       if (!part.empty()) {
-        walk_rows(group, sum, s, part, std::make_integer_sequence<int, Rows>());
+        if constexpr (is_unrolled) {
+          walk_rows(group, sum, s, part, std::make_integer_sequence<int, Rows>());
+        } else {
+          for (int r = 0; r < s.count; ++r) {
+            walk_row(group, sum, *s.fan, s.rows[r], part);
+          }
+        }
       }
       if (part.last == planes.last) {
         return;
       }
-      inner_planes<Rows>(group, sum, *s.fan, s.rows, together);
+      inner_planes<Rows>(group, sum, *s.fan, s.rows, s.count, together);
     }
   }
 
@@ -110,7 +121,7 @@ struct joseph_walk {
       if (part.last == outer.last) {
         return;
       }
-      inner_planes<1>(group, sum, fan, &row, inner);
+      inner_planes<1>(group, sum, fan, &row, 1, inner);
     }
   }
 
@@ -147,13 +158,14 @@ struct joseph_walk {
   KOKKOS_FORCEINLINE_FUNCTION void read_plane(Group const& group, column_map<Group> const& map,
                                               typename column_map<Group>::address& at,
                                               joseph_fan<T> const& fan,
-                                              row_state<Group> const* rows, std::int32_t i,
+                                              row_state<Group> const* rows, std::int32_t count,
+                                              std::int32_t i,
                                               plane_state<Group, Count>& plane) const {
     std::uint32_t k;
     group.split(fan.across(i), k, plane.weight);
     auto const lower = at.plus(k, map.column);
     at = at.plus(map.plane);
-    for (int r = 0; r < Count; ++r) {
+    for (int r = 0; r < count; ++r) {
       group.each([&](int lane) {
         group.split(rows[r].z(lane, i), plane.z[r][lane], plane.fraction[r][lane]);
       });
@@ -164,9 +176,9 @@ struct joseph_walk {
 
   template <int Count, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
-                                             row_state<Group>* rows,
+                                             row_state<Group>* rows, std::int32_t count,
                                              plane_state<Group, Count> const& plane) const {
-    for (int r = 0; r < Count; ++r) {
+    for (int r = 0; r < count; ++r) {
       lane_value<Group> sample;
       group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
                           [](T w, T a, T b) { return blend(w, a, b); });
@@ -178,17 +190,17 @@ struct joseph_walk {
   template <int Count, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
                                                 joseph_fan<T> const& fan, row_state<Group>* rows,
-                                                plane_range planes) const {
+                                                std::int32_t count, plane_range planes) const {
     column_map<Group> const map(volume, Group::template index_bias<T>, stride_along(fan.axis),
                                 stride_along(1 - fan.axis));
     auto at = map.at_plane(planes.first);
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       plane_state<Group, Count> plane;
-      read_plane<Count>(group, map, at, fan, rows, i, plane);
-      add_plane<Count>(group, sum, rows, plane);
+      read_plane<Count>(group, map, at, fan, rows, count, i, plane);
+      add_plane<Count>(group, sum, rows, count, plane);
     }
-    for (int r = 0; r < Count; ++r) {
+    for (int r = 0; r < count; ++r) {
       group.each([&](int lane) { sum.added(rows[r].sum, lane, planes.last - planes.first); });
     }
   }

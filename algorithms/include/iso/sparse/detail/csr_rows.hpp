@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/row_piece.hpp>
@@ -12,6 +13,10 @@ template <class Value, int R>
 struct alignas(R * sizeof(Value) > 16 ? 16 : R * sizeof(Value)) entry {
   Value row[R];
 };
+
+template <class Value>
+inline constexpr backend::detail::narrow narrow_kind =
+    std::is_same_v<Value, half> ? backend::detail::narrow::half : backend::detail::narrow::bfloat16;
 
 /// add(lane, entry_at(turn, lane), fetch(columns_at(turn)(lane))) for the turns [0, count). Where a
 /// group waits for memory, `Ahead` turns are under way: what fetch brings is asked for first, then
@@ -72,6 +77,9 @@ struct csr_rows {
   static constexpr bool has_fill = false;
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
+  /// Whether row_product knows these.
+  static constexpr bool has_products = sizeof(Value) == 2;
+
   std::int64_t num_rows;
   std::int64_t const* row_offsets;
   Column const* columns;
@@ -89,6 +97,15 @@ struct csr_rows {
   }
   KOKKOS_FUNCTION row_piece whole(std::int64_t row) const {
     return {row_offsets[row], length(row), std::int32_t(row)};
+  }
+
+  /// The sum of a piece, by hand: from origins[0], all lanes.
+  template <backend::detail::lane_sums Sums>
+  backend::detail::host_group_sums<double, 1> products(row_piece const& piece, double const* x,
+                                                       double const* origins) const {
+    return {{backend::detail::row_product<narrow_kind<Value>, Sums>(
+        x + base(piece.group), columns + piece.first,
+        reinterpret_cast<std::uint16_t const*>(values + piece.first), piece.count, origins[0])}};
   }
 
   /// add(lane, entry, fetch(column)) for the entries of a piece: entry j on lane j % 32, ascending;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/lane_group.hpp>
 #include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/detail/validate_impl.hpp>
 #include <iso/sparse/grouped.hpp>
@@ -38,6 +39,9 @@ std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int
 template <execution_space Exec, class Column>
 std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int rows,
                                 int offset_bits);
+/// Largest difference of two columns of a row. Fences `exec`.
+template <execution_space Exec, class Column>
+std::int64_t launch_widest_row(Exec const& exec, pattern<Column> const& p);
 template <execution_space Exec, class Column, class Offset>
 void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t const* values, int rows,
                   std::int64_t num_slots, grouped_arrays<Offset> const& to);
@@ -72,6 +76,15 @@ grouped_arrays<Offset> arrays_of(grouped_view<Value, Offset, R, Space> const& a)
 
 }  // namespace detail
 
+template <execution_space Exec>
+processor processor_of() {
+  if constexpr (backend::is_device<Exec>) {
+    return processor::device;
+  } else {
+    return backend::detail::host_vector_bytes() == 64 ? processor::wide_host : processor::host;
+  }
+}
+
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
@@ -87,10 +100,15 @@ template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,
                             processor kind) {
-  format_report formats[7];
+  format_report formats[8];
   int count = 0;
   formats[count++] = measure_format(exec, a, 1, 32);
   if (sizeof(Value) == 2 && a.num_entries() > 0) {
+    constexpr std::int64_t widest = std::numeric_limits<std::uint16_t>::max();
+    if (a.num_cols <= widest + 1 ||
+        detail::launch_widest_row(exec, detail::pattern_of(a)) <= widest) {
+      formats[count++] = measure_format(exec, a, 1, 16);
+    }
     for (int const rows : {2, 4, 8}) {
       for (int const bits : {8, 16}) {
         formats[count++] = measure_format(exec, a, rows, bits);

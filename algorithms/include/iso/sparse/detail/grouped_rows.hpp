@@ -2,27 +2,11 @@
 #pragma once
 
 #include <iso/backend/read_once.hpp>
-#include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
+#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/grouped.hpp>
 
-#include <limits>
-
 namespace iso::sparse::detail {
-
-KOKKOS_INLINE_FUNCTION std::uint16_t stored_bits(half x) { return x.bits; }
-KOKKOS_INLINE_FUNCTION std::uint16_t stored_bits(bfloat16 x) { return x.bits; }
-template <real T>
-KOKKOS_INLINE_FUNCTION bits_of<T> stored_bits(T x) {
-  return Kokkos::bit_cast<bits_of<T>>(x);
-}
-
-/// Negative zero stands for no entry.
-template <class Value>
-KOKKOS_INLINE_FUNCTION bool is_fill(Value x) {
-  using bits = decltype(stored_bits(x));
-  return stored_bits(x) == bits(bits(1) << (sizeof(bits) * 8 - 1));
-}
 
 /// The groups of rows of a grouped_view, as kernels walk them.
 template <class Value, class Offset, int R>
@@ -30,6 +14,9 @@ struct grouped_rows {
   using value_type = Value;
   static constexpr int rows = R;
   static constexpr bool has_fill = true;
+
+  /// Whether slot_products knows these.
+  static constexpr bool has_products = sizeof(Value) == 2;
 
   std::int64_t num_rows;
   std::int64_t const* slot_offsets;
@@ -43,6 +30,18 @@ struct grouped_rows {
   KOKKOS_FUNCTION row_piece whole(std::int64_t group) const {
     std::int64_t const first = slot_offsets[group];
     return {first, std::int32_t(slot_offsets[group + 1] - first), std::int32_t(group)};
+  }
+
+  /// The sums of a piece's rows, by hand: row r from origins[r], all lanes.
+  template <backend::detail::lane_sums Sums>
+  backend::detail::host_group_sums<double, R> products(row_piece const& piece, double const* x,
+                                                       double const* origins) const {
+    backend::detail::host_group_sums<double, R> found;
+    backend::detail::slot_products<narrow_kind<Value>, Sums, R>(
+        x, reinterpret_cast<std::int32_t const*>(bases + piece.first), offsets + 32 * piece.first,
+        reinterpret_cast<std::uint16_t const*>(values + 32 * piece.first), piece.count, origins,
+        found.value);
+    return found;
   }
 
   /// add(lane, entry, fetch(column)) for the columns of a piece: place l of every slot on lane l;

@@ -103,32 +103,8 @@ struct product {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using value = typename Rows::value_type;
     row_piece const piece = pieces[index];
-    typename Group::template per_lane<T> sum[count];
-    auto const origin = origins(piece);
-    backend::unrolled<count>([&](auto n) {
-      constexpr int number = int(n);
-      T const from = origin(number / K, number % K);
-      group.each([&](int lane) { sum[n][lane] = from; });
-    });
-    x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
-    matrix.template each<Group::turns_ahead>(
-        group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
-        [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
-          T prepared[K];
-          backend::unrolled<K>([&](auto k) { prepared[k] = Sum::prepared(at.vector[k]); });
-          backend::unrolled<rows>([&](auto r) {
-            T const factor = backend::widen<T>(a.row[r]);
-            backend::unrolled<K>([&](auto k) {
-              constexpr int n = int(r) * K + int(k);
-              sum[n][lane] = Kokkos::fma(factor, prepared[k], sum[n][lane]);
-            });
-          });
-        });
-    backend::unrolled<count>(
-        [&](auto n) { group.each([&](int lane) { sum[n][lane] = Sum::finished(sum[n][lane]); }); });
-    auto const totals = group.template sums<count>(sum);
+    auto const totals = sums(group, piece);
     if constexpr (may_repeat) {
       bool const again = totals.any([](T total) { return !is_finite(total); });
       group.once([&] { to_repeat[index] = again; });
@@ -171,6 +147,48 @@ struct product {
   }
 
  private:
+  /// The sums of a piece.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, row_piece const& piece) const {
+    using value = typename Rows::value_type;
+    auto const origin = origins(piece);
+    if constexpr (Group::has_products && Rows::has_products && K == 1 &&
+                  std::is_same_v<T, double>) {
+      T from[rows];
+      for (int r = 0; r < rows; ++r) {
+        from[r] = origin(r, 0);
+      }
+      constexpr auto kind = Sum::is_order_free ? backend::detail::lane_sums::exact
+                                               : backend::detail::lane_sums::plain;
+      return matrix.template products<kind>(piece, reinterpret_cast<T const*>(x), from);
+    } else {
+      typename Group::template per_lane<T> sum[count];
+      backend::unrolled<count>([&](auto n) {
+        constexpr int number = decltype(n)::value;
+        T const from = origin(number / K, number % K);
+        group.each([&](int lane) { sum[number][lane] = from; });
+      });
+      x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
+      matrix.template each<Group::turns_ahead>(
+          group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
+          [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
+            T prepared[K];
+            backend::unrolled<K>([&](auto k) { prepared[k] = Sum::prepared(at.vector[k]); });
+            backend::unrolled<rows>([&](auto r) {
+              T const factor = backend::widen<T>(a.row[r]);
+              backend::unrolled<K>([&](auto k) {
+                constexpr int n = int(r) * K + int(k);
+                sum[n][lane] = Kokkos::fma(factor, prepared[k], sum[n][lane]);
+              });
+            });
+          });
+      backend::unrolled<count>([&](auto n) {
+        group.each([&](int lane) { sum[n][lane] = Sum::finished(sum[n][lane]); });
+      });
+      return group.template sums<count>(sum);
+    }
+  }
+
   /// Where the sum of (row of the piece, vector) begins.
   KOKKOS_FORCEINLINE_FUNCTION auto origins(row_piece const& piece) const {
     if constexpr (Sum::is_order_free) {

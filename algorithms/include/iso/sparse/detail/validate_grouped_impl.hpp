@@ -23,8 +23,23 @@ struct grouped_shape {
 };
 grouped_report lengths_report(grouped_shape const& shape);
 
-/// Defined in src/sparse for every backend; `infinite` is the pattern of the exponent of what is
-/// not finite. Fences `exec`.
+/// Columns from the base of a slot to a place; below 2^28.
+template <class Offset>
+KOKKOS_FORCEINLINE_FUNCTION std::int32_t distance(slot_base<Offset> base, int place,
+                                                  Offset offset) {
+  base.first = 0;
+  return base.column(place, offset);
+}
+
+// Defined in src/sparse for every backend; `infinite` is the pattern of an infinite value. Both
+// fence `exec`.
+
+/// Whether a matrix is sound, its values finite and its entries as many as it says, found at the
+/// speed of reading it once.
+template <execution_space Exec, class Offset>
+bool survey_slots(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite);
+/// What is wrong, and where.
 template <execution_space Exec, class Offset>
 void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
                     grouped_shape const& shape, std::uint16_t infinite,
@@ -55,11 +70,17 @@ grouped_report validate(Exec const& exec,
                                         ? memory::null
                                         : (aligned ? memory::good : memory::unaligned)};
   auto report = detail::lengths_report(shape);
-  if (report.sound()) {
-    detail::inspect_groups<Exec, Offset>(
-        exec, detail::arrays_of(a), detail::data_or_null(a.row_scales), shape,
-        detail::stored_bits(plain(std::numeric_limits<double>::infinity())), values, report);
+  if (!report.sound()) {
+    return report;
   }
+  auto const arrays = detail::arrays_of(a);
+  auto const* const scales = detail::data_or_null(a.row_scales);
+  auto const infinite = detail::stored_bits(plain(std::numeric_limits<double>::infinity()));
+  if (detail::survey_slots<Exec, Offset>(exec, arrays, scales, shape, infinite)) {
+    report.entries = a.entries;
+    return report;
+  }
+  detail::inspect_groups<Exec, Offset>(exec, arrays, scales, shape, infinite, values, report);
   return report;
 }
 

@@ -138,6 +138,9 @@ class cuda_lane_group {
     }
   }
 
+  /// Whether sums of products are made by hand.
+  static constexpr bool has_products = false;
+
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.
   static constexpr int turns_ahead = 4;
 
@@ -160,8 +163,8 @@ class cuda_lane_group {
   };
 
   /// Nothing to do: other warps hide the wait.
-  template <int Count, class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*) {}
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
 
   /// What `split` adds to every integer part; `blend_columns` expects columns moved back by as
   /// much.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/detail/host_products.hpp>
 #include <iso/backend/detail/host_vectors.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -160,6 +161,9 @@ class host_lane_group {
     f();
   }
 
+  /// Whether row_product and slot_products run here.
+  static constexpr bool has_products = VectorBytes == 64;
+
   /// A processor looks ahead by itself.
   static constexpr int turns_ahead = 0;
 
@@ -176,11 +180,12 @@ class host_lane_group {
     T const* KOKKOS_RESTRICT array_;
   };
 
-  /// Asks the caches for `Count` values from `p` on.
-  template <int Count, class T>
-  [[gnu::always_inline]] static void prefetch(T const* p) {
-    for (int line = 0; line <= Count * int(sizeof(T)) / 64; ++line) {
-      __builtin_prefetch(reinterpret_cast<char const*>(p) + 64 * line);
+  /// Asks the caches for `count` values from `p` on.
+  template <class T>
+  [[gnu::always_inline]] static void prefetch(T const* p, std::int32_t count) {
+    auto const* const from = reinterpret_cast<char const*>(p);
+    for (std::int32_t byte = 0; byte < count * std::int32_t(sizeof(T)) + 63; byte += 64) {
+      __builtin_prefetch(from + byte);
     }
   }
 

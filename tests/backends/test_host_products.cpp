@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What runs by hand on processors with AVX-512, against the definition written out lane by lane.
+#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/detail/host_products.hpp>
+#include <iso/core/half.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#ifdef ISO_HOST_WIDE
+
+namespace {
+
+using namespace iso::backend::detail;
+using bits = std::uint64_t;
+
+template <narrow Kind>
+using number = std::conditional_t<Kind == narrow::half, iso::half, iso::bfloat16>;
+
+template <narrow Kind>
+double widened(std::uint16_t stored) {
+  number<Kind> x;
+  x.bits = stored;
+  return double(x);
+}
+
+template <lane_sums Sums>
+double prepared(double x) {
+  return Sums == lane_sums::exact ? std::bit_cast<double>(std::bit_cast<bits>(x) | 1U) : x;
+}
+
+/// The tree of group.sum, of lanes that begin at `origin`.
+template <lane_sums Sums>
+double total(std::array<double, 32> sum) {
+  if (Sums == lane_sums::exact) {
+    for (double& s : sum) {
+      s -= std::ldexp(1.5, std::ilogb(s));
+    }
+  }
+  for (int half = 16; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) {
+      sum[std::size_t(lane)] += sum[std::size_t(lane + half)];
+    }
+  }
+  return sum[0];
+}
+
+/// Columns in runs with gaps, in no order, at both ends of the range.
+struct columns_of {
+  std::mt19937 random{7};
+
+  template <class Column>
+  std::vector<Column> operator()(int count, std::int64_t range, int longest_run) {
+    std::vector<Column> columns;
+    auto const draw = [&](std::int64_t n) {
+      return std::int64_t(std::uniform_int_distribution<std::int64_t>(0, n - 1)(random));
+    };
+    while (int(columns.size()) < count) {
+      std::int64_t const run = 1 + draw(longest_run);
+      std::int64_t const where = draw(4);
+      // From the start, across the end (sixteen bits wrap there), up to the end, anywhere.
+      std::int64_t const first = where == 0   ? 0
+                                 : where == 1 ? range - (run + 1) / 2
+                                 : where == 2 ? range - run
+                                              : draw(range - run);
+      for (std::int64_t i = 0; i < run && int(columns.size()) < count; ++i) {
+        columns.push_back(Column((first + i) % range));
+      }
+    }
+    return columns;
+  }
+};
+
+constexpr std::int64_t range = 65536;
+
+std::vector<double> vector_of_weights() {
+  std::mt19937 random(3);
+  std::vector<double> x(range);
+  for (double& v : x) {
+    v = std::uniform_real_distribution<double>(-1, 1)(random);
+  }
+  x[0] = 0;
+  x[range - 1] = -0.0;
+  return x;
+}
+
+/// Finite numbers of every size, subnormal ones included.
+template <narrow Kind>
+std::vector<std::uint16_t> values_of(std::size_t count) {
+  std::mt19937 random(5);
+  std::vector<std::uint16_t> values(count);
+  for (auto& v : values) {
+    do {
+      v = std::uint16_t(random());
+    } while (!(std::abs(widened<Kind>(v)) < 1e4));
+  }
+  return values;
+}
+
+template <lane_sums Sums>
+constexpr double origin = Sums == lane_sums::exact ? 0x1.8p30 : 0.0;
+
+template <narrow Kind, lane_sums Sums, class Column>
+void check_rows() {
+  auto const x = vector_of_weights();
+  columns_of draw;
+  for (int count = 0; count < 200; ++count) {
+    for (int const longest_run : {1, 5, 20, 100}) {
+      CAPTURE(count);
+      CAPTURE(longest_run);
+      auto const columns = draw.operator()<Column>(count, range, longest_run);
+      auto const values = values_of<Kind>(std::size_t(count));
+      std::array<double, 32> sum;
+      sum.fill(origin<Sums>);
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        sum[j % 32] = std::fma(widened<Kind>(values[j]), prepared<Sums>(x[std::size_t(columns[j])]),
+                               sum[j % 32]);
+      }
+      double const found =
+          row_product<Kind, Sums>(x.data(), columns.data(), values.data(), count, origin<Sums>);
+      REQUIRE(std::bit_cast<bits>(found) == std::bit_cast<bits>(total<Sums>(sum)));
+    }
+  }
+}
+
+template <narrow Kind, lane_sums Sums, int R, class Offset>
+void check_slots() {
+  auto const x = vector_of_weights();
+  std::mt19937 random(11);
+  for (int slots = 0; slots < 12; ++slots) {
+    CAPTURE(slots);
+    std::vector<Offset> offsets(std::size_t(32 * slots));
+    std::vector<std::int32_t> bases;
+    std::vector<std::int32_t> columns;
+    for (int s = 0; s < slots; ++s) {
+      auto const first = std::int32_t(random() % 2000);
+      std::uint32_t const jump = s % 3 == 0 ? 0 : (random() % 300) * 32 + random() % 32;
+      bases.push_back(first);
+      if (sizeof(Offset) == 1) {
+        bases.push_back(std::int32_t(jump));
+      }
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        Offset& offset = offsets[std::size_t(32 * s) + lane];
+        offset = Offset(random() % (sizeof(Offset) == 1 ? 256 : 60000));
+        bool const moved = sizeof(Offset) == 1 && lane >= jump % 32;
+        columns.push_back(first + offset + std::int32_t(moved ? jump / 32 : 0));
+      }
+    }
+    auto const values = values_of<Kind>(std::size_t(32 * R * slots));
+    std::array<double, R> origins;
+    for (int r = 0; r < R; ++r) {
+      origins[std::size_t(r)] = std::ldexp(origin<Sums>, r % 3);
+    }
+    std::array<double, R> found;
+    slot_products<Kind, Sums, R>(x.data(), bases.data(), offsets.data(), values.data(), slots,
+                                 origins.data(), found.data());
+    for (std::size_t r = 0; r < R; ++r) {
+      std::array<double, 32> sum;
+      sum.fill(origins[r]);
+      for (std::size_t place = 0; place < columns.size(); ++place) {
+        sum[place % 32] = std::fma(widened<Kind>(values[place * R + r]),
+                                   prepared<Sums>(x[std::size_t(columns[place])]), sum[place % 32]);
+      }
+      CAPTURE(r);
+      REQUIRE(std::bit_cast<bits>(found[r]) == std::bit_cast<bits>(total<Sums>(sum)));
+    }
+  }
+}
+
+template <narrow Kind, lane_sums Sums>
+void check_all() {
+  check_rows<Kind, Sums, std::int32_t>();
+  check_rows<Kind, Sums, std::uint16_t>();
+  check_slots<Kind, Sums, 2, std::uint8_t>();
+  check_slots<Kind, Sums, 2, std::uint16_t>();
+  check_slots<Kind, Sums, 4, std::uint8_t>();
+  check_slots<Kind, Sums, 4, std::uint16_t>();
+  check_slots<Kind, Sums, 8, std::uint8_t>();
+  check_slots<Kind, Sums, 8, std::uint16_t>();
+}
+
+bool runs_here() { return host_vector_bytes() == 64; }
+
+}  // namespace
+
+TEST_CASE("products by hand: the bits of the definition") {
+  if (!runs_here()) {
+    MESSAGE("left out: this processor has no AVX-512");
+    return;
+  }
+  check_all<narrow::half, lane_sums::plain>();
+  check_all<narrow::half, lane_sums::exact>();
+  check_all<narrow::bfloat16, lane_sums::plain>();
+  check_all<narrow::bfloat16, lane_sums::exact>();
+}
+
+TEST_CASE("products by hand: no more of x is read than the columns name") {
+  if (!runs_here()) {
+    MESSAGE("left out: this processor has no AVX-512");
+    return;
+  }
+  // What lies beside x is NaN, and would be seen.
+  std::vector<double> guarded(64, std::numeric_limits<double>::quiet_NaN());
+  double* const x = guarded.data() + 16;
+  std::fill_n(x, 32, 1.0);
+  std::vector<std::uint16_t> columns(32);
+  for (std::size_t j = 0; j < 32; ++j) {
+    columns[j] = std::uint16_t(j);
+  }
+  std::vector<std::uint16_t> const ones(32, iso::half(1.0).bits);
+  for (int count = 0; count <= 32; ++count) {
+    CHECK(row_product<narrow::half, lane_sums::plain>(x, columns.data(), ones.data(), count, 0) ==
+          count);
+  }
+  // The two runs of eight columns each reach to an end.
+  std::vector<std::int32_t> const ends = {0, 1,  2,  27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 30, 31,
+                                          0, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6,  31};
+  CHECK(row_product<narrow::half, lane_sums::plain>(x, ends.data(), ones.data(), 32, 0) == 32);
+}
+#endif
