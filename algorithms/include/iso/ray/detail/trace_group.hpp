@@ -58,14 +58,16 @@ struct lanes_of<float, 16> {
 
 /// a b + c, lane by lane, which the compiler makes one instruction.
 template <class Vector>
-KOKKOS_FORCEINLINE_FUNCTION void fma_lanes(Vector const& a, Vector const& b, Vector const& c,
-                                           Vector& out) {
+[[gnu::always_inline]] inline void fma_lanes(Vector const& a, Vector const& b, Vector const& c,
+                                             Vector& out) {
   Vector result;
   for (int lane = 0; lane < int(sizeof(Vector) / sizeof(a[0])); ++lane) {
     result[lane] = Kokkos::fma(a[lane], b[lane], c[lane]);
   }
   out = result;
 }
+
+// What follows runs on hosts alone: nvcc takes no vectors in what is device code too.
 
 /// One axis of a register of rays in lock-step. The crossing after the next is kept ready, which
 /// takes an addition and an fma off the chain from one segment to the next.
@@ -79,7 +81,7 @@ struct axis_together {
   Lengths n;
 
   template <class Index>
-  KOKKOS_FORCEINLINE_FUNCTION axis_together(T const* from, T const* by, Index const* over) {
+  [[gnu::always_inline]] axis_together(T const* from, T const* by, Index const* over) {
     __builtin_memcpy(&first, from, sizeof first);
     __builtin_memcpy(&step, by, sizeof step);
     __builtin_memcpy(&stride, over, sizeof stride);
@@ -90,7 +92,7 @@ struct axis_together {
   }
 
   /// Steps the rays whose next plane is `plane`, the nearest of the three axes'.
-  KOKKOS_FORCEINLINE_FUNCTION void cross(Lengths const& plane, Indices& voxel) {
+  [[gnu::always_inline]] void cross(Lengths const& plane, Indices& voxel) {
     auto const reached = next <= plane;
     voxel = __builtin_convertvector(reached, Indices) ? voxel + stride : voxel;
     next = reached ? after : next;
@@ -140,20 +142,19 @@ struct rays_together {
     using part_lengths = typename lanes_of<T, int(sizeof(T)) * part>::type;
     part_lengths sum[width / part];
 
-    KOKKOS_FORCEINLINE_FUNCTION explicit sums_together(T const* sums) {
+    [[gnu::always_inline]] explicit sums_together(T const* sums) {
       for (int k = 0; k < width / part; ++k) {
         __builtin_memcpy(&sum[k], sums + k * part, sizeof sum[k]);
       }
     }
-    KOKKOS_FORCEINLINE_FUNCTION void store(T* sums) const {
+    [[gnu::always_inline]] void store(T* sums) const {
       for (int k = 0; k < width / part; ++k) {
         __builtin_memcpy(sums + k * part, &sum[k], sizeof sum[k]);
       }
     }
 
     /// Adds what one round's segments saw. Plain loads: they beat a gather instruction.
-    KOKKOS_FORCEINLINE_FUNCTION void add(batch const& b, int round,
-                                         T const* KOKKOS_RESTRICT values) {
+    [[gnu::always_inline]] void add(batch const& b, int round, T const* KOKKOS_RESTRICT values) {
       part_lengths const zero{};
 #pragma GCC unroll 2
       for (int k = 0; k < width / part; ++k) {
@@ -180,7 +181,7 @@ struct rays_together {
     lengths at;  // where the next segment begins
     indices voxel;
 
-    KOKKOS_FORCEINLINE_FUNCTION walkers(rays_together const& all, int from)
+    [[gnu::always_inline]] walkers(rays_together const& all, int from)
         : x(&all.first_x[from], &all.step_x[from], &all.stride_x[from]),
           y(&all.first_y[from], &all.step_y[from], &all.stride_y[from]),
           z(&all.first_z[from], &all.step_z[from], &all.stride_z[from]) {
@@ -190,7 +191,7 @@ struct rays_together {
       __builtin_memcpy(&voxel, &all.index[from], sizeof voxel);
     }
 
-    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool any_left() const {
+    [[nodiscard, gnu::always_inline]] bool any_left() const {
       lengths const rest = end - at;  // no bit is set where a ray has arrived
       std::uint64_t words[sizeof rest / 8];
       __builtin_memcpy(words, &rest, sizeof rest);
@@ -202,7 +203,7 @@ struct rays_together {
     }
 
     /// Makes the next segment of each ray, and asks for the outer two's voxels.
-    KOKKOS_FORCEINLINE_FUNCTION void advance(batch& b, int round, T const* KOKKOS_RESTRICT values) {
+    [[gnu::always_inline]] void advance(batch& b, int round, T const* KOKKOS_RESTRICT values) {
       lengths const xy = x.next < y.next ? x.next : y.next;
       lengths const plane = xy < z.next ? xy : z.next;
       lengths const next = plane < end ? plane : end;
@@ -221,8 +222,8 @@ struct rays_together {
   };
 
   template <class Real>
-  KOKKOS_FORCEINLINE_FUNCTION void enter_all(Group const& group, traversal_grid const& grid,
-                                             per_lane<ray<Real>> const& rays) {
+  [[gnu::always_inline]] void enter_all(Group const& group, traversal_grid const& grid,
+                                        per_lane<ray<Real>> const& rays) {
     per_lane<double> lengths;
     group.each([&](int lane) { lengths[lane] = scaled_length(rays[lane]); });
     group.each([&](int lane) {
@@ -268,8 +269,7 @@ struct rays_together {
   }
 
   /// All segments of all rays, each ray's in order.
-  KOKKOS_FORCEINLINE_FUNCTION void sum_up(T const* KOKKOS_RESTRICT values,
-                                          per_lane<T>& sums) const {
+  [[gnu::always_inline]] void sum_up(T const* KOKKOS_RESTRICT values, per_lane<T>& sums) const {
     batch batches[ahead];
     int made = 0;
     for (int from = 0; from < 32; from += width) {
