@@ -94,7 +94,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
         }
       }
       for (int f = 0; f < at.count; ++f) {
-        for (int r = 0; r < tile[f].count; ++r) {
+        for (int r = 0; r < base::template present<Rows>(tile[f].count); ++r) {
           group.each([&](int lane) { sum.end_block(tile[f].rows[r].sum, lane); });
         }
       }
@@ -195,8 +195,8 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     joseph_fan<T> const& fan = *s.fan;
     T const* const pixels = image_row(at, f);
     std::int32_t const left = images.rows - at.band * Rows;
-    s.count = base::is_unrolled || left > Rows ? Rows : left;
-    for (int r = 0; r < s.count; ++r) {
+    s.count = left < Rows ? left : Rows;
+    for (int r = 0; r < base::template present<Rows>(s.count); ++r) {
       row_state<Group>& row = s.rows[r];
       row.reach = images.reaches[row_index(at, f, r)];
       s.inner = r == 0 ? row.reach.inner : s.inner.clipped(row.reach.inner);
@@ -216,7 +216,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
                                          Sum const& sum, fan_state<Group> const& s) const {
     T* const pixels = image_row(at, f);
     bool const finishes = place == slab_place::only || place == slab_place::last;
-    for (int r = 0; r < s.count; ++r) {
+    for (int r = 0; r < base::template present<Rows>(s.count); ++r) {
       std::uint32_t bad = 0;
       if constexpr (Sum::keeps_flags) {
         typename Group::template per_lane<bool> is_bad;

@@ -41,8 +41,15 @@ struct field_range {
 /// sum.
 template <class T, class Sum, int Rows>
 struct joseph_walk {
-  /// So few rows that each is code of its own, whose state stays in registers.
+  /// So few rows that each is code of its own, whose state stays in registers: then all of them are
+  /// there.
   static constexpr bool is_unrolled = Rows <= 2;
+
+  /// How many of `Count` rows there are. No variable where each is code of its own.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int32_t present(std::int32_t count) {
+    return is_unrolled ? Count : count;
+  }
 
   T const* volume;
   grid g;
@@ -70,7 +77,7 @@ struct joseph_walk {
   struct fan_state {
     joseph_fan<T> const* fan;
     plane_range inner;   ///< where every lane of every row has four voxels about its point
-    std::int32_t count;  ///< of rows; on a GPU known when it is compiled
+    std::int32_t count;  ///< of rows
     row_state<Group> rows[Rows];
   };
 
@@ -165,7 +172,7 @@ struct joseph_walk {
     group.split(fan.across(i), k, plane.weight);
     auto const lower = at.plus(k, map.column);
     at = at.plus(map.plane);
-    for (int r = 0; r < count; ++r) {
+    for (int r = 0; r < present<Count>(count); ++r) {
       group.each([&](int lane) {
         group.split(rows[r].z(lane, i), plane.z[r][lane], plane.fraction[r][lane]);
       });
@@ -178,7 +185,7 @@ struct joseph_walk {
   KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
                                              row_state<Group>* rows, std::int32_t count,
                                              plane_state<Group, Count> const& plane) const {
-    for (int r = 0; r < count; ++r) {
+    for (int r = 0; r < present<Count>(count); ++r) {
       lane_value<Group> sample;
       group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
                           [](T w, T a, T b) { return blend(w, a, b); });
@@ -200,7 +207,7 @@ struct joseph_walk {
       read_plane<Count>(group, map, at, fan, rows, count, i, plane);
       add_plane<Count>(group, sum, rows, count, plane);
     }
-    for (int r = 0; r < count; ++r) {
+    for (int r = 0; r < present<Count>(count); ++r) {
       group.each([&](int lane) { sum.added(rows[r].sum, lane, planes.last - planes.first); });
     }
   }
