@@ -145,9 +145,16 @@ grep -q '"machine"' piped.json || fail 'nothing came through the pipe'
 "$iso" info --no-ceilings --json /dev/stdout >both.txt
 grep -q 'processor' both.txt && grep -q '"machine"' both.txt || fail '/dev/stdout does not get both'
 "$iso" info --no-ceilings --json /dev/stdout | grep -q '"machine"' || fail '/dev/stdout as a pipe gets nothing'
+said=$(TMPDIR=/nonexistent "$iso" info --no-ceilings --json /dev/stdout 2>&1)
+[ $? -eq 2 ] && [[ $said == *"'/dev/stdout' cannot be written (the folder for temporary files"*TMPDIR* ]] ||
+  fail "no folder for temporary files: $said"
+mkfifo pipe.mha
+said=$(timeout 10 "$iso" project --volume pipe.mha --geometry "$cone" --json - 2>&1)
+[ $? -eq 2 ] && [[ $said == *"'pipe.mha': cannot be opened (not a regular file)"* ]] || fail "pipe.mha: $said"
+rm pipe.mha
 # Every subcommand into a pipe, by each of its names; one file named twice is seen all the same.
 "$iso" matrix generate pencil-beams --size 16 --output pipe.h5 >generate.txt 2>&1 || fail "matrix generate: $(cat generate.txt)"
-for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --png pipe.png" 'verify --backend serial --repeats 1' \
+for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --png pipe.png" \
   'demo --size 8 --views 1 --backend serial --output demo' 'matrix generate pencil-beams --size 16 --output generated.h5' 'matrix info pipe.h5' \
   'matrix convert pipe.h5 converted.h5' 'matrix apply pipe.h5 --output y.h5'; do
   # shellcheck disable=SC2086
@@ -255,7 +262,12 @@ for error in 0.01 '"nan"' null; do
   cmp -s verify.json wrong.json && fail 'verify.json has no error to change'
   "$check_report" wrong.json any 2>wrong.txt && fail "an error of $error passes"
 done
-expect 0 'nothing to compare' verify --backend serial --repeats 1 --json one.json
+"$iso" verify --backend serial --repeats 1 --json >(cat >one.json) >one.txt 2>&1 || fail "verify into a pipe: $(cat one.txt)"
+grep -q 'nothing to compare' one.txt || fail "verify: $(cat one.txt)"
+for ((i = 0; i < 50; ++i)); do
+  grep -q '"bits_agree"' one.json && break
+  sleep 0.1
+done
 "$check_report" one.json null || fail 'one.json'
 expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json
 "$check_report" flipped.json false || fail 'flipped.json'

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files with a few bytes changed, lost or added are read or refused, and nothing else.
+#include <iso/files/matrix_file.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
 
 #include <doctest/doctest.h>
+#include <hdf5.h>
 
 #include <algorithm>
 #include <random>
 
-#include "file_support.hpp"
+#include "matrix_support.hpp"
 
 namespace files = iso::files;
 
@@ -54,6 +56,32 @@ void read_damaged(std::filesystem::path const& path, Read const& read) {
   CHECK(refused > 50);
 }
 
+/// Attributes of variable length, as Python's writers have them: texts, and lists of numbers.
+void add_attributes(std::filesystem::path const& path) {
+  hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t const data = H5Dopen2(file, "data", H5P_DEFAULT);
+  hid_t const text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  hid_t const list = H5Tvlen_create(H5T_STD_I32LE);
+  hsize_t const length = 2;
+  hid_t const space = H5Screate_simple(1, &length, nullptr);
+  auto const add = [&](char const* name, hid_t type, void const* values) {
+    hid_t const attribute = H5Acreate2(data, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, type, values);
+    H5Aclose(attribute);
+  };
+  char const* const beams[2] = {"left", ""};
+  std::int32_t numbers[3] = {1, 2, 3};
+  hvl_t const lists[2] = {{1, numbers}, {2, numbers + 1}};
+  add("beams", text, beams);
+  add("lists", list, lists);
+  H5Sclose(space);
+  H5Tclose(list);
+  H5Tclose(text);
+  H5Dclose(data);
+  H5Fclose(file);
+}
+
 }  // namespace
 
 TEST_CASE("damaged volumes are read or refused") {
@@ -73,4 +101,40 @@ TEST_CASE("damaged stacks are read or refused") {
   stack.values.assign(120, 1.0F);
   files::prepare_stack(folder / "p.h5", stack).commit();
   read_damaged(folder / "p.h5", [](auto const& path) { files::read_stack<float>(path); });
+}
+
+// HDF5 1.10 crashes on values of variable length where their heap is damaged, or never ends.
+TEST_CASE("a matrix with any byte changed is read, and written again, or refused") {
+  iso::test::scratch_folder const folder;
+  auto matrix = iso::test::small_half();
+  matrix.notes = {{"rows", "voxels"}, {"unit", "Gy"}};
+  for (int i = 0; i < 12; ++i) {
+    matrix.notes.emplace(std::to_string(i), "x");
+  }
+  auto const path = folder / "m.h5";
+  files::prepare_matrix(path, matrix).commit();
+  add_attributes(path);
+  files::prepare_matrix(folder / "to.h5", files::read_matrix(path)).commit();
+  std::string const whole = iso::test::get(path);
+  std::mt19937 random(20);
+  int refused = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    // Long stretches of zeros are room that nothing uses.
+    auto const first = whole.begin() + std::ptrdiff_t(i - std::min<std::size_t>(i, 8));
+    auto const last = whole.begin() + std::ptrdiff_t(std::min(i + 8, whole.size()));
+    if (std::count(first, last, '\0') == last - first) {
+      continue;
+    }
+    auto bytes = whole;
+    bytes[i] = char(bytes[i] ^ char(1 + random() % 255));
+    std::filesystem::remove(path);  // some file systems flush what is written over an old file
+    iso::test::put(path, bytes);
+    try {
+      auto const copy = files::prepare_matrix(folder / "to.h5", files::read_matrix(path));
+    } catch (iso::error const& failure) {
+      ++refused;
+      CHECK(iso::test::names(failure.what(), {"m.h5"}));
+    }
+  }
+  CHECK(refused > 300);
 }

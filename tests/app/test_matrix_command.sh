@@ -24,6 +24,7 @@ expect 2 'similarity' generate prostate-1 --similarity nan --output m.h5
 for seed in -1 1.5 1e3 18446744073709551616 seed; do
   expect 2 "--seed: $seed is not a whole number from 0" generate prostate-1 --factor 0.001 --seed $seed --output m.h5
 done
+expect 2 '--spacing: 0 is not a number from 1e-06' generate pencil-beams --spacing 0 --output m.h5
 expect 2 'before the phantom' generate pencil-beams --radius 200 --output m.h5
 expect 2 'pairs' generate pencil-beams --slabs 10 --output m.h5
 [ -z "$(ls)" ] || fail "something was written: $(ls)"
@@ -150,11 +151,77 @@ expect 0 '1 non-zeros' info least.mtx
 printf '%%%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 9007199254740993\n' >whole.mtx
 expect 2 "line 3: '9007199254740993' is no double" info whole.mtx
 
+# What is no file is refused at once, and a line that never ends is not read.
+mkfifo pipe.mtx pipe.h5
+for name in pipe.mtx pipe.h5; do
+  said=$(timeout 10 "$iso" matrix info $name 2>&1)
+  [ $? -eq 2 ] && [[ $said == *"'$name': cannot be opened (not a regular file)"* ]] || fail "$name: $said"
+done
+rm pipe.*
+{ printf '%%%%MatrixMarket matrix coordinate real general\n%%'; head -c 5000 /dev/zero | tr '\0' c; } >endless.mtx
+expect 2 "'endless.mtx': line 2: is longer than 4096 characters" info endless.mtx
+
+# Texts of variable length, wherever HDF5 keeps them, are read.
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  "$ISO_TEST_PYTHON" - <<'END' || fail 'python'
+import h5py, numpy as np
+for name, notes, kind in (("few", 3, {}), ("many", 60, {}), ("new", 3, {"libver": "latest"}),
+                          ("apart", 12, {"libver": "latest"}), ("after", 3, {"userblock_size": 512}),
+                          ("ordered", 3, {"libver": "latest", "track_order": True})):
+    with h5py.File(name + ".h5", "w", **kind) as f:
+        f.attrs["format"] = "csr"
+        for i in range(notes):
+            f.attrs[f"note{i}"] = f"{name} \u00e9 " * (i + 1)
+        f.attrs["empty"] = ""
+        f["data"] = np.array([1, 2], "<f8")
+        f["data"].attrs["beams"] = ["left", "", "right"]
+        f["data"].attrs["long"] = "x" * 70000 if kind else "x" * 60000
+        f["indices"] = np.array([0, 1], "<i4")
+        f["indptr"] = np.array([0, 2, 2], "<i8")
+        f["shape"] = np.array([2, 3], "<i8")
+END
+  for name in few many new apart after ordered; do
+    expect 0 "^note2: $name é $name é $name é" info $name.h5
+    expect 0 '2 non-zeros' convert $name.h5 again.h5
+    "$ISO_TEST_PYTHON" - $name.h5 <<'END' || fail "$name: attributes of /data"
+import sys, h5py
+was, now = h5py.File(sys.argv[1]), h5py.File("again.h5")
+assert list(now["data"].attrs["beams"]) == ["left", "", "right"]
+assert now["data"].attrs["long"] == was["data"].attrs["long"]
+END
+  done
+fi
+
+# Offsets beyond every integer are named as the file holds them, and what is missing is.
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  "$ISO_TEST_PYTHON" - <<'END' || fail 'python'
+import h5py, numpy as np
+def write(name, offset, column):
+    with h5py.File(name, "w") as f:
+        f["data"] = np.array([1, 2], "<f8")
+        f["indices"] = np.array([0, column], "<u8")
+        f["indptr"] = np.array([0, 2, offset], "<u8")
+        f["shape"] = np.array([2, 3], "<i8")
+        if name != "no_format.h5":
+            f.attrs["format"] = "csr"
+write("beyond.h5", 2**64 - 1, 1)
+write("largest.h5", 2**63 - 1, 1)
+write("beyond_column.h5", 2, 2**64 - 1)
+write("no_format.h5", 2, 1)
+END
+  expect 2 'number 2 of dataset /indptr is 18446744073709551615 ' info beyond.h5
+  expect 2 '9223372036854775807' info largest.h5
+  expect 2 'number 1 of dataset /indices is 18446744073709551615 ' info beyond_column.h5
+  expect 2 "attribute 'format' is missing" info no_format.h5
+fi
+
 # Pencil beams.
 expect 0 'cut off: beyond 3.03' generate pencil-beams --size 24 --spacing 6 --output p.h5
 expect 0 'spots, layer by layer' info p.h5
 
 expect 0 'warning: .*no non-zeros' generate pencil-beams --size 4 --spacing 1e6 --output none.h5
+expect 0 'warning: .*no non-zeros .no dose reaches' generate pencil-beams --size 4 --spacing 1e6 --output none.h5
+expect 0 'warning: .*no non-zeros .--factor leaves none' generate liver-1 --factor 1e-6 --output none.h5
 
 # Products: the same bits in every format and on every backend; alpha, beta and A^T.
 y=$(hash_of apply p.h5 --output y.h5)
@@ -192,6 +259,15 @@ expect 0 '2 numbers by csr32' apply tiny.mtx --output ty.h5
 if [ -n "${ISO_TEST_PYTHON:-}" ]; then
   "$ISO_TEST_PYTHON" -c 'import h5py; assert list(h5py.File("ty.h5")["values"]) == [1, 0.5]' || fail "ty.h5"
 fi
+# Sums beyond the largest double.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.5e308\n1 2 1.5e308\n2 2 1\n' >sums.mtx
+expect 0 'warning: .*1 of 2 numbers are not finite' apply sums.mtx --output sums.h5 --json sums.json
+grep -q '"not_finite": 1' sums.json || fail "sums.json: $(cat sums.json)"
+expect 0 'hash' apply tiny.mtx --json finite.json
+grep -q '"not_finite": 0' finite.json || fail "finite.json: $(cat finite.json)"
+grep -q warning <<<"$("$iso" matrix apply tiny.mtx --json finite.json 2>&1)" && fail 'a finite y is warned of'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 -0.0\n1 2 1\n' >negative_zero.mtx
+expect 0 'a zero is stored as -0: no grouped formats' bench negative_zero.mtx --backend serial --seconds 0
 expect 0 'half grouped4x8 order-free +serial .* [0-9.]+ %' bench p.h5 --backend serial --seconds 0 --json bench.json
 expect 0 'bits: agree' bench p.h5 --transpose --seconds 0
 # Values that half, and even float, does not hold.

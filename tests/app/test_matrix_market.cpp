@@ -123,3 +123,34 @@ TEST_CASE("Matrix Market: damage is refused with the line") {
   CHECK(refused("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1.5\n",
                 {"line 2", "square"}));
 }
+
+TEST_CASE("Matrix Market: lines are bounded, and so is what a message quotes of them") {
+  scratch_folder const folder;
+  std::string const real = "%%MatrixMarket matrix coordinate real general\n";
+  std::string const longest = "%" + std::string(4095, 'c');
+  put(folder / "m.mtx", real + longest + "\n1 1 1\n" + longest + "\n1 1 2\n" + longest);
+  CHECK(std::get<std::vector<double>>(files::read_matrix(folder / "m.mtx").values) ==
+        std::vector<double>{2});
+  for (auto const* after : {"", "\n1 1 1\n1 1 2\n"}) {
+    CHECK(names(read_refusal(folder, real + longest + "c" + after), {"line 2", "4096 characters"}));
+  }
+  std::string const word(3000, 'x');
+  std::string const wide = "\u00e9";
+  for (auto const& text :
+       {word, "%%MatrixMarket matrix " + word + " real general",
+        "%%MatrixMarket matrix coordinate " + word + " general",
+        "%%MatrixMarket matrix coordinate real " + word, real + word, real + "3 3 1\n" + word,
+        real + "3 3 1\n1 " + word, real + "3 3 1\n1 1 " + word, real + "3 3 1\n1 1 1 " + word,
+        real + "3 3 1\n1 1 " + std::string(3000, '9'),
+        real + "3 3 1\n1 1 0." + std::string(3000, '0') + "1"}) {
+    auto const sentence = read_refusal(folder, text);
+    CHECK(names(sentence, {"line "}));
+    CHECK(sentence.size() < 250 + folder.path().string().size());
+  }
+  // No half of a character is quoted.
+  auto accents = std::string("x");
+  for (int i = 0; i < 100; ++i) {
+    accents += wide;
+  }
+  CHECK(names(read_refusal(folder, real + "3 3 1\n" + accents), {wide + "...'"}));
+}

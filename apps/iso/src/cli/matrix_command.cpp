@@ -140,7 +140,9 @@ int run_generate(matrix_options& options) {
     outputs.push_back(files::prepare_matrix(options.output, result.matrix));
   }
   if (result.facts.nonzeros == 0) {
-    spdlog::warn("the matrix has no non-zeros (no dose reaches the middle of a voxel)");
+    spdlog::warn("the matrix has no non-zeros ({})", request.kind == "pencil-beams"
+                                                         ? "no dose reaches the middle of a voxel"
+                                                         : "--factor leaves none of the table's");
   }
   if (options.common.json_file != "-") {
     fmt::print("{} on {} in {:.4g} ms; hash {}\n", request.kind, request.backend, result.time_ms,
@@ -230,7 +232,9 @@ void add_field_options(CLI::App& sub, matrix_options& options) {
   sub.add_option("--size", r.size, "pencil beams: voxels along each side")
       ->check(CLI::Range(1, 1290))
       ->capture_default_str();
-  mm("--spacing", r.spacing, "pencil beams: of the voxels, mm");
+  sub.add_option("--spacing", r.spacing, "pencil beams: of the voxels, mm")
+      ->check(number_from(1e-6, 1e6))
+      ->capture_default_str();
   sub.add_option("--angle", r.angle, "pencil beams: direction, degrees from x to y")
       ->check(number_from(-360, 360))
       ->capture_default_str();

@@ -5,7 +5,10 @@
 #include <iso/jobs/matrix_product.hpp>
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace iso::cli {
@@ -24,6 +27,18 @@ struct product_options {
 
 jobs::matrix_side side_of(product_options const& options) {
   return options.transpose ? jobs::matrix_side::transposed : jobs::matrix_side::forward;
+}
+
+/// How many numbers of y are not finite: sums of finite numbers overflow. Warns where any is.
+std::int64_t warn_not_finite(std::vector<double> const& y) {
+  auto const count = std::count_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); });
+  if (count > 0) {
+    spdlog::warn(
+        "{} of {} numbers are not finite (the sums are too large) scale x, y or the "
+        "matrix down",
+        count, y.size());
+  }
+  return count;
 }
 
 int run_apply(product_options& options) {
@@ -69,6 +84,7 @@ int run_apply(product_options& options) {
               {"format", result.format},
               {"sum", result.sum},
               {"size", result.y.size()},
+              {"not_finite", warn_not_finite(result.y)},
               {"bytes_per_entry", result.bytes_per_entry},
               {"time_ms", result.time_ms},
               {"hash", result.hash}},

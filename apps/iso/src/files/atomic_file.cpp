@@ -53,6 +53,18 @@ fs::path followed(fs::path const& target) {
                                std::strerror(reason), suggestion));
 }
 
+fs::path temporary_folder(fs::path const& target) {
+  std::error_code failure;
+  auto folder = fs::temp_directory_path(failure);
+  if (failure) {
+    throw file_error(
+        fmt::format("'{}' cannot be written (the folder for temporary files: {}) set "
+                    "TMPDIR to one that is there",
+                    target.string(), failure.message()));
+  }
+  return folder;
+}
+
 // What a temporary name, which is longer, has room for: the end, by which writers go.
 std::string end_of_name(std::string const& name) {
   constexpr std::size_t most = 100;
@@ -119,7 +131,7 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
   if (replaces_ && exists) {
     mode_ = old.st_mode & 0777U;
   }
-  auto folder = replaces_ ? place_.parent_path() : fs::temp_directory_path();
+  auto folder = replaces_ ? place_.parent_path() : temporary_folder(target_);
   folder = folder.empty() ? fs::path(".") : folder;
   std::error_code unknown;
   auto const free = fs::space(folder, unknown).available;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5_attributes.hpp"
+#include "hdf5_heap.hpp"
 
 #include <fmt/core.h>
 
@@ -23,6 +24,14 @@ std::string name_of(hid_t attribute) {
 /// Calls f(attribute, its name) for every attribute of `object`.
 template <class F>
 void for_each_attribute(hdf5_source const& from, hid_t object, F const& f) {
+  if (auto const names = names_in_header(from, object)) {
+    for (auto const& name : *names) {
+      handle const attribute(from.path, H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                             "an attribute cannot be opened (damaged)");
+      f(attribute, name);
+    }
+    return;
+  }
   H5O_info_t facts;
   if (H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS) < 0) {
     refuse(from.path, "its attributes cannot be read (damaged)");
@@ -36,13 +45,15 @@ void for_each_attribute(hdf5_source const& from, hid_t object, F const& f) {
   }
 }
 
-std::string read_text(hdf5_source const& from, hid_t attribute, std::string const& name) {
+std::string read_text(hdf5_source const& from, hdf5_attribute const& source) {
+  auto const& [object, attribute, name] = source;
   handle const type(from.path, H5Aget_type(attribute), H5Tclose,
                     fmt::format("attribute '{}' has no type", name));
   if (H5Tget_class(type) != H5T_STRING) {
     return {};
   }
   if (H5Tis_variable_str(type) > 0) {
+    check_in_heap(from, source);
     char* text = nullptr;
     handle const memory(from.path, H5Tcopy(type), H5Tclose, "HDF5 refuses a type of text");
     if (H5Aread(attribute, memory, &text) < 0) {
@@ -64,8 +75,9 @@ std::string read_text(hdf5_source const& from, hid_t attribute, std::string cons
   return text;
 }
 
-void copy_attribute(hdf5_source const& from, hid_t attribute, std::string const& name,
-                    hdf5_source const& to, hid_t object) {
+void copy_attribute(hdf5_source const& from, hdf5_attribute const& source, hdf5_source const& to,
+                    hid_t object) {
+  auto const& [owner, attribute, name] = source;
   auto const damaged = fmt::format("attribute '{}' is damaged", name);
   handle const type(from.path, H5Aget_type(attribute), H5Tclose, damaged);
   handle const space(from.path, H5Aget_space(attribute), H5Sclose, damaged);
@@ -80,6 +92,7 @@ void copy_attribute(hdf5_source const& from, hid_t attribute, std::string const&
   handle const made(to.path,
                     H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                     H5Aclose, "cannot be written (HDF5 attribute)");
+  check_in_heap(from, source);
   std::vector<char> bytes(std::size_t(count) * size);
   if (bytes.empty()) {
     return;
@@ -103,7 +116,7 @@ std::map<std::string, std::string> read_notes(hdf5_source const& from) {
   for_each_attribute(from, root, [&](hid_t attribute, std::string const& name) {
     handle const space(from.path, H5Aget_space(attribute), H5Sclose, "an attribute is damaged");
     if (H5Sget_simple_extent_npoints(space) == 1) {
-      auto const text = read_text(from, attribute, name);
+      auto const text = read_text(from, {root, attribute, name});
       if (!text.empty()) {
         notes[name] = text;
       }
@@ -134,7 +147,7 @@ void copy_attributes(hdf5_source const& from, hdf5_source const& to) {
                         "cannot be written (HDF5 object)");
     for_each_attribute(from, source, [&](hid_t attribute, std::string const& title) {
       if (H5Aexists(object, title.c_str()) == 0) {
-        copy_attribute(from, attribute, title, to, object);
+        copy_attribute(from, {source, attribute, title}, to, object);
       }
     });
   }

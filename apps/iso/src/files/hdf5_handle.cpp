@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5_handle.hpp"
 
-#include <fmt/core.h>
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 namespace iso::files::detail {
 
 namespace {
@@ -24,17 +17,7 @@ void start_hdf5() {
 
 hdf5_handle open_hdf5(std::filesystem::path const& path) {
   start_hdf5();
-  std::error_code failure;
-  auto const status = std::filesystem::status(path, failure);
-  if (!std::filesystem::exists(status)) {
-    refuse(path, "cannot be opened (no such file)");
-  }
-  if (!std::filesystem::is_regular_file(status)) {
-    refuse(path, "cannot be opened (not a regular file)");
-  }
-  if (::access(path.c_str(), R_OK) != 0) {
-    refuse(path, fmt::format("cannot be opened ({})", std::strerror(errno)));
-  }
+  check_regular(path);
   if (H5Fis_hdf5(path.c_str()) == 0) {
     refuse(path, "is not an HDF5 file (it does not begin as one)");
   }

@@ -131,11 +131,26 @@ std::vector<T> read_all(source const& from, hid_t dataset, char const* name, hid
   return values;
 }
 
-// Numbers beyond 2^63 become the largest, which no matrix accepts.
+// HDF5 makes 2^63 - 1 of every number beyond it: those are looked for as they are.
+std::vector<std::int64_t> read_wide(source const& from, hid_t dataset, char const* name) {
+  handle const type(from.path, H5Dget_type(dataset), H5Tclose,
+                    fmt::format("dataset /{} has no type", name));
+  auto values = read_all<std::int64_t>(from, dataset, name, H5T_NATIVE_INT64);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  if (H5Tget_sign(type) == H5T_SGN_NONE && std::count(values.begin(), values.end(), most) > 0) {
+    auto const all = read_all<std::uint64_t>(from, dataset, name, H5T_NATIVE_UINT64);
+    auto const bad = std::find_if(all.begin(), all.end(),
+                                  [](std::uint64_t n) { return n >= std::uint64_t(most); });
+    refuse(from.path, fmt::format("number {} of dataset /{} is {} (less than 2^63 is expected)",
+                                  bad - all.begin(), name, *bad));
+  }
+  return values;
+}
+
 std::vector<std::int64_t> read_integers(source const& from, char const* name) {
   handle const dataset = open_dataset(from, name);
   expect_integers(from, dataset, name);
-  return read_all<std::int64_t>(from, dataset, name, H5T_NATIVE_INT64);
+  return read_wide(from, dataset, name);
 }
 
 std::vector<std::int32_t> read_columns(source const& from, std::int64_t columns) {
@@ -145,7 +160,7 @@ std::vector<std::int32_t> read_columns(source const& from, std::int64_t columns)
   if (H5Tget_precision(type) < (H5Tget_sign(type) == H5T_SGN_NONE ? 32 : 33)) {
     return read_all<std::int32_t>(from, dataset, "indices", H5T_NATIVE_INT32);
   }
-  auto const wide = read_all<std::int64_t>(from, dataset, "indices", H5T_NATIVE_INT64);
+  auto const wide = read_wide(from, dataset, "indices");
   auto narrow = array_of<std::int32_t>(from, "indices", std::int64_t(wide.size()));
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (wide[i] < 0 || wide[i] >= columns) {
@@ -251,11 +266,14 @@ host_matrix read_hdf5_matrix(fs::path const& path) {
   host_matrix matrix;
   matrix.notes = detail::read_notes(from);
   matrix.origin = path;
-  auto const format = matrix.notes["format"];
-  if (format != "csr") {
+  auto const format = matrix.notes.find("format");
+  if (format == matrix.notes.end()) {
+    refuse(path, "attribute 'format' is missing, or no text ('csr' is expected)");
+  }
+  if (format->second != "csr") {
     refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected) convert it with "
                              "scipy.sparse.csr_matrix",
-                             format));
+                             format->second));
   }
   matrix.notes.erase("format");
   auto const shape = read_integers(from, "shape");

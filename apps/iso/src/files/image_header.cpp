@@ -4,11 +4,14 @@
 #include <iso/core/error.hpp>
 
 #include <fmt/core.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -18,6 +21,20 @@ namespace fs = std::filesystem;
 
 void refuse(fs::path const& path, std::string_view sentence) {
   throw file_error(fmt::format("'{}': {}", path.string(), sentence));
+}
+
+void check_regular(fs::path const& path) {
+  std::error_code failure;
+  auto const status = fs::status(path, failure);
+  if (!fs::exists(status)) {
+    refuse(path, "cannot be opened (no such file)");
+  }
+  if (!fs::is_regular_file(status)) {
+    refuse(path, "cannot be opened (not a regular file)");
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    refuse(path, fmt::format("cannot be opened ({})", std::strerror(errno)));
+  }
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -40,6 +40,10 @@ void check_length(std::filesystem::path const& path, image_header const& header)
 /// Throws iso::file_error naming file and field.
 [[noreturn]] void refuse(std::filesystem::path const& path, std::string_view sentence);
 
+/// Throws iso::file_error, before anything is opened, unless the file is there, a regular one (a
+/// pipe may never end, or never begin) and readable.
+void check_regular(std::filesystem::path const& path);
+
 /// Numbers separated by blanks; throws naming `field` unless there are exactly `count`, all finite.
 std::vector<double> parse_numbers(std::filesystem::path const& path, std::string_view field,
                                   std::string_view text, std::size_t count);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -27,6 +28,21 @@ using detail::refuse;
 
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
+// Of the format's lines the longest are comments, of 1024 characters.
+constexpr std::size_t longest_line = 4096;
+
+/// What a message quotes of a text: its beginning.
+std::string shown(std::string_view text) {
+  std::size_t most_shown = 80;
+  if (text.size() <= most_shown) {
+    return std::string(text);
+  }
+  while (most_shown > 0 && (static_cast<unsigned char>(text[most_shown]) & 0xc0U) == 0x80U) {
+    --most_shown;  // not within a character
+  }
+  return std::string(text.substr(0, most_shown)) + "...";
+}
+
 enum class field { real, integer, pattern };
 enum class symmetry { general, symmetric };
 
@@ -39,17 +55,28 @@ struct entry {
 /// Lines of a file, with their number; blanks at both ends taken off.
 class line_reader {
  public:
-  explicit line_reader(fs::path const& path) : path_(path), in_(path, std::ios::binary) {
-    if (!in_ || !fs::is_regular_file(path)) {
-      refuse(path, "cannot be opened (no such file, not readable, or not a regular one)");
+  explicit line_reader(fs::path const& path) : path_(path) {
+    detail::check_regular(path);
+    in_.open(path, std::ios::binary);
+    if (!in_) {
+      refuse(path, "cannot be opened");
     }
   }
   /// False at the file's end.
   bool next() {
-    if (!std::getline(in_, line_)) {
+    in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
+    auto const taken = std::size_t(in_.gcount());
+    if (!in_ && taken == 0) {
       return false;
     }
     ++number_;
+    if (!in_) {
+      refuse_line(
+          fmt::format("is longer than {} characters (no line of this format is; damaged, "
+                      "or not a text)",
+                      longest_line));
+    }
+    line_ = std::string_view(buffer_.data(), in_.eof() ? taken : taken - 1);
     return true;
   }
   /// The next line that is neither empty nor a comment.
@@ -74,7 +101,8 @@ class line_reader {
  private:
   fs::path path_;
   std::ifstream in_;
-  std::string line_;
+  std::array<char, longest_line + 1> buffer_{};
+  std::string_view line_;
   std::int64_t number_ = 0;
 };
 
@@ -117,7 +145,7 @@ banner read_banner(line_reader& lines) {
   }
   if (words[2] != "coordinate") {
     lines.refuse_line(
-        fmt::format("format '{}' (coordinate is read, dense arrays are not)", words[2]));
+        fmt::format("format '{}' (coordinate is read, dense arrays are not)", shown(words[2])));
   }
   banner found;
   if (words[3] == "integer") {
@@ -125,12 +153,14 @@ banner read_banner(line_reader& lines) {
   } else if (words[3] == "pattern") {
     found.values = field::pattern;
   } else if (words[3] != "real") {
-    lines.refuse_line(fmt::format("values '{}' (real, integer and pattern are read)", words[3]));
+    lines.refuse_line(
+        fmt::format("values '{}' (real, integer and pattern are read)", shown(words[3])));
   }
   if (words[4] == "symmetric") {
     found.shape = symmetry::symmetric;
   } else if (words[4] != "general") {
-    lines.refuse_line(fmt::format("symmetry '{}' (general and symmetric are read)", words[4]));
+    lines.refuse_line(
+        fmt::format("symmetry '{}' (general and symmetric are read)", shown(words[4])));
   }
   return found;
 }
@@ -162,7 +192,7 @@ size_line read_size(line_reader& lines, banner const& head) {
   auto const columns = parsed<std::int64_t>(take_word(rest));
   auto const entries = parsed<std::int64_t>(take_word(rest));
   if (!rows || !columns || !entries || !detail::trimmed(rest).empty()) {
-    lines.refuse_line(fmt::format("'{}' is not 'rows columns entries'", lines.text()));
+    lines.refuse_line(fmt::format("'{}' is not 'rows columns entries'", shown(lines.text())));
   }
   if (*rows < 0 || *columns < 0 || *rows > most || *columns > most || *entries < 0) {
     lines.refuse_line(
@@ -192,7 +222,7 @@ std::int64_t parse_index(line_reader const& lines, std::string_view word, char c
                          std::int64_t count) {
   auto const index = parsed<std::int64_t>(word);
   if (!index) {
-    lines.refuse_line(fmt::format("'{}' is not the number of a {}", word, what));
+    lines.refuse_line(fmt::format("'{}' is not the number of a {}", shown(word), what));
   }
   if (*index < 1 || *index > count) {
     lines.refuse_line(fmt::format("{} {} (the file has {}, counted from 1)", what, *index, count));
@@ -212,10 +242,10 @@ double parse_value(line_reader const& lines, std::string_view word, field kind) 
   if (kind == field::integer) {
     auto const value = parsed<std::int64_t>(word);
     if (!value) {
-      lines.refuse_line(fmt::format("'{}' is not a whole number", word));
+      lines.refuse_line(fmt::format("'{}' is not a whole number", shown(word)));
     }
     if (!detail::is_double(*value)) {
-      lines.refuse_line(fmt::format("'{}' is no double (it has too many digits)", word));
+      lines.refuse_line(fmt::format("'{}' is no double (it has too many digits)", shown(word)));
     }
     return double(*value);
   }
@@ -223,11 +253,12 @@ double parse_value(line_reader const& lines, std::string_view word, field kind) 
   if (!value && out_of_range(word)) {
     bool const small = std::abs(std::strtod(std::string(word).c_str(), nullptr)) < 1;
     lines.refuse_line(
-        small ? fmt::format("'{}' is too small for a double (write 0, or scale the matrix)", word)
-              : fmt::format("'{}' is too large for a double (scale the matrix)", word));
+        small ? fmt::format("'{}' is too small for a double (write 0, or scale the matrix)",
+                            shown(word))
+              : fmt::format("'{}' is too large for a double (scale the matrix)", shown(word)));
   }
   if (!value || !std::isfinite(*value)) {
-    lines.refuse_line(fmt::format("'{}' is not a finite number", word));
+    lines.refuse_line(fmt::format("'{}' is not a finite number", shown(word)));
   }
   return *value;
 }
@@ -239,7 +270,7 @@ entry parse_entry(line_reader const& lines, banner const& head, size_line const&
   double const value =
       head.values == field::pattern ? 1.0 : parse_value(lines, take_word(rest), head.values);
   if (!detail::trimmed(rest).empty()) {
-    lines.refuse_line(fmt::format("'{}' follows the entry", detail::trimmed(rest)));
+    lines.refuse_line(fmt::format("'{}' follows the entry", shown(detail::trimmed(rest))));
   }
   if (head.shape == symmetry::symmetric && column > row) {
     lines.refuse_line(

@@ -149,6 +149,7 @@ std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
 }
 
 detail::image_header checked_header(fs::path const& path, format kind) {
+  detail::check_regular(path);
   auto const header = kind == format::metaimage ? detail::read_metaimage_header(path)
                       : kind == format::nrrd    ? detail::read_nrrd_header(path)
                                                 : detail::read_nifti_header(path);

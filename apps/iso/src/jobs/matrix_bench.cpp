@@ -69,7 +69,9 @@ class bench {
     csr<half>(a);
     if (order == column_order::any) {
       result_.notes.emplace_back(
-          "columns do not ascend in every row, or stand twice: no grouped formats");
+          "columns do not ascend in every row, or stand twice, or a zero is stored as -0: no "
+          "grouped "
+          "formats");
       return;
     }
     for (auto const& format : grouped_formats) {
