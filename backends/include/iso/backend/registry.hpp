@@ -69,9 +69,7 @@ void for_each(F&& f) {
 }
 
 /// Calls f(tag<Exec>{}) for the backend called `name`. Never falls back to another.
-/// \throws iso::invalid_argument               this build has none of that name; it lists those
-/// that
-///                                             it has
+/// \throws iso::invalid_argument               this build has none of that name, with those it has
 /// \throws iso::backend::floating_point_error  as check_floating_point_environment
 template <class F>
 void with_name(std::string_view name, F&& f) {

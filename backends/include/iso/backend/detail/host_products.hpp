@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Rows of a sparse matrix times a vector, by hand for processors with AVX-512: what compilers make
-//! of the lanes' loops takes twice to four times as long. The same operations in the same order,
-//! so that no bit tells which of the two ran.
+//! of the lanes' loops takes half again as long, or nearly twice. The same operations in the same
+//! order, so that no bit tells which of the two ran.
 #pragma once
 
 #include <cstdint>
