@@ -23,6 +23,8 @@ class gathering_group : public backend::detail::host_lane_group<VectorBytes> {
   template <class T>
   using per_lane = typename base::template per_lane<T>;
 
+  static constexpr bool walks_columns = false;
+
   template <class T, class Blend>
   [[gnu::always_inline]] void blend_columns(typename base::template columns<T> const& c, T w,
                                             per_lane<T> const& fraction, per_lane<T>& out,

@@ -66,6 +66,8 @@ class order_free_scale {
   [[nodiscard]] KOKKOS_FUNCTION bool flagged(word or_of_terms) const {
     return (or_of_terms & outside) != 0;
   }
+  /// What `round` multiplies by, 2^k.
+  [[nodiscard]] KOKKOS_FUNCTION T scale() const { return scale_; }
   /// Distance of the grid's points, 2^-k.
   [[nodiscard]] KOKKOS_FUNCTION T unit() const { return unit_; }
 

@@ -153,10 +153,25 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   KOKKOS_FORCEINLINE_FUNCTION void walk_together(Group const& group, Sum const& sum,
                                                  fan_state<Group> (&tile)[Fans], std::int32_t count,
                                                  plane_range planes) const {
-    for (std::int32_t i = planes.first; i < planes.last; ++i) {
-      for (int f = 0; f < count; ++f) {
-        prefetch(group, tile[f], i + 2);
-        this->walk(group, sum, tile[f], {i, i + 1});
+    if constexpr (Group::walks_columns) {
+      for (std::int32_t i = planes.first; i < planes.last; i += base::few_planes) {
+        plane_range const few = planes.clipped(i, i + base::few_planes);
+        for (int f = 0; f < count; ++f) {
+          std::int32_t next = few.last;
+          this->walk_few(group, sum, tile[f], few, [&](int r) {
+            std::int32_t const upto = few.last + (r + 1) * base::few_planes / tile[f].count;
+            for (; next < upto; ++next) {
+              prefetch(group, tile[f], next);
+            }
+          });
+        }
+      }
+    } else {
+      for (std::int32_t i = planes.first; i < planes.last; ++i) {
+        for (int f = 0; f < count; ++f) {
+          prefetch(group, tile[f], i + 2);
+          this->walk(group, sum, tile[f], {i, i + 1});
+        }
       }
     }
   }
@@ -166,11 +181,15 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Group const& group, fan_state<Group> const& s,
                                             std::int32_t i) const {
-    if (i >= s.inner.first && i < s.inner.last) {
-      T const top = s.rows[0].z(0, i);
-      T const bottom = s.rows[s.count - 1].z(31, i);
-      auto const z = std::int32_t(top < bottom ? top : bottom);
-      std::int32_t const count = std::int32_t(top < bottom ? bottom : top) - z + 2;
+    if (i >= s.fan->inside.first && i < s.fan->inside.last) {
+      auto const clamped = [&](T z) {
+        T const most = T(this->g.extent[2] - 1);
+        return std::int32_t(z < 0 ? T(0) : z > most ? most : z);
+      };
+      std::int32_t const top = clamped(s.rows[0].z(0, i));
+      std::int32_t const bottom = clamped(s.rows[s.count - 1].z(31, i));
+      std::int32_t const z = top < bottom ? top : bottom;
+      std::int32_t const count = (top < bottom ? bottom : top) - z + 2;
       auto const k = std::int32_t(s.fan->across(i));
       group.prefetch(this->volume + i * std::int64_t(this->stride_along(s.fan->axis)) +
                          k * std::int64_t(this->stride_along(1 - s.fan->axis)) + z,

@@ -85,6 +85,66 @@ struct joseph_walk {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, fan_state<Group>& s,
                                         plane_range planes) const {
+    if constexpr (Group::walks_columns) {
+      for (std::int32_t i = planes.first; i < planes.last; i += few_planes) {
+        walk_few(group, sum, s, planes.clipped(i, i + few_planes), [](int) {});
+      }
+    } else {
+      rows_together(group, sum, s, planes);
+    }
+  }
+
+  /// Planes that a group which walks columns by itself takes at once.
+  static constexpr std::int32_t few_planes = backend::detail::column_planes<T>::most;
+
+  /// `walk` through at most `few_planes`, for such a group; before row r, before_row(r).
+  template <class Group, class BeforeRow>
+  void walk_few(Group const& group, Sum const& sum, fan_state<Group>& s, plane_range planes,
+                BeforeRow const& before_row) const {
+    joseph_fan<T> const& fan = *s.fan;
+    plane_range const inside = fan.inside.clipped(planes);
+    backend::detail::column_planes<T> few;
+    few.next = std::int64_t(stride_along(1 - fan.axis));
+    few.first = planes.first;
+    few.height = std::int32_t(g.extent[2]);
+    few.lowest = field.lowest;
+    few.highest = field.highest[2];
+    for (std::int32_t i = inside.first; i < inside.last; ++i) {
+      std::uint32_t k;
+      group.split(fan.across(i), k, few.weight[i - planes.first]);
+      few.lower[i - planes.first] =
+          volume + i * std::int64_t(stride_along(fan.axis)) + k * few.next;
+    }
+    for (int r = 0; r < s.count; ++r) {
+      before_row(r);
+      row_state<Group>& row = s.rows[r];
+      plane_range const outer = row.reach.outer.clipped(planes);
+      plane_range const by_columns = inside.clipped(outer);
+      if (by_columns.empty()) {
+        edge_planes(group, sum, fan, row, outer);
+        continue;
+      }
+      plane_range const clipped = row.reach.inner.clipped(by_columns);
+      plane_range const inner =
+          clipped.empty() ? plane_range{by_columns.last, by_columns.last} : clipped;
+      edge_planes(group, sum, fan, row, {outer.first, by_columns.first});
+      if (backend::detail::walk_columns(
+              few,
+              {by_columns.first - planes.first, inner.first - planes.first,
+               inner.last - planes.first, by_columns.last - planes.first},
+              backend::detail::ray_lanes<T>{&row.slope[0], &row.base[0]}, sum.lanes(row.sum))) {
+        group.each([&](int lane) { sum.added(row.sum, lane, by_columns.last - by_columns.first); });
+      } else {
+        walk_row(group, sum, fan, row, by_columns);
+      }
+      edge_planes(group, sum, fan, row, {by_columns.last, outer.last});
+    }
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void rows_together(Group const& group, Sum const& sum,
+                                                 fan_state<Group>& s, plane_range planes) const {
     plane_range const clipped = s.inner.clipped(planes);
     plane_range const together = clipped.empty() ? plane_range{planes.last, planes.last} : clipped;
     for (plane_range part = {planes.first, together.first};; part = {together.last, planes.last}) {
@@ -104,7 +164,6 @@ struct joseph_walk {
     }
   }
 
- private:
   // No lambda: GCC leaves one that holds the edges' code out of line, for narrow registers.
   template <class Group, int... R>
   KOKKOS_FORCEINLINE_FUNCTION void walk_rows(Group const& group, Sum const& sum,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/lane_group.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/order_free.hpp>
 
@@ -49,6 +50,11 @@ class ordered_sum {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     s.block[lane] = s.block[lane] + sample;
+  }
+  /// For a group that walks columns by itself.
+  template <class Group>
+  [[nodiscard]] backend::detail::ordered_lanes<T> lanes(state<Group>& s) const {
+    return {&s.block[0]};
   }
   /// To be called after each run of `count` additions.
   template <class Group>
@@ -102,6 +108,11 @@ class order_free_sum {
     word const term = scale_.round(sample);
     s.sum[lane] += term;
     s.flags[lane] |= term;
+  }
+  /// For a group that walks columns by itself.
+  template <class Group>
+  [[nodiscard]] backend::detail::order_free_lanes<T, word> lanes(state<Group>& s) const {
+    return {&s.sum[0], &s.flags[0], scale_.scale(), order_free_scale<T>::rounder};
   }
   /// To be called after each run of `count` additions: takes off their rounding constants.
   template <class Group>

@@ -140,6 +140,7 @@ class cuda_lane_group {
 
   /// Whether sums of products are made by hand.
   static constexpr bool has_products = false;
+  static constexpr bool walks_columns = false;
 
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.
   static constexpr int turns_ahead = 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/detail/host_columns.hpp>
 #include <iso/backend/detail/host_products.hpp>
 #include <iso/backend/detail/host_vectors.hpp>
 
@@ -163,6 +164,8 @@ class host_lane_group {
 
   /// Whether row_product and slot_products run here.
   static constexpr bool has_products = VectorBytes == 64;
+  /// Whether walk_columns runs here.
+  static constexpr bool walks_columns = VectorBytes == 64;
 
   /// A processor looks ahead by itself.
   static constexpr int turns_ahead = 0;
