@@ -143,8 +143,9 @@ void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order 
   auto const y_twin = rows.make_result();
   auto const by_group = [&] {
     auto const arrays = rows.arrays(y);
-    backend::for_each_lane_group("iso::perf::row_sum", exec, arrays.num_rows,
-                                 row_sum_kernel<T>{arrays});
+    // As many threads a block as the twin has, and room for 64 warps a multiprocessor.
+    backend::for_each_lane_group<256, 8>("iso::perf::row_sum", exec, arrays.num_rows,
+                                         row_sum_kernel<T>{arrays});
   };
   auto const by_hand = [&] { twin(rows.arrays(y_twin)); };
   by_group();
@@ -185,6 +186,7 @@ template <class F>
 void add(std::string const& name, F const& f) {
   benchmark::RegisterBenchmark(("lane_group/row_sum/" + name).c_str(), f)
       ->UseManualTime()
+      ->Iterations(smoke() ? 1 : 30)
       ->Unit(benchmark::kMillisecond);
 }
 

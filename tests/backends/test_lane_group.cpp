@@ -274,6 +274,65 @@ TEST_CASE("lane group: any is true for all lanes where one lane's value is") {
   });
 }
 
+/// Lets the next launch begin, and only then, slowly where `turns` are many, writes what that
+/// reads.
+struct write_late {
+  double const* from;
+  double* to;
+  std::int64_t groups;
+  int turns;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.await_previous();
+    group.let_next_begin();
+    group.each([&](int lane) {
+      // Other groups' numbers, in the other direction.
+      double x = from[32 * (groups - 1 - index) + lane];
+      for (int turn = 0; turn < turns; ++turn) {
+        x = Kokkos::fma(x, 1.25, -1.0);
+      }
+      to[32 * index + lane] = x;
+    });
+  }
+};
+
+// Read too soon, a number of the round before would be found: every round's differ.
+TEST_CASE("lane group: an early launch sees what was written before it, once it awaits that") {
+  constexpr std::int64_t groups = 3000;
+  constexpr int rounds = 12;
+  std::vector<double> expected(std::size_t(32 * groups));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = 3.0 + double(i % 1013);
+  }
+  auto const first = expected;
+  for (int round = 0; round < rounds; ++round) {
+    auto const from = expected;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (std::int64_t lane = 0; lane < 32; ++lane) {
+        double x = from[std::size_t(32 * (groups - 1 - g) + lane)];
+        for (int turn = 0; turn < 20 + round; ++turn) {
+          x = std::fma(x, 1.25, -1.0);
+        }
+        expected[std::size_t(32 * g + lane)] = x;
+      }
+    }
+  }
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto from = on<space>(first);
+    auto to = on<space>(first);
+    for (int round = 0; round < rounds; ++round) {
+      iso::backend::for_each_lane_group<128, 0, iso::backend::sharing::even,
+                                        iso::backend::beginning::early>(
+          "test", exec, groups, write_late{from.data(), to.data(), groups, 20 + round}, shape);
+      std::swap(from, to);
+    }
+    exec.fence();
+    CHECK(same_bits(back(from), expected));
+  });
+}
+
 TEST_CASE("lane group: no groups, no calls") {
   everywhere([](auto const& exec, iso::backend::launch_shape shape) {
     iso::backend::for_each_lane_group("test", exec, 0, shuffle_kernel{nullptr}, shape);

@@ -9,6 +9,21 @@
 namespace iso::sparse::detail {
 namespace {
 
+struct clear_kernel {
+  double* values;
+  std::int64_t count;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.let_next_begin();
+    group.each([&](int lane) {
+      if (std::int64_t const i = 32 * index + lane; i < count) {
+        values[i] = 0;
+      }
+    });
+  }
+};
+
 /// Raises largest[0] to the largest finite |x| of a stretch of x. A maximum has no order.
 template <class T>
 struct largest_kernel {
@@ -21,6 +36,7 @@ struct largest_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.let_next_begin();
     typename Group::template per_lane<double> most(0.0);
     std::int64_t const end = stretch * (index + 1);
     group.strided(stretch * index, end < length ? end : length, [&](int lane, std::int64_t i) {
@@ -28,6 +44,7 @@ struct largest_kernel {
       most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
     });
     double const top = group.highest(most);
+    group.await_previous();
     group.once([&] {
       if (top > 0) {
         backend::raise(largest, top);
@@ -66,15 +83,13 @@ struct exponent_kernel {
 template <execution_space Exec, real T>
 void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
                     std::int64_t vectors, double* largest) {
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<double*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
-                        largest, std::size_t(vectors)),
-                    0.0);
+  backend::for_each_lane_group("iso::sparse::write_largest: zero", exec, (vectors + 31) / 32,
+                               clear_kernel{largest, vectors});
   std::int64_t const stretch = largest_kernel<T>::stretch;
   for (std::int64_t k = 0; k < vectors; ++k) {
-    backend::for_each_lane_group("iso::sparse::write_largest", exec,
-                                 (length + stretch - 1) / stretch,
-                                 largest_kernel<T>{x + k, length, stride, largest + k});
+    backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
+        "iso::sparse::write_largest", exec, (length + stretch - 1) / stretch,
+        largest_kernel<T>{x + k, length, stride, largest + k});
   }
 }
 

@@ -45,6 +45,15 @@ enum class sharing {
   on_demand,  ///< to whoever is free, where some groups have far more to do than others
 };
 
+/// When a launch begins.
+enum class beginning {
+  in_turn,  ///< when the one before it on the same instance has ended
+  /// or, where that is one of lane groups, when all its groups have called let_next_begin(): a
+  /// GPU's multiprocessors that have nothing left of the one take up the other. Before its end
+  /// every group must call await_previous(), and before it reads what the one before writes.
+  early,
+};
+
 /// How groups are laid onto the machine. Nothing here may change a result.
 struct launch_shape {
   std::int64_t groups_per_launch = 0;  ///< 0: all in one launch
@@ -58,7 +67,7 @@ struct launch_shape {
 /// vector widths that this processor has is taken at run time. No bit depends on any of it.
 /// Determinism: backend_to_backend, of what the lanes of a group do; groups are in no order.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
-          execution_space Exec, class Kernel>
+          beginning Beginning = beginning::in_turn, execution_space Exec, class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
   static_assert(
@@ -70,7 +79,8 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
   for (std::int64_t first = 0; first < count; first += step) {
     std::int64_t const end = std::min(first + step, count);
     if constexpr (detail::is_cuda<Exec>) {
-      detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel);
+      detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel,
+                                                     Beginning == beginning::early);
     } else {
       using schedule = Kokkos::Schedule<
           std::conditional_t<Sharing == sharing::even, Kokkos::Static, Kokkos::Dynamic>>;

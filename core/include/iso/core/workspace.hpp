@@ -9,6 +9,11 @@
 
 namespace iso {
 
+/// What a part of a workspace takes of it, so that the next part is aligned for any type.
+inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
 /// Scratch memory that the caller owns and may use again from call to call. An algorithm says how
 /// much it wants by its `bytes_needed`; given less, it throws before anything is enqueued.
 template <class Space>

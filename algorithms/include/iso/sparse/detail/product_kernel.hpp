@@ -103,6 +103,11 @@ struct product {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    if constexpr (Sum::is_order_free) {
+      group.await_previous();
+    }
+    // Not sooner: what begins now may write where launches before this one read.
+    group.let_next_begin();
     row_piece const piece = pieces[index];
     auto const totals = sums(group, piece);
     if constexpr (may_repeat) {
@@ -203,8 +208,8 @@ struct product {
   }
 };
 
-/// What `product` leaves: in turn, groups of lanes that add up the parts of long rows from the
-/// first to the last, a sum a lane; that finish rows without entries, 32 groups of rows; and that
+/// What `product` leaves: in turn, groups of lanes that finish rows without entries, 32 groups of
+/// rows; that add up the parts of long rows from the first to the last, a sum a lane; and that
 /// repeat what is to be repeated, of 32 pieces.
 template <class T, class Rows, class Sum, int K>
 struct product_rest {
@@ -230,15 +235,18 @@ struct product_rest {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    // Rows without entries first: they need not wait for the products of others.
+    if (index < launched_for_empty()) {
+      finish_empty(group, index);
+      return group.await_previous();
+    }
+    group.await_previous();
+    index -= launched_for_empty();
     if (index < launched_for_long()) {
       return join_parts(group, index);
     }
-    index -= launched_for_long();
-    if (index < launched_for_empty()) {
-      return finish_empty(group, index);
-    }
     if constexpr (product_type::may_repeat) {
-      repeat_whole(group, index - launched_for_empty());
+      repeat_whole(group, index - launched_for_long());
     }
   }
 

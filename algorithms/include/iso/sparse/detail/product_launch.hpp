@@ -35,7 +35,7 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   if (vectors == K && call.x_stride == K && at % alignof(x_entry<T, K>) == 0) {
     return reinterpret_cast<x_entry<T, K> const*>(call.x + first);
   }
-  std::int64_t const largest = (call.vectors * std::int64_t(sizeof(double)) + 255) / 256 * 256;
+  std::int64_t const largest = workspace_part(call.vectors * std::int64_t(sizeof(double)));
   auto* const to = reinterpret_cast<x_entry<T, K>*>(call.scratch + largest);
   if (call.num_working > 0) {
     Kokkos::parallel_for(
@@ -81,13 +81,17 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
       reinterpret_cast<bool*>(part_sums + call.num_parts * Rows::rows * K),
       {call.alpha, call.beta, call.y + first, call.y_stride, rows.num_rows, vectors,
        call.row_scales}};
-  backend::for_each_lane_group<128, least_blocks<Rows, Sum, K>(), backend::sharing::on_demand>(
+  // Long loops that fill the registers: whoever ends makes room at once.
+  constexpr unsigned threads = Rows::rows * K >= 32 ? 32 : 128;
+  backend::for_each_lane_group<
+      threads, least_blocks<Rows, Sum, K>() * (128 / threads), backend::sharing::on_demand,
+      Sum::is_order_free ? backend::beginning::early : backend::beginning::in_turn>(
       "iso::sparse::spmv", exec, call.num_working, working, call.shape);
   product_rest<T, Rows, Sum, K> const rest{
       working, call.first_part, call.num_long, call.num_working,
       call.num_groups - (call.num_long + call.num_working - call.num_parts)};
-  backend::for_each_lane_group("iso::sparse::spmv: rest", exec, rest.num_launched(), rest,
-                               call.shape);
+  backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
+      "iso::sparse::spmv: rest", exec, rest.num_launched(), rest, call.shape);
 }
 
 template <class Sum, class Exec, class Rows, class T>

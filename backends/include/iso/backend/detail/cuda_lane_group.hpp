@@ -16,6 +16,11 @@ inline constexpr bool is_cuda = false;
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
 
+// From Hopper on; both sides of a launch must have been compiled for it.
+#if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
+#define ISO_CUDA_LAUNCHES_EARLY
+#endif
+
 /// The sums that a warp has made, shared out over its lanes.
 template <class T, int Count>
 struct group_sums {
@@ -138,6 +143,20 @@ class cuda_lane_group {
     }
   }
 
+  /// Lets the next launch of lane groups begin, where it was told to (`beginning::early`), once
+  /// every group of this one has come here or ended.
+  KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {
+#ifdef ISO_CUDA_LAUNCHES_EARLY
+    KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
+#endif
+  }
+  /// Waits for the end of all launches before this one, and sees what they wrote.
+  KOKKOS_FORCEINLINE_FUNCTION static void await_previous() {
+#ifdef ISO_CUDA_LAUNCHES_EARLY
+    KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.wait;" :: : "memory");))
+#endif
+  }
+
   /// Whether sums of products are made by hand.
   static constexpr bool has_products = false;
   static constexpr bool walks_columns = false;
@@ -258,8 +277,53 @@ class cuda_lane_group {
     }
 
    private:
+    friend class cuda_lane_group;
     std::uint64_t value_;
   };
+
+  /// The same near a `place`: 32 bits to reckon with, the others are its own.
+  template <class T>
+  class near_address {
+   public:
+    KOKKOS_FUNCTION near_address(address<T> const& a, T const* place)
+        : low_(std::uint32_t(a.value_)),
+          high_(std::uint32_t(reinterpret_cast<std::uintptr_t>(place) >> 32U)) {}
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION near_address plus(std::uint32_t count,
+                                                                std::uint32_t bytes) const {
+      return plus(count * bytes);
+    }
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION near_address plus(std::uint32_t bytes) const {
+      near_address to = *this;
+      to.low_ += bytes;
+      return to;
+    }
+    template <int Index>
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read() const {
+      T x{};
+      KOKKOS_IF_ON_DEVICE((
+          if constexpr (sizeof(T) == 4) {
+            asm("{.reg .b64 a; mov.b64 a, {%1, %2}; ld.global.nc.f32 %0, [a + %3];}"
+                : "=f"(x)
+                : "r"(low_), "r"(high_), "n"(4 * Index));
+          } else {
+            asm("{.reg .b64 a; mov.b64 a, {%1, %2}; ld.global.nc.f64 %0, [a + %3];}"
+                : "=d"(x)
+                : "r"(low_), "r"(high_), "n"(8 * Index));
+          }))
+      return x;
+    }
+
+   private:
+    std::uint32_t low_;
+    std::uint32_t high_;
+  };
+  /// Whether no multiple of 4 GiB lies between `first` and `last`: then the upper halves of all
+  /// addresses between them are one.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static bool near(T const* first, T const* last) {
+    return reinterpret_cast<std::uintptr_t>(first) >> 32U ==
+           reinterpret_cast<std::uintptr_t>(last) >> 32U;
+  }
 
   /// Four voxels about a point of each lane, on their way: of two neighbouring columns, at the
   /// heights z and z + 1.
@@ -273,12 +337,12 @@ class cuda_lane_group {
 
   /// Asks for the four voxels, the upper column `next` bytes beyond the lower; `blend_columns`
   /// waits for them.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(address<T> lower, std::uint32_t next,
+  template <template <class> class Address, class T>
+  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(Address<T> const& lower, std::uint32_t next,
                                                       std::int32_t,
                                                       per_lane<std::uint32_t> const& z) const {
-    address<T> const p = lower.plus(z[0], sizeof(T));
-    address<T> const q = p.plus(next);
+    Address<T> const p = lower.plus(z[0], sizeof(T));
+    Address<T> const q = p.plus(next);
     return {p.template read<0>(), p.template read<1>(), q.template read<0>(), q.template read<1>()};
   }
 

@@ -13,10 +13,12 @@
 
 namespace iso::backend::detail {
 
-/// kernel(group, index) for every index in [first, end), a warp each, in the stream of `exec`.
+/// kernel(group, index) for every index in [first, end), a warp each, in the stream of `exec`;
+/// where `early`, not after the launch before it but from when all blocks of that have begun and
+/// let it.
 template <unsigned Threads, unsigned MinBlocks, class Exec, class Kernel>
 void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t first,
-                        std::int64_t end, Kernel const& kernel);
+                        std::int64_t end, Kernel const& kernel, bool early);
 
 #if ISO_HAS_CUDA
 template <class Kernel, unsigned Threads, unsigned MinBlocks>
@@ -54,7 +56,7 @@ class watched_launch {
 /// needs no loop. Kokkos' tools hear of it as of a parallel_for.
 template <unsigned Threads, unsigned MinBlocks, class Exec, class Kernel>
 void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t first,
-                        std::int64_t end, Kernel const& kernel) {
+                        std::int64_t end, Kernel const& kernel, [[maybe_unused]] bool early) {
   static_assert(sizeof(Kernel) <= 4000,
                 "iso::backend: a kernel's arguments take 4000 bytes at most");
   watched_launch const watched(label, Kokkos::Tools::Experimental::device_id(exec));
@@ -63,10 +65,17 @@ void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t
   launch.gridDim = dim3(unsigned((end - first + per_block - 1) / per_block));
   launch.blockDim = dim3(Threads);
   launch.stream = exec.cuda_stream();
+#ifdef ISO_CUDA_LAUNCHES_EARLY
+  cudaLaunchAttribute beside{};
+  beside.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  beside.val.programmaticStreamSerializationAllowed = 1;
+  launch.attrs = &beside;
+  launch.numAttrs = early ? 1 : 0;
+#endif
   ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
   // Its own status: another call's earlier error is not for us to report, nor to clear.
-  ISO_CUDA_CHECK((cudaLaunchKernelEx(&launch, cuda_groups<Kernel, Threads, std::max(MinBlocks, 1U)>,
-                                     kernel, first, end)));
+  ISO_CUDA_CHECK(
+      (cudaLaunchKernelEx(&launch, cuda_groups<Kernel, Threads, MinBlocks>, kernel, first, end)));
 }
 #endif
 

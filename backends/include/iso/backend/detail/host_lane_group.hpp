@@ -162,6 +162,10 @@ class host_lane_group {
     f();
   }
 
+  /// On a processor a launch begins when the one before it has ended.
+  static void let_next_begin() {}
+  static void await_previous() {}
+
   /// Whether row_product and slot_products run here.
   static constexpr bool has_products = VectorBytes == 64;
   /// Whether walk_columns runs here.
@@ -231,6 +235,20 @@ class host_lane_group {
    private:
     char const* value_;
   };
+
+  template <class T>
+  class near_address : public address<T> {
+   public:
+    near_address(address<T> const& a, T const*) : address<T>(a) {}
+    near_address& operator=(address<T> const& a) {
+      address<T>::operator=(a);
+      return *this;
+    }
+  };
+  template <class T>
+  static bool near(T const*, T const*) {
+    return true;
+  }
 
   /// Where to find four voxels about a point of each lane: of two neighbouring columns of `height`
   /// voxels, at the heights z and z + 1.
