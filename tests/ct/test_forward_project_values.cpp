@@ -226,6 +226,28 @@ TEST_CASE_TEMPLATE(
   CHECK(reached > 1000);
 }
 
+// Between such voxels a blend is infinite, though none of them is.
+TEST_CASE_TEMPLATE("order-free sums of voxels as large as can be: flagged where blends overflow", T,
+                   float, double) {
+  auto const p = some_problems()[0];
+  T const most = std::numeric_limits<T>::max();
+  for (T const size : {most, T(0.2) * most}) {
+    auto const v = volume_of<T>(p.volume, [size](auto i, auto j, auto k) {
+      return double((i + j + k) % 2 == 0 ? size : -size);
+    });
+    auto const found = projected(v, p.scan, {.sum = summation::order_free});
+    CHECK(difference(
+              found,
+              projected(v, p.scan, {.sum = summation::order_free, .max_abs = double(size)})) == "");
+    CHECK(difference(found, projected(v, p.scan,
+                                      {.sum = summation::order_free,
+                                       .path = joseph_path::general})) == "");
+    auto const overflown =
+        std::count_if(found.begin(), found.end(), [](T x) { return std::isnan(x); });
+    CHECK((overflown > 100) == (size == most));
+  }
+}
+
 TEST_CASE_TEMPLATE("volumes of nothing but NaN: canonical everywhere they are met", T, float,
                    double) {
   auto const p = some_problems()[0];

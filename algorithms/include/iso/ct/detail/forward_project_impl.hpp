@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/raise.hpp>
 #include <iso/ct/detail/forward_project_dda_kernel.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
@@ -27,6 +28,12 @@ inline constexpr std::int64_t device_slab_columns = std::int64_t(1) << 16;
 /// Views that are too few to fill a GPU: their blocks of planes are walked apart, all at once.
 inline constexpr std::int64_t few_views = 8;
 
+/// Of a volume's voxels: the largest finite |voxel|, and whether all are finite.
+struct voxel_range {
+  double most;
+  std::int32_t all_finite;  ///< 0 or 1
+};
+
 /// How the fast path cuts its work up.
 struct joseph_plan {
   std::int32_t planes;       ///< of the driving axis, whichever drives
@@ -50,8 +57,8 @@ struct joseph_plan {
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
-  double* max_abs;
-  order_free_scale<T>* scale;
+  voxel_range* voxels;
+  ray_sum_scale<T>* scale;
   joseph_fan<T>* fans;
   joseph_reach* reaches;
   std::uint32_t* flags;
@@ -63,12 +70,12 @@ struct joseph_scratch {
     std::int64_t used = 0;
     auto const take = [&]<class Part>(Part*& part, std::int64_t count) {
       part = base == nullptr ? nullptr : reinterpret_cast<Part*>(base + used);
-      used += (count * std::int64_t(sizeof(Part)) + 255) / 256 * 256;
+      used += workspace_part(count * std::int64_t(sizeof(Part)));
     };
     std::int64_t const lines = g.num_views() * g.num_u();
     constexpr std::int64_t band = 32 * joseph_rows;
     rows = std::int32_t((g.num_v() + band - 1) / band * joseph_rows);
-    take(max_abs, 1);
+    take(voxels, 1);
     take(scale, 1);
     take(fans, lines);
     take(reaches, lines * rows);
@@ -92,26 +99,64 @@ void validate_forward_project(geometry const& g, iso::grid const& volume,
 /// Kernels count on rows without gaps between them.
 void validate_contiguous(bool volume, bool projections);
 
-/// Largest finite |voxel|, left in the execution space's memory.
+/// Widens the range of a volume's voxels by a stretch of them. A maximum has no order.
 template <class T>
-struct max_abs_kernel {
+struct voxel_range_kernel {
+  static constexpr std::int64_t stretch = 16384;
+
   T const* volume;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const x = Kokkos::fabs(double(volume[i]));
-    if (is_finite(x) && x > most) {
-      most = x;
-    }
+  std::int64_t size;
+  voxel_range* found;
+
+  [[nodiscard]] std::int64_t num_groups() const { return (size + stretch - 1) / stretch; }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    T const* KOKKOS_RESTRICT const voxels = volume;
+    typename Group::template per_lane<T> most(T(0));
+    typename Group::template per_lane<bool> bad(false);
+    std::int64_t const end = stretch * (index + 1);
+    group.strided(stretch * index, end < size ? end : size, [&](int lane, std::int64_t i) {
+      T const x = Kokkos::fabs(voxels[i]);
+      bool const finite = is_finite(x);
+      most[lane] = finite && x > most[lane] ? x : most[lane];
+      bad[lane] = bad[lane] || !finite;
+    });
+    typename Group::template per_lane<double> widened;
+    group.each([&](int lane) { widened[lane] = double(most[lane]); });
+    double const top = group.highest(widened);
+    bool const all_finite = !group.any(bad);
+    group.once([&] {
+      if (top > 0) {
+        backend::raise(&found->most, top);
+      }
+      if (!all_finite) {
+        found->all_finite = 0;
+      }
+    });
   }
+};
+
+struct clear_range_kernel {
+  voxel_range* found;
+  KOKKOS_FUNCTION void operator()(int) const { *found = {0, 1}; }
 };
 
 template <class T>
 struct scale_kernel {
-  double const* max_abs;
-  order_free_scale<T>* scale;
+  voxel_range const* voxels;
+  ray_sum_scale<T>* scale;
   double given;
   double terms;
   KOKKOS_FUNCTION void operator()(int) const {
-    *scale = order_free_scale<T>(max_abs != nullptr ? *max_abs : given, terms);
+    if (voxels == nullptr) {
+      *scale = {order_free_scale<T>(given, terms), false};
+    } else {
+      // Blends take the differences of two blends: four times the largest voxel is still finite.
+      double const most = voxels->most;
+      *scale = {order_free_scale<T>(most, terms),
+                voxels->all_finite != 0 && is_finite(T(4) * T(most))};
+    }
   }
 };
 
@@ -121,16 +166,16 @@ void prepare_order_free(Exec const& exec,
                         joseph_scratch<T> const& s, std::optional<double> max_abs) {
   auto const& n = v.grid.extent;
   if (!max_abs) {
-    Kokkos::View<double, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const out(s.max_abs);
-    Kokkos::parallel_reduce(
-        "iso::ct::forward_project::max_abs",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, v.grid.size()),
-        max_abs_kernel<T>{v.data.data()}, Kokkos::Max<double, typename Exec::memory_space>(out));
+    Kokkos::parallel_for("iso::ct::forward_project: no voxels yet",
+                         Kokkos::RangePolicy<Exec>(exec, 0, 1), clear_range_kernel{s.voxels});
+    voxel_range_kernel<T> const kernel{v.data.data(), v.grid.size(), s.voxels};
+    backend::for_each_lane_group("iso::ct::forward_project: range of voxels", exec,
+                                 kernel.num_groups(), kernel);
   }
   double const terms = double(std::max({n[0], n[1], n[2]}));
   Kokkos::parallel_for(
       "iso::ct::forward_project::scale", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-      scale_kernel<T>{max_abs ? nullptr : s.max_abs, s.scale, max_abs.value_or(0), terms});
+      scale_kernel<T>{max_abs ? nullptr : s.voxels, s.scale, max_abs.value_or(0), terms});
 }
 
 /// What all rays share, ready for the fast kernel.

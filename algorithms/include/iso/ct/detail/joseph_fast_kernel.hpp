@@ -8,11 +8,11 @@ namespace iso::ct::detail {
 /// What the fast path's kernels read and write beside the volume.
 template <class T>
 struct joseph_images {
-  T* pixels;                         ///< [image][view][u][v]
-  joseph_fan<T> const* fans;         ///< [view][u]
-  joseph_reach const* reaches;       ///< [view][u][row of 32 v]
-  order_free_scale<T> const* scale;  ///< order-free sums only
-  std::uint32_t* flags;              ///< order-free sums only: [image][view][u][row], a bit a pixel
+  T* pixels;                      ///< [image][view][u][v]
+  joseph_fan<T> const* fans;      ///< [view][u]
+  joseph_reach const* reaches;    ///< [view][u][row of 32 v]
+  ray_sum_scale<T> const* scale;  ///< order-free sums only
+  std::uint32_t* flags;           ///< order-free sums only: [image][view][u][row], a bit a pixel
   std::int32_t num_views;
   std::int32_t num_u;
   std::int32_t num_v;

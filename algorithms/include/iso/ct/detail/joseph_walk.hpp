@@ -160,7 +160,13 @@ struct joseph_walk {
       if (part.last == planes.last) {
         return;
       }
-      inner_planes<Rows>(group, sum, *s.fan, s.rows, s.count, together);
+      if (!planes_are_near(group, *s.fan, together)) {
+        inner_planes<Rows, false, false>(group, sum, *s.fan, s.rows, s.count, together);
+      } else if (sum.all_finite()) {
+        inner_planes<Rows, true, true>(group, sum, *s.fan, s.rows, s.count, together);
+      } else {
+        inner_planes<Rows, true, false>(group, sum, *s.fan, s.rows, s.count, together);
+      }
     }
   }
 
@@ -187,8 +193,27 @@ struct joseph_walk {
       if (part.last == outer.last) {
         return;
       }
-      inner_planes<1>(group, sum, fan, &row, 1, inner);
+      inner_planes<1, false, false>(group, sum, fan, &row, 1, inner);
     }
+  }
+
+  /// Whether the fan's columns in these planes lie near each other, as a GPU's addresses go.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION bool planes_are_near(Group const& group, joseph_fan<T> const& fan,
+                                                   plane_range planes) const {
+    T const one_end = fan.across(planes.first);
+    T const other_end = fan.across(planes.last - 1);
+    bool const rises = one_end < other_end;
+    // No column of these planes lies before the lowest of the first plane or beyond the highest of
+    // the last; a sample reads two.
+    return group.near(column_at(fan, planes.first, rises ? one_end : other_end),
+                      column_at(fan, planes.last - 1, (rises ? other_end : one_end) + 2));
+  }
+  /// The column of plane i at `across`, or the next one below.
+  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
+                                                 T across) const {
+    return volume + (i * std::int64_t(stride_along(fan.axis)) +
+                     std::int32_t(across) * std::int64_t(stride_along(1 - fan.axis)));
   }
 
   /// One plane between reading its voxels and adding its samples.
@@ -222,8 +247,7 @@ struct joseph_walk {
 
   template <int Count, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void read_plane(Group const& group, column_map<Group> const& map,
-                                              typename column_map<Group>::address& at,
-                                              joseph_fan<T> const& fan,
+                                              auto& at, joseph_fan<T> const& fan,
                                               row_state<Group> const* rows, std::int32_t count,
                                               std::int32_t i,
                                               plane_state<Group, Count>& plane) const {
@@ -240,7 +264,7 @@ struct joseph_walk {
     }
   }
 
-  template <int Count, class Group>
+  template <bool Finite, int Count, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
                                              row_state<Group>* rows, std::int32_t count,
                                              plane_state<Group, Count> const& plane) const {
@@ -248,23 +272,31 @@ struct joseph_walk {
       lane_value<Group> sample;
       group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
                           [](T w, T a, T b) { return blend(w, a, b); });
-      group.each([&](int lane) { sum.add(rows[r].sum, lane, sample[lane]); });
+      group.each([&](int lane) { sum.template add<Finite>(rows[r].sum, lane, sample[lane]); });
     }
   }
 
-  /// Planes where every lane has four voxels about its point: no test in the loop.
-  template <int Count, class Group>
+  /// Planes where every lane has four voxels about its point: no test in the loop. `Near` wants
+  /// planes_are_near, `Finite` sum.all_finite().
+  template <int Count, bool Near, bool Finite, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
                                                 joseph_fan<T> const& fan, row_state<Group>* rows,
                                                 std::int32_t count, plane_range planes) const {
     column_map<Group> const map(volume, Group::template index_bias<T>, stride_along(fan.axis),
                                 stride_along(1 - fan.axis));
-    auto at = map.at_plane(planes.first);
+    auto at = [&] {
+      if constexpr (Near) {
+        return typename Group::template near_address<T>(
+            map.at_plane(planes.first), column_at(fan, planes.first, fan.across(planes.first)));
+      } else {
+        return map.at_plane(planes.first);
+      }
+    }();
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       plane_state<Group, Count> plane;
       read_plane<Count>(group, map, at, fan, rows, count, i, plane);
-      add_plane<Count>(group, sum, rows, count, plane);
+      add_plane<Finite, Count>(group, sum, rows, count, plane);
     }
     for (int r = 0; r < present<Count>(count); ++r) {
       group.each([&](int lane) { sum.added(rows[r].sum, lane, planes.last - planes.first); });

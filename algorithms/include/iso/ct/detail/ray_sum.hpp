@@ -28,6 +28,13 @@ struct single_lane {
   };
 };
 
+/// What order-free sums of a volume's samples want.
+template <class T>
+struct ray_sum_scale {
+  order_free_scale<T> scale;
+  bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
+};
+
 /// The lanes' ordered sums.
 template <class T>
 class ordered_sum {
@@ -39,7 +46,7 @@ class ordered_sum {
     typename Group::template per_lane<T> block;
     typename Group::template per_lane<T> total;
   };
-  explicit KOKKOS_FUNCTION ordered_sum(order_free_scale<T> const*) {}
+  explicit KOKKOS_FUNCTION ordered_sum(ray_sum_scale<T> const*) {}
 
   /// Begins with what the slab before left in the output.
   template <class Group>
@@ -47,7 +54,9 @@ class ordered_sum {
     s.block[lane] = 0;
     s.total[lane] = carried;
   }
-  template <class Group>
+  /// Whether every sample is known to be finite: then `add` need not look (`Finite`).
+  [[nodiscard]] static constexpr bool all_finite() { return true; }
+  template <bool Finite = false, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     s.block[lane] = s.block[lane] + sample;
   }
@@ -96,18 +105,22 @@ class order_free_sum {
     typename Group::template per_lane<word> sum;
     typename Group::template per_lane<word> flags;
   };
-  explicit KOKKOS_FUNCTION order_free_sum(order_free_scale<T> const* scale) : scale_(*scale) {}
+  explicit KOKKOS_FUNCTION order_free_sum(ray_sum_scale<T> const* scale)
+      : scale_(scale->scale), all_finite_(scale->all_finite) {}
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void start(state<Group>& s, int lane, T carried) const {
     s.sum[lane] = Kokkos::bit_cast<word>(carried);
     s.flags[lane] = 0;
   }
-  template <class Group>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool all_finite() const { return all_finite_; }
+  template <bool Finite = false, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     word const term = scale_.round(sample);
     s.sum[lane] += term;
-    s.flags[lane] |= term;
+    if constexpr (!Finite) {
+      s.flags[lane] |= term;
+    }
   }
   /// For a group that walks columns by itself.
   template <class Group>
@@ -140,6 +153,7 @@ class order_free_sum {
 
  private:
   order_free_scale<T> scale_;
+  bool all_finite_;
 };
 
 }  // namespace iso::ct::detail
