@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Radiological paths by every method, for rays that lie close together (cone views), for random
-// ones, and for the same random ones in the order of sort_rays.
+// ones, and for the same in the order of sort_rays.
 //
 // `plain` is a loop over rays that calls traverse<amanatides_woo> for each, one a thread: what a
 // user would write, and the twin that the methods are to beat on the host. Counters beside the
@@ -33,7 +33,10 @@
 namespace iso::perf {
 namespace {
 
-enum class bundle { coherent, random, sorted_by_ends, sorted_by_entry };
+/// Cone views in the order of their pixels or in none; chords of a ball at random. How they are
+/// sorted then.
+enum class bundle { coherent, shuffled, random };
+enum class sorting { none, by_ends, by_entry };
 
 template <class T>
 using host_view = Kokkos::View<T*, Kokkos::HostSpace>;
@@ -63,9 +66,11 @@ host_view<ray::ray<T>> make_rays(bundle kind, std::int64_t n, std::int64_t count
     return static_cast<vec3<T>>((0.87 * double(n) / norm(p)) * p);
   };
   for (std::int64_t i = 0; i < count; ++i) {
-    rays(std::size_t(i)) = kind == bundle::coherent
-                               ? cone_ray<T>(i, n)
-                               : ray::ray<T>::between(on_sphere(), on_sphere());
+    rays(std::size_t(i)) =
+        kind == bundle::random ? ray::ray<T>::between(on_sphere(), on_sphere()) : cone_ray<T>(i, n);
+  }
+  if (kind == bundle::shuffled) {
+    std::shuffle(rays.data(), rays.data() + count, random);
   }
   return rays;
 }
@@ -111,7 +116,7 @@ class paths_problem {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
  public:
-  paths_problem(Exec const& exec, bundle kind)
+  paths_problem(Exec const& exec, bundle kind, sorting how)
       : exec_(exec),
         n_(smoke()                    ? 16
            : backend::is_device<Exec> ? 512
@@ -125,9 +130,9 @@ class paths_problem {
     Kokkos::parallel_for("iso::perf::fill_volume", policy(exec, 0, volume_.grid.size()),
                          fill_volume<T>{volume_.data.data()});
     Kokkos::deep_copy(exec, rays_, host_rays_);
-    if (kind == bundle::sorted_by_ends || kind == bundle::sorted_by_entry) {
-      sort(kind == bundle::sorted_by_ends ? ray::ray_order::entry_and_exit
-                                          : ray::ray_order::octant_then_entry);
+    if (how != sorting::none) {
+      sort(how == sorting::by_ends ? ray::ray_order::entry_and_exit
+                                   : ray::ray_order::octant_then_entry);
     }
     exec.fence("iso::perf: rays are there");
   }
@@ -224,9 +229,9 @@ class processor_seconds {
 };
 
 template <class Exec, class T>
-void measure(benchmark::State& state, bundle kind, ray::traversal method) {
+void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal method) {
   Exec const exec;
-  paths_problem<Exec, T> const problem(exec, kind);
+  paths_problem<Exec, T> const problem(exec, kind, how);
   auto const plain = [&] { problem.plain(); };
   auto const run = [&] { problem.run(method); };
   plain();
@@ -277,23 +282,33 @@ void measure(benchmark::State& state, bundle kind, ray::traversal method) {
 
 template <class Exec, class T>
 void add_rows_of(std::string const& backend_name, std::string const& type) {
-  std::pair<char const*, bundle> const bundles[] = {{"coherent", bundle::coherent},
-                                                    {"random", bundle::random},
-                                                    {"sorted_by_ends", bundle::sorted_by_ends},
-                                                    {"sorted_by_entry", bundle::sorted_by_entry}};
+  struct {
+    char const* name;
+    bundle kind;
+    sorting how;
+  } const bundles[] = {{"coherent", bundle::coherent, sorting::none},
+                       {"shuffled", bundle::shuffled, sorting::none},
+                       {"shuffled_sorted_by_ends", bundle::shuffled, sorting::by_ends},
+                       {"shuffled_sorted_by_entry", bundle::shuffled, sorting::by_entry},
+                       {"random", bundle::random, sorting::none},
+                       {"sorted_by_ends", bundle::random, sorting::by_ends},
+                       {"sorted_by_entry", bundle::random, sorting::by_entry}};
   std::pair<char const*, ray::traversal> const methods[] = {
       {"amanatides_woo", ray::traversal::amanatides_woo},
       {"branchless", ray::traversal::branchless},
       {"siddon", ray::traversal::siddon}};
-  for (auto const& [bundle_name, kind] : bundles) {
+  for (auto const& rays : bundles) {
     for (auto const& [method_name, method] : methods) {
-      auto const name = std::string("traverse/") + bundle_name + "/" + method_name + "/" +
+      auto const name = std::string("traverse/") + rays.name + "/" + method_name + "/" +
                         backend_name + "/" + type;
       benchmark::RegisterBenchmark(name.c_str(),
-                                   [kind = kind, method = method](benchmark::State& state) {
-                                     measure<Exec, T>(state, kind, method);
+                                   [rays, method = method](benchmark::State& state) {
+                                     measure<Exec, T>(state, rays.kind, rays.how, method);
                                    })
           ->UseManualTime()
+          ->Iterations(smoke()                    ? 1
+                       : backend::is_device<Exec> ? 11
+                                                  : 5)
           ->Unit(benchmark::kMillisecond);
     }
   }

@@ -6,10 +6,10 @@
         --benchmark_filter='forward_project/(amanatides_woo|branchless|siddon)/ordered/float/'
     dda_table.py rays.json views.json ...
 
-A view is n^2 rays through n^3 voxels. Rows: the rays of iso_bench_traverse (cone views, random, and
-the same random ones sorted; sorting is not in the time) and the projections of
-iso_bench_forward_project. Serial rows of the former are processor time, which others on the machine
-do not lengthen. The fastest of a row is bold. No figure is typed.
+A view is n^2 rays through n^3 voxels. Rows: the rays of iso_bench_traverse (cone views, their rays
+in random order, random chords, and the same sorted; sorting is not in the time) and the
+projections of iso_bench_forward_project. Serial rows of the former are processor time, which others
+on the machine do not lengthen. The fastest of a row is bold. No figure is typed.
 """
 import json
 import pathlib
@@ -18,6 +18,9 @@ import sys
 METHODS = ("amanatides_woo", "branchless", "siddon")
 BUNDLES = {
     "coherent": "cone rays",
+    "shuffled": "cone rays in random order",
+    "shuffled_sorted_by_ends": "those, sorted by both ends",
+    "shuffled_sorted_by_entry": "those, sorted by octant and entry",
     "random": "random rays",
     "sorted_by_ends": "random, sorted by both ends",
     "sorted_by_entry": "random, sorted by octant and entry",
