@@ -9,7 +9,8 @@
 
 namespace iso {
 
-/// What a part of a workspace takes of it, so that the next part is aligned for any type.
+/// Bytes that a part of `bytes` takes of a workspace, so that the next part is aligned for any
+/// type. Determinism: backend_to_backend; computed on the host.
 inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
