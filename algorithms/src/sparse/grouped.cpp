@@ -19,8 +19,12 @@ KOKKOS_FUNCTION void merge_rows(pattern<Column> const& p, std::int64_t group, F 
   std::int64_t end[R] = {};
   std::int64_t column[R] = {};
   auto const look = [&](int r, std::int64_t row) {
-    std::int64_t const base = p.row_bases != nullptr ? p.row_bases[row] : 0;
-    column[r] = at[r] < end[r] ? base + std::int64_t(p.columns[at[r]]) : beyond;
+    if (at[r] < end[r]) {
+      std::int64_t const base = p.row_bases != nullptr ? p.row_bases[row] : 0;
+      column[r] = base + std::int64_t(p.columns[at[r]]);
+    } else {
+      column[r] = beyond;  // there may be no such row
+    }
   };
   std::int64_t const first = group * R;
   for (int r = 0; r < R; ++r) {
