@@ -6,6 +6,13 @@
 
 namespace {
 
+std::vector<double> doubled(std::vector<double> x) {
+  for (double& v : x) {
+    v *= 2;
+  }
+  return x;
+}
+
 using namespace sparse_support;
 
 /// The order of a csr_view: 32 lanes and a tree, 2048 entries at a time.
@@ -267,6 +274,50 @@ TEST_CASE("spmv: beta = 0 does not read y, alpha = 0 reads neither the matrix no
       std::memcpy(&bits, &empty[0], 8);
       CHECK(bits == 0x7ff8000000000000ULL);
     }
+  });
+}
+
+// No fence lies between: what a product leaves for the end may begin early on a GPU.
+TEST_CASE("spmv: products one after the other on one instance wait for each other") {
+  lists m{3000, std::vector<std::vector<item>>(3000)};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (std::int32_t c = 0; c < 150; ++c) {
+      m.rows[r].push_back({std::int32_t(r / 2) + c * 10, 1.0 + double((r + std::size_t(c)) % 7)});
+    }
+  }
+  auto half_empty = m;
+  for (std::size_t r = 0; r < m.rows.size(); r += 2) {
+    half_empty.rows[r].clear();
+  }
+  auto const x = some_vector(3000);
+  for_each_instance([&](auto const& exec) {
+    auto const full = csr<float, std::int32_t>(exec, m);
+    auto const holes = csr<iso::half, std::int32_t>(exec, half_empty);
+    auto const expected = product(exec, full, x, x);
+    auto const back = product(exec, holes, expected, x, {.beta = 1});
+    auto const plan = iso::sparse::make_plan(exec, full);
+    auto const holes_plan = iso::sparse::make_plan(exec, holes);
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    iso::workspace<space> const scratch(
+        std::max(iso::sparse::spmv_bytes_needed<double>(full, plan, 1),
+                 iso::sparse::spmv_bytes_needed<double>(holes, holes_plan, 1)));
+    auto const v = on(exec, x);
+    auto const y = on(exec, x);
+    for (int turn = 0; turn < 20; ++turn) {
+      Kokkos::deep_copy(exec, v, on(exec, x));
+      // y = A x; then twice that, by a product without entries; x + B y, whose rows without entries
+      // are finished early; and y made zero while B may still read it.
+      iso::sparse::spmv(exec, 1, full, v, 0, y, plan, scratch);
+      iso::sparse::spmv(exec, 0, full, v, 2, y, plan, scratch);
+      iso::sparse::spmv(exec, 0.5, holes, y, 1, v, holes_plan, scratch);
+      iso::sparse::spmv(exec, 0, full, v, 0, y, plan, scratch);
+      exec.fence();
+      CHECK(difference(to_vector(v), product(exec, holes, doubled(expected), x,
+                                             {.alpha = 0.5, .beta = 1})) == "");
+      auto const left = to_vector(y);
+      CHECK(std::all_of(left.begin(), left.end(), [](double z) { return z == 0; }));
+    }
+    CHECK(difference(back, x) != "");
   });
 }
 

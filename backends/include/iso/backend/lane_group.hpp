@@ -48,9 +48,11 @@ enum class sharing {
 /// When a launch begins.
 enum class beginning {
   in_turn,  ///< when the one before it on the same instance has ended
-  /// or, where that is one of lane groups, when all its groups have called let_next_begin(): a
-  /// GPU's multiprocessors that have nothing left of the one take up the other. Before its end
-  /// every group must call await_previous(), and before it reads what the one before writes.
+  /// or, where that is one of lane groups, when groups of all its blocks have called
+  /// let_next_begin(): a GPU's multiprocessors that have nothing left of the one take up the other.
+  /// Every group must call await_previous() before its end, and before it reads what launches that
+  /// may not have ended write, or writes what they read or write. Those are the one before and,
+  /// where that let the next begin before its own await_previous(), the ones before it.
   early,
 };
 

@@ -28,10 +28,10 @@ inline constexpr std::int64_t device_slab_columns = std::int64_t(1) << 16;
 /// Views that are too few to fill a GPU: their blocks of planes are walked apart, all at once.
 inline constexpr std::int64_t few_views = 8;
 
-/// Of a volume's voxels: the largest finite |voxel|, and whether all are finite.
+/// Of a volume's voxels: the largest finite |voxel|, and 1 where some are not finite, else 0.
 struct voxel_range {
   double most;
-  std::int32_t all_finite;  ///< 0 or 1
+  std::int32_t beyond;
 };
 
 /// How the fast path cuts its work up.
@@ -125,13 +125,13 @@ struct voxel_range_kernel {
     typename Group::template per_lane<double> widened;
     group.each([&](int lane) { widened[lane] = double(most[lane]); });
     double const top = group.highest(widened);
-    bool const all_finite = !group.any(bad);
+    bool const beyond = group.any(bad);
     group.once([&] {
       if (top > 0) {
         backend::raise(&found->most, top);
       }
-      if (!all_finite) {
-        found->all_finite = 0;
+      if (beyond) {
+        backend::raise(&found->beyond, 1);
       }
     });
   }
@@ -139,7 +139,7 @@ struct voxel_range_kernel {
 
 struct clear_range_kernel {
   voxel_range* found;
-  KOKKOS_FUNCTION void operator()(int) const { *found = {0, 1}; }
+  KOKKOS_FUNCTION void operator()(int) const { *found = {0, 0}; }
 };
 
 template <class T>
@@ -154,8 +154,7 @@ struct scale_kernel {
     } else {
       // Blends take the differences of two blends: four times the largest voxel is still finite.
       double const most = voxels->most;
-      *scale = {order_free_scale<T>(most, terms),
-                voxels->all_finite != 0 && is_finite(T(4) * T(most))};
+      *scale = {order_free_scale<T>(most, terms), voxels->beyond == 0 && is_finite(T(4) * T(most))};
     }
   }
 };

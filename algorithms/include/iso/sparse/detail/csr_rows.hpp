@@ -140,8 +140,9 @@ auto* data_or_null(View const& v) {
 
 template <class Value, class Column, class Space>
 auto rows_of(csr_view<Value, Column, Space> const& a) {
-  return csr_rows<std::remove_const_t<Value>, Column>{
-      a.num_rows, a.row_offsets.data(), a.columns.data(), a.values.data(), a.row_bases.data()};
+  return csr_rows<std::remove_const_t<Value>, Column>{a.num_rows, a.row_offsets.data(),
+                                                      a.columns.data(), a.values.data(),
+                                                      data_or_null(a.row_bases)};
 }
 
 /// What the pieces of a plan count.

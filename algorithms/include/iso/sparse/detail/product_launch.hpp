@@ -99,8 +99,16 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
   product_rest<T, Rows, Sum, K> const rest{
       working, call.first_part, call.num_long, call.num_working,
       call.num_groups - (call.num_long + call.num_working - call.num_parts)};
-  backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
-      "iso::sparse::spmv: rest", exec, rest.num_launched(), rest, call.shape);
+  auto const launch_rest = [&]<backend::beginning Beginning>() {
+    backend::for_each_lane_group<128, 0, backend::sharing::even, Beginning>(
+        "iso::sparse::spmv: rest", exec, rest.num_launched(), rest, call.shape);
+  };
+  if (call.num_working > 0) {
+    launch_rest.template operator()<backend::beginning::early>();
+  } else {
+    // What came before may still read or write y.
+    launch_rest.template operator()<backend::beginning::in_turn>();
+  }
 }
 
 template <class Sum, class Exec, class Rows, class T>

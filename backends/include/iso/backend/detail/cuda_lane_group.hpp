@@ -143,8 +143,8 @@ class cuda_lane_group {
     }
   }
 
-  /// Lets the next launch of lane groups begin, where it was told to (`beginning::early`), once
-  /// every group of this one has come here or ended.
+  /// Lets the next launch of lane groups begin, where it was told to (`beginning::early`), once a
+  /// group of every block of this one has come here or all of its groups have ended.
   KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {
 #ifdef ISO_CUDA_LAUNCHES_EARLY
     KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
