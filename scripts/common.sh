@@ -47,6 +47,9 @@ cuda_wanted() { [ "${ISO_CUDA:-on}" != off ] && have nvcc; }
 
 gpu_present() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
+# The preset with every backend of this machine.
+preset_of_machine() { if cuda_wanted && gpu_present; then echo cuda; else echo openmp; fi; }
+
 # Compute capability without the dot (90): the GPU's, else ISO_CUDA_ARCH, else 90.
 cuda_arch() {
   local found=""

@@ -5,8 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 "$ISO_TOP/scripts/setup.sh"
-preset=openmp
-if cuda_wanted && gpu_present; then preset=cuda; fi
+preset=$(preset_of_machine)
 "$ISO_TOP/scripts/build.sh" "$preset" iso
 cd "$ISO_TOP"
 mkdir -p out

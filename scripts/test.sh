@@ -4,12 +4,12 @@
 #
 #   scripts/test.sh [--preset NAME] [--label LABEL] [--all] [-- arguments of ctest...]
 #
-#   --preset NAME   a preset of CMakePresets.json (default: openmp)
+#   --preset NAME   a preset of CMakePresets.json (default: cuda where there is a GPU, else openmp)
 #   --label LABEL   only the tests that carry this label
 #   --all           the tests labelled slow too
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset=openmp
+preset=$(preset_of_machine)
 label=""
 slow=(-LE '^slow$')
 while [ $# -gt 0 ]; do
