@@ -9,11 +9,13 @@
 
 namespace iso {
 
+namespace detail {
 /// Bytes that a part of `bytes` takes of a workspace, so that the next part is aligned for any
-/// type. Determinism: backend_to_backend; computed on the host.
+/// type.
 inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
+}  // namespace detail
 
 /// Scratch memory that the caller owns and may use again from call to call. An algorithm says how
 /// much it wants by its `bytes_needed`; given less, it throws before anything is enqueued.

@@ -70,7 +70,7 @@ struct joseph_scratch {
     std::int64_t used = 0;
     auto const take = [&]<class Part>(Part*& part, std::int64_t count) {
       part = base == nullptr ? nullptr : reinterpret_cast<Part*>(base + used);
-      used += workspace_part(count * std::int64_t(sizeof(Part)));
+      used += iso::detail::workspace_part(count * std::int64_t(sizeof(Part)));
     };
     std::int64_t const lines = g.num_views() * g.num_u();
     constexpr std::int64_t band = 32 * joseph_rows;

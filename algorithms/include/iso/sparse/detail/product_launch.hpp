@@ -35,7 +35,8 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   if (vectors == K && call.x_stride == K && at % alignof(x_entry<T, K>) == 0) {
     return reinterpret_cast<x_entry<T, K> const*>(call.x + first);
   }
-  std::int64_t const largest = workspace_part(call.vectors * std::int64_t(sizeof(double)));
+  std::int64_t const largest =
+      iso::detail::workspace_part(call.vectors * std::int64_t(sizeof(double)));
   auto* const to = reinterpret_cast<x_entry<T, K>*>(call.scratch + largest);
   if (call.num_working > 0) {
     Kokkos::parallel_for(

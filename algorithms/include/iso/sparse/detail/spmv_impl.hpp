@@ -105,9 +105,9 @@ sum_order chosen_sum(spmv_options const& options) {
 /// and the vectors of a pass side by side, for those that do not lie so already.
 template <class T>
 std::int64_t sums_offset(std::int64_t num_cols, std::int64_t vectors) {
-  std::int64_t const largest = workspace_part(vectors * std::int64_t(sizeof(double)));
+  std::int64_t const largest = iso::detail::workspace_part(vectors * std::int64_t(sizeof(double)));
   std::int64_t const packed = num_cols * vectors_at_once(vectors) * std::int64_t(sizeof(T));
-  return largest + workspace_part(packed);
+  return largest + iso::detail::workspace_part(packed);
 }
 
 }  // namespace detail
