@@ -191,9 +191,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
       std::int32_t const z = top < bottom ? top : bottom;
       std::int32_t const count = (top < bottom ? bottom : top) - z + 2;
       auto const k = std::int32_t(s.fan->across(i));
-      group.prefetch(this->volume + i * std::int64_t(this->stride_along(s.fan->axis)) +
-                         k * std::int64_t(this->stride_along(1 - s.fan->axis)) + z,
-                     count);
+      group.prefetch(this->column_at(*s.fan, i, k) + z, count);
     }
   }
 

@@ -112,8 +112,7 @@ struct joseph_walk {
     for (std::int32_t i = inside.first; i < inside.last; ++i) {
       std::uint32_t k;
       group.split(fan.across(i), k, few.weight[i - planes.first]);
-      few.lower[i - planes.first] =
-          volume + i * std::int64_t(stride_along(fan.axis)) + k * few.next;
+      few.lower[i - planes.first] = column_at(fan, i, std::int32_t(k));
     }
     for (int r = 0; r < s.count; ++r) {
       before_row(r);
@@ -206,14 +205,9 @@ struct joseph_walk {
     bool const rises = one_end < other_end;
     // No column of these planes lies before the lowest of the first plane or beyond the highest of
     // the last; a sample reads two.
-    return group.near(column_at(fan, planes.first, rises ? one_end : other_end),
-                      column_at(fan, planes.last - 1, (rises ? other_end : one_end) + 2));
-  }
-  /// The column of plane i at `across`, or the next one below.
-  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
-                                                 T across) const {
-    return volume + (i * std::int64_t(stride_along(fan.axis)) +
-                     std::int32_t(across) * std::int64_t(stride_along(1 - fan.axis)));
+    return group.near(
+        column_at(fan, planes.first, std::int32_t(rises ? one_end : other_end)),
+        column_at(fan, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2));
   }
 
   /// One plane between reading its voxels and adding its samples.
@@ -287,7 +281,8 @@ struct joseph_walk {
     auto at = [&] {
       if constexpr (Near) {
         return typename Group::template near_address<T>(
-            map.at_plane(planes.first), column_at(fan, planes.first, fan.across(planes.first)));
+            map.at_plane(planes.first),
+            column_at(fan, planes.first, std::int32_t(fan.across(planes.first))));
       } else {
         return map.at_plane(planes.first);
       }
@@ -342,6 +337,13 @@ struct joseph_walk {
   }
 
  protected:
+  /// Column k of plane i.
+  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
+                                                 std::int32_t k) const {
+    return volume + (i * std::int64_t(stride_along(fan.axis)) +
+                     k * std::int64_t(stride_along(1 - fan.axis)));
+  }
+
   KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
     return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
   }

@@ -299,18 +299,10 @@ class cuda_lane_group {
     }
     template <int Index>
     [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read() const {
-      T x{};
-      KOKKOS_IF_ON_DEVICE((
-          if constexpr (sizeof(T) == 4) {
-            asm("{.reg .b64 a; mov.b64 a, {%1, %2}; ld.global.nc.f32 %0, [a + %3];}"
-                : "=f"(x)
-                : "r"(low_), "r"(high_), "n"(4 * Index));
-          } else {
-            asm("{.reg .b64 a; mov.b64 a, {%1, %2}; ld.global.nc.f64 %0, [a + %3];}"
-                : "=d"(x)
-                : "r"(low_), "r"(high_), "n"(8 * Index));
-          }))
-      return x;
+      address<T> whole(nullptr);
+      KOKKOS_IF_ON_DEVICE(
+          (asm("mov.b64 %0, {%1, %2};" : "=l"(whole.value_) : "r"(low_), "r"(high_));))
+      return whole.template read<Index>();
     }
 
    private:

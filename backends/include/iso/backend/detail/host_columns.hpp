@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Rays interpolating between columns of voxels, by hand for processors with AVX-512: compilers
-//! send what lies between two loops over the lanes through memory, and take four times as long. The
-//! same operations in the same order, so that no bit tells which of the two ran.
+//! send what lies between two loops over the lanes through memory, and take nearly twice as long.
+//! The same operations in the same order, so that no bit tells which of the two ran.
 #pragma once
 
 #include <cstdint>
