@@ -12,13 +12,21 @@
 namespace iso::perf {
 namespace {
 
-/// `make` (exec, matrix) gives the format of so many rows a group and bits a column.
+/// Rows a group and bits a column.
+struct format_asked {
+  int rows;
+  int bits;
+  bool paired = false;
+};
+
+/// `make` (exec, matrix) gives the format.
 template <class Exec, class Make>
 void add(matrix_source const& source, std::string const& backend, way direction,
-         sparse::sum_order sum, int rows, int bits, Make const& make) {
-  std::string const format =
-      rows == 1 ? "csr16_half"
-                : "grouped" + std::to_string(rows) + "_" + std::to_string(bits) + "_half";
+         sparse::sum_order sum, format_asked const& asked, Make const& make) {
+  std::string const format = asked.paired      ? "paired8_half"
+                             : asked.rows == 1 ? "csr16_half"
+                                               : "grouped" + std::to_string(asked.rows) + "_" +
+                                                     std::to_string(asked.bits) + "_half";
   row_name const name{"choice", source.name,
                       format,   sum == sparse::sum_order::ordered ? "ordered" : "order_free",
                       backend,  direction};
@@ -27,7 +35,8 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     auto const& problem = matrix_store<Exec>::problem(source, direction);
     auto const& a = problem.matrix;
     auto const kind = sparse::processor_of<Exec>();
-    auto const report = sparse::measure_format(exec, a, rows, bits);
+    auto const report = asked.paired ? sparse::measure_paired(exec, a)
+                                     : sparse::measure_format(exec, a, asked.rows, asked.bits);
     auto const chosen = sparse::choose_format(exec, a);
     sparse::spmv_options const options{.sum = sum};
     auto const made = make(exec, a);
@@ -40,7 +49,9 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     set_product_counters(
         state, exec, row, times, other,
         {double(problem.nonzeros()), ours.bytes(), 1, problem.error(exec, ours.result(), 1)});
-    state.counters["chosen"] = chosen.rows == rows && chosen.offset_bits == bits ? 1 : 0;
+    bool const taken = chosen.rows == asked.rows && chosen.offset_bits == asked.bits &&
+                       chosen.paired == asked.paired;
+    state.counters["chosen"] = taken ? 1 : 0;
     state.counters["fill"] = report.fill;
     state.counters["reads"] = report.reads_per_entry;
     state.counters["cost"] = sparse::product_cost(report, kind);
@@ -54,11 +65,11 @@ template <class Exec>
 void add_choice_rows(matrix_source const& source, std::string const& backend) {
   for (auto const direction : {way::forward, way::transposed}) {
     for (auto const sum : {sparse::sum_order::ordered, sparse::sum_order::order_free}) {
-      add<Exec>(source, backend, direction, sum, 1, 16, [](Exec const& exec, auto const& a) {
+      add<Exec>(source, backend, direction, sum, {1, 16}, [](Exec const& exec, auto const& a) {
         return sparse::to_relative_columns(exec, a);
       });
       auto const add_groups = [&]<int R, class Offset>(std::integral_constant<int, R>, Offset) {
-        add<Exec>(source, backend, direction, sum, R, 8 * int(sizeof(Offset)),
+        add<Exec>(source, backend, direction, sum, {R, 8 * int(sizeof(Offset))},
                   [](Exec const& exec, auto const& a) {
                     return sparse::make_grouped<R, Offset>(exec, a);
                   });
@@ -70,6 +81,8 @@ void add_choice_rows(matrix_source const& source, std::string const& backend) {
       add_both(std::integral_constant<int, 2>());
       add_both(std::integral_constant<int, 4>());
       add_both(std::integral_constant<int, 8>());
+      add<Exec>(source, backend, direction, sum, {8, 16, true},
+                [](Exec const& exec, auto const& a) { return sparse::make_paired(exec, a); });
     }
   }
 }

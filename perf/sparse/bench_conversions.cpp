@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convert/<matrix>/A/<what>/-/<backend>: what is done to a matrix once. Counters beside the usual:
 // `products`, the time in ordered products csr32_half of the same run. Bytes: the matrix once.
-// `choose_format` also says what it chose: `chosen_rows` (1: csr_view), `chosen_bits`, `fill`.
+// `choose_format` also says what it chose: `chosen_rows` (1: csr_view), `chosen_bits`,
+// `chosen_paired`, `fill`.
 #include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
@@ -68,6 +69,10 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
   add_validate_grouped<Exec, 2, std::uint8_t>(source, backend, "validate_grouped2_8");
   add_validate_grouped<Exec, 4, std::uint16_t>(source, backend, "validate_grouped4_16");
   add_validate_grouped<Exec, 8, std::uint16_t>(source, backend, "validate_grouped8_16");
+  add_made<Exec>(
+      source, backend, "validate_paired8",
+      [](Exec const& exec, auto const& a) { return sparse::make_paired(exec, a); },
+      [](state_type&, Exec const& exec, auto const& a) { sparse::validate(exec, a); });
   add<Exec>(source, backend, "make_bounds",
             [](state_type&, Exec const& exec, auto const& a) { sparse::make_bounds(exec, a); });
   add<Exec>(source, backend, "make_plan",
@@ -77,11 +82,14 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
               auto const chosen = sparse::choose_format(exec, a);
               state.counters["chosen_rows"] = chosen.rows;
               state.counters["chosen_bits"] = chosen.offset_bits;
+              state.counters["chosen_paired"] = chosen.paired ? 1 : 0;
               state.counters["fill"] = chosen.fill;
             });
   add<Exec>(source, backend, "make_grouped4_8", [](state_type&, Exec const& exec, auto const& a) {
     sparse::make_grouped<4, std::uint8_t>(exec, a);
   });
+  add<Exec>(source, backend, "make_paired8",
+            [](state_type&, Exec const& exec, auto const& a) { sparse::make_paired(exec, a); });
   add<Exec>(source, backend, "transpose",
             [](state_type&, Exec const& exec, auto const& a) { sparse::transpose(exec, a); });
   add<Exec>(

@@ -7,11 +7,11 @@
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
 //   choice/...                                                      bench_choice.cpp
 //   convert/...                                                     bench_conversions.cpp
-//   growth/liver_<non-zeros>/A/grouped4_16_half/<sum>/<backend>      growth.py
+//   growth/liver_<non-zeros>/A/<format>/<sum>/<backend>              growth.py
 //
 // AT is the transposed matrix, written out, times a vector. Formats: csr32, csr16 (columns of 32
-// bits, or 16 from a base a row), grouped<R>_<bits of an offset>. Vectors are of double, but for
-// `csr32_float_single`, all in float. `order_free` finds the largest |x| within the time;
+// bits, or 16 from a base a row), grouped<R>_<bits of an offset>, paired8. Vectors are of double,
+// but for `csr32_float_single`, all in float. `order_free` finds the largest |x| within the time;
 // `order_free_given` is told.
 //
 // Counters beside the usual: `nonzeros`, `vectors`, `bytes_per_nonzero` (matrix and vectors),
@@ -111,6 +111,9 @@ constexpr auto grouped =
 template <class Value>
 constexpr auto values_of =
     [](auto const& exec, auto const& a) { return sparse::convert_values<Value>(exec, a).matrix; };
+constexpr auto paired = [](auto const& exec, auto const& a) {
+  return sparse::make_paired(exec, a);
+};
 constexpr auto as_it_is = [](auto const&, auto const& a) { return a; };
 constexpr auto narrow_columns = [](auto const& exec, auto const& a) {
   return sparse::to_relative_columns(exec, a);
@@ -133,6 +136,8 @@ void add_main_formats(place const& where) {
     add_product<Exec, double>(where, "grouped8_8_half", grouped<8, eight>, {ordered, order_free});
     add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
                               {ordered, order_free});
+    add_product<Exec, double>(where, "paired8_half", paired,
+                              {ordered, order_free, order_free_given});
   }
 }
 
@@ -157,6 +162,7 @@ void add_several_vectors(place const& where) {
     if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
       add_product<Exec, double>(where, "grouped8_16_half", grouped<8, std::uint16_t>,
                                 {ordered, order_free}, vectors);
+      add_product<Exec, double>(where, "paired8_half", paired, {ordered, order_free}, vectors);
     }
   }
 }
@@ -186,8 +192,13 @@ void add_growth(std::string const& backend) {
   for (int k = 8; k >= 1 && most > 0; k /= 2) {
     auto source = liver_of(most / k);
     source.name += "_" + std::to_string(std::int64_t(most / k));
-    add_product<Exec, double>({"growth", source, way::forward, backend}, "grouped4_16_half",
-                              grouped<4, std::uint16_t>, {ordered, order_free});
+    place const where{"growth", source, way::forward, backend};
+    if constexpr (backend::is_device<Exec>) {
+      add_product<Exec, double>(where, "paired8_half", paired, {ordered, order_free});
+    } else {
+      add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
+                                {ordered, order_free});
+    }
   }
 }
 

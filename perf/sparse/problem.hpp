@@ -5,7 +5,7 @@
 
 #include "sparse/matrices.hpp"
 
-#include <iso/sparse/grouped.hpp>
+#include <iso/sparse/formats.hpp>
 #include <iso/sparse/plan.hpp>
 #include <iso/sparse/spmv.hpp>
 
@@ -136,6 +136,13 @@ double matrix_bytes(sparse::grouped_view<Value, Offset, R, Space> const& a) {
   return double(a.slot_offsets.extent(0)) * 8 +
          double(a.bases.extent(0)) * sizeof(sparse::slot_base<Offset>) +
          double(a.offsets.extent(0)) * sizeof(Offset) + double(a.values.extent(0)) * sizeof(Value);
+}
+template <class Value, class Space>
+double matrix_bytes(sparse::paired_view<Value, Space> const& a) {
+  return matrix_bytes(a.shared) + double(a.slot_offsets.extent(0)) * 8 +
+         double(a.bases.extent(0)) * sizeof(sparse::half_pair<std::int32_t>) +
+         double(a.offsets.extent(0)) * sizeof(sparse::half_pair<std::uint16_t>) +
+         double(a.values.extent(0)) * sizeof(Value);
 }
 
 /// A product of the library with everything it wants, `T` being the type of the vectors.

@@ -6,7 +6,8 @@
 #include "instances.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/sparse/grouped.hpp>
+#include <iso/sparse/formats.hpp>
+#include <iso/sparse/paired.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
 

@@ -58,6 +58,9 @@ TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and 
     check_everywhere(m, [&](auto const& exec) {
       return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
     });
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_paired(exec, csr<Value, std::int32_t>(exec, m));
+    });
   }
 }
 
@@ -88,6 +91,9 @@ TEST_CASE_TEMPLATE("spmv: rows of many parts, the same everywhere too", Value, i
     });
     check_everywhere(m, [&](auto const& exec) {
       return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+    check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_paired(exec, csr<Value, std::int32_t>(exec, m));
     });
   }
 }

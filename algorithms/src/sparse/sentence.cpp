@@ -163,7 +163,10 @@ std::string sentence(csr_report const& r) {
 }
 
 std::string sentence(grouped_report const& r) {
-  std::string const here = message("place {} of slot {} of group {}", {r.place, r.slot, r.group});
+  std::string const list =
+      r.in_pairs ? message("the {} half of ", {r.half == 0 ? "upper" : "lower"}) : std::string();
+  std::string const here = message("place {} of {}slot {}{} of group {}",
+                                   {r.place, list, r.slot, r.in_pairs ? " of pairs" : "", r.group});
   switch (r.found) {
     case fault::lengths_disagree:
       return message("{} offsets or values ({} are needed by the slots)", {r.value, r.limit});
@@ -194,6 +197,14 @@ std::string sentence(grouped_report const& r) {
     case fault::value_not_finite:
       return message("{} has a value that is not finite; {} groups have such",
                      {here, r.not_finite});
+    case fault::shared_disagrees:
+      return message(
+          "{} rows, columns, entries or row scales of the shared part (the whole asks for {})",
+          {r.value, r.limit});
+    case fault::column_in_both:
+      return message(
+          "group {} has column {} among the shared ones and in its {} half; {} halves have such",
+          {r.group, r.value, r.half == 0 ? "upper" : "lower", r.doubled});
     case fault::entries_disagree:
       return message("the matrix says {} entries (its values hold {})", {r.value, r.limit});
     default:

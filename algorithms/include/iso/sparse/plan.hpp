@@ -6,6 +6,7 @@
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/grouped.hpp>
+#include <iso/sparse/paired.hpp>
 #include <iso/sparse/row_piece.hpp>
 
 #include <cstdint>
@@ -21,10 +22,6 @@ struct bounds {
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
 };
 
-/// Turns of 32 places in one part of a row: 2048 entries of a csr_view, 64 slots of a grouped_view.
-/// Longer rows are summed part by part, and the parts' sums then from the first to the last.
-inline constexpr std::int32_t part_turns = 64;
-
 /// Bounds of the rows, and what lane groups are to add up, in an order that changes no bit of a
 /// result: the parts of long rows, then other rows with entries whole, then those without entries
 /// (of count 0). A plan belongs to the matrix that it was made for, and to others of the same
@@ -32,11 +29,12 @@ inline constexpr std::int32_t part_turns = 64;
 /// entries; where each row begins it cannot compare without reading.
 template <class Space>
 struct spmv_plan {
+  /// Of a paired_view two each: shared slots, then paired ones.
   Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
   std::int64_t num_entries = 0;  ///< of the matrix
-  std::int64_t num_places = 0;   ///< entries of a csr_view, slots of a grouped_view
-  int rows_a_group = 1;          ///< R of a grouped_view, 1 of a csr_view
-  std::int64_t num_groups = 0;   ///< rows of a csr_view, groups of rows of a grouped_view
+  std::int64_t num_places = 0;   ///< entries of a csr_view, else slots
+  int rows_a_group = 1;          ///< R of a grouped_view, 8 of a paired_view, 1 of a csr_view
+  std::int64_t num_groups = 0;   ///< rows of a csr_view, else groups of rows
   std::int64_t num_long = 0;     ///< groups that have several parts
   std::int64_t num_parts = 0;    ///< pieces that are parts
   std::int64_t num_working = 0;  ///< pieces that have entries, the parts included
@@ -47,12 +45,12 @@ struct spmv_plan {
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 
-/// Bounds of a csr_view or grouped_view, the same from both. Enqueued on `exec`; allocates.
+/// Bounds of a matrix, the same from every format. Enqueued on `exec`; allocates.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, class Matrix>
 bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a);
 
-/// A plan for a valid csr_view or grouped_view. Fences `exec`; allocates. Determinism:
+/// A plan for a valid csr_view, grouped_view or paired_view. Fences `exec`; allocates. Determinism:
 /// backend_to_backend, but for the order of the pieces, which suits the kind of processor.
 ///
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns

@@ -44,19 +44,20 @@ void write_largest(Exec const& exec, X const& x,
 
 /// y = alpha A x + beta y.
 ///
-/// `a` is a csr_view or a grouped_view; A^T is `transpose(exec, a)`, as fast as A. x and y are
-/// views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors] and
-/// [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of them.
-/// Float values take vectors of float too. Enqueued on
-/// `exec`; does not fence and does not allocate.
+/// `a` is a csr_view, grouped_view or paired_view; A^T is `transpose(exec, a)`, as fast as A. x and
+/// y are views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors]
+/// and [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of
+/// them. Float values take vectors of float too. Enqueued on `exec`; does not fence and does not
+/// allocate.
 ///
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries
 ///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
-///   over places of slots, place l of every slot on lane l.
+///   over places of slots, place l of every slot on lane l; paired_view: over the places of a
+///   group's shared slots and then those of its pairs.
 /// - order_free: each product a x', x' being x with the last bit of its significand set, is
 ///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
-///   1.5 2^e, and these add exactly: any order, both formats, the transposed matrix, permuted
+///   1.5 2^e, and these add exactly: any order, every format, the transposed matrix, permuted
 ///   entries and any split by rows or columns (without row scales, alpha = 1, beta = 0 or 1, with
 ///   the bounds and largest_x of the whole) give the same bits. e = max(-900, e_a + e_x), with the
 ///   least e_a and e_x such that 2^e_a >= max(2 min(n, 64), n / 2) max|a| (1 + 2^-20), for the n
@@ -70,7 +71,7 @@ void write_largest(Exec const& exec, X const& x,
 /// both signs or times zero. Order-free sums are NaN where e exceeds 1023.
 ///
 /// Error a row, n entries, where nothing underflows: ordered (min(ceil(n / 32), 64) + 5 +
-/// ceil(n / 2048)) eps sum|a x| (places of slots, for n, in grouped_view), eps = 2^-53, of vectors
+/// ceil(n / 2048)) eps sum|a x| (places of slots, for n, in groups), eps = 2^-53, of vectors
 /// of float 2^-24; order-free n (max(4 min(n, 64), n) + 1) 2^-52 (1 + 2^-20) max|a| max(max|x|,
 /// 2^-1000), and 2^-953 n at least.
 ///

@@ -32,11 +32,14 @@ enum class fault {
   value_not_finite,  ///< where demanded
   columns_descend,   ///< where demanded: a column below the one before it
   column_doubled,    ///< where demanded: a column equal to the one before it
-  // Of a grouped_view alone, for which ascending columns are always demanded:
+  // Of a grouped_view or paired_view, for which ascending columns are always demanded:
   values_unaligned,  ///< the values of a column cannot be read at once
   place_skipped,     ///< a place without entries in front of one with entries
   row_beyond,        ///< an entry in a row of the last group that the matrix has not
   entries_disagree,  ///< another number of entries than the matrix says
+  // Of a paired_view alone:
+  shared_disagrees,  ///< its shared part has other extents, more entries than it, or row scales
+  column_in_both,    ///< a column of a half among the shared ones as well
 };
 
 /// What more than a sound pattern is asked of a matrix.

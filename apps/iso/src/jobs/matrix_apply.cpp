@@ -24,8 +24,8 @@ matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
   matrix_format best = grouped_formats[0];
   double least = 0;
   for (auto const& format : grouped_formats) {
-    double const cost = sparse::product_cost(
-        sparse::measure_format(exec, a, format.rows, format.bits), sparse::processor_of<Exec>());
+    double const cost =
+        sparse::product_cost(measured(exec, a, format), sparse::processor_of<Exec>());
     if (format == grouped_formats[0] || cost < least) {
       best = format;
       least = cost;
@@ -51,7 +51,7 @@ matrix_format format_named(Exec const& exec, Matrix const& a, std::string const&
     return {};
   }
   auto const chosen = sparse::choose_format(exec, a);
-  return {chosen.rows, chosen.offset_bits};
+  return {chosen.rows, chosen.offset_bits, chosen.paired};
 }
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,

@@ -64,7 +64,7 @@ class bench {
     auto const narrow = stored_as<half>(a).matrix;
     if (order == column_order::ascending) {
       auto const best = sparse::choose_format(exec_, narrow);
-      chosen_ = {best.rows, best.offset_bits};
+      chosen_ = {best.rows, best.offset_bits, best.paired};
     }
     csr<half>(a);
     if (order == column_order::any) {

@@ -28,6 +28,14 @@ double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
                 a.offsets.size() * sizeof(Offset) + a.values.size() * sizeof(Value) +
                 a.row_scales.size() * 8);
 }
+template <class Value, class Space>
+double bytes_of(sparse::paired_view<Value, Space> const& a) {
+  using base = sparse::half_pair<std::int32_t>;
+  using offset = sparse::half_pair<std::uint16_t>;
+  return bytes_of(a.shared) + double(a.slot_offsets.size() * 8 + a.bases.size() * sizeof(base) +
+                                     a.offsets.size() * sizeof(offset) +
+                                     a.values.size() * sizeof(Value) + a.row_scales.size() * 8);
+}
 
 /// Of y = alpha A x + beta y with `vectors` vectors of T: an fma an entry and vector.
 template <class T, class Matrix>

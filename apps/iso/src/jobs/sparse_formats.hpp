@@ -3,7 +3,7 @@
 #pragma once
 
 #include <iso/sparse/convert.hpp>
-#include <iso/sparse/grouped.hpp>
+#include <iso/sparse/formats.hpp>
 
 #include <array>
 #include <cstdint>
@@ -11,20 +11,25 @@
 
 namespace iso::jobs {
 
-/// Rows a group; 1 is csr_view. Bits of a column: 8 or 16 in groups, 16 or 32 in csr_view.
+/// Rows a group; 1 is csr_view. Bits of a column: 8 or 16 in groups, 16 or 32 in csr_view; whether
+/// it is paired_view, of 8 rows and 16 bits.
 struct matrix_format {
   int rows = 1;
   int bits = 32;
+  bool paired = false;
 
   friend bool operator==(matrix_format const&, matrix_format const&) = default;
 };
 
 inline constexpr std::array<matrix_format, 2> csr_formats = {{{1, 32}, {1, 16}}};
-inline constexpr std::array<matrix_format, 6> grouped_formats = {
-    {{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 8}, {8, 16}}};
+inline constexpr std::array<matrix_format, 7> grouped_formats = {
+    {{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 8}, {8, 16}, {8, 16, true}}};
 
-/// "csr32", "grouped4x8": rows a group and bits of an offset.
+/// "csr32", "grouped4x8": rows a group and bits of an offset; "paired8".
 inline std::string name_of(matrix_format const& f) {
+  if (f.paired) {
+    return "paired8";
+  }
   return f.rows == 1 ? "csr" + std::to_string(f.bits)
                      : "grouped" + std::to_string(f.rows) + "x" + std::to_string(f.bits);
 }
@@ -33,6 +38,10 @@ namespace detail {
 
 template <class Exec, class Csr, class F>
 void with_grouped(Exec const& exec, Csr const& a, matrix_format const& format, F&& f) {
+  if (format.paired) {
+    f(sparse::make_paired(exec, a));
+    return;
+  }
   auto const with_rows = [&]<class Offset>(Offset) {
     format.rows == 2   ? f(sparse::make_grouped<2, Offset>(exec, a))
     : format.rows == 4 ? f(sparse::make_grouped<4, Offset>(exec, a))
@@ -42,6 +51,13 @@ void with_grouped(Exec const& exec, Csr const& a, matrix_format const& format, F
 }
 
 }  // namespace detail
+
+/// What `a` costs in a format.
+template <class Exec, class Csr>
+sparse::format_report measured(Exec const& exec, Csr const& a, matrix_format const& format) {
+  return format.paired ? sparse::measure_paired(exec, a)
+                       : sparse::measure_format(exec, a, format.rows, format.bits);
+}
 
 /// Calls f with `a`, a csr_view with 32-bit columns, in the format. Groups take values of 16 bits.
 template <class Exec, class Csr, class F>

@@ -25,6 +25,10 @@ struct numbers {
   }
   void add(sparse::slot_base<std::uint8_t> base) { add(base.first, base.jump); }
   void add(sparse::slot_base<std::uint16_t> base) { add(base.first); }
+  template <class T>
+  void add(sparse::half_pair<T> pair) {
+    add(pair.upper, pair.lower);
+  }
   template <class Range>
   void add_each(Range const& values) {
     for (auto const value : values) {
@@ -196,17 +200,26 @@ struct grouping {
     auto const a = load_csr(exec, verify_matrix<half>());
     for (auto const& format : grouped_formats) {
       detail::with_grouped(exec, a, format, [&](auto const& g) {
-        n.add(g.num_rows, g.num_cols, g.entries);
-        n.add_array(exec, g.slot_offsets);
-        n.add_array(exec, g.bases);
-        n.add_array(exec, g.offsets);
-        n.add_array(exec, g.values);
+        add_slots(n, exec, g);
+        if constexpr (requires { g.shared; }) {
+          add_slots(n, exec, g.shared);
+        }
         n.add_matrix(exec, sparse::to_csr(exec, g));
         auto const report = sparse::validate(exec, g);
         n.add(int(report.found), report.entries, report.not_finite);
       });
     }
     return n;
+  }
+
+ private:
+  template <class Exec, class Matrix>
+  static void add_slots(numbers& n, Exec const& exec, Matrix const& g) {
+    n.add(g.num_rows, g.num_cols, g.entries);
+    n.add_array(exec, g.slot_offsets);
+    n.add_array(exec, g.bases);
+    n.add_array(exec, g.offsets);
+    n.add_array(exec, g.values);
   }
 };
 
@@ -216,7 +229,7 @@ struct weighing {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<bfloat16>());
     for (auto const& format : grouped_formats) {
-      add(n, sparse::measure_format(exec, a, format.rows, format.bits));
+      add(n, measured(exec, a, format));
     }
     add(n, sparse::measure_format(exec, a, 1, 32));
     for (auto const kind : {sparse::processor::host, sparse::processor::device}) {
@@ -227,7 +240,7 @@ struct weighing {
 
  private:
   static void add(numbers& n, sparse::format_report const& r) {
-    n.add(r.rows, r.offset_bits, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry,
+    n.add(r.rows, r.offset_bits, r.paired, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry,
           sparse::product_cost(r, sparse::processor::host),
           sparse::product_cost(r, sparse::processor::device));
   }
@@ -241,6 +254,7 @@ struct planning {
     auto const a = load_csr(exec, verify_matrix<half>());
     add(n, exec, a);
     add(n, exec, sparse::make_grouped<4, std::uint8_t>(exec, a));
+    add(n, exec, sparse::make_paired(exec, a));
     return n;
   }
 
@@ -298,9 +312,9 @@ void add_sparse(plan& all) {
   add_collected<renumbering>(all, "matrix_columns",
                              {"to_relative_columns", "to_absolute_columns", "make_csr"});
   add_collected<turning>(all, "matrix_transpose", {"transpose"});
-  add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "to_csr"});
+  add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "make_paired", "to_csr"});
   add_collected<weighing>(all, "matrix_format",
-                          {"measure_format", "choose_format", "product_cost"});
+                          {"measure_format", "measure_paired", "choose_format", "product_cost"});
   add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
   add_collected<seeking_largest>(all, "vector_largest", {"write_largest"});
   add_sparse_products(all);

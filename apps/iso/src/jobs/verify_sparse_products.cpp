@@ -179,7 +179,7 @@ struct products_of {
   /// Each layout of an order_free_case, in two launch shapes.
   static std::vector<variant> layouts() {
     std::vector<variant> all;
-    std::int32_t const count = sizeof(Value) == 2 ? 11 : 5;
+    std::int32_t const count = 5 + (sizeof(Value) == 2 ? std::int32_t(grouped_formats.size()) : 0);
     for (std::int32_t layout = 0; layout < count; ++layout) {
       all.push_back({.layout = layout});
       all.push_back({.groups = 57, .layout = layout});

@@ -11,6 +11,7 @@ namespace iso::sparse::detail {
 /// What stands in one column of `R` neighbouring rows; read at once.
 template <class Value, int R>
 struct alignas(R * sizeof(Value) > 16 ? 16 : R * sizeof(Value)) entry {
+  static constexpr int rows = R;
   Value row[R];
 };
 
@@ -30,7 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t coun
     if (count >= Ahead) {
       typename Group::template per_lane<decltype(columns_at(0)(0))> column[Ahead];
       typename Group::template per_lane<decltype(entry_at(0, 0))> entry[Ahead];
-      typename Group::template per_lane<decltype(fetch(0))> fetched[Ahead];
+      typename Group::template per_lane<decltype(fetch(columns_at(0)(0)))> fetched[Ahead];
       backend::unrolled<Ahead>([&](auto u) {
         auto const columns = columns_at(u);
         group.each([&](int lane) {
@@ -86,8 +87,7 @@ struct csr_rows {
   Value const* values;
   std::int32_t const* row_bases;
 
-  /// Entries in a turn of 32 lanes.
-  static constexpr std::int32_t per_turn = 32;
+  using piece_type = row_piece;
 
   KOKKOS_FUNCTION std::int32_t base(std::int64_t row) const {
     return relative ? row_bases[row] : 0;
@@ -97,6 +97,14 @@ struct csr_rows {
   }
   KOKKOS_FUNCTION row_piece whole(std::int64_t row) const {
     return {row_offsets[row], length(row), std::int32_t(row)};
+  }
+  /// Turns of 32 lanes that a piece takes.
+  KOKKOS_FUNCTION static std::int64_t turns(row_piece const& piece) {
+    return (std::int64_t(piece.count) + 31) / 32;
+  }
+  /// The turns of a piece from `turn` on, at most part_turns.
+  KOKKOS_FUNCTION static row_piece part(row_piece const& piece, std::int32_t turn) {
+    return piece.from(32 * turn, 32 * part_turns);
   }
 
   /// The sum of a piece, by hand: from origins[0], all lanes.
@@ -108,7 +116,8 @@ struct csr_rows {
         reinterpret_cast<std::uint16_t const*>(values + piece.first), piece.count, origins[0])}};
   }
 
-  /// add(lane, entry, fetch(column)) for the entries of a piece: entry j on lane j % 32, ascending;
+  /// add(lane, entry, fetch(column), first row) for the entries of a piece: entry j on lane j % 32,
+  /// ascending; the entry is of the rows of the group from the first row on, here of its only one.
   /// `Ahead` as in each_turn.
   template <int Ahead, class Group, class Fetch, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_piece const& piece,
@@ -125,9 +134,12 @@ struct csr_rows {
       return entry<Value, 1>{*value.at(turn, lane)};
     };
     std::int32_t const full = piece.count / 32;
-    each_turn<Ahead>(group, full, columns_at, entry_at, fetch, add);
+    auto const add_at = [&](int lane, auto const& at, auto const& fetched) {
+      add(lane, at, fetched, std::integral_constant<int, 0>());
+    };
+    each_turn<Ahead>(group, full, columns_at, entry_at, fetch, add_at);
     group.each_below(piece.count - 32 * full, [&](int lane) {
-      add(lane, entry_at(full, lane), fetch(columns_at(full)(lane)));
+      add_at(lane, entry_at(full, lane), fetch(columns_at(full)(lane)));
     });
   }
 };

@@ -35,13 +35,6 @@ struct grouped_arrays {
 template <execution_space Exec, class Column>
 std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int rows,
                                  int offset_bits, std::int64_t* slot_offsets);
-/// The number of slots alone. Fences `exec`.
-template <execution_space Exec, class Column>
-std::int64_t launch_count_slots(Exec const& exec, pattern<Column> const& p, int rows,
-                                int offset_bits);
-/// Largest difference of two columns of a row. Fences `exec`.
-template <execution_space Exec, class Column>
-std::int64_t launch_widest_row(Exec const& exec, pattern<Column> const& p);
 template <execution_space Exec, class Column, class Offset>
 void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t const* values, int rows,
                   std::int64_t num_slots, grouped_arrays<Offset> const& to);
@@ -55,12 +48,9 @@ void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int ro
                     std::uint16_t* values);
 
 /// Throws unless rows ascend and no zero is negative.
-void refuse_to_group(csr_report const& report);
-format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes, int rows,
-                          int offset_bits, std::int64_t slots);
-format_report cheapest(format_report const* formats, int count, processor kind);
-void validate_format(int rows, int offset_bits);
-
+void refuse_to_group(csr_report const& report, char const* function);
+/// Throws unless to_csr found as many entries as the matrix says it has.
+void validate_found(std::int64_t found, std::int64_t said);
 template <class Value, class Column, class Space>
 pattern<Column> pattern_of(csr_view<Value, Column, Space> const& a) {
   return {a.num_rows, a.row_offsets.data(), a.columns.data(), data_or_null(a.row_bases)};
@@ -76,55 +66,14 @@ grouped_arrays<Offset> arrays_of(grouped_view<Value, Offset, R, Space> const& a)
 
 }  // namespace detail
 
-template <execution_space Exec>
-processor processor_of() {
-  if constexpr (backend::is_device<Exec>) {
-    return processor::device;
-  } else {
-    return backend::detail::host_vector_bytes() == 64 ? processor::wide_host : processor::host;
-  }
-}
-
-template <execution_space Exec, class Value, column_index Column>
-format_report measure_format(Exec const& exec,
-                             csr_view<Value, Column, typename Exec::memory_space> const& a,
-                             int rows, int offset_bits) {
-  detail::validate_shape(a, "iso::sparse::measure_format");
-  detail::validate_format(rows, offset_bits);
-  std::int64_t const slots =
-      rows == 1 ? 0 : detail::launch_count_slots(exec, detail::pattern_of(a), rows, offset_bits);
-  return detail::format_cost(a.num_rows, a.num_entries(), sizeof(Value), rows, offset_bits, slots);
-}
-
-template <execution_space Exec, class Value, column_index Column>
-format_report choose_format(Exec const& exec,
-                            csr_view<Value, Column, typename Exec::memory_space> const& a,
-                            processor kind) {
-  format_report formats[8];
-  int count = 0;
-  formats[count++] = measure_format(exec, a, 1, 32);
-  if (sizeof(Value) == 2 && a.num_entries() > 0) {
-    constexpr std::int64_t widest = std::numeric_limits<std::uint16_t>::max();
-    if (a.num_cols <= widest + 1 ||
-        detail::launch_widest_row(exec, detail::pattern_of(a)) <= widest) {
-      formats[count++] = measure_format(exec, a, 1, 16);
-    }
-    for (int const rows : {2, 4, 8}) {
-      for (int const bits : {8, 16}) {
-        formats[count++] = measure_format(exec, a, rows, bits);
-      }
-    }
-  }
-  return detail::cheapest(formats, count, kind);
-}
-
 template <int R, slot_offset Offset, execution_space Exec, class Value, column_index Column>
 grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space> make_grouped(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a) {
   using grouped = grouped_view<std::remove_const_t<Value>, Offset, R, typename Exec::memory_space>;
   detail::validate_shape(a, "iso::sparse::make_grouped");
   detail::refuse_to_group(
-      validate(exec, a.as_const(), {.columns = csr_demands::of_columns::ascending}));
+      validate(exec, a.as_const(), {.columns = csr_demands::of_columns::ascending}),
+      "iso::sparse::make_grouped");
   auto const p = detail::pattern_of(a);
   grouped g{a.num_rows, a.num_cols, a.num_entries(), {}, {}, {}, {}, a.row_scales};
   g.slot_offsets = allocate<typename grouped::template array<std::int64_t>>(
@@ -153,9 +102,7 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
   auto const from = detail::arrays_of(a);
   std::int64_t const found =
       detail::launch_row_offsets(exec, from, R, a.num_rows, csr.row_offsets.data());
-  ISO_VALIDATE(found == a.entries,
-               "iso::sparse::to_csr: {} entries (the matrix says {}) was it made by make_grouped?",
-               found, a.entries);
+  detail::validate_found(found, a.entries);
   detail::launch_ungroup(exec, from, R, a.num_rows, csr.row_offsets.data(), csr.columns.data(),
                          reinterpret_cast<std::uint16_t*>(csr.values.data()));
   exec.fence("iso::sparse::to_csr: done");

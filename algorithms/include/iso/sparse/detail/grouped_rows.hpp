@@ -24,12 +24,17 @@ struct grouped_rows {
   Offset const* offsets;
   entry<Value, R> const* values;
 
-  /// Slots in a turn of 32 lanes.
-  static constexpr std::int32_t per_turn = 1;
+  using piece_type = row_piece;
 
   KOKKOS_FUNCTION row_piece whole(std::int64_t group) const {
     std::int64_t const first = slot_offsets[group];
     return {first, std::int32_t(slot_offsets[group + 1] - first), std::int32_t(group)};
+  }
+  /// Turns of 32 lanes that a piece takes.
+  KOKKOS_FUNCTION static std::int64_t turns(row_piece const& piece) { return piece.count; }
+  /// The turns of a piece from `turn` on, at most part_turns.
+  KOKKOS_FUNCTION static row_piece part(row_piece const& piece, std::int32_t turn) {
+    return piece.from(turn, part_turns);
   }
 
   /// The sums of a piece's rows, by hand: row r from origins[r], all lanes.
@@ -44,8 +49,8 @@ struct grouped_rows {
     return found;
   }
 
-  /// add(lane, entry, fetch(column)) for the columns of a piece: place l of every slot on lane l;
-  /// `Ahead` as in each_turn.
+  /// add(lane, entry, fetch(column), first row) for the columns of a piece: place l of every slot
+  /// on lane l; the entry is of all the group's rows. `Ahead` as in each_turn.
   template <int Ahead, class Group, class Fetch, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_piece const& piece,
                                         Fetch const& fetch, Add const& add) const {
@@ -62,7 +67,7 @@ struct grouped_rows {
       return backend::kept_once(value.at(slot, lane));
     };
     auto const add_kept = [&](int lane, auto const& kept, auto const& fetched) {
-      add(lane, kept.get(), fetched);
+      add(lane, kept.get(), fetched, std::integral_constant<int, 0>());
     };
     each_turn<Ahead>(group, piece.count, columns_at, entry_at, fetch, add_kept);
   }

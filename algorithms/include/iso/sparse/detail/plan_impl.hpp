@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/sparse/detail/grouped_rows.hpp>
+#include <iso/sparse/detail/paired_rows.hpp>
 #include <iso/sparse/plan.hpp>
 
 namespace iso::sparse {
@@ -21,6 +21,10 @@ struct long_rows {
     return *this;
   }
 };
+/// Entries of spmv_plan::pieces that say what a lane group adds up at once.
+template <class Rows>
+inline constexpr std::int64_t reads_a_piece =
+    sizeof(typename std::remove_const_t<Rows>::piece_type) / sizeof(row_piece);
 /// Fences `exec`.
 template <execution_space Exec, class Rows>
 long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t num_groups);
@@ -79,9 +83,10 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   auto const found = detail::launch_count_parts<Exec>(exec, rows, plan.num_groups);
   plan.num_long = found.rows;
   plan.num_parts = found.parts;
-  plan.pieces = allocate<decltype(plan.pieces)>("iso::sparse::spmv_plan: pieces",
-                                                {plan.num_groups - found.rows + found.parts}, exec,
-                                                Kokkos::WithoutInitializing);
+  plan.pieces = allocate<decltype(plan.pieces)>(
+      "iso::sparse::spmv_plan: pieces",
+      {(plan.num_groups - found.rows + found.parts) * detail::reads_a_piece<decltype(rows)>}, exec,
+      Kokkos::WithoutInitializing);
   plan.first_part = allocate<decltype(plan.first_part)>("iso::sparse::spmv_plan: parts",
                                                         {found.rows > 0 ? found.rows + 1 : 0}, exec,
                                                         Kokkos::WithoutInitializing);

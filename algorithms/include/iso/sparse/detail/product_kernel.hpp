@@ -5,6 +5,7 @@
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/grouped_rows.hpp>
+#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/plan.hpp>
 
 #include <Kokkos_MathematicalFunctions.hpp>
@@ -44,8 +45,7 @@ struct order_free_sum {
   KOKKOS_FORCEINLINE_FUNCTION static double origin(int row_exponent, double largest_x) {
     // Below 2^-1000 it is the row's exponent that keeps products from lying half way.
     double const x = largest_x > 0x1p-1000 ? largest_x : 0x1p-1000;
-    auto const above = Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL;
-    int const e = row_exponent + (int(above >> 52) - 1023);
+    int const e = row_exponent + ceil_log2(x);
     int const biased = (e < -900 ? -900 : (e > 1023 ? 1024 : e)) + 1023;
     return Kokkos::bit_cast<double>((std::uint64_t(biased) << 52) | 0x0008000000000000ULL);
   }
@@ -87,12 +87,13 @@ template <class T, class Rows, class Sum, int K>
 struct product {
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
+  using piece_type = typename Rows::piece_type;
   /// Whether a sum that is not finite is to be made once more: fill times an x that is not finite
   /// is NaN, and so is infinity with its last bit set.
   static constexpr bool may_repeat = Rows::has_fill || Sum::is_order_free;
 
   Rows matrix;
-  row_piece const* pieces;  ///< null: every group is to be taken as empty
+  piece_type const* pieces;  ///< null: every group is to be taken as empty
   x_entry<T, K> const* x;
   std::int16_t const* exponents;
   double const* largest_x;
@@ -108,7 +109,7 @@ struct product {
     }
     // Not sooner: what begins now may write where launches before this one read.
     group.let_next_begin();
-    row_piece const piece = pieces[index];
+    piece_type const piece = pieces[index];
     auto const totals = sums(group, piece);
     if constexpr (may_repeat) {
       bool const again = totals.any([](T total) { return !is_finite(total); });
@@ -129,8 +130,7 @@ struct product {
   /// Sum n of a piece as IEEE arithmetic has it where numbers are not finite: by entries alone.
   template <class Group>
   KOKKOS_FUNCTION T repeated(Group const& group, std::int64_t index, int n) const {
-    using value = typename Rows::value_type;
-    row_piece const piece = pieces[index];
+    piece_type const piece = pieces[index];
     T const from = origins(piece)(n / K, n % K);
     typename Group::template per_lane<T> sum;
     group.each([&](int lane) { sum[lane] = from; });
@@ -140,9 +140,9 @@ struct product {
           T const at = x[column].vector[n % K];
           return is_finite(at) && at != T(0) ? Sum::prepared(at) : at;
         },
-        [&](int lane, entry<value, rows> const& a, T at) {
-          backend::unrolled<rows>([&](auto r) {
-            if (r == n / K && !(Rows::has_fill && is_fill(a.row[r]))) {
+        [&](int lane, auto const& a, T at, auto first_row) {
+          backend::unrolled<std::decay_t<decltype(a)>::rows>([&](auto r) {
+            if (first_row + r == n / K && !(Rows::has_fill && is_fill(a.row[r]))) {
               sum[lane] = Kokkos::fma(backend::widen<T>(a.row[r]), at, sum[lane]);
             }
           });
@@ -154,8 +154,7 @@ struct product {
  private:
   /// The sums of a piece.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, row_piece const& piece) const {
-    using value = typename Rows::value_type;
+  KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, piece_type const& piece) const {
     auto const origin = origins(piece);
     if constexpr (Group::has_products && Rows::has_products && K == 1 &&
                   std::is_same_v<T, double>) {
@@ -176,13 +175,13 @@ struct product {
       x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
       matrix.template each<Group::turns_ahead>(
           group, piece, [&](std::int32_t column) { return backend::read_whole(in + column); },
-          [&](int lane, entry<value, rows> const& a, x_entry<T, K> const& at) {
+          [&](int lane, auto const& a, x_entry<T, K> const& at, auto first_row) {
             T prepared[K];
             backend::unrolled<K>([&](auto k) { prepared[k] = Sum::prepared(at.vector[k]); });
-            backend::unrolled<rows>([&](auto r) {
+            backend::unrolled<std::decay_t<decltype(a)>::rows>([&](auto r) {
               T const factor = backend::widen<T>(a.row[r]);
               backend::unrolled<K>([&](auto k) {
-                constexpr int n = int(r) * K + int(k);
+                constexpr int n = (int(first_row) + int(r)) * K + int(k);
                 sum[n][lane] = Kokkos::fma(factor, prepared[k], sum[n][lane]);
               });
             });
@@ -195,7 +194,7 @@ struct product {
   }
 
   /// Where the sum of (row of the piece, vector) begins.
-  KOKKOS_FORCEINLINE_FUNCTION auto origins(row_piece const& piece) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto origins(piece_type const& piece) const {
     if constexpr (Sum::is_order_free) {
       auto const of_rows = backend::read_once(
           reinterpret_cast<entry<std::int16_t, rows> const*>(exponents) + piece.group);

@@ -59,7 +59,7 @@ constexpr unsigned least_blocks() {
     case 4:
       return 8;
     case 8:
-      return Sum::is_order_free ? 6 : 7;
+      return Sum::is_order_free && reads_a_piece<Rows> == 1 ? 6 : 7;
     case 16:
       return 5;
     default:
@@ -84,7 +84,7 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
   auto* const part_sums = reinterpret_cast<T*>(call.sums);
   product<T, Rows, Sum, K> const working{
       rows,
-      call.pieces,
+      reinterpret_cast<typename Rows::piece_type const*>(call.pieces),
       packed<K>(exec, call, first, vectors),
       call.exponents,
       call.largest_x + (call.largest_x != nullptr ? first : 0),
@@ -155,7 +155,6 @@ struct bounds_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using value = typename Rows::value_type;
     typename Group::template per_lane<double> most[rows];
     typename Group::template per_lane<std::int32_t> number[rows];
     backend::unrolled<rows>([&](auto r) {
@@ -166,11 +165,12 @@ struct bounds_kernel {
     });
     matrix.template each<0>(
         group, matrix.whole(index), [](std::int32_t) { return 0; },
-        [&](int lane, entry<value, rows> const& a, int) {
-          backend::unrolled<rows>([&](auto r) {
+        [&](int lane, auto const& a, auto const&, auto first_row) {
+          backend::unrolled<std::decay_t<decltype(a)>::rows>([&](auto r) {
+            constexpr int row = int(first_row) + int(r);
             double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
-            most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
-            number[r][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
+            most[row][lane] = is_finite(size) && size > most[row][lane] ? size : most[row][lane];
+            number[row][lane] += Rows::has_fill && is_fill(a.row[r]) ? 0 : 1;
           });
         });
     backend::unrolled<rows>([&](auto r) {
@@ -194,11 +194,6 @@ void launch_bounds(Exec const& exec, Rows const& rows, std::int64_t num_groups, 
                                bounds_kernel<Rows>{rows, largest, entries});
 }
 
-/// Turns that the whole of a row or group of rows takes.
-template <class Rows>
-KOKKOS_FUNCTION std::int64_t turns(Rows const& rows, std::int64_t group) {
-  return (std::int64_t(rows.whole(group).count) + Rows::per_turn - 1) / Rows::per_turn;
-}
 KOKKOS_INLINE_FUNCTION std::int64_t parts_of(std::int64_t turns) {
   return (turns + part_turns - 1) / part_turns;
 }
@@ -208,7 +203,7 @@ struct part_counter {
   Rows rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& found) const {
-    std::int64_t const parts = parts_of(turns(rows, group));
+    std::int64_t const parts = parts_of(Rows::turns(rows.whole(group)));
     found += parts > 1 ? long_rows{1, parts} : long_rows{};
   }
 };
@@ -217,22 +212,18 @@ struct part_counter {
 template <class Rows>
 struct part_writer {
   Rows rows;
-  row_piece* pieces;
+  typename Rows::piece_type* pieces;
   std::int64_t* first_part;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& place, bool last_pass) const {
-    std::int64_t const parts = parts_of(turns(rows, group));
+    typename Rows::piece_type const whole = rows.whole(group);
+    std::int64_t const parts = parts_of(Rows::turns(whole));
     if (parts < 2) {
       return;
     }
     if (last_pass) {
-      row_piece const whole = rows.whole(group);
-      constexpr std::int32_t longest = part_turns * Rows::per_turn;
       for (std::int64_t part = 0; part < parts; ++part) {
-        auto const done = std::int32_t(part) * longest;
-        std::int32_t const left = whole.count - done;
-        pieces[place.parts + part] = {whole.first + done, left < longest ? left : longest,
-                                      whole.group};
+        pieces[place.parts + part] = Rows::part(whole, std::int32_t(part) * part_turns);
       }
       first_part[place.rows] = place.parts;
       first_part[place.rows + 1] = place.parts + parts;
@@ -247,13 +238,14 @@ struct whole_writer {
   Rows rows;
   std::int32_t least;
   std::int32_t most;
-  row_piece* pieces;
+  typename Rows::piece_type* pieces;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group, std::int64_t& place, bool last_pass) const {
-    std::int64_t const number = turns(rows, group);
+    typename Rows::piece_type const whole = rows.whole(group);
+    std::int64_t const number = Rows::turns(whole);
     if (number >= least && number < most) {
       if (last_pass) {
-        pieces[place] = rows.whole(group);
+        pieces[place] = whole;
       }
       ++place;
     }
@@ -285,7 +277,8 @@ long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t nu
 
 template <execution_space Exec, class Rows>
 std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                           long_rows const& found, row_piece* pieces, std::int64_t* first_part) {
+                           long_rows const& found, row_piece* to, std::int64_t* first_part) {
+  auto* const pieces = reinterpret_cast<typename Rows::piece_type*>(to);
   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const all(exec, 0, num_groups);
   if (found.rows > 0) {
     Kokkos::parallel_scan("iso::sparse::make_plan: parts", all,

@@ -158,7 +158,7 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   facts.rows_a_group = plan.rows_a_group;
   facts.rows = std::int64_t(plan.rows.entries.extent(0));
   facts.groups = plan.num_groups;
-  facts.pieces = std::int64_t(plan.pieces.extent(0));
+  facts.pieces = std::int64_t(plan.pieces.extent(0)) / detail::reads_a_piece<decltype(rows)>;
   facts.num_long = plan.num_long;
   facts.num_parts = plan.num_parts;
   facts.num_working = plan.num_working;

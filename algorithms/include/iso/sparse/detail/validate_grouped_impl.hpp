@@ -44,6 +44,37 @@ template <execution_space Exec, class Offset>
 void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
                     grouped_shape const& shape, std::uint16_t infinite,
                     csr_demands::of_values values, grouped_report& report);
+/// The same of the pairs of a paired matrix whose shared part is sound; `shape` is of the pairs.
+template <execution_space Exec>
+void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
+                   grouped_shape const& shape, std::uint16_t infinite,
+                   csr_demands::of_values values, grouped_report& report);
+
+/// Of slots of `rows` rows, be they a grouped_view's or the pairs of a paired_view.
+template <class Matrix>
+grouped_shape shape_of(Matrix const& a, int rows, std::int64_t entries) {
+  using memory = grouped_shape::memory;
+  auto const null = [](auto const& v) { return v.extent(0) > 0 && v.data() == nullptr; };
+  bool const is_null = null(a.slot_offsets) || null(a.bases) || null(a.offsets) || null(a.values) ||
+                       null(a.row_scales);
+  auto const at_once = std::uintptr_t(rows) * sizeof(typename Matrix::value_type);
+  bool const aligned = reinterpret_cast<std::uintptr_t>(a.values.data()) % at_once == 0;
+  return {a.num_rows,
+          a.num_cols,
+          entries,
+          std::int64_t(a.bases.extent(0)),
+          std::int64_t(a.slot_offsets.extent(0)),
+          std::int64_t(a.offsets.extent(0)),
+          std::int64_t(a.values.extent(0)),
+          std::int64_t(a.row_scales.extent(0)),
+          rows,
+          is_null ? memory::null : (aligned ? memory::good : memory::unaligned)};
+}
+
+template <class Value>
+std::uint16_t infinite_bits() {
+  return stored_bits(std::remove_const_t<Value>(std::numeric_limits<double>::infinity()));
+}
 
 }  // namespace detail
 
@@ -51,36 +82,63 @@ template <execution_space Exec, class Value, slot_offset Offset, int R>
 grouped_report validate(Exec const& exec,
                         grouped_view<Value, Offset, R, typename Exec::memory_space> const& a,
                         csr_demands::of_values values) {
-  using memory = detail::grouped_shape::memory;
-  using plain = std::remove_const_t<Value>;
-  auto const null = [](auto const& v) { return v.extent(0) > 0 && v.data() == nullptr; };
-  bool const aligned =
-      reinterpret_cast<std::uintptr_t>(a.values.data()) % alignof(detail::entry<plain, R>) == 0;
-  detail::grouped_shape const shape{a.num_rows,
-                                    a.num_cols,
-                                    a.entries,
-                                    a.num_slots(),
-                                    std::int64_t(a.slot_offsets.extent(0)),
-                                    std::int64_t(a.offsets.extent(0)),
-                                    std::int64_t(a.values.extent(0)),
-                                    std::int64_t(a.row_scales.extent(0)),
-                                    R,
-                                    null(a.slot_offsets) || null(a.bases) || null(a.offsets) ||
-                                            null(a.values) || null(a.row_scales)
-                                        ? memory::null
-                                        : (aligned ? memory::good : memory::unaligned)};
+  auto const shape = detail::shape_of(a, R, a.entries);
   auto report = detail::lengths_report(shape);
   if (!report.sound()) {
     return report;
   }
   auto const arrays = detail::arrays_of(a);
   auto const* const scales = detail::data_or_null(a.row_scales);
-  auto const infinite = detail::stored_bits(plain(std::numeric_limits<double>::infinity()));
+  std::uint16_t const infinite = detail::infinite_bits<Value>();
   if (detail::survey_slots<Exec, Offset>(exec, arrays, scales, shape, infinite)) {
     report.entries = a.entries;
     return report;
   }
   detail::inspect_groups<Exec, Offset>(exec, arrays, scales, shape, infinite, values, report);
+  return report;
+}
+
+template <execution_space Exec, class Value>
+grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memory_space> const& a,
+                        csr_demands::of_values values) {
+  auto const whole = detail::lengths_report(detail::shape_of(a, 8, a.entries));
+  if (!whole.sound()) {
+    return whole;
+  }
+  auto const& s = a.shared;
+  std::int64_t const disagreeing[][2] = {{s.num_rows, a.num_rows}, {s.num_cols, a.num_cols}};
+  grouped_report report;
+  for (auto const& pair : disagreeing) {
+    if (pair[0] != pair[1]) {
+      report.found = fault::shared_disagrees;
+      report.value = pair[0];
+      report.limit = pair[1];
+      return report;
+    }
+  }
+  if (s.entries > a.entries || s.row_scales.extent(0) > 0) {
+    report.found = fault::shared_disagrees;
+    report.value = s.entries > a.entries ? s.entries : std::int64_t(s.row_scales.extent(0));
+    report.limit = s.entries > a.entries ? a.entries : 0;
+    return report;
+  }
+  report = validate(exec, s, values);
+  if (!report.sound()) {
+    return report;
+  }
+  std::int64_t const shared_entries = report.entries;
+  std::int64_t const shared_not_finite = report.not_finite;
+  auto const shape = detail::shape_of(a, 8, a.entries - shared_entries);
+  report.entries = shape.entries;
+  detail::inspect_pairs(exec, detail::arrays_of(a), detail::data_or_null(a.row_scales), shape,
+                        detail::infinite_bits<Value>(), values, report);
+  report.entries += shared_entries;
+  report.not_finite += shared_not_finite;
+  if (report.found == fault::entries_disagree) {
+    report.value += shared_entries;
+    report.limit += shared_entries;
+  }
+  report.in_pairs = report.in_pairs && !report.sound();
   return report;
 }
 

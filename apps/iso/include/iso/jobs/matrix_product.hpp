@@ -34,7 +34,7 @@ struct apply_result {
   std::vector<double> y;
   std::string hash;    ///< of y
   std::string sum;     ///< that was used: ordered or order-free
-  std::string format;  ///< csr32, grouped4x8: rows a group, bits of a column's offset
+  std::string format;  ///< csr32, grouped4x8: rows a group, bits of a column's offset; paired8
   double bytes_per_entry = 0;
   double time_ms = 0;  ///< of one product
 };
