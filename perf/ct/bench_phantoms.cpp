@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Shepp-Logan head of 10 ellipsoids, its projections in closed form and its voxels. Rows:
+//
+//   project_ellipsoids/<precision>/<backend>/<N>     N^2 pixels, cone views
+//   (projection_problem.hpp) rasterise_ellipsoids/<precision>/<backend>/<N>   N^3 voxels
+//
+// both with as many rays a pixel and points a voxel as their options' defaults say. Counters beside
+// the usual: `views`, `ms_per_view` and `rays_per_second`, of all sub-rays; `voxels_per_second`,
+// and `cut_voxels`, the voxels that must be sampled, each counted for each ellipsoid.
+//
+// The model. Bytes: each pixel or voxel written once. Operations, all in double whatever the
+// output: 38 a sub-ray and ellipsoid that it meets = its direction in the ball's coordinates (7),
+// the moment (9), three scalar products (15), the discriminant (1) and its root (1), both ends (3),
+// the sum (2); 17 a sub-ray that meets any = its pixel (6), direction (3), length (6), the sum (2).
+// 21 a point and voxel that an ellipsoid's surface cuts = the point (6), its place in the ball
+// (10), the radius (5). A root counts as one; comparisons, and the tests that tell what need not be
+// looked at, count nothing. Pixels and voxels are counted from the results of one ellipsoid at a
+// time: those that are not zero, and those that are neither zero nor one.
+//
+// `error`: relative l2 distance from the definition in extended precision, over some 2000 pixels
+// or voxels. One so large that rounding cannot be its cause is an error of the benchmark.
+#include "ct/phantom_oracle.hpp"
+#include "ct/projection_problem.hpp"
+#include "support/bench.hpp"
+
+#include <iso/ct/shepp_logan.hpp>
+
+#include <benchmark/benchmark.h>
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace iso::perf {
+namespace {
+
+constexpr double flops_a_chord = 38;
+constexpr double flops_a_ray = 17;
+constexpr double flops_a_point = 21;
+constexpr std::int64_t compared = 2000;
+
+// Rounding to float is 6e-8 at most. A voxel's point on a surface may fall on either side, and one
+// such in what is compared is 1e-3.
+constexpr double most_pixel_error = 1e-6;
+constexpr double most_voxel_error = 1e-2;
+
+/// Values above zero and below `end`.
+template <class T>
+struct count_within {
+  T const* values;
+  T end;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count) const {
+    count += values[i] > T(0) && values[i] < end ? 1 : 0;
+  }
+};
+
+template <class Exec, class View>
+double count(Exec const& exec, View const& view, double end) {
+  using T = typename View::non_const_value_type;
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  std::int64_t found = 0;
+  Kokkos::parallel_reduce("iso::perf::count_within", policy(exec, 0, std::int64_t(view.size())),
+                          count_within<T>{view.data(), T(end)}, found);
+  return double(found);
+}
+
+/// Calls f with each ellipsoid alone, its density 1.
+template <class F>
+void one_by_one(std::vector<ct::ellipsoid> const& bodies, F const& f) {
+  for (auto body : bodies) {
+    body.density = 1;
+    f(std::span<ct::ellipsoid const>(&body, 1));
+  }
+}
+
+/// Relative l2 distance of some values, evenly spread, from exact(place).
+template <class View, class F>
+double distance(View const& view, F const& exact) {
+  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  auto const size = std::int64_t(host.size());
+  // Odd, so that every residue of the rows' lengths has its turn.
+  std::int64_t const step = (size / compared) | 1;
+  long double apart = 0;
+  long double all = 0;
+  for (std::int64_t i = step / 2; i < size; i += step) {
+    long double const must = exact(i);
+    long double const difference = static_cast<long double>(host.data()[i]) - must;
+    apart += difference * difference;
+    all += must * must;
+  }
+  return double(std::sqrt(apart / all));
+}
+
+void check(benchmark::State& state, double error, double most) {
+  if (!(error <= most)) {
+    fail(state, "the result is not what the definition gives");
+  }
+}
+
+template <class Exec, class T>
+void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
+  using space = typename Exec::memory_space;
+  Exec const exec;
+  auto const head = ct::shepp_logan(0.5 * double(n));
+  auto const g = ct::stage(exec, cone_scan(n, views));
+  auto const out = make_projections<T, space>("projections", views, n, n);
+  ct::ellipsoid_projection_options const options;
+  double const rays = double(options.subsamples * options.subsamples);
+  double chords = 0;
+  double met = 0;
+  one_by_one(head, [&](auto body) {
+    ct::project_ellipsoids(exec, body, g, out, {.subsamples = 1});
+    double const pixels = count(exec, out.data, HUGE_VAL);
+    chords += rays * pixels;
+    met = std::max(met, rays * pixels);  // the skull holds the others
+  });
+  double const seconds = time_calls(
+      state, exec, [&] { ct::project_ellipsoids<Exec, T>(exec, head, g, out, options); });
+  double const pixels = double(out.data.size());
+  double const error = distance(
+      out.data, [&](std::int64_t i) { return exact_pixel(head, g.host(), i, options.subsamples); });
+  auto const& c = ceilings_of(exec);
+  state.counters["views"] = double(views);
+  state.counters["ms_per_view"] = 1e3 * seconds / double(views);
+  state.counters["rays_per_second"] = rays * pixels / seconds;
+  set_counters(state, seconds,
+               {.bytes = pixels * sizeof(T), .flops = flops_a_chord * chords + flops_a_ray * met},
+               {.bytes_per_second = c.read, .flops_per_second = c.fp64}, error);
+  check(state, error, most_pixel_error);
+}
+
+template <class Exec, class T>
+void rasterise(benchmark::State& state, std::int64_t n) {
+  Exec const exec;
+  auto const head = ct::shepp_logan(0.5 * double(n));
+  auto const volume = make_volume<T, typename Exec::memory_space>(
+      "volume", grid::centred({n, n, n}, {1, 1, 1}), unit::per_mm);
+  ct::ellipsoid_raster_options const options;
+  double cut = 0;
+  one_by_one(head, [&](auto body) {
+    ct::rasterise_ellipsoids(exec, body, volume, options);
+    cut += count(exec, volume.data, 1);
+  });
+  double const seconds = time_calls(
+      state, exec, [&] { ct::rasterise_ellipsoids<Exec, T>(exec, head, volume, options); });
+  auto const voxels = double(volume.grid.size());
+  double const points = std::pow(double(options.samples), 3);
+  double const error = distance(volume.data, [&](std::int64_t i) {
+    return exact_voxel(head, volume.grid, i, options.samples);
+  });
+  auto const& c = ceilings_of(exec);
+  state.counters["voxels_per_second"] = voxels / seconds;
+  state.counters["cut_voxels"] = cut;
+  set_counters(state, seconds, {.bytes = voxels * sizeof(T), .flops = flops_a_point * points * cut},
+               {.bytes_per_second = c.read, .flops_per_second = c.fp64}, error);
+  check(state, error, most_voxel_error);
+}
+
+template <class F>
+void add(std::string const& name, int iterations, F const& f) {
+  benchmark::RegisterBenchmark(name.c_str(), f)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(smoke() ? 1 : iterations);
+}
+
+template <class Exec, class T>
+void add_rows_of(std::string const& where) {
+  constexpr bool device = backend::is_device<Exec>;
+  std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
+                                          : device ? std::vector<std::int64_t>{256, 512, 1024}
+                                                   : std::vector<std::int64_t>{128, 256};
+  for (auto const n : sizes) {
+    auto const row = where + std::to_string(n);
+    std::int64_t const views = smoke() || !device ? 4 : 90;
+    add("project_ellipsoids/" + row, device ? 7 : 3,
+        [=](benchmark::State& state) { project<Exec, T>(state, n, views); });
+    add("rasterise_ellipsoids/" + row, device ? 7 : 3,
+        [=](benchmark::State& state) { rasterise<Exec, T>(state, n); });
+  }
+}
+
+int const registered = add_rows_of_backends([]<class Exec>(std::string const& name) {
+  add_rows_of<Exec, float>("float/" + name + "/");
+  add_rows_of<Exec, double>("double/" + name + "/");
+});
+
+}  // namespace
+}  // namespace iso::perf
