@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace {
 
@@ -127,18 +128,33 @@ TEST_CASE("scattering spreads a beam to 2.2 % of its range at its end") {
   }
 }
 
-TEST_CASE("beams that the formulae do not describe are refused") {
-  auto const with = [](auto change) {
-    proton_beam beam;
-    change(beam);
-    return beam;
-  };
+TEST_CASE("beams that the formulae do not describe are refused by name and value") {
   double const nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_AS(tabulate(with([&](auto& b) { b.range = nan; }), 1e-3), iso::invalid_argument);
-  CHECK_THROWS_AS(tabulate(with([&](auto& b) { b.range = -1; }), 1e-3), iso::invalid_argument);
-  CHECK_THROWS_AS(tabulate(with([&](auto& b) { b.initial_sigma = 0; }), 1e-3),
-                  iso::invalid_argument);
-  CHECK_THROWS_AS(tabulate(with([&](auto& b) { b.energy_spread = -1; }), 1e-3),
-                  iso::invalid_argument);
-  CHECK_THROWS_AS(tabulate({}, 0), iso::invalid_argument);
+  auto const refused = [](auto change, std::string const& sentence) {
+    proton_beam beam;
+    double distal_cut = 1e-3;
+    change(beam, distal_cut);
+    CHECK_THROWS_WITH_AS(tabulate(beam, distal_cut), ("proton beam: " + sentence).c_str(),
+                         iso::invalid_argument);
+  };
+  std::string const range = " mm (the formulae hold from 1 to 1000 mm)";
+  refused([&](auto& b, double&) { b.range = nan; }, "range nan" + range);
+  refused([](auto& b, double&) { b.range = 0.5; }, "range 0.5" + range);
+  refused([](auto& b, double&) { b.range = 1001; }, "range 1001" + range);
+  std::string const spread = " % (must be from 0 to 20)";
+  refused([&](auto& b, double&) { b.energy_spread = nan; }, "energy spread nan" + spread);
+  refused([](auto& b, double&) { b.energy_spread = -1; }, "energy spread -1" + spread);
+  refused([](auto& b, double&) { b.energy_spread = 20.5; }, "energy spread 20.5" + spread);
+  std::string const share = " (must be from 0 to 1)";
+  refused([&](auto& b, double&) { b.low_energy = nan; }, "share of low energies nan" + share);
+  refused([](auto& b, double&) { b.low_energy = -0.5; }, "share of low energies -0.5" + share);
+  refused([](auto& b, double&) { b.low_energy = 1.5; }, "share of low energies 1.5" + share);
+  std::string const sigma = " mm (must be positive, at most 1000)";
+  refused([&](auto& b, double&) { b.initial_sigma = nan; }, "lateral sigma nan" + sigma);
+  refused([](auto& b, double&) { b.initial_sigma = 0; }, "lateral sigma 0" + sigma);
+  refused([](auto& b, double&) { b.initial_sigma = 1001; }, "lateral sigma 1001" + sigma);
+  std::string const cut = " (must be between 0 and 1)";
+  refused([&](auto&, double& c) { c = nan; }, "distal cut-off nan" + cut);
+  refused([](auto&, double& c) { c = 0; }, "distal cut-off 0" + cut);
+  refused([](auto&, double& c) { c = 1; }, "distal cut-off 1" + cut);
 }

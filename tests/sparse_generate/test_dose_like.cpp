@@ -53,15 +53,6 @@ double shared(iso::test::host_csr const& a) {
   return common / all;
 }
 
-std::string message_of(dose_like const& figures) {
-  try {
-    generate<float>(Kokkos::Serial(), figures);
-  } catch (iso::invalid_argument const& failure) {
-    return failure.what();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("all six matrices of the table have its figures, and so have scaled ones") {
@@ -194,25 +185,52 @@ TEST_CASE("the random order is a permutation") {
   }
 }
 
-TEST_CASE("figures that no matrix has are refused by name") {
+TEST_CASE("figures that no matrix has are refused by name and value") {
   double const nan = std::numeric_limits<double>::quiet_NaN();
   auto const with = [](auto change) {
     dose_like figures;
     change(figures);
-    return message_of(figures);
+    return generate<float>(Kokkos::Serial(), figures);
   };
-  CHECK(with([](auto&) {}).empty());
-  CHECK(with([](auto& f) { f.rows = 0; }).find("0 x 5000") != std::string::npos);
-  CHECK(with([](auto& f) { f.columns = 255; }).find("255") != std::string::npos);
-  CHECK(with([](auto& f) { f.rows = std::int64_t(1) << 31; }).find("rows") != std::string::npos);
-  CHECK(with([&](auto& f) { f.empty_share = nan; }).find("empty share") != std::string::npos);
-  CHECK(with([](auto& f) { f.empty_share = 1; }).find("empty share") != std::string::npos);
-  CHECK(with([](auto& f) { f.short_share = -0.1; }).find("short share") != std::string::npos);
-  CHECK(with([&](auto& f) { f.similarity = nan; }).find("similarity") != std::string::npos);
-  CHECK(with([](auto& f) { f.similarity = 1.1; }).find("similarity") != std::string::npos);
-  CHECK(with([](auto& f) { f.longest = 4000; }).find("longest row 4000") != std::string::npos);
-  CHECK(with([](auto& f) { f.nonzeros = 0; }).find("0 non-zeros") != std::string::npos);
-  CHECK(with([](auto& f) { f.nonzeros = 1000000000; }).find("non-zeros") != std::string::npos);
-  CHECK_THROWS_AS(table_of(plan_case::liver_1, 0), iso::invalid_argument);
-  CHECK_THROWS_AS(table_of(plan_case::liver_1, nan), iso::invalid_argument);
+  std::string const name = "iso::sparse::generate: ";
+  auto const refused = [&](auto change, std::string const& sentence) {
+    CHECK_THROWS_WITH_AS(with(change), (name + sentence).c_str(), iso::invalid_argument);
+  };
+  CHECK_NOTHROW(with([](auto&) {}));
+
+  std::string const shape = " (rows from 1, columns from 256, both to 2147483647)";
+  refused([](auto& f) { f.rows = 0; }, "0 x 5000" + shape);
+  refused([](auto& f) { f.columns = 255; }, "100000 x 255" + shape);
+  refused([](auto& f) { f.rows = std::int64_t(1) << 31; }, "2147483648 x 5000" + shape);
+  refused([](auto& f) { f.columns = std::int64_t(1) << 31; }, "100000 x 2147483648" + shape);
+  std::string const shares = " (each from 0 to below 1)";
+  refused([&](auto& f) { f.empty_share = nan; }, "empty share nan, short share 0.1" + shares);
+  refused([](auto& f) { f.empty_share = 1; }, "empty share 1, short share 0.1" + shares);
+  refused([](auto& f) { f.short_share = -0.1; }, "empty share 0.7, short share -0.1" + shares);
+  refused([&](auto& f) { f.similarity = nan; }, "similarity nan (must be from 0 to 1)");
+  refused([](auto& f) { f.similarity = 1.1; }, "similarity 1.1 (must be from 0 to 1)");
+  refused([](auto& f) { f.longest = 32; }, "longest row 32 (from 33 to 2156 with 5000 columns)");
+  refused([](auto& f) { f.longest = 2157; },
+          "longest row 2157 (from 33 to 2156 with 5000 columns)");
+  refused([](auto& f) { f.rows = 1; }, "no row is left (of 1 rows a share of 0.7 is empty)");
+  // The bounds that end the sentence come from the host's exp and log.
+  auto const begins = [&](auto change, std::string const& sentence) {
+    CHECK_THROWS_WITH_AS(with(change), doctest::Contains((name + sentence).c_str()),
+                         iso::invalid_argument);
+  };
+  std::string const lengths = " a row that is not empty) with these shares it must be from ";
+  begins([](auto& f) { f.nonzeros = 0; }, "0 non-zeros (that is 0" + lengths);
+  begins([](auto& f) { f.nonzeros = 3000000000; },
+         "3000000000 non-zeros (that is 100000" + lengths);
+}
+
+TEST_CASE("a table is scaled by a factor that is positive and not too large") {
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  auto const refused = [](double factor, char const* sentence) {
+    CHECK_THROWS_WITH_AS(table_of(plan_case::liver_1, factor), sentence, iso::invalid_argument);
+  };
+  refused(0, "iso::sparse::table_of: factor 0 (must be positive, at most 100)");
+  refused(-1, "iso::sparse::table_of: factor -1 (must be positive, at most 100)");
+  refused(nan, "iso::sparse::table_of: factor nan (must be positive, at most 100)");
+  refused(100.5, "iso::sparse::table_of: factor 100.5 (must be positive, at most 100)");
 }

@@ -234,36 +234,55 @@ TEST_CASE("a quarter turn of beam and target permutes the rows, bit for bit") {
   }
 }
 
-TEST_CASE("fields that cannot be planned are refused by name") {
+TEST_CASE("fields that cannot be planned are refused by name and value") {
   double const nan = std::numeric_limits<double>::quiet_NaN();
-  auto const refused = [](auto change, char const* word) {
+  auto const says = [](auto change, std::string const& sentence) {
     auto f = small_field();
     change(f);
-    try {
-      plan_of(f);
-    } catch (iso::invalid_argument const& failure) {
-      return std::string(failure.what()).find(word) != std::string::npos;
-    }
-    return false;
+    CHECK_THROWS_WITH_AS(plan_of(f), sentence.c_str(), iso::invalid_argument);
   };
-  CHECK(refused([](auto& f) { f.voxels.extent[0] = 0; }, "extent"));
-  CHECK(refused([&](auto& f) { f.angle = nan; }, "angle"));
-  CHECK(refused([&](auto& f) { f.target.z = nan; }, "target"));
-  CHECK(refused([&](auto& f) { f.radius = nan; }, "radius"));
-  CHECK(refused([](auto& f) { f.radius = 0; }, "radius"));
-  CHECK(refused([](auto& f) { f.margin = -1; }, "margin"));
-  CHECK(refused([](auto& f) { f.spot_spacing = 0; }, "spots"));
-  CHECK(refused(
+  auto const refused = [&](auto change, std::string const& sentence) {
+    says(change, "iso::sparse::generate: pencil beams: " + sentence);
+  };
+  refused([](auto& f) { f.voxels.extent[0] = 0; },
+          "grid of [0, 20, 22] voxels (every extent must be at least 1) was the volume read?");
+  refused([](auto& f) { f.voxels.extent = {2048, 2048, 512}; },
+          "2147483648 voxels (a matrix has at most 2^31 - 1 rows)");
+  std::string const finite = " (must be finite, the angle at most 1e5)";
+  refused([&](auto& f) { f.angle = nan; }, "angle nan rad, target at (3, -2, 1.5)" + finite);
+  refused([](auto& f) { f.angle = 100001; }, "angle 100001 rad, target at (3, -2, 1.5)" + finite);
+  refused([&](auto& f) { f.target.z = nan; }, "angle 0 rad, target at (3, -2, nan)" + finite);
+  std::string const sizes = " mm (from above 0 and from 0, to 1000)";
+  refused([&](auto& f) { f.radius = nan; }, "target radius nan mm, margin 5" + sizes);
+  refused([](auto& f) { f.radius = 0; }, "target radius 0 mm, margin 5" + sizes);
+  refused([](auto& f) { f.margin = -1; }, "target radius 12 mm, margin -1" + sizes);
+  std::string const apart = " mm apart (from 0.1 to 1000)";
+  refused([](auto& f) { f.spot_spacing = 0; }, "spots 0 mm, layers 6" + apart);
+  refused([&](auto& f) { f.layer_spacing = nan; }, "spots 5 mm, layers nan" + apart);
+  refused([](auto& f) { f.lateral_loss = 0; }, "lateral loss 0 (must be between 0 and 1)");
+  refused([](auto& f) { f.slabs.assign(17, {1, 1}); }, "17 slabs (at most 16)");
+  refused([&](auto& f) { f.entrance = nan; }, "entrance nan mm (must be finite)");
+  std::string const slab = " times as much as water (both must be positive, at most 1e4 and 100)";
+  refused([](auto& f) { f.slabs = {{-1, 1}}; }, "slab 0 is -1 mm thick and stops 1" + slab);
+  refused([](auto& f) { f.slabs = {{1, 1}, {2, 101}}; },
+          "slab 1 is 2 mm thick and stops 101" + slab);
+  // The target's centre lies 3 mm behind the isocenter, and so 8 behind this entrance.
+  refused([](auto& f) { f.entrance = 5; },
+          "the target begins 4 mm before the phantom (it must lie inside) move the entrance or the "
+          "target");
+  refused(
       [](auto& f) {
         f.layer_spacing = 0.1;
         f.radius = 60;
       },
-      "layers"));
-  CHECK(refused([](auto& f) { f.lateral_loss = 0; }, "lateral loss"));
-  CHECK(refused([](auto& f) { f.distal_cut = 1; }, "distal"));
-  CHECK(refused([](auto& f) { f.initial_sigma = 0; }, "sigma"));
-  CHECK(refused([](auto& f) { f.entrance = 5; }, "before the phantom"));
-  CHECK(refused([](auto& f) { f.entrance = 1e5; }, "range"));
-  CHECK(refused([](auto& f) { f.slabs = {{-1, 1}}; }, "slab 0"));
-  CHECK(refused([](auto& f) { f.slabs.assign(17, {1, 1}); }, "17 slabs"));
+      "1200 layers (at most 1000) put them farther apart");
+  // What a beam must be is a beam's to say.
+  says([](auto& f) { f.entrance = 1e5; },
+       "proton beam: range 100015 mm (the formulae hold from 1 to 1000 mm)");
+  says([](auto& f) { f.energy_spread = -1; },
+       "proton beam: energy spread -1 % (must be from 0 to 20)");
+  says([](auto& f) { f.initial_sigma = 0; },
+       "proton beam: lateral sigma 0 mm (must be positive, at most 1000)");
+  says([](auto& f) { f.distal_cut = 1; },
+       "proton beam: distal cut-off 1 (must be between 0 and 1)");
 }

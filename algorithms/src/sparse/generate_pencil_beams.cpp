@@ -64,8 +64,8 @@ void check(pencil_beams const& f) {
   ISO_VALIDATE(f.voxels.size() <= std::numeric_limits<std::int32_t>::max(),
                "{}: {} voxels (a matrix has at most 2^31 - 1 rows)", function, f.voxels.size());
   ISO_VALIDATE(std::isfinite(f.angle) && std::abs(f.angle) <= 1e5 && finite(f.target),
-               "{}: angle {} rad, target at ({}, {}, {}) (must be finite)", function, f.angle,
-               f.target.x, f.target.y, f.target.z);
+               "{}: angle {} rad, target at ({}, {}, {}) (must be finite, the angle at most 1e5)",
+               function, f.angle, f.target.x, f.target.y, f.target.z);
   ISO_VALIDATE(f.radius > 0 && f.radius <= 1000 && f.margin >= 0 && f.margin <= 1000,
                "{}: target radius {} mm, margin {} mm (from above 0 and from 0, to 1000)", function,
                f.radius, f.margin);
