@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of dose matrices and vectors (matrices.hpp says which). Rows, in this order:
 //
-//   ceilings/<backend>                                              what the machine can do
+//   ceilings/<backend>                                              backends/ceiling_loops.hpp
 //   spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
 //   peer/...                                                        bench_peers.cpp
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
@@ -26,6 +26,7 @@
 // The model. Bytes: the matrix's arrays, x and y once each. Operations: two a non-zero and vector.
 // `share_of_ceiling` is of the pure-read ceiling. `error`: l2 distance, relative, from a product
 // with twice the digits of double; `worst_row`: largest error of a row over its sum of |a x|.
+#include "backends/ceiling_loops.hpp"
 #include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
@@ -203,31 +204,11 @@ void add_growth(std::string const& backend) {
 }
 
 template <class Exec>
-void add_ceilings(std::string const& backend) {
-  benchmark::RegisterBenchmark(("ceilings/" + backend).c_str(),
-                               [](benchmark::State& state) {
-                                 auto const& c = ceilings_of(Exec());
-                                 for (auto _ : state) {
-                                   state.SetIterationTime(1e-3);
-                                 }
-                                 state.counters["read"] = c.read;
-                                 state.counters["copy"] = c.copy;
-                                 state.counters["triad"] = c.triad;
-                                 state.counters["l2"] = c.l2;
-                                 state.counters["fp16"] = c.fp16;
-                                 state.counters["fp32"] = c.fp32;
-                                 state.counters["fp64"] = c.fp64;
-                               })
-      ->UseManualTime()
-      ->Iterations(1);
-}
-
-template <class Exec>
 void add_rows_of(std::string const& backend) {
   constexpr machine where = backend::is_device<Exec>               ? machine::device
                             : std::is_same_v<Exec, Kokkos::Serial> ? machine::one_thread
                                                                    : machine::threads;
-  add_ceilings<Exec>(backend);
+  add_ceiling_row("ceilings/" + backend, ceiling_rows<Exec>::read);
   for (auto const& source : matrix_sources(where)) {
     add_products<Exec>(source, backend);
     add_peer_rows<Exec>(source, backend);
