@@ -88,6 +88,19 @@ inline lists dose_like(std::int64_t rows, std::int32_t cols, unsigned seed, doub
   return m;
 }
 
+/// Columns [first, last) of a matrix.
+inline lists columns_of(lists const& m, std::int32_t first, std::int32_t last) {
+  lists part{last - first, std::vector<std::vector<item>>(m.rows.size())};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (auto const& e : m.rows[r]) {
+      if (e.column >= first && e.column < last) {
+        part.rows[r].push_back({e.column - first, e.value});
+      }
+    }
+  }
+  return part;
+}
+
 /// A View of `values` in the memory of `exec`.
 template <class T, class Exec>
 Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory_space> on(

@@ -31,19 +31,6 @@ void check_everywhere(lists const& m, Make const& make) {
   });
 }
 
-/// Columns [first, last) of a matrix.
-lists columns_of(lists const& m, std::int32_t first, std::int32_t last) {
-  lists part{last - first, std::vector<std::vector<item>>(m.rows.size())};
-  for (std::size_t r = 0; r < m.rows.size(); ++r) {
-    for (auto const& e : m.rows[r]) {
-      if (e.column >= first && e.column < last) {
-        part.rows[r].push_back({e.column - first, e.value});
-      }
-    }
-  }
-  return part;
-}
-
 }  // namespace
 
 TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and launch shape",
