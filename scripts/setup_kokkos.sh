@@ -33,7 +33,8 @@ probe_kokkos() {
   printf '%s' "$build"
 }
 
-# kokkos_fits KIND FOUND: that Kokkos has the backends of KIND, for the GPU at hand.
+# kokkos_fits KIND FOUND: that Kokkos has the backends of KIND, for the GPU at hand. One with a GPU
+# backend does not fit openmp: it wants device code of its users, and its programs a driver.
 kokkos_fits() {
   [ -s "$2" ] || return 1
   local devices wanted="OPENMP SERIAL" device
@@ -41,6 +42,8 @@ kokkos_fits() {
   if [ "$1" = cuda ]; then
     wanted="$wanted CUDA"
     [ "$(sed -n 4p "$2")" = "$(cuda_arch)" ] || return 1
+  else
+    case "$devices" in *";CUDA;"* | *";HIP;"* | *";SYCL;"*) return 1 ;; esac
   fi
   for device in $wanted; do
     case "$devices" in *";$device;"*) ;; *) return 1 ;; esac
