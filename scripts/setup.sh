@@ -24,22 +24,26 @@ LIBRARIES="libfmt-dev doctest-dev librapidcheck-dev libboost-dev libbenchmark-de
 missing_tools() {
   local pair
   for pair in $TOOLS; do have "${pair%%:*}" || printf '%s ' "${pair##*:}"; done
-  if have python3 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+  # For .deps/venv. A python3 yet to be installed comes without it.
+  if [ "${ISO_PYTHON:-on}" != off ] && ! python3 -c 'import venv, ensurepip' 2>/dev/null &&
+    ! python_tools_present; then
     printf 'python3-venv '
   fi
 }
 
 # The packages that CMake does not find; all of them while there is no compiler to ask with.
 missing_libraries() {
-  local build=$ISO_DEPS/probe/packages
-  if ! have g++ || ! have cmake || ! have ninja; then
+  local build=$ISO_DEPS/probe/packages generator=Ninja
+  have ninja || generator="Unix Makefiles"
+  if ! have g++ || ! have cmake || ! { have ninja || have make; }; then
     # shellcheck disable=SC2086
     printf '%s ' $LIBRARIES
     return
   fi
   rm -rf "$build"
   mkdir -p "$build"
-  if ! cmake -S "$ISO_TOP/scripts/probe" -B "$build" -G Ninja >"$build/log.txt" 2>&1; then
+  if ! cmake -S "$ISO_TOP/scripts/probe" -B "$build" -G "$generator" \
+    >"$build/log.txt" 2>&1; then
     fail "CMake could not look for packages (log: $build/log.txt)" \
       "Read the end of that file; it names the package that is half installed."
   fi
