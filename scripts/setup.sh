@@ -93,8 +93,10 @@ setup_packages() {
 # The machine's own python3 and PATH have what requirements.txt asks for.
 python_tools_present() {
   python3 -c 'import matplotlib, numpy, h5py' 2>/dev/null && have gersemi && have codespell &&
-    have clang-format && clang-format --version | grep -q ' 19\.'
+    is_version_19 clang-format && is_version_19 clang-tidy
 }
+
+is_version_19() { have "$1" && [[ "$("$1" --version)" == *" version 19."* ]]; }
 
 setup_python() {
   [ "${ISO_PYTHON:-on}" != off ] || return 0
