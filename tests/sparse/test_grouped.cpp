@@ -126,7 +126,8 @@ TEST_CASE("grouped: what a matrix costs, and the format that is chosen") {
   using iso::sparse::processor;
   auto const best = iso::sparse::choose_format(exec, a, processor::device);
   CHECK(best.rows == 8);
-  CHECK(best.offset_bits == 8);
+  CHECK(best.offset_bits == 16);
+  CHECK_FALSE(best.paired);
   // What a host's time follows is what it widens and adds, not bytes.
   auto const on_host = iso::sparse::choose_format(exec, a, processor::host);
   CHECK(on_host.rows == 8);
@@ -191,6 +192,7 @@ TEST_CASE("grouped: what a product in a format costs on a host and on a device")
   CHECK(product_cost(grouped, processor::host) == doctest::Approx((1.95 + 0.25) * 1.5));
   CHECK(product_cost(grouped, processor::wide_host) == doctest::Approx((0.6 + 0.25) * 1.5));
   grouped.offset_bits = 8;
+  CHECK(product_cost(grouped, processor::device) == doctest::Approx(4.4));
   CHECK(product_cost(grouped, processor::host) == doctest::Approx(1.4 * (1.95 + 0.25) * 1.5));
   CHECK(product_cost(grouped, processor::wide_host) == doctest::Approx(1.3 * (0.6 + 0.25) * 1.5));
 }

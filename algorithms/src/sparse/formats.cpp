@@ -111,8 +111,11 @@ double product_cost(format_report const& format, processor kind) {
   if (kind == processor::device) {
     constexpr double bytes_of_read = 6.3;
     constexpr double fewer_bytes = 0.9;
+    constexpr double jumps = 1.1;
     return std::max(format.bytes_per_entry, bytes_of_read * format.reads_per_entry) *
-           (narrow_csr ? fewer_bytes : 1.0);
+           (narrow_csr                ? fewer_bytes
+            : format.offset_bits == 8 ? jumps
+                                      : 1.0);
   }
   bool const wide = kind == processor::wide_host;
   double const reads_of_value = wide ? 0.6 : 1.95;

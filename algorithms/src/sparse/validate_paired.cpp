@@ -9,51 +9,59 @@ namespace {
 
 constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max();
 
-/// Groups of half_slots that have a column among the shared ones of their rows, and the first.
-struct twice_kernel {
-  using shared_slots = grouped_slots<8, std::uint16_t>;
+using shared_slots = grouped_slots<8, std::uint16_t>;
+
+/// Columns that a half has among the shared ones of its group.
+struct twice_finder {
   slot_places<half_slots> pairs;
   slot_places<shared_slots> shared;
-  std::int64_t* where;  ///< [groups] the column found twice, or -1
 
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  /// A column that half `index` mod 2 of group `index` / 2 has in both, or -1. Shared slots must
+  /// ascend. Not `exact`: places without entries count too, and nothing is read but columns.
+  template <bool Exact, class Group>
+  KOKKOS_FUNCTION std::int32_t find(Group const& group, std::int64_t index) const {
     half_slots const list = pairs.slots.of(index);
     std::int64_t const end = shared.slots.end(index / 2);
     std::int64_t at = shared.slots.begin(index / 2);
-    std::int64_t found = -1;
-    for (std::int64_t slot = list.begin(index); slot < list.end(index) && found < 0; ++slot) {
+    for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
       std::uint32_t const used = pairs.used_from(group, list, slot, 0);
       if (used == 0) {
         continue;
       }
-      typename Group::template per_lane<std::int64_t> columns;
+      typename Group::template per_lane<std::int32_t> columns;
       group.each([&](int lane) {
-        columns[lane] = (used >> lane & 1U) != 0 ? pairs.column(list, slot, lane) : beyond;
+        columns[lane] = (used >> lane & 1U) != 0 ? list.first(slot) + list.distance(slot, lane)
+                                                 : std::numeric_limits<std::int32_t>::max();
       });
-      std::int64_t const last = pairs.column(list, slot, 31 - Kokkos::countl_zero(used));
+      int const last_place = 31 - Kokkos::countl_zero(used);
+      std::int32_t const last = list.first(slot) + list.distance(slot, last_place);
       // A shared slot that reaches further is looked at once more for the next list of columns.
-      while (at < end && found < 0 && shared.slots.first(at) <= last) {
-        found = common(group, columns, at);
+      while (at < end && shared.slots.first(at) <= last) {
+        std::int32_t const found = common<Exact>(group, columns, at);
+        if (found >= 0) {
+          return found;
+        }
         if (at + 1 == end || shared.slots.first(at + 1) > last) {
           break;
         }
         ++at;
       }
     }
-    group.once([&] { where[index] = found; });
+    return -1;
   }
 
  private:
   /// A column of a shared slot that is one of `columns`, which ascend; or -1.
-  template <class Group>
-  KOKKOS_FUNCTION std::int64_t common(
-      Group const& group, typename Group::template per_lane<std::int64_t> const& columns,
+  template <bool Exact, class Group>
+  KOKKOS_FUNCTION std::int32_t common(
+      Group const& group, typename Group::template per_lane<std::int32_t> const& columns,
       std::int64_t slot) const {
-    std::uint32_t const used = shared.used_from(group, shared.slots, slot, 0);
-    typename Group::template per_lane<std::int64_t> mine;
+    std::uint32_t const used =
+        Exact ? shared.used_from(group, shared.slots, slot, 0) : ~std::uint32_t(0);
+    typename Group::template per_lane<std::int32_t> mine;
     typename Group::template per_lane<int> below(0);  // of `columns`, those known to lie below
-    group.each([&](int lane) { mine[lane] = shared.column(shared.slots, slot, lane); });
+    std::int32_t const first = shared.slots.first(slot);
+    group.each([&](int lane) { mine[lane] = first + shared.slots.distance(slot, lane); });
     for (int step = 16; step > 0; step /= 2) {
       typename Group::template per_lane<int> probe;
       group.each([&](int lane) { probe[lane] = below[lane] + step - 1; });
@@ -65,7 +73,92 @@ struct twice_kernel {
     group.each(
         [&](int lane) { same[lane] = (used >> lane & 1U) != 0 && there[lane] == mine[lane]; });
     std::uint32_t const twice = group.mask(same);
-    return twice == 0 ? -1 : shared.column(shared.slots, slot, Kokkos::countr_zero(twice));
+    return twice == 0 ? -1 : first + shared.slots.distance(slot, Kokkos::countr_zero(twice));
+  }
+};
+
+struct twice_kernel {
+  twice_finder finder;
+  std::int32_t* where;  ///< [halves] the column found twice, or -1
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int32_t const found = finder.find<true>(group, index);
+    group.once([&] { where[index] = found; });
+  }
+};
+
+/// Whether a group's pairs and scales have anything to report, and how many entries; of slot
+/// offsets nothing is trusted yet.
+struct pairs_kernel {
+  twice_finder finder;
+  std::int64_t groups;
+  std::int64_t slots;
+  double const* scales;
+  std::int64_t num_scales;
+  std::int64_t* seen;  ///< [groups] the entries; -1: something to report
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const first = finder.pairs.slots.slot_offsets[index];
+    std::int64_t const end = finder.pairs.slots.slot_offsets[index + 1];
+    bool odd = first < 0 || end < first || end > slots || (index == 0 && first != 0) ||
+               (index + 1 == groups && end != slots);
+    if (num_scales > 0) {
+      typename Group::template per_lane<bool> bad;
+      group.each([&](int lane) {
+        std::int64_t const row = 8 * index + lane;
+        bad[lane] = lane < 8 && row < num_scales && !good_scale(scales, row);
+      });
+      odd = group.any(bad) || odd;
+    }
+    std::int64_t entries = 0;
+    for (int half = 0; half < 2 && !odd && first < end; ++half) {
+      std::int64_t const of_half = entries_of(group, 2 * index + half);
+      odd = of_half < 0;
+      entries += of_half;
+    }
+    group.once([&] { seen[index] = odd ? -1 : entries; });
+  }
+
+ private:
+  /// Of a half; -1: something to report.
+  template <class Group>
+  KOKKOS_FUNCTION std::int64_t entries_of(Group const& group, std::int64_t index) const {
+    auto const& pairs = finder.pairs;
+    half_slots const list = pairs.slots.of(index);
+    int const rows = pairs.rows_of(index);
+    std::int64_t last = -1;
+    typename Group::template per_lane<std::int32_t> number(0);
+    typename Group::template per_lane<std::uint32_t> seen(0U);
+    for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
+      typename Group::template per_lane<std::uint32_t> flags;
+      pairs.look(group, list, slot, rows, last, flags);
+      pairs.count(group, list, slot, number, flags);
+      group.each([&](int lane) { seen[lane] |= flags[lane]; });
+    }
+    std::int64_t const here = group.sum(number);
+    typename Group::template per_lane<bool> has;
+    group.each([&](int lane) { has[lane] = seen[lane] != 0; });
+    return group.any(has) || finder.find<false>(group, index) >= 0 ? -1 : here;
+  }
+};
+
+/// The groups' entries, and how many groups have something to report.
+struct pairs_seen {
+  std::int64_t entries = 0;
+  std::int64_t remarkable = 0;
+  KOKKOS_FUNCTION pairs_seen& operator+=(pairs_seen const& o) {
+    entries += o.entries;
+    remarkable += o.remarkable;
+    return *this;
+  }
+};
+
+struct pairs_seen_kernel {
+  std::int64_t const* seen;
+  KOKKOS_FUNCTION void operator()(std::int64_t group, pairs_seen& all) const {
+    all += seen[group] < 0 ? pairs_seen{0, 1} : pairs_seen{seen[group], 0};
   }
 };
 
@@ -80,7 +173,7 @@ struct twice {
 };
 
 struct twice_counter {
-  std::int64_t const* where;
+  std::int32_t const* where;
   KOKKOS_FUNCTION void operator()(std::int64_t group, twice& t) const {
     if (where[group] >= 0) {
       t += twice{1, group};
@@ -89,14 +182,14 @@ struct twice_counter {
 };
 
 template <class Exec>
-void inspect_twice(Exec const& exec, twice_kernel kernel, std::int64_t groups,
+void inspect_twice(Exec const& exec, twice_finder const& finder, std::int64_t groups,
                    grouped_report& report) {
-  using list = Kokkos::View<std::int64_t*, typename Exec::memory_space>;
+  using list = Kokkos::View<std::int32_t*, typename Exec::memory_space>;
   auto const where = allocate<list>("iso::sparse::validate: columns found twice", {groups}, exec,
                                     Kokkos::WithoutInitializing);
-  kernel.where = where.data();
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
-      "iso::sparse::validate: columns found twice", exec, groups, kernel);
+      "iso::sparse::validate: columns found twice", exec, groups,
+      twice_kernel{finder, where.data()});
   twice found;
   Kokkos::parallel_reduce("iso::sparse::validate: columns found twice, totals",
                           range<Exec>(exec, 0, groups), twice_counter{where.data()}, found);
@@ -112,7 +205,32 @@ void inspect_twice(Exec const& exec, twice_kernel kernel, std::int64_t groups,
   }
 }
 
+twice_finder finder_of(paired_arrays const& a, grouped_shape const& shape, std::uint16_t infinite) {
+  auto const& s = a.shared;
+  return {
+      {shape.num_rows, shape.num_cols, {a.slot_offsets, a.bases, a.offsets, a.values}, infinite},
+      {shape.num_rows, shape.num_cols, shared_slots{s.slot_offsets, s.bases, s.offsets, s.values},
+       infinite}};
+}
+
 }  // namespace
+
+template <execution_space Exec>
+bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite) {
+  std::int64_t const groups = shape.num_groups();
+  auto const seen = allocate<Kokkos::View<std::int64_t*, typename Exec::memory_space>>(
+      "iso::sparse::validate: pairs", {groups}, exec, Kokkos::WithoutInitializing);
+  backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
+      "iso::sparse::validate: pairs", exec, groups,
+      pairs_kernel{finder_of(a, shape, infinite), groups, shape.slots, row_scales, shape.scales,
+                   seen.data()});
+  pairs_seen all;
+  Kokkos::parallel_reduce("iso::sparse::validate: pairs at a glance", range<Exec>(exec, 0, groups),
+                          pairs_seen_kernel{seen.data()}, all);
+  exec.fence("iso::sparse::validate: the sums are here");
+  return all.remarkable == 0 && all.entries == shape.entries;
+}
 
 template <execution_space Exec>
 void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
@@ -122,19 +240,11 @@ void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_s
   if (!inspect_slot_offsets(exec, a.slot_offsets, shape, report)) {
     return;
   }
+  auto const finder = finder_of(a, shape, infinite);
   std::int64_t const halves = 2 * shape.num_groups();
-  slot_places<half_slots> const pairs{
-      shape.num_rows, shape.num_cols, {a.slot_offsets, a.bases, a.offsets, a.values}, infinite};
-  inspect_places(exec, pairs, halves, values, report);
+  inspect_places(exec, finder.pairs, halves, values, report);
   if (report.sound()) {
-    using shared_slots = twice_kernel::shared_slots;
-    auto const& s = a.shared;
-    inspect_twice(exec,
-                  {pairs,
-                   {shape.num_rows, shape.num_cols,
-                    shared_slots{s.slot_offsets, s.bases, s.offsets, s.values}, infinite},
-                   nullptr},
-                  halves, report);
+    inspect_twice(exec, finder, halves, report);
   }
   if (!report.sound() && report.group >= 0) {
     report.half = int(report.group % 2);
@@ -144,6 +254,8 @@ void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_s
 }
 
 #define ISO_INSTANTIATE(Exec)                                                                    \
+  template bool survey_pairs<Exec>(Exec const&, paired_arrays const&, double const*,             \
+                                   grouped_shape const&, std::uint16_t);                         \
   template void inspect_pairs<Exec>(Exec const&, paired_arrays const&, double const*,            \
                                     grouped_shape const&, std::uint16_t, csr_demands::of_values, \
                                     grouped_report&);

@@ -53,7 +53,8 @@ processor processor_of();
 ///
 /// 6.3 bytes take as long as one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 %
 /// of the read ceiling with 16-bit columns); csr_view with 16-bit columns takes 0.9 of that, since
-/// fewer bytes come with the reads (0.88 to 0.94 on prostate and TG119 protons). On a host
+/// fewer bytes come with the reads (0.88 to 0.94 on prostate and TG119 protons), and offsets of 8
+/// bits 1.1 times it, since jumps cost what their bytes save. On a host
 ///
 ///     (1 + 1.95 rows) reads_per_entry,
 ///

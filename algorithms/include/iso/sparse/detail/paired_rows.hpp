@@ -77,11 +77,11 @@ struct paired_rows {
       add(lane, upper, at.upper, std::integral_constant<int, 0>());
       add(lane, lower, at.lower, std::integral_constant<int, 4>());
     };
-    // Two columns a place: twice the values of x wait in registers, too many where vectors are
-    // several.
-    constexpr bool several = sizeof(decltype(fetch(0))) > sizeof(double);
-    each_turn<(several && Ahead > 2 ? 2 : Ahead)>(group, piece.pairs.count, columns_at, entry_at,
-                                                  fetch_both, add_both);
+    // Two columns a place: twice the values of x wait in registers, of several vectors too many.
+    constexpr int numbers = sizeof(decltype(fetch(0))) / sizeof(double);
+    constexpr int most = numbers < 2 ? Ahead : (numbers == 2 ? 3 : 2);
+    each_turn<(Ahead < most ? Ahead : most)>(group, piece.pairs.count, columns_at, entry_at,
+                                             fetch_both, add_both);
   }
 
  private:

@@ -44,7 +44,11 @@ template <execution_space Exec, class Offset>
 void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
                     grouped_shape const& shape, std::uint16_t infinite,
                     csr_demands::of_values values, grouped_report& report);
-/// The same of the pairs of a paired matrix whose shared part is sound; `shape` is of the pairs.
+/// The same two of the pairs of a paired matrix whose shared part is sound; `shape` is of the
+/// pairs.
+template <execution_space Exec>
+bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite);
 template <execution_space Exec>
 void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
                    grouped_shape const& shape, std::uint16_t infinite,
@@ -130,8 +134,12 @@ grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memo
   std::int64_t const shared_not_finite = report.not_finite;
   auto const shape = detail::shape_of(a, 8, a.entries - shared_entries);
   report.entries = shape.entries;
-  detail::inspect_pairs(exec, detail::arrays_of(a), detail::data_or_null(a.row_scales), shape,
-                        detail::infinite_bits<Value>(), values, report);
+  auto const arrays = detail::arrays_of(a);
+  auto const* const scales = detail::data_or_null(a.row_scales);
+  std::uint16_t const infinite = detail::infinite_bits<Value>();
+  if (!detail::survey_pairs(exec, arrays, scales, shape, infinite)) {
+    detail::inspect_pairs(exec, arrays, scales, shape, infinite, values, report);
+  }
   report.entries += shared_entries;
   report.not_finite += shared_not_finite;
   if (report.found == fault::entries_disagree) {
