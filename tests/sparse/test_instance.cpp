@@ -100,10 +100,12 @@ TEST_CASE("spmv launches on its instance, does not fence and does not allocate")
     for (auto const& exec : {exec_space(), new_instance<exec_space>()}) {
       auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 200, 1));
       auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, a);
+      auto const p = iso::sparse::make_paired(exec, a);
       for (std::int64_t const k : {1, 3}) {
         for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
           check_product(exec, a, k, sum);
           check_product(exec, g, k, sum);
+          check_product(exec, p, k, sum);
         }
       }
     }
@@ -119,6 +121,7 @@ TEST_CASE("builders fence no more than their instance") {
     auto const found = watch([&] {
       CHECK(iso::sparse::validate(exec, a).sound());
       iso::sparse::make_plan(exec, iso::sparse::make_grouped<4, std::uint8_t>(exec, a));
+      iso::sparse::make_plan(exec, iso::sparse::make_paired(exec, a));
     });
     for (auto const device : found.launches) {
       CHECK(device == tools::device_id(exec));

@@ -250,6 +250,15 @@ TEST_CASE("paired: conversion and products refuse, with numbers") {
   CHECK_THROWS_AS(iso::sparse::spmv(exec, 1.0, p, x, 0.0, y, plan, scratch), iso::invalid_argument);
   CHECK_THROWS_AS(iso::sparse::spmv(exec, 1.0, grouped, x, 0.0, y, right, scratch),
                   iso::invalid_argument);
+  // As many entries and slots, but of the other kind.
+  auto const both =
+      make_paired(exec, csr<iso::half, std::int32_t>(exec, {2, {{{0, 1}}, {}, {}, {}, {{0, 1}}}}));
+  auto const upper =
+      make_paired(exec, csr<iso::half, std::int32_t>(exec, {2, {{{0, 1}}, {{0, 1}}, {}, {}, {}}}));
+  CHECK_THROWS_AS(
+      iso::sparse::spmv(exec, 1.0, upper, on(exec, some_vector(2)), 0.0, on(exec, some_vector(5)),
+                        iso::sparse::make_plan(exec, both), scratch),
+      iso::invalid_argument);
   auto wrong = p;
   wrong.shared.num_cols = 7;
   CHECK_THROWS_WITH_AS(

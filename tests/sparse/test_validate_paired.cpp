@@ -120,9 +120,9 @@ TEST_CASE("validate, paired: lengths and what the parts say of each other") {
   check(fault::shared_disagrees,
         "10 rows, columns, entries or row scales of the shared part (the whole asks for 0)",
         [](auto& m) { m.shared_scales = std::vector<double>(10, 1.0); });
-  check(fault::row_offsets_length, "2 slot offsets (3 are needed, one more than groups)",
+  check(fault::row_offsets_length, "pairs: 2 slot offsets (3 are needed, one more than groups)",
         [](auto& m) { m.offsets.pop_back(); });
-  check(fault::lengths_disagree, "511 offsets or values (512 are needed by the slots)",
+  check(fault::lengths_disagree, "pairs: 511 offsets or values (512 are needed by the slots)",
         [](auto& m) { m.values.pop_back(); });
   check(fault::row_scales_length, "3 row scales (10 are needed, or none)",
         [](auto& m) { m.scales = {1, 1, 1}; });
@@ -136,15 +136,47 @@ TEST_CASE("validate, paired: lengths and what the parts say of each other") {
 }
 
 TEST_CASE("validate, paired: the shared part is looked at too") {
+  check(fault::last_row_offset, "shared part: slot offsets end at 0 (there are 1 slots)",
+        [](auto& m) { m.shared_offsets = {0, 0, 0}; });
+  check(fault::entries_disagree, "shared part: the matrix says 3 entries (its values hold 4)",
+        [](auto& m) { m.shared_entries = 3; });
   check(fault::column_beyond,
-        "place 1 of slot 0 of group 0 lies in column 50 (there are 50); 1 "
+        "shared part: place 1 of slot 0 of group 0 lies in column 50 (there are 50); 1 "
         "groups have such",
         [](auto& m) { m.shared_columns[1] = 48; });
 }
 
 TEST_CASE("validate, paired: columns and places of pairs") {
-  check(fault::last_row_offset, "slot offsets end at 1 (there are 2 slots)",
+  check(fault::falling_row_offset,
+        "pairs: slot offset 2 is 0 (the one before it is 1, they must not fall); 1 are wrong",
+        [](auto& m) { m.offsets[2] = 0; });
+  check(fault::last_row_offset, "pairs: slot offsets end at 1 (there are 2 slots)",
         [](auto& m) { m.offsets[2] = 1; });
+  check(fault::first_row_offset, "pairs: slot offsets start at 1 (must start at 0)",
+        [](auto& m) { m.offsets[0] = 1; });
+  check(fault::negative_row_offset,
+        "pairs: slot offset 1 is -4000000000 (must not be negative); 1 are wrong",
+        [](auto& m) { m.offsets[1] = -4000000000; });
+  check(fault::row_offset_beyond,
+        "pairs: slot offset 1 is 4000000000 (there are 2 slots); 2 are wrong",
+        [](auto& m) { m.offsets[1] = 4000000000; });
+  // Without rows there are no groups to look at, but an offset.
+  auto const no_rows = [](auto& m) {
+    m.rows = m.shared_rows = m.entries = m.shared_entries = 0;
+    m.shared_offsets = {0};
+    m.shared_bases.clear();
+    m.shared_columns.clear();
+    m.shared_values.clear();
+    m.offsets = {0};
+    m.bases.clear();
+    m.columns.clear();
+    m.values.clear();
+  };
+  check(fault::none, "", no_rows);
+  check(fault::first_row_offset, "pairs: slot offsets start at 7 (must start at 0)", [&](auto& m) {
+    no_rows(m);
+    m.offsets = {7};
+  });
   check(fault::column_beyond,
         "place 1 of the upper half of slot 0 of pairs of group 0 lies in column 101 (there are "
         "50); 1 groups have such",
@@ -204,8 +236,7 @@ TEST_CASE("validate, paired: a column both shared and in a half") {
   check(fault::column_in_both,
         "group 0 has column 2 among the shared ones and in its lower half; 1 halves have such",
         [](auto& m) { m.bases[0].lower = 2; });
-  // In long lists, each one in turn.
-  Kokkos::Serial const exec;
+  // In long lists, each one in turn, and some of them on every backend.
   lists both{4000, std::vector<std::vector<item>>(8)};
   for (std::int32_t c = 0; c < 4000; c += 2) {
     both.rows[0].push_back({c, 1});
@@ -214,15 +245,26 @@ TEST_CASE("validate, paired: a column both shared and in a half") {
   for (std::int32_t c = 1; c < 4000; c += 6) {
     both.rows[5].push_back({c, 1});
   }
-  auto const sound = iso::sparse::make_paired(exec, csr<iso::half, std::int32_t>(exec, both));
-  CHECK(iso::sparse::validate(exec, sound).sound());
-  for (std::int64_t place = 0; place < 667; ++place) {
-    auto const was = sound.offsets(place).lower;
-    sound.offsets(place).lower = std::uint16_t(was + 1);  // an even column: a shared one
-    auto const report = iso::sparse::validate(exec, sound);
-    bool const is_shared = sound.bases(place / 32).lower + was + 1 < 4000;
-    CHECK((report.found == fault::column_in_both) == is_shared);
-    CHECK((!is_shared || report.value == sound.bases(place / 32).lower + was + 1));
-    sound.offsets(place).lower = was;
-  }
+  auto const check_each = [&](auto const& exec, std::int64_t step) {
+    auto const sound = iso::sparse::make_paired(exec, csr<iso::half, std::int32_t>(exec, both));
+    CHECK(iso::sparse::validate(exec, sound).sound());
+    auto const offsets = to_vector(sound.offsets);
+    auto const bases = to_vector(sound.bases);
+    for (std::int64_t place = 0; place < 667; place += step) {
+      auto spoilt = sound;
+      auto columns = offsets;
+      auto& lower = columns[std::size_t(place)].lower;
+      lower = std::uint16_t(lower + 1);  // an even column: a shared one
+      spoilt.offsets = on(exec, columns);
+      std::int64_t const column = bases[std::size_t(place / 32)].lower + lower;
+      auto const report = iso::sparse::validate(exec, spoilt);
+      REQUIRE((report.found == fault::column_in_both) == (column < 4000));
+      REQUIRE((column >= 4000 || report.value == column));
+    }
+  };
+  check_each(Kokkos::Serial(), 1);
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    check_each(typename decltype(tag)::execution_space(), 37);
+  });
 }

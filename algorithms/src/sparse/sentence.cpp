@@ -162,7 +162,17 @@ std::string sentence(csr_report const& r) {
   }
 }
 
-std::string sentence(grouped_report const& r) {
+namespace {
+
+/// Which part of a paired_view a sentence is of, where the words that follow do not say.
+std::string_view part_of(grouped_report const& r) {
+  bool const of_whole = r.found == fault::negative_extent || r.found == fault::extent_too_large ||
+                        r.found == fault::row_scale || r.found == fault::row_scales_length ||
+                        r.found == fault::entries_disagree || r.found == fault::column_in_both;
+  return r.in_shared ? "shared part: " : (r.in_pairs && r.slot < 0 && !of_whole ? "pairs: " : "");
+}
+
+std::string sentence_of(grouped_report const& r) {
   std::string const list =
       r.in_pairs ? message("the {} half of ", {r.half == 0 ? "upper" : "lower"}) : std::string();
   std::string const here = message("place {} of {}slot {}{} of group {}",
@@ -210,6 +220,12 @@ std::string sentence(grouped_report const& r) {
     default:
       return shared(r, {r.group, r.bad_slot_offsets, r.bad_row_scales}, of_groups);
   }
+}
+
+}  // namespace
+
+std::string sentence(grouped_report const& r) {
+  return r.sound() ? std::string() : std::string(part_of(r)) + sentence_of(r);
 }
 
 }  // namespace iso::sparse

@@ -92,7 +92,6 @@ struct twice_kernel {
 /// offsets nothing is trusted yet.
 struct pairs_kernel {
   twice_finder finder;
-  std::int64_t groups;
   std::int64_t slots;
   double const* scales;
   std::int64_t num_scales;
@@ -102,8 +101,7 @@ struct pairs_kernel {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const first = finder.pairs.slots.slot_offsets[index];
     std::int64_t const end = finder.pairs.slots.slot_offsets[index + 1];
-    bool odd = first < 0 || end < first || end > slots || (index == 0 && first != 0) ||
-               (index + 1 == groups && end != slots);
+    bool odd = first < 0 || end < first || end > slots;
     if (num_scales > 0) {
       typename Group::template per_lane<bool> bad;
       group.each([&](int lane) {
@@ -129,18 +127,19 @@ struct pairs_kernel {
     half_slots const list = pairs.slots.of(index);
     int const rows = pairs.rows_of(index);
     std::int64_t last = -1;
-    typename Group::template per_lane<std::int32_t> number(0);
-    typename Group::template per_lane<std::uint32_t> seen(0U);
+    std::int64_t entries = 0;
+    typename Group::template per_lane<std::uint32_t> flagged(0U);
     for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
+      typename Group::template per_lane<std::int32_t> number(0);
       typename Group::template per_lane<std::uint32_t> flags;
       pairs.look(group, list, slot, rows, last, flags);
       pairs.count(group, list, slot, number, flags);
-      group.each([&](int lane) { seen[lane] |= flags[lane]; });
+      group.each([&](int lane) { flagged[lane] |= flags[lane]; });
+      entries += group.sum(number);
     }
-    std::int64_t const here = group.sum(number);
     typename Group::template per_lane<bool> has;
-    group.each([&](int lane) { has[lane] = seen[lane] != 0; });
-    return group.any(has) || finder.find<false>(group, index) >= 0 ? -1 : here;
+    group.each([&](int lane) { has[lane] = flagged[lane] != 0; });
+    return group.any(has) || finder.find<false>(group, index) >= 0 ? -1 : entries;
   }
 };
 
@@ -155,10 +154,17 @@ struct pairs_seen {
   }
 };
 
+/// Slot offset i, and group i.
 struct pairs_seen_kernel {
+  offsets_kernel of_offsets;
   std::int64_t const* seen;
-  KOKKOS_FUNCTION void operator()(std::int64_t group, pairs_seen& all) const {
-    all += seen[group] < 0 ? pairs_seen{0, 1} : pairs_seen{seen[group], 0};
+  KOKKOS_FUNCTION void operator()(std::int64_t i, pairs_seen& all) const {
+    if (of_offsets.wrong_with(i) != fault::none) {
+      all += pairs_seen{0, 1};
+    }
+    if (i < of_offsets.rows) {
+      all += seen[i] < 0 ? pairs_seen{0, 1} : pairs_seen{seen[i], 0};
+    }
   }
 };
 
@@ -198,10 +204,12 @@ void inspect_twice(Exec const& exec, twice_finder const& finder, std::int64_t gr
     report.found = fault::column_in_both;
     report.group = found.first;
     report.doubled = found.groups;
+    std::int32_t column = 0;
     Kokkos::deep_copy(
-        exec, Kokkos::View<std::int64_t, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(&report.value),
+        exec, Kokkos::View<std::int32_t, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(&column),
         Kokkos::subview(where, found.first));
     exec.fence("iso::sparse::validate: the column is here");
+    report.value = column;
   }
 }
 
@@ -223,11 +231,12 @@ bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_sc
       "iso::sparse::validate: pairs", {groups}, exec, Kokkos::WithoutInitializing);
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
       "iso::sparse::validate: pairs", exec, groups,
-      pairs_kernel{finder_of(a, shape, infinite), groups, shape.slots, row_scales, shape.scales,
+      pairs_kernel{finder_of(a, shape, infinite), shape.slots, row_scales, shape.scales,
                    seen.data()});
   pairs_seen all;
-  Kokkos::parallel_reduce("iso::sparse::validate: pairs at a glance", range<Exec>(exec, 0, groups),
-                          pairs_seen_kernel{seen.data()}, all);
+  Kokkos::parallel_reduce(
+      "iso::sparse::validate: pairs at a glance", range<Exec>(exec, 0, groups + 1),
+      pairs_seen_kernel{{{}, a.slot_offsets, groups, shape.slots}, seen.data()}, all);
   exec.fence("iso::sparse::validate: the sums are here");
   return all.remarkable == 0 && all.entries == shape.entries;
 }

@@ -151,9 +151,10 @@ void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_fa
                       bool float_vectors, std::int64_t scratch, std::int64_t needed) {
   validate_vectors(matrix.rows, num_cols, x, y);
   ISO_VALIDATE(plan.entries == matrix.entries && plan.places == matrix.places &&
-                   plan.rows_a_group == matrix.rows_a_group && plan.groups == matrix.groups &&
-                   plan.rows == matrix.rows && plan.num_parts >= 2 * plan.num_long &&
-                   plan.num_working >= plan.num_parts && plan.pieces >= plan.num_working &&
+                   plan.pairs == matrix.pairs && plan.rows_a_group == matrix.rows_a_group &&
+                   plan.groups == matrix.groups && plan.rows == matrix.rows &&
+                   plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
+                   plan.pieces >= plan.num_working &&
                    plan.pieces == matrix.groups - plan.num_long + plan.num_parts,
                "iso::sparse::spmv: a plan of {} entries in {} rows, {} a group, for a matrix of {} "
                "in {}, {} "

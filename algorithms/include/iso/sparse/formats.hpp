@@ -63,7 +63,7 @@ processor processor_of();
 /// vectors more than their bytes save. On a wide host 0.6 for 1.95, 1.3 for 1.4, and csr_view's
 /// columns of 16 bits gain nothing that can be relied upon. (One thread, perf/sparse/choice.py: the
 /// upper edge of what was measured, so that no format is taken for what it does not gain.)
-/// Determinism: backend_to_backend.
+/// On hosts it does not know the paired format. Determinism: backend_to_backend.
 double product_cost(format_report const& format, processor kind);
 
 /// The format that a product should be fastest in on this kind of processor: of csr_view and, for

@@ -33,6 +33,7 @@ struct spmv_plan {
   Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
   std::int64_t num_entries = 0;  ///< of the matrix
   std::int64_t num_places = 0;   ///< entries of a csr_view, else slots
+  std::int64_t num_pairs = 0;    ///< of the slots, those of pairs of a paired_view
   int rows_a_group = 1;          ///< R of a grouped_view, 8 of a paired_view, 1 of a csr_view
   std::int64_t num_groups = 0;   ///< rows of a csr_view, else groups of rows
   std::int64_t num_long = 0;     ///< groups that have several parts

@@ -14,8 +14,9 @@ namespace iso::sparse {
 inline constexpr std::int32_t part_turns = 64;
 
 /// What a lane group adds up at once: successive entries of a row of a csr_view, or successive
-/// slots of a group of rows of a grouped_view. Sixteen bytes, one read: what a kernel must look up
-/// before it can ask for its first entry, it waits for.
+/// slots of a group of rows of a grouped_view (of a paired_view two such, shared slots and pairs).
+/// Sixteen bytes, one read: what a kernel must look up before it can ask for its first entry, it
+/// waits for.
 struct alignas(16) row_piece {
   std::int64_t first;  ///< entry, or slot
   std::int32_t count;  ///< of entries, or slots

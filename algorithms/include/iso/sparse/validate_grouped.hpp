@@ -19,7 +19,8 @@ struct grouped_report {
   std::int64_t group = -1;  ///< where it was found first, or the slot offset's index, or the row
   std::int64_t slot = -1;   ///< of that group, or -1
   int place = -1;           ///< in that slot, or -1
-  bool in_pairs = false;    ///< the pairs of a paired_view are meant, and by groups their halves
+  bool in_shared = false;   ///< the shared part of a paired_view is meant
+  bool in_pairs = false;    ///< its pairs are meant, and by groups their halves
   int half = -1;            ///< of the group, or -1
   std::int64_t value = 0;   ///< what was found: the offset, column, length, number or extent
   std::int64_t limit = 0;   ///< what it should be, or stay below
@@ -51,8 +52,8 @@ grouped_report validate(Exec const& exec,
                         csr_demands::of_values values = csr_demands::of_values::any);
 
 /// The same of a paired_view: first of its shared part, then of its pairs and whether a column is
-/// in both. Takes one to two products of a csr_view; where something is to be counted, several
-/// times that and 40 bytes a group of rows. Determinism: backend_to_backend.
+/// in both. Takes one to two products of a csr_view and 8 bytes a group of rows; where something is
+/// to be counted, several times that and 32. Determinism: backend_to_backend.
 ///
 /// \param[in] values  finite: infinities and NaN are faults too
 /// \throws iso::out_of_memory

@@ -24,6 +24,9 @@ matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
   matrix_format best = grouped_formats[0];
   double least = 0;
   for (auto const& format : grouped_formats) {
+    if (format.paired && !backend::is_device<Exec>) {
+      continue;  // nothing for hosts, and product_cost does not know it there
+    }
     double const cost =
         sparse::product_cost(measured(exec, a, format), sparse::processor_of<Exec>());
     if (format == grouped_formats[0] || cost < least) {

@@ -109,6 +109,16 @@ std::int64_t num_places(paired_view<Value, Space> const& a) {
   return num_places(a.shared) + a.num_pair_slots();
 }
 
+/// Of these, slots of pairs.
+template <class Matrix>
+std::int64_t num_pairs(Matrix const& a) {
+  if constexpr (requires { a.num_pair_slots(); }) {
+    return a.num_pair_slots();
+  } else {
+    return 0;
+  }
+}
+
 /// Throws unless the part with shared columns belongs to the matrix.
 void validate_shared(char const* function, std::int64_t num_rows, std::int64_t num_cols,
                      std::int64_t entries, std::int64_t shared_rows, std::int64_t shared_cols,

@@ -73,6 +73,7 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   plan.rows = whole;
   plan.num_entries = a.num_entries();
   plan.num_places = detail::num_places(a);
+  plan.num_pairs = detail::num_pairs(a);
   plan.rows_a_group = rows.rows;
   plan.num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
   std::int64_t const padded = detail::padded_rows(a.num_rows);

@@ -72,10 +72,11 @@ vector_facts facts_of(View const& v) {
   }
 }
 
-/// The lengths of a plan, to be checked without its memory; of a matrix the first five.
+/// The lengths of a plan, to be checked without its memory; of a matrix the first six.
 struct plan_facts {
   std::int64_t entries;
   std::int64_t places;
+  std::int64_t pairs;
   int rows_a_group;
   std::int64_t rows;
   std::int64_t groups;
@@ -155,6 +156,7 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   detail::plan_facts facts{};
   facts.entries = plan.num_entries;
   facts.places = plan.num_places;
+  facts.pairs = plan.num_pairs;
   facts.rows_a_group = plan.rows_a_group;
   facts.rows = std::int64_t(plan.rows.entries.extent(0));
   facts.groups = plan.num_groups;
@@ -166,6 +168,7 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   detail::plan_facts matrix{};
   matrix.entries = a.num_entries();
   matrix.places = detail::num_places(a);
+  matrix.pairs = detail::num_pairs(a);
   matrix.rows_a_group = rows.rows;
   matrix.rows = a.num_rows;
   matrix.groups = num_groups;

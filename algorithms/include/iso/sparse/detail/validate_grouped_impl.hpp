@@ -105,8 +105,9 @@ grouped_report validate(Exec const& exec,
 template <execution_space Exec, class Value>
 grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memory_space> const& a,
                         csr_demands::of_values values) {
-  auto const whole = detail::lengths_report(detail::shape_of(a, 8, a.entries));
+  auto whole = detail::lengths_report(detail::shape_of(a, 8, a.entries));
   if (!whole.sound()) {
+    whole.in_pairs = true;
     return whole;
   }
   auto const& s = a.shared;
@@ -128,6 +129,7 @@ grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memo
   }
   report = validate(exec, s, values);
   if (!report.sound()) {
+    report.in_shared = true;
     return report;
   }
   std::int64_t const shared_entries = report.entries;
