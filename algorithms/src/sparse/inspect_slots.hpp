@@ -163,31 +163,19 @@ struct slot_places {
       });
     }
   }
-};
-
-template <class Slots>
-struct inspect_kernel {
-  slot_places<Slots> a;
-  group_facts* facts;
-
+  /// Of all slots of a group.
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const first = a.slots.begin(index);
-    std::int64_t const end = a.slots.end(index);
-    if (first == end) {
-      group.once([&] { facts[index] = {0, 0}; });
-      return;
-    }
-    Slots const list = a.slots.of(index);
-    int const rows = a.rows_of(index);
+  KOKKOS_FUNCTION group_facts facts_of(Group const& group, std::int64_t index) const {
+    Slots const list = slots.of(index);
+    int const rows = rows_of(index);
     std::int64_t last = -1;
     std::int64_t entries = 0;
     typename Group::template per_lane<std::uint32_t> seen(0U);
-    for (std::int64_t slot = first; slot < end; ++slot) {
+    for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
       typename Group::template per_lane<std::int32_t> number(0);
       typename Group::template per_lane<std::uint32_t> flags;
-      a.look(group, list, slot, rows, last, flags);
-      a.count(group, list, slot, number, flags);
+      look(group, list, slot, rows, last, flags);
+      count(group, list, slot, number, flags);
       group.each([&](int lane) { seen[lane] |= flags[lane]; });
       entries += group.sum(number);
     }
@@ -199,7 +187,19 @@ struct inspect_kernel {
       group.each([&](int lane) { this_one[lane] = (seen[lane] >> flag & 1U) != 0; });
       any |= group.any(this_one) ? 1U << flag : 0U;
     }
-    group.once([&] { facts[index] = {entries, any}; });
+    return {entries, any};
+  }
+};
+
+template <class Slots>
+struct inspect_kernel {
+  slot_places<Slots> a;
+  group_facts* facts;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group_facts const found = a.facts_of(group, index);
+    group.once([&] { facts[index] = found; });
   }
 };
 

@@ -123,23 +123,8 @@ struct pairs_kernel {
   /// Of a half; -1: something to report.
   template <class Group>
   KOKKOS_FUNCTION std::int64_t entries_of(Group const& group, std::int64_t index) const {
-    auto const& pairs = finder.pairs;
-    half_slots const list = pairs.slots.of(index);
-    int const rows = pairs.rows_of(index);
-    std::int64_t last = -1;
-    std::int64_t entries = 0;
-    typename Group::template per_lane<std::uint32_t> flagged(0U);
-    for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
-      typename Group::template per_lane<std::int32_t> number(0);
-      typename Group::template per_lane<std::uint32_t> flags;
-      pairs.look(group, list, slot, rows, last, flags);
-      pairs.count(group, list, slot, number, flags);
-      group.each([&](int lane) { flagged[lane] |= flags[lane]; });
-      entries += group.sum(number);
-    }
-    typename Group::template per_lane<bool> has;
-    group.each([&](int lane) { has[lane] = flagged[lane] != 0; });
-    return group.any(has) || finder.find<false>(group, index) >= 0 ? -1 : entries;
+    group_facts const found = finder.pairs.facts_of(group, index);
+    return found.flags != 0 || finder.find<false>(group, index) >= 0 ? -1 : found.entries;
   }
 };
 
