@@ -206,4 +206,23 @@ std::vector<T> product(Exec const& exec, Matrix const& a, std::vector<T> const& 
   return product(exec, a, x, std::vector<T>(std::size_t(a.num_rows * h.vectors), T(nan_value)), h);
 }
 
+/// How ordered products of several copies of x differ from `y`, that of x alone; empty: not at all.
+template <class Exec, class Matrix>
+std::string of_copies(Exec const& exec, Matrix const& a, std::vector<double> const& x,
+                      std::vector<double> const& y) {
+  auto const copies = [](std::vector<double> const& one, std::int64_t k) {
+    std::vector<double> all(one.size() * std::size_t(k));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = one[i / std::size_t(k)];
+    }
+    return all;
+  };
+  std::string found;
+  for (std::int64_t const k : {2, 3, 4, 6}) {
+    how const h{.sum = sum_order::ordered, .vectors = k};
+    found += difference(copies(y, k), product(exec, a, copies(x, k), h));
+  }
+  return found;
+}
+
 }  // namespace sparse_support

@@ -7,8 +7,6 @@
 namespace iso::sparse::detail {
 namespace {
 
-constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max();
-
 using shared_slots = grouped_slots<8, std::uint16_t>;
 
 /// Columns that a half has among the shared ones of its group.
@@ -155,7 +153,7 @@ struct pairs_seen_kernel {
 
 struct twice {
   std::int64_t groups = 0;
-  std::int64_t first = beyond;
+  std::int64_t first = no_row;
   KOKKOS_FUNCTION twice& operator+=(twice const& o) {
     groups += o.groups;
     first = o.first < first ? o.first : first;

@@ -29,9 +29,9 @@ struct alignas(2 * sizeof(T)) half_pair {
 /// places; a slot may have none of a half. What offsets name elsewhere is read all the same: some
 /// column of the matrix. No half has a column twice, in `shared` and here included.
 ///
-/// A dose matrix of 8 rows a group is a quarter fill, most of it halves of places: this format has
-/// 0.88 of its bytes. Its reads of x are those of 8 rows a group, or nearly. Cheap to copy; owns
-/// what its Kokkos::Views own. Made by `make_paired`.
+/// Of dose matrices in groups of 8 rows a quarter is fill, most of it halves of places: generated
+/// liver and prostate plans have 0.88 and 0.93 of their bytes in this format, and read about as
+/// much of x. Cheap to copy; owns what its Kokkos::Views own. Made by `make_paired`.
 template <class Value, class Space>
   requires stored_real<std::remove_const_t<Value>> && (sizeof(Value) == 2)
 struct paired_view {
