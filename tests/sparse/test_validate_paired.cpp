@@ -236,30 +236,37 @@ TEST_CASE("validate, paired: a column both shared and in a half") {
   check(fault::column_in_both,
         "group 0 has column 2 among the shared ones and in its lower half; 1 halves have such",
         [](auto& m) { m.bases[0].lower = 2; });
-  // In long lists, each one in turn, and some of them on every backend.
-  lists both{4000, std::vector<std::vector<item>>(8)};
-  for (std::int32_t c = 0; c < 4000; c += 2) {
-    both.rows[0].push_back({c, 1});
-    both.rows[7].push_back({c, 1});
-  }
-  for (std::int32_t c = 1; c < 4000; c += 6) {
-    both.rows[5].push_back({c, 1});
+  // In long lists, each one in turn, and some of them on every backend; groups end anywhere.
+  lists both{4000, std::vector<std::vector<item>>(40)};
+  for (std::int32_t g = 0; g < 5; ++g) {
+    for (std::int32_t c = 0; c < 4000 >> g; c += 2) {
+      both.rows[std::size_t(8 * g)].push_back({c, 1});
+      both.rows[std::size_t(8 * g + 7)].push_back({c, 1});
+    }
+    for (std::int32_t c = 1; c < 4000 >> g; c += 6) {
+      both.rows[std::size_t(8 * g + 5)].push_back({c, 1});
+    }
   }
   auto const check_each = [&](auto const& exec, std::int64_t step) {
     auto const sound = iso::sparse::make_paired(exec, csr<iso::half, std::int32_t>(exec, both));
     CHECK(iso::sparse::validate(exec, sound).sound());
+    auto const slots = to_vector(sound.slot_offsets);
     auto const offsets = to_vector(sound.offsets);
     auto const bases = to_vector(sound.bases);
-    for (std::int64_t place = 0; place < 667; place += step) {
-      auto spoilt = sound;
-      auto columns = offsets;
-      auto& lower = columns[std::size_t(place)].lower;
-      lower = std::uint16_t(lower + 1);  // an even column: a shared one
-      spoilt.offsets = on(exec, columns);
-      std::int64_t const column = bases[std::size_t(place / 32)].lower + lower;
-      auto const report = iso::sparse::validate(exec, spoilt);
-      REQUIRE((report.found == fault::column_in_both) == (column < 4000));
-      REQUIRE((column >= 4000 || report.value == column));
+    for (std::int64_t g = 0; g < 5; ++g) {
+      std::int64_t const number = ((4000 >> g) + 4) / 6;
+      for (std::int64_t n = 0; n < number; n += step) {
+        std::int64_t const place = 32 * slots[std::size_t(g)] + n;
+        auto spoilt = sound;
+        auto columns = offsets;
+        auto& lower = columns[std::size_t(place)].lower;
+        lower = std::uint16_t(lower + 1);  // an even column: a shared one
+        spoilt.offsets = on(exec, columns);
+        std::int64_t const column = bases[std::size_t(place / 32)].lower + lower;
+        auto const report = iso::sparse::validate(exec, spoilt);
+        REQUIRE((report.found == fault::column_in_both) == (column < 4000 >> g));
+        REQUIRE((column >= 4000 >> g || (report.value == column && report.group == g)));
+      }
     }
   };
   check_each(Kokkos::Serial(), 1);
@@ -267,4 +274,68 @@ TEST_CASE("validate, paired: a column both shared and in a half") {
     INFO(std::string(tag.name));
     check_each(typename decltype(tag)::execution_space(), 37);
   });
+}
+
+TEST_CASE("validate, paired: slots without columns of a half") {
+  /// Three slots of group 0, the upper half's columns in the first and the last.
+  auto const with_gap = [](auto& m) {
+    m.offsets = {0, 3, 3};
+    m.bases = {{1, 9}, {0, 12}, {8, 17}};
+    m.columns.assign(96, half_pair<std::uint16_t>{0, 0});
+    m.values.assign(768, fill);
+    m.value(0, 0, 1) = m.value(2, 0, 2) = iso::half(1.0);
+    for (int slot = 0; slot < 3; ++slot) {
+      m.value(slot, 0, 6) = iso::half(2.0);
+    }
+  };
+  check(fault::none, "", with_gap);
+  check(fault::columns_descend,
+        "place 0 of the upper half of slot 2 of pairs of group 0 lies in column 0, left of the one "
+        "before it; 1 groups have such",
+        [&](auto& m) { with_gap(m), m.bases[2].upper = 0; });
+  check(fault::column_doubled,
+        "place 0 of the upper half of slot 2 of pairs of group 0 lies in column 1 as the one "
+        "before it does; 1 groups have such",
+        [&](auto& m) { with_gap(m), m.bases[2].upper = 1; });
+  check(fault::columns_descend,
+        "place 0 of the lower half of slot 1 of pairs of group 0 lies in column 7, left of the one "
+        "before it; 1 groups have such",
+        [&](auto& m) { with_gap(m), m.bases[1].lower = 7; });
+  check(fault::column_in_both,
+        "group 0 has column 40 among the shared ones and in its upper half; 1 halves have such",
+        [&](auto& m) { with_gap(m), m.bases[2].upper = 40; });
+}
+
+TEST_CASE("validate, paired: where slots of a list meet") {
+  Kokkos::Serial const exec;
+  lists wide{9000, std::vector<std::vector<item>>(24)};
+  for (std::int32_t g = 0; g < 3; ++g) {
+    for (std::int32_t c = g; c < 9000 - 1000 * g; c += 3) {
+      wide.rows[std::size_t(8 * g + 2 + 3 * (c % 2))].push_back({c, 1});
+    }
+  }
+  auto const sound = iso::sparse::make_paired(exec, csr<iso::half, std::int32_t>(exec, wide));
+  CHECK(iso::sparse::validate(exec, sound).sound());
+  auto const slots = to_vector(sound.slot_offsets);
+  auto const bases = to_vector(sound.bases);
+  REQUIRE(slots[3] > 96);
+  for (std::int64_t g = 0; g < 3; ++g) {
+    for (std::int64_t slot = slots[std::size_t(g)] + 1; slot < slots[std::size_t(g) + 1]; ++slot) {
+      for (std::int64_t const half : {0, 1}) {
+        auto moved = bases;
+        auto& first = half == 0 ? moved[std::size_t(slot)].upper : moved[std::size_t(slot)].lower;
+        first -= 9;  // by less than the six columns to the one before it, all is well
+        auto spoilt = sound;
+        spoilt.bases = on(exec, moved);
+        auto const report = iso::sparse::validate(exec, spoilt);
+        REQUIRE(report.found == fault::columns_descend);
+        REQUIRE(report.group == g);
+        REQUIRE(report.half == half);
+        REQUIRE(report.slot == slot - slots[std::size_t(g)]);
+        first += 4;
+        spoilt.bases = on(exec, moved);
+        REQUIRE(iso::sparse::validate(exec, spoilt).sound());
+      }
+    }
+  }
 }

@@ -129,15 +129,46 @@ struct survey_kernel {
   }
 };
 
+/// Columns of a place, and column `list` of it, modulo 2^32, so that one comparison says whether it
+/// lies within the matrix.
+template <class Offset>
+constexpr int lists_of(slot_base<Offset> const*) {
+  return 1;
+}
+constexpr int lists_of(half_pair<std::int32_t> const*) { return 2; }
+template <class Offset>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t column(slot_base<Offset> const& base, int /*list*/,
+                                                 int place, Offset offset) {
+  return std::uint32_t(base.first) + std::uint32_t(distance(base, place, offset));
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t column(half_pair<std::int32_t> const& base, int list,
+                                                 int /*place*/, half_pair<std::uint16_t> offset) {
+  return std::uint32_t(base.of(list)) + offset.of(list);
+}
+
 /// Of 32 slots: what is seen at a glance.
+template <int Lists>
 struct slots_seen {
-  std::int32_t entries;   ///< -1: something is remarkable
-  std::uint32_t falling;  ///< bit k: slot k + 1 does not begin right of the end of slot k
+  std::int32_t entries;  ///< -1: something is remarkable
+  /// Bit k: the list in slot k + 1 does not begin right of its end in slot k, or after a gap.
+  std::uint32_t falling[Lists];
+};
+
+/// Slots of `R` rows with a column a place, which all rows share, or two, of half of the rows each.
+template <class Base, class Offset>
+struct slot_arrays {
+  static constexpr int lists = lists_of(static_cast<Base const*>(nullptr));
+
+  std::int64_t const* slot_offsets;
+  Base const* bases;
+  Offset const* offsets;
+  std::uint16_t const* values;
 };
 
 /// Slots [32 index, 32 index + 32), whatever their groups are.
-template <int R, class Offset>
+template <int R, class Base, class Offset>
 struct slots_kernel {
+  static constexpr int lists = slot_arrays<Base, Offset>::lists;
   /// The values of a place in as few words as they fill.
   using word = std::conditional_t<R == 2, std::uint32_t, std::uint64_t>;
   static constexpr int words = 2 * R / int(sizeof(word));
@@ -145,13 +176,13 @@ struct slots_kernel {
   static constexpr word ones = word(0x0001000100010001ULL);
   static constexpr word signs = word(ones * fill);
 
-  grouped_arrays<Offset> a;
+  slot_arrays<Base, Offset> a;
   std::int64_t slots;
   std::uint32_t num_cols;
   std::uint16_t infinite;
   std::int64_t last_group;
   int last_rows;  ///< of the last group, where it has less than R; else 0
-  slots_seen* seen;
+  slots_seen<lists>* seen;
 
   /// What is read of a slot.
   template <class Group>
@@ -159,14 +190,18 @@ struct slots_kernel {
     typename Group::template per_lane<place> values;
     typename Group::template per_lane<Offset> offset;
     typename Group::template per_lane<Offset> before;  ///< of the place before, if there is one
-    slot_base<Offset> base;
-    std::uint32_t next;  ///< the column that the slot behind it begins with
+    Base base;
+    // Of the slot behind it:
+    Base next_base;
+    Offset next_offset;
+    place next_values;
+    bool has_next;
   };
   template <class Group>
   struct tally {
     typename Group::template per_lane<word> entries{word(0)};   ///< four or two counters
     typename Group::template per_lane<word> infinite{word(0)};  ///< not zero: some are
-    typename Group::template per_lane<std::uint32_t> falling{0U};
+    typename Group::template per_lane<std::uint32_t> falling[lists];
     typename Group::template per_lane<std::uint32_t> odd{0U};
     std::uint32_t holes = 0;
   };
@@ -177,6 +212,8 @@ struct slots_kernel {
     std::int64_t const first = 32 * index;
     int const count = slots - first < 32 ? int(slots - first) : 32;
     tally<Group> t;
+    backend::unrolled<lists>(
+        [&](auto list) { group.each([&](int lane) { t.falling[list][lane] = 0; }); });
     for (int k = 0; k < count; k += ahead) {
       one_slot<Group> slot[ahead];
       backend::unrolled<ahead>([&](auto u) {
@@ -200,18 +237,15 @@ struct slots_kernel {
     });
     bool const calm = !group.any(remarkable) && t.holes == 0;
     std::int32_t const entries = group.sum(number);
-    // A slot has one end: no bit is set twice.
-    std::uint32_t const falling = group.sum(t.falling);
-    group.once([&] { seen[index] = {calm ? entries : -1, falling}; });
+    group.once([&] { seen[index].entries = calm ? entries : -1; });
+    backend::unrolled<lists>([&](auto list) {
+      // A list has one end in a slot: no bit is set twice.
+      std::uint32_t const falling = group.sum(t.falling[list]);
+      group.once([&] { seen[index].falling[list] = falling; });
+    });
   }
 
  private:
-  /// Modulo 2^32, so that one comparison says whether it lies within the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t column(slot_base<Offset> const& base, int place,
-                                                          Offset offset) {
-    return std::uint32_t(base.first) + std::uint32_t(distance(base, place, offset));
-  }
-
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void read(Group const& group, std::int64_t slot,
                                         one_slot<Group>& to) const {
@@ -228,38 +262,62 @@ struct slots_kernel {
       group.each([&](int lane) { to.before[lane] = offset[lane > 0 ? lane - 1 : 0]; });
     }
     to.base = a.bases[slot];
-    to.next = slot + 1 < slots ? column(a.bases[slot + 1], 0, offset[32]) : ~0U;
+    to.has_next = slot + 1 < slots;
+    std::int64_t const next = to.has_next ? 1 : 0;
+    to.next_base = a.bases[slot + next];
+    to.next_offset = offset[32 * next];
+    if constexpr (lists > 1) {
+      to.next_values = value[32 * next];
+    }
+  }
+
+  /// Of the words of a place those of a list.
+  template <class List, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void each_word(List list, F const& f) {
+    constexpr int each = words / lists;
+    backend::unrolled<each>(
+        [&](auto w) { f(std::integral_constant<int, int(list) * each + int(w)>()); });
   }
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void look_at_values(Group const& group, one_slot<Group> const& slot,
                                                   int k, tally<Group>& t) const {
     word const lowest = word(ones * word(infinite & -infinite));  // bit of the exponent
-    typename Group::template per_lane<bool> is_used;
-    group.each([&](int lane) {
-      word any = 0;
-      backend::unrolled<words>([&](auto w) {
-        word const x = slot.values[lane].row[w];
-        word const size = x & word(~signs);
-        // Sums of two numbers of 15 bits: what they carry stands in the sign's place.
-        word const is_entry = (word(size + word(~signs)) | word(~x)) & signs;
-        t.infinite[lane] |= word(size + lowest) & signs;
-        t.entries[lane] += word(is_entry >> 15);
-        any |= is_entry;
+    backend::unrolled<lists>([&](auto list) {
+      typename Group::template per_lane<bool> is_used;
+      group.each([&](int lane) {
+        word any = 0;
+        each_word(list, [&](auto w) {
+          word const x = slot.values[lane].row[w];
+          word const size = x & word(~signs);
+          // Sums of two numbers of 15 bits: what they carry stands in the sign's place.
+          word const is_entry = (word(size + word(~signs)) | word(~x)) & signs;
+          t.infinite[lane] |= word(size + lowest) & signs;
+          t.entries[lane] += word(is_entry >> 15);
+          any |= is_entry;
+        });
+        is_used[lane] = any != 0;
       });
-      is_used[lane] = any != 0;
-    });
-    std::uint32_t const used = group.mask(is_used);
-    // A slot has a column in its first place at least, and none behind a place without.
-    t.holes |= (used & (used + 1)) | (used == 0 ? 1U : 0U);
-    group.each([&](int lane) {
-      std::uint32_t const here = column(slot.base, lane, slot.offset[lane]);
-      std::uint32_t const before = column(slot.base, lane - 1, slot.before[lane]);
-      std::uint32_t const outside = here >= num_cols ? 1U : 0U;
-      std::uint32_t const falls = here <= before ? used >> lane & (lane > 0 ? 1U : 0U) : 0U;
-      std::uint32_t const ends = (used >> lane & 3U) == 1U ? 1U << k : 0U;
-      t.odd[lane] |= outside | falls;
-      t.falling[lane] |= slot.next <= here ? ends : 0U;
+      std::uint32_t const used = group.mask(is_used);
+      // No place with a column behind one without, and no slot without, but of two lists.
+      t.holes |= (used & (used + 1)) | (lists == 1 && used == 0 ? 1U : 0U);
+      bool goes_on = slot.has_next;
+      if constexpr (lists > 1) {
+        word any = 0;
+        each_word(list, [&](auto w) { any |= slot.next_values.row[w] ^ signs; });
+        goes_on = goes_on && any != 0;
+      }
+      std::uint32_t const next = column(slot.next_base, list, 0, slot.next_offset);
+      group.each([&](int lane) {
+        std::uint32_t const here = column(slot.base, list, lane, slot.offset[lane]);
+        std::uint32_t const before = column(slot.base, list, lane - 1, slot.before[lane]);
+        std::uint32_t const outside = here >= num_cols ? 1U : 0U;
+        std::uint32_t const falls = here <= before ? used >> lane & (lane > 0 ? 1U : 0U) : 0U;
+        bool const ends = (used >> lane & 3U) == 1U;
+        bool const gap = lists > 1 && used == 0 && lane == 0;
+        t.odd[lane] |= outside | falls;
+        t.falling[list][lane] |= goes_on && ((ends && next <= here) || gap) ? 1U << k : 0U;
+      });
     });
   }
 
@@ -288,13 +346,14 @@ struct slot_sums {
 };
 
 /// Group i of a matrix of which nothing is trusted yet, the scale of row i, and stretch i.
+template <int Lists>
 struct slot_sums_kernel {
   using value_type = slot_sums;
 
   offsets_kernel of_offsets;
   double const* scales;
   std::int64_t num_scales;
-  slots_seen const* seen;
+  slots_seen<Lists> const* seen;
   std::int64_t stretches;
 
   KOKKOS_FUNCTION void init(slot_sums& s) const { s = {0, 0, 0}; }
@@ -306,8 +365,10 @@ struct slot_sums_kernel {
   KOKKOS_FUNCTION void operator()(std::int64_t i, slot_sums& s) const {
     if (i < stretches) {
       s.entries += seen[i].entries;
-      s.falling += Kokkos::popcount(seen[i].falling);
       s.remarkable |= seen[i].entries < 0 ? 1 : 0;
+      for (std::uint32_t const falling : seen[i].falling) {
+        s.falling += Kokkos::popcount(falling);
+      }
     }
     if (i < num_scales) {
       s.remarkable |= good_scale(scales, i) ? 0 : 1;
@@ -321,7 +382,9 @@ struct slot_sums_kernel {
       // A group may begin anywhere.
       std::int64_t const first = of_offsets.offsets[i];
       if (first > 0 && first < of_offsets.offsets[i + 1] && first < of_offsets.entries) {
-        s.falling -= seen[(first - 1) / 32].falling >> ((first - 1) % 32) & 1U;
+        for (std::uint32_t const falling : seen[(first - 1) / 32].falling) {
+          s.falling -= falling >> ((first - 1) % 32) & 1U;
+        }
       }
     }
   }
@@ -357,30 +420,57 @@ survey survey_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::i
           sums.empty};
 }
 
-template <execution_space Exec, class Offset>
-bool survey_slots(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
+namespace {
+
+template <class Exec, class Base, class Offset>
+bool survey_lists(Exec const& exec, slot_arrays<Base, Offset> const& a, double const* row_scales,
                   grouped_shape const& shape, std::uint16_t infinite) {
+  constexpr int lists = slot_arrays<Base, Offset>::lists;
   std::int64_t const groups = shape.num_groups();
   std::int64_t const stretches = (shape.slots + 31) / 32;
-  auto const seen = allocate<Kokkos::View<slots_seen*, typename Exec::memory_space>>(
+  auto const seen = allocate<Kokkos::View<slots_seen<lists>*, typename Exec::memory_space>>(
       "iso::sparse::validate: slots", {stretches}, exec, Kokkos::WithoutInitializing);
-  with_rows(shape.rows, [&](auto rows) {
+  auto const launch = [&](auto rows) {
     backend::for_each_lane_group(
         "iso::sparse::validate: slots", exec, stretches,
-        slots_kernel<rows, Offset>{a, shape.slots, std::uint32_t(shape.num_cols), infinite,
-                                   groups - 1, int(shape.num_rows % rows), seen.data()});
-  });
+        slots_kernel<rows, Base, Offset>{a, shape.slots, std::uint32_t(shape.num_cols), infinite,
+                                         groups - 1, int(shape.num_rows % rows), seen.data()});
+  };
+  if constexpr (lists > 1) {
+    launch(std::integral_constant<int, 8>());
+  } else {
+    with_rows(shape.rows, launch);
+  }
   slot_sums sums{};
   Kokkos::parallel_reduce("iso::sparse::validate: groups at a glance",
                           range<Exec>(exec, 0, std::max({groups + 1, stretches, shape.scales})),
-                          slot_sums_kernel{{{}, a.slot_offsets, groups, shape.slots},
-                                           row_scales,
-                                           shape.scales,
-                                           seen.data(),
-                                           stretches},
+                          slot_sums_kernel<lists>{{{}, a.slot_offsets, groups, shape.slots},
+                                                  row_scales,
+                                                  shape.scales,
+                                                  seen.data(),
+                                                  stretches},
                           sums);
   exec.fence("iso::sparse::validate: the sums are here");
   return sums.remarkable == 0 && sums.falling == 0 && sums.entries == shape.entries;
+}
+
+}  // namespace
+
+template <execution_space Exec, class Offset>
+bool survey_slots(Exec const& exec, grouped_arrays<Offset> const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite) {
+  return survey_lists(
+      exec, slot_arrays<slot_base<Offset>, Offset>{a.slot_offsets, a.bases, a.offsets, a.values},
+      row_scales, shape, infinite);
+}
+
+template <execution_space Exec>
+bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
+                  grouped_shape const& shape, std::uint16_t infinite) {
+  return survey_lists(exec,
+                      slot_arrays<half_pair<std::int32_t>, half_pair<std::uint16_t>>{
+                          a.slot_offsets, a.bases, a.offsets, a.values},
+                      row_scales, shape, infinite);
 }
 
 #define ISO_INSTANTIATE_ROWS(Exec, Column, Value)                                               \
@@ -390,9 +480,11 @@ bool survey_slots(Exec const& exec, grouped_arrays<Offset> const& a, double cons
 #define ISO_INSTANTIATE_OFFSET(Exec, Offset)                                           \
   template bool survey_slots<Exec, Offset>(Exec const&, grouped_arrays<Offset> const&, \
                                            double const*, grouped_shape const&, std::uint16_t);
-#define ISO_INSTANTIATE(Exec)                       \
-  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec) \
-  ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
+#define ISO_INSTANTIATE(Exec)                                                        \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)                                  \
+  ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)                                  \
+  template bool survey_pairs<Exec>(Exec const&, paired_arrays const&, double const*, \
+                                   grouped_shape const&, std::uint16_t);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 
 }  // namespace iso::sparse::detail

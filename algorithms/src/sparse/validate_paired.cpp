@@ -2,76 +2,83 @@
 #include "inspect_slots.hpp"
 #include "instantiate.hpp"
 
-#include <limits>
-
 namespace iso::sparse::detail {
 namespace {
 
 using shared_slots = grouped_slots<8, std::uint16_t>;
 
-/// Columns that a half has among the shared ones of its group.
-struct twice_finder {
-  slot_places<half_slots> pairs;
-  slot_places<shared_slots> shared;
+/// How many of [0, count) there are before the first for which f does not hold; for none behind it
+/// does it.
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION std::int32_t number_that(std::int64_t count, F const& f) {
+  std::int32_t first = 0;
+  for (auto left = std::int32_t(count); left > 0;) {
+    std::int32_t const half = left / 2;
+    bool const holds = f(first + half);
+    first += holds ? half + 1 : 0;
+    left = holds ? left - half - 1 : half;
+  }
+  return first;
+}
 
-  /// A column that half `index` mod 2 of group `index` / 2 has in both, or -1. Shared slots must
-  /// ascend. Not `exact`: places without entries count too, and nothing is read but columns.
-  template <bool Exact, class Group>
-  KOKKOS_FUNCTION std::int32_t find(Group const& group, std::int64_t index) const {
-    half_slots const list = pairs.slots.of(index);
-    std::int64_t const end = shared.slots.end(index / 2);
-    std::int64_t at = shared.slots.begin(index / 2);
-    for (std::int64_t slot = list.begin(index); slot < list.end(index); ++slot) {
-      std::uint32_t const used = pairs.used_from(group, list, slot, 0);
-      if (used == 0) {
-        continue;
-      }
-      typename Group::template per_lane<std::int32_t> columns;
+/// Columns that a half has among the shared ones of its group. All slots must be sound.
+struct twice_finder {
+  half_slots pairs;
+  shared_slots shared;
+
+  /// A column that half `index` mod 2 of group `index` / 2 has in slots [first, end) of pairs and
+  /// in shared ones, the first such, or -1.
+  template <class Group>
+  KOKKOS_FUNCTION std::int32_t find(Group const& group, std::int64_t index, std::int64_t first,
+                                    std::int64_t end) const {
+    half_slots const list = pairs.of(index);
+    for (std::int64_t slot = first; slot < end; ++slot) {
+      std::int32_t const base = list.first(slot);
+      typename Group::template per_lane<bool> is_shared;
       group.each([&](int lane) {
-        columns[lane] = (used >> lane & 1U) != 0 ? list.first(slot) + list.distance(slot, lane)
-                                                 : std::numeric_limits<std::int32_t>::max();
+        std::int64_t const n = 2 * (32 * slot + lane) + list.half;
+        is_shared[lane] = four_values(list.values, n) != no_entry &&
+                          shares(index / 2, base + list.distance(slot, lane));
       });
-      int const last_place = 31 - Kokkos::countl_zero(used);
-      std::int32_t const last = list.first(slot) + list.distance(slot, last_place);
-      // A shared slot that reaches further is looked at once more for the next list of columns.
-      while (at < end && shared.slots.first(at) <= last) {
-        std::int32_t const found = common<Exact>(group, columns, at);
-        if (found >= 0) {
-          return found;
-        }
-        if (at + 1 == end || shared.slots.first(at + 1) > last) {
-          break;
-        }
-        ++at;
+      std::uint32_t const twice = group.mask(is_shared);
+      if (twice != 0) {
+        return base + list.distance(slot, Kokkos::countr_zero(twice));
       }
     }
     return -1;
   }
 
  private:
-  /// A column of a shared slot that is one of `columns`, which ascend; or -1.
-  template <bool Exact, class Group>
-  KOKKOS_FUNCTION std::int32_t common(
-      Group const& group, typename Group::template per_lane<std::int32_t> const& columns,
-      std::int64_t slot) const {
-    std::uint32_t const used =
-        Exact ? shared.used_from(group, shared.slots, slot, 0) : ~std::uint32_t(0);
-    typename Group::template per_lane<std::int32_t> mine;
-    typename Group::template per_lane<int> below(0);  // of `columns`, those known to lie below
-    std::int32_t const first = shared.slots.first(slot);
-    group.each([&](int lane) { mine[lane] = first + shared.slots.distance(slot, lane); });
-    for (int step = 16; step > 0; step /= 2) {
-      typename Group::template per_lane<int> probe;
-      group.each([&](int lane) { probe[lane] = below[lane] + step - 1; });
-      auto const there = group.shuffle(columns, probe);
-      group.each([&](int lane) { below[lane] += there[lane] < mine[lane] ? step : 0; });
+  static constexpr std::uint64_t no_entry = 0x0001000100010001ULL * fill;
+
+  /// Values [4 n, 4 n + 4).
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t four_values(std::uint16_t const* values,
+                                                               std::int64_t n) {
+    return reinterpret_cast<std::uint64_t const*>(values)[n];
+  }
+
+  /// Whether a column is one of those that all rows of a group share.
+  KOKKOS_FORCEINLINE_FUNCTION bool shares(std::int64_t of, std::int32_t column) const {
+    std::int64_t const begin = shared.begin(of);
+    auto const* const KOKKOS_RESTRICT bases = shared.bases + begin;
+    std::int32_t const before = number_that(
+        shared.end(of) - begin, [&](std::int32_t n) { return bases[n].first <= column; });
+    if (before == 0) {
+      return false;
     }
-    auto const there = group.shuffle(columns, below);
-    typename Group::template per_lane<bool> same;
-    group.each(
-        [&](int lane) { same[lane] = (used >> lane & 1U) != 0 && there[lane] == mine[lane]; });
-    std::uint32_t const twice = group.mask(same);
-    return twice == 0 ? -1 : first + shared.slots.distance(slot, Kokkos::countr_zero(twice));
+    std::int64_t const slot = begin + before - 1;
+    auto const* const KOKKOS_RESTRICT offsets = shared.offsets + 32 * slot;
+    // Offsets behind the last column of a slot are in no order; few slots have such.
+    auto const has_entry = [&](std::int32_t place) {
+      std::int64_t const n = 2 * (32 * slot + place);
+      return ((four_values(shared.values, n) ^ no_entry) |
+              (four_values(shared.values, n + 1) ^ no_entry)) != 0;
+    };
+    std::int32_t const columns = has_entry(31) ? 32 : number_that(31, has_entry);
+    std::int32_t const distance = column - bases[before - 1].first;
+    std::int32_t const place =
+        number_that(columns, [&](std::int32_t n) { return std::int32_t(offsets[n]) < distance; });
+    return place < columns && offsets[place] == distance;
   }
 };
 
@@ -81,73 +88,47 @@ struct twice_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int32_t const found = finder.find<true>(group, index);
+    half_slots const& pairs = finder.pairs;
+    std::int32_t const found = finder.find(group, index, pairs.begin(index), pairs.end(index));
     group.once([&] { where[index] = found; });
   }
 };
 
-/// Whether a group's pairs and scales have anything to report, and how many entries; of slot
-/// offsets nothing is trusted yet.
-struct pairs_kernel {
+/// Slots of pairs that a lane group compares with shared ones: few, for many groups of lanes.
+inline constexpr std::int64_t compared_slots = 8;
+
+/// Whether a half of slots [8 index, 8 index + 8) has a column that its group shares.
+struct compare_kernel {
   twice_finder finder;
+  std::int64_t groups;
   std::int64_t slots;
-  double const* scales;
-  std::int64_t num_scales;
-  std::int64_t* seen;  ///< [groups] the entries; -1: something to report
+  bool* found;
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const first = finder.pairs.slots.slot_offsets[index];
-    std::int64_t const end = finder.pairs.slots.slot_offsets[index + 1];
-    bool odd = first < 0 || end < first || end > slots;
-    if (num_scales > 0) {
-      typename Group::template per_lane<bool> bad;
-      group.each([&](int lane) {
-        std::int64_t const row = 8 * index + lane;
-        bad[lane] = lane < 8 && row < num_scales && !good_scale(scales, row);
-      });
-      odd = group.any(bad) || odd;
+    half_slots const& pairs = finder.pairs;
+    std::int64_t slot = compared_slots * index;
+    std::int64_t const end = slot + compared_slots < slots ? slot + compared_slots : slots;
+    bool twice = false;
+    std::int64_t of = 0;
+    while (slot < end && !twice) {
+      // Groups without pairs are many, where rows are empty.
+      of += number_that(groups - of,
+                        [&](std::int32_t n) { return pairs.slot_offsets[of + n + 1] <= slot; });
+      std::int64_t const end_of = pairs.slot_offsets[of + 1];
+      std::int64_t const upto = end_of < end ? end_of : end;
+      twice = finder.find(group, 2 * of, slot, upto) >= 0 ||
+              finder.find(group, 2 * of + 1, slot, upto) >= 0;
+      slot = upto;
     }
-    std::int64_t entries = 0;
-    for (int half = 0; half < 2 && !odd && first < end; ++half) {
-      std::int64_t const of_half = entries_of(group, 2 * index + half);
-      odd = of_half < 0;
-      entries += of_half;
-    }
-    group.once([&] { seen[index] = odd ? -1 : entries; });
-  }
-
- private:
-  /// Of a half; -1: something to report.
-  template <class Group>
-  KOKKOS_FUNCTION std::int64_t entries_of(Group const& group, std::int64_t index) const {
-    group_facts const found = finder.pairs.facts_of(group, index);
-    return found.flags != 0 || finder.find<false>(group, index) >= 0 ? -1 : found.entries;
+    group.once([&] { found[index] = twice; });
   }
 };
 
-/// The groups' entries, and how many groups have something to report.
-struct pairs_seen {
-  std::int64_t entries = 0;
-  std::int64_t remarkable = 0;
-  KOKKOS_FUNCTION pairs_seen& operator+=(pairs_seen const& o) {
-    entries += o.entries;
-    remarkable += o.remarkable;
-    return *this;
-  }
-};
-
-/// Slot offset i, and group i.
-struct pairs_seen_kernel {
-  offsets_kernel of_offsets;
-  std::int64_t const* seen;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, pairs_seen& all) const {
-    if (of_offsets.wrong_with(i) != fault::none) {
-      all += pairs_seen{0, 1};
-    }
-    if (i < of_offsets.rows) {
-      all += seen[i] < 0 ? pairs_seen{0, 1} : pairs_seen{seen[i], 0};
-    }
+struct any_kernel {
+  bool const* found;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    number += found[i] ? 1 : 0;
   }
 };
 
@@ -196,32 +177,27 @@ void inspect_twice(Exec const& exec, twice_finder const& finder, std::int64_t gr
   }
 }
 
-twice_finder finder_of(paired_arrays const& a, grouped_shape const& shape, std::uint16_t infinite) {
+twice_finder finder_of(paired_arrays const& a) {
   auto const& s = a.shared;
-  return {
-      {shape.num_rows, shape.num_cols, {a.slot_offsets, a.bases, a.offsets, a.values}, infinite},
-      {shape.num_rows, shape.num_cols, shared_slots{s.slot_offsets, s.bases, s.offsets, s.values},
-       infinite}};
+  return {{a.slot_offsets, a.bases, a.offsets, a.values},
+          {s.slot_offsets, s.bases, s.offsets, s.values}};
 }
 
 }  // namespace
 
 template <execution_space Exec>
-bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
-                  grouped_shape const& shape, std::uint16_t infinite) {
-  std::int64_t const groups = shape.num_groups();
-  auto const seen = allocate<Kokkos::View<std::int64_t*, typename Exec::memory_space>>(
-      "iso::sparse::validate: pairs", {groups}, exec, Kokkos::WithoutInitializing);
+bool survey_twice(Exec const& exec, paired_arrays const& a, grouped_shape const& shape) {
+  std::int64_t const stretches = (shape.slots + compared_slots - 1) / compared_slots;
+  auto const found = allocate<Kokkos::View<bool*, typename Exec::memory_space>>(
+      "iso::sparse::validate: columns found twice", {stretches}, exec, Kokkos::WithoutInitializing);
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
-      "iso::sparse::validate: pairs", exec, groups,
-      pairs_kernel{finder_of(a, shape, infinite), shape.slots, row_scales, shape.scales,
-                   seen.data()});
-  pairs_seen all;
-  Kokkos::parallel_reduce(
-      "iso::sparse::validate: pairs at a glance", range<Exec>(exec, 0, groups + 1),
-      pairs_seen_kernel{{{}, a.slot_offsets, groups, shape.slots}, seen.data()}, all);
-  exec.fence("iso::sparse::validate: the sums are here");
-  return all.remarkable == 0 && all.entries == shape.entries;
+      "iso::sparse::validate: columns of pairs", exec, stretches,
+      compare_kernel{finder_of(a), shape.num_groups(), shape.slots, found.data()});
+  std::int64_t number = 0;
+  Kokkos::parallel_reduce("iso::sparse::validate: columns found twice",
+                          range<Exec>(exec, 0, stretches), any_kernel{found.data()}, number);
+  exec.fence("iso::sparse::validate: the number is here");
+  return number == 0;
 }
 
 template <execution_space Exec>
@@ -232,9 +208,11 @@ void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_s
   if (!inspect_slot_offsets(exec, a.slot_offsets, shape, report)) {
     return;
   }
-  auto const finder = finder_of(a, shape, infinite);
+  auto const finder = finder_of(a);
   std::int64_t const halves = 2 * shape.num_groups();
-  inspect_places(exec, finder.pairs, halves, values, report);
+  inspect_places(exec,
+                 slot_places<half_slots>{shape.num_rows, shape.num_cols, finder.pairs, infinite},
+                 halves, values, report);
   if (report.sound()) {
     inspect_twice(exec, finder, halves, report);
   }
@@ -246,8 +224,7 @@ void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_s
 }
 
 #define ISO_INSTANTIATE(Exec)                                                                    \
-  template bool survey_pairs<Exec>(Exec const&, paired_arrays const&, double const*,             \
-                                   grouped_shape const&, std::uint16_t);                         \
+  template bool survey_twice<Exec>(Exec const&, paired_arrays const&, grouped_shape const&);     \
   template void inspect_pairs<Exec>(Exec const&, paired_arrays const&, double const*,            \
                                     grouped_shape const&, std::uint16_t, csr_demands::of_values, \
                                     grouped_report&);

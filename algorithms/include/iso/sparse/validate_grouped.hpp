@@ -52,8 +52,9 @@ grouped_report validate(Exec const& exec,
                         csr_demands::of_values values = csr_demands::of_values::any);
 
 /// The same of a paired_view: first of its shared part, then of its pairs and whether a column is
-/// in both. Takes two to three products of a csr_view and 8 bytes a group of rows; where something
-/// is to be counted, several times that and 32. Determinism: backend_to_backend.
+/// in both. Takes one to two products of a csr_view, more where rows are unlike, and 16 bytes for
+/// 32 slots; where something is to be counted, or a half has a slot without columns between others,
+/// several times that and 32 bytes a group of rows. Determinism: backend_to_backend.
 ///
 /// \param[in] values  finite: infinities and NaN are faults too
 /// \throws iso::out_of_memory

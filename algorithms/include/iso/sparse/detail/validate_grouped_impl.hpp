@@ -45,10 +45,13 @@ void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double co
                     grouped_shape const& shape, std::uint16_t infinite,
                     csr_demands::of_values values, grouped_report& report);
 /// The same two of the pairs of a paired matrix whose shared part is sound; `shape` is of the
-/// pairs.
+/// pairs. The first takes a list that goes on behind a slot without columns for unsound.
 template <execution_space Exec>
 bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
                   grouped_shape const& shape, std::uint16_t infinite);
+/// Whether no column of sound pairs is one that their group shares.
+template <execution_space Exec>
+bool survey_twice(Exec const& exec, paired_arrays const& a, grouped_shape const& shape);
 template <execution_space Exec>
 void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_scales,
                    grouped_shape const& shape, std::uint16_t infinite,
@@ -139,7 +142,8 @@ grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memo
   auto const arrays = detail::arrays_of(a);
   auto const* const scales = detail::data_or_null(a.row_scales);
   std::uint16_t const infinite = detail::infinite_bits<Value>();
-  if (!detail::survey_pairs(exec, arrays, scales, shape, infinite)) {
+  if (!detail::survey_pairs(exec, arrays, scales, shape, infinite) ||
+      !detail::survey_twice(exec, arrays, shape)) {
     detail::inspect_pairs(exec, arrays, scales, shape, infinite, values, report);
   }
   report.entries += shared_entries;
