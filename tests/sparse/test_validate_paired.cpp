@@ -6,6 +6,8 @@
 
 #include <iso/sparse/validate_grouped.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using namespace sparse_support;
@@ -236,6 +238,19 @@ TEST_CASE("validate, paired: a column both shared and in a half") {
   check(fault::column_in_both,
         "group 0 has column 2 among the shared ones and in its lower half; 1 halves have such",
         [](auto& m) { m.bases[0].lower = 2; });
+  // Bases of slots need not ascend as columns do.
+  check(fault::column_in_both,
+        "group 0 has column 2 among the shared ones and in its lower half; 1 halves have such",
+        [](auto& m) {
+          m.shared_offsets = {0, 2, 2};
+          m.shared_bases = {{2}, {0}};
+          m.shared_columns.assign(64, 0);
+          m.shared_columns[32] = 40;
+          m.shared_values.resize(512, fill);
+          std::swap_ranges(m.shared_values.begin() + 8, m.shared_values.begin() + 16,
+                           m.shared_values.begin() + 256);
+          m.bases[0].lower = 2;
+        });
   // In long lists, each one in turn, and some of them on every backend; groups end anywhere.
   lists both{4000, std::vector<std::vector<item>>(40)};
   for (std::int32_t g = 0; g < 5; ++g) {

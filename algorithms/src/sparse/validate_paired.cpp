@@ -7,8 +7,7 @@ namespace {
 
 using shared_slots = grouped_slots<8, std::uint16_t>;
 
-/// How many of [0, count) there are before the first for which f does not hold; for none behind it
-/// does it.
+/// How many of [0, count) come before the first for which f does not hold; it holds for none after.
 template <class F>
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t number_that(std::int64_t count, F const& f) {
   std::int32_t first = 0;
@@ -61,13 +60,16 @@ struct twice_finder {
   KOKKOS_FORCEINLINE_FUNCTION bool shares(std::int64_t of, std::int32_t column) const {
     std::int64_t const begin = shared.begin(of);
     auto const* const KOKKOS_RESTRICT bases = shared.bases + begin;
-    std::int32_t const before = number_that(
-        shared.end(of) - begin, [&](std::int32_t n) { return bases[n].first <= column; });
+    auto const* const KOKKOS_RESTRICT all_offsets = shared.offsets + 32 * begin;
+    // A slot need not begin at its base, nor bases ascend.
+    std::int32_t const before = number_that(shared.end(of) - begin, [&](std::int32_t n) {
+      return bases[n].first + all_offsets[32 * std::int64_t(n)] <= column;
+    });
     if (before == 0) {
       return false;
     }
     std::int64_t const slot = begin + before - 1;
-    auto const* const KOKKOS_RESTRICT offsets = shared.offsets + 32 * slot;
+    auto const* const KOKKOS_RESTRICT offsets = all_offsets + 32 * std::int64_t(before - 1);
     // Offsets behind the last column of a slot are in no order; few slots have such.
     auto const has_entry = [&](std::int32_t place) {
       std::int64_t const n = 2 * (32 * slot + place);
