@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5_attributes.hpp"
+#include "hdf5_header.hpp"
 #include "hdf5_heap.hpp"
 
 #include <fmt/core.h>

@@ -5,8 +5,6 @@
 
 #include "hdf5_attributes.hpp"
 
-#include <optional>
-#include <set>
 #include <string>
 
 namespace iso::files::detail {
@@ -18,14 +16,10 @@ struct hdf5_attribute {
   std::string const& name;
 };
 
-/// Names of the attributes of `object`, as the file's own bytes have them: HDF5 crashes where it
-/// counts several of which one is damaged. None where HDF5 keeps some outside the object's header.
-std::optional<std::set<std::string>> names_in_header(hdf5_source const& from, hid_t object);
-
 /// Throws iso::file_error where the attribute holds values of variable length, unless the file's
 /// own bytes say where each lies, how long it is, and that the heap there is whole. Attributes that
 /// HDF5 keeps outside the object's header are not checked.
-/// Source: HDF5 File Format Specification 3.0, III.E (global heap), IV.A (object headers).
+/// Source: HDF5 File Format Specification 3.0, III.E (global heap).
 void check_in_heap(hdf5_source const& from, hdf5_attribute const& attribute);
 
 }  // namespace iso::files::detail

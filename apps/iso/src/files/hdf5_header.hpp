@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The headers of a file's objects, read without HDF5, which trusts them.
+//! Source: HDF5 File Format Specification 3.0, IV.A (object headers).
+#pragma once
+
+#include "hdf5_attributes.hpp"
+#include "hdf5_bytes.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace iso::files::detail {
+
+/// Of a value of variable length: its own length, the address of a collection, its number there.
+inline constexpr std::size_t reference_bytes = 16;
+
+/// An attribute as its message has it.
+struct raw_attribute {
+  std::string name;
+  bool variable = false;  ///< of variable length, and described here; else what follows is empty
+  std::uint64_t element = 0;  ///< bytes of one of a value's parts
+  piece references{{}};
+};
+
+/// What the header of an object says of its attributes.
+struct raw_object {
+  raw_file file;
+  std::vector<raw_attribute> attributes;
+  bool complete = false;  ///< none is kept elsewhere
+};
+
+/// Throws iso::file_error where they are damaged.
+raw_object read_object(hdf5_source const& from, hid_t object);
+
+/// Names of the attributes of `object`, as the file's own bytes have them: HDF5 crashes where it
+/// counts several of which one is damaged. None where HDF5 keeps some outside the object's header.
+std::optional<std::set<std::string>> names_in_header(hdf5_source const& from, hid_t object);
+
+}  // namespace iso::files::detail
