@@ -32,6 +32,12 @@ class piece {
     at_ += bytes;
     return std::string_view(bytes_).substr(at_ - bytes, bytes);
   }
+  /// Up to the next zero, which is passed over.
+  std::string_view word() {
+    auto const found = text(std::string_view(bytes_).substr(at_).find('\0'));
+    text(1);
+    return found;
+  }
   [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
   [[nodiscard]] bool good() const { return good_; }
 

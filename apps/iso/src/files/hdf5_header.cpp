@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5_header.hpp"
 
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -15,6 +19,7 @@ struct message {
   piece body;
 };
 
+constexpr std::uint64_t type_kind = 3;
 constexpr std::uint64_t continuation_kind = 16;
 constexpr std::uint64_t attribute_kind = 12;
 constexpr std::uint64_t elsewhere_kind = 21;
@@ -83,36 +88,66 @@ void for_each_message(raw_file& file, std::uint64_t address, F const& f) {
   }
 }
 
-/// Without a name where the message is damaged.
-raw_attribute read_attribute(message one) {
-  auto& body = one.body;
-  auto const version = body.number(1);
-  auto const flags = body.number(1);
-  if ((one.flags & shared_flag) != 0 || version < 1 || version > 3) {
-    return {};
+/// The description of a type that is an object of its own.
+piece named_type(raw_file& file, piece reference) {
+  auto const version = reference.number(1);
+  reference.text(version == 1 ? 15 : 1);
+  auto const address = reference.number(8);
+  piece description{{}};
+  if (reference.good()) {
+    for_each_message(file, address, [&](message const& one) {
+      if (one.kind == type_kind && (one.flags & shared_flag) == 0 && description.left() == 0) {
+        description = one.body;
+      }
+    });
   }
-  auto const padded = [&](std::uint64_t bytes) {
-    return version == 1 ? (bytes + 7) / 8 * 8 : bytes;
-  };
-  auto const name_bytes = body.number(2);
-  auto const type_bytes = body.number(2);
-  auto const space_bytes = body.number(2);
-  body.text(version == 3 ? 1 : 0);
-  raw_attribute result;
-  result.name = std::string(body.text(padded(name_bytes))).c_str();
-  piece type{std::string(body.text(padded(type_bytes)))};
-  body.text(padded(space_bytes));
+  return description;
+}
+
+/// Whether values of variable length are described so that a heap's collection tells their bytes.
+void read_variable(piece type, raw_attribute& to) {
   constexpr std::uint64_t variable_class = 9;
-  bool const variable = (type.number(1) & 15U) == variable_class && (version == 1 || flags == 0);
+  bool const variable = (type.number(1) & 15U) == variable_class;
   // A list, or a text (1) that ends in zeros or blanks (16, 32), ASCII or UTF-8 (256).
   auto const form = type.number(3);
   bool const known = form == 0 || ((form & 15U) == 1 && (form >> 4U & 15U) <= 2 && form >> 8U <= 1);
   bool const usual = type.number(4) == reference_bytes && known;
   auto const part = type.number(1) & 15U;
   type.text(3);
-  result.element = type.number(4);
+  to.element = type.number(4);
   bool const plain = part <= 5 || part == 8;  // of one piece: numbers, times, text, bits, names
-  result.variable = body.good() && type.good() && variable && usual && plain;
+  to.variable = type.good() && variable && usual && plain;
+}
+
+raw_attribute read_attribute(raw_file& file, message one) {
+  raw_attribute result;
+  result.shared = (one.flags & shared_flag) != 0;
+  auto& body = one.body;
+  auto const version = body.number(1);
+  auto const flags = body.number(1) * (version > 1 ? 1 : 0);
+  if (result.shared || version < 1 || version > 3) {
+    return result;
+  }
+  result.shared = flags != 0;
+  auto const name_bytes = body.number(2);
+  auto const type_bytes = body.number(2);
+  auto const space_bytes = body.number(2);
+  body.text(version == 3 ? 1 : 0);
+  auto const part = [&](std::uint64_t bytes) {
+    auto const padded = version == 1 ? (bytes + 7) / 8 * 8 : bytes;
+    return piece(std::string(body.text(padded).substr(0, bytes)));
+  };
+  auto name = part(name_bytes);
+  auto const type = part(type_bytes);
+  auto const space = part(space_bytes);
+  result.name = name.word();
+  auto const bytes = value_bytes((flags & 1U) != 0 ? named_type(file, type) : type);
+  auto const count = (flags & 2U) != 0 ? std::nullopt : value_count(space);
+  result.sound = body.good() && name.good() && name.left() == 0 && bytes && count &&
+                 (*count == 0 || *bytes <= body.left() / *count);
+  if (result.sound && flags == 0) {
+    read_variable(type, result);
+  }
   result.references = std::move(body);
   return result;
 }
@@ -150,13 +185,24 @@ raw_object read_object(hdf5_source const& from, hid_t object) {
   for_each_message(result.file, facts.addr, [&](message const& one) {
     result.complete = result.complete && !lie_elsewhere(one);
     if (one.kind == attribute_kind) {
-      result.attributes.push_back(read_attribute(one));
+      result.attributes.push_back(read_attribute(result.file, one));
+      auto const& last = result.attributes.back();
+      if (!last.sound && (shared == 0 || !last.shared)) {
+        refuse(from.path, fmt::format("name, type, shape and values of attribute '{}' do not fit "
+                                      "into the {} bytes that it has in the file (damaged) fetch "
+                                      "or write it again",
+                                      shortened(one_line(last.name), 80), one.body.left()));
+      }
     }
   });
   if (result.complete && result.attributes.size() != facts.num_attrs) {
     refuse(from.path, damaged);
   }
   return result;
+}
+
+void check_attributes(hdf5_source const& from, hid_t object) {
+  static_cast<void>(read_object(from, object));
 }
 
 std::optional<std::set<std::string>> names_in_header(hdf5_source const& from, hid_t object) {

@@ -5,6 +5,7 @@
 
 #include "hdf5_attributes.hpp"
 #include "hdf5_bytes.hpp"
+#include "hdf5_type.hpp"
 
 #include <optional>
 #include <set>
@@ -13,13 +14,12 @@
 
 namespace iso::files::detail {
 
-/// Of a value of variable length: its own length, the address of a collection, its number there.
-inline constexpr std::size_t reference_bytes = 16;
-
 /// An attribute as its message has it.
 struct raw_attribute {
   std::string name;
-  bool variable = false;  ///< of variable length, and described here; else what follows is empty
+  bool sound = false;         ///< its parts lie within it
+  bool shared = false;        ///< some of it may lie in an index of the file
+  bool variable = false;      ///< of variable length, and described here: else no more is known
   std::uint64_t element = 0;  ///< bytes of one of a value's parts
   piece references{{}};
 };
@@ -31,8 +31,13 @@ struct raw_object {
   bool complete = false;  ///< none is kept elsewhere
 };
 
-/// Throws iso::file_error where they are damaged.
+/// Throws iso::file_error where an attribute's name, type, shape and values do not fit into the
+/// bytes that the file has for them: HDF5 reads on beyond those. Not checked are attributes outside
+/// the object's header, what lies in the file's index of shared parts, and files whose addresses or
+/// lengths have other than eight bytes.
 raw_object read_object(hdf5_source const& from, hid_t object);
+/// As read_object: before HDF5 is asked for an attribute.
+void check_attributes(hdf5_source const& from, hid_t object);
 
 /// Names of the attributes of `object`, as the file's own bytes have them: HDF5 crashes where it
 /// counts several of which one is damaged. None where HDF5 keeps some outside the object's header.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
-#include "hdf5_handle.hpp"
+#include "hdf5_header.hpp"
 #include "image_header.hpp"
 #include "memory.hpp"
 
@@ -83,7 +83,8 @@ std::string text_of(fs::path const& path, char const* name, hid_t type, auto&& r
   return text;
 }
 
-std::string read_unit(fs::path const& path, hid_t dataset) {
+std::string read_unit(fs::path const& path, hid_t file, hid_t dataset) {
+  detail::check_attributes({path, file}, dataset);
   handle const attribute(path, H5Aopen(dataset, "unit", H5P_DEFAULT), H5Aclose,
                          "attribute 'unit' of /projections is missing");
   handle const type(path, H5Aget_type(attribute), H5Tclose, "attribute 'unit' has no type");
@@ -184,7 +185,7 @@ projection_stack<T> read_stack(fs::path const& path) {
   projection_stack<T> stack;
   stack.extent = read_extent(path, dataset);
   check_storage(path, dataset, stack.extent, std::int64_t(H5Tget_size(type)));
-  stack.unit = read_unit(path, dataset);
+  stack.unit = read_unit(path, file, dataset);
   stack.geometry = read_geometry_text(path, file);
   auto const count = std::size_t(stack.extent[0] * stack.extent[1] * stack.extent[2]);
   detail::with_memory(path, "dataset /projections", count * sizeof(T),
