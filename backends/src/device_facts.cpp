@@ -7,6 +7,8 @@
 #include "common_facts.hpp"
 #include "host_facts.hpp"
 
+#include <algorithm>
+
 #if ISO_HAS_OPENMP
 #include <omp.h>
 #endif
@@ -60,6 +62,20 @@ int count_threads() {
 #else
   return 1;
 #endif
+}
+
+std::int64_t least_stack() {
+  std::int64_t least = detail::stack_bytes();
+  if (Kokkos::is_initialized()) {
+    using host = Kokkos::DefaultHostExecutionSpace;
+    std::int64_t others = least;
+    Kokkos::parallel_reduce(
+        "iso::backend::least_stack", Kokkos::RangePolicy<host>(0, host().concurrency()),
+        [](int, std::int64_t& all) { all = std::min(all, detail::stack_bytes()); },
+        Kokkos::Min<std::int64_t>(others));
+    least = std::min(least, others);
+  }
+  return least;
 }
 
 #if !ISO_HAS_CUDA

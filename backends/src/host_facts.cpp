@@ -2,9 +2,11 @@
 #include "host_facts.hpp"
 
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
+#include <pthread.h>
 #include <unistd.h>
 
 namespace iso::backend::detail {
@@ -53,6 +55,17 @@ std::string host_processor() { return value_of("/proc/cpuinfo", "model name"); }
 double host_clock_hz() { return 1e6 * number_of("/proc/cpuinfo", "cpu MHz"); }
 
 int host_cores() { return int(::sysconf(_SC_NPROCESSORS_ONLN)); }
+
+std::int64_t stack_bytes() {
+  pthread_attr_t facts;
+  std::size_t bytes = 0;
+  if (::pthread_getattr_np(::pthread_self(), &facts) == 0) {
+    ::pthread_attr_getstacksize(&facts, &bytes);
+    ::pthread_attr_destroy(&facts);
+  }
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  return bytes == 0 || bytes > std::size_t(most) ? most : std::int64_t(bytes);
+}
 
 std::int64_t host_l1_bytes() { return cache_bytes(1, 32 << 10); }
 std::int64_t host_l2_bytes() { return cache_bytes(2, 512 << 10); }

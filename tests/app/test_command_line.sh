@@ -67,6 +67,14 @@ else
 fi
 tool=(env OMP_NUM_THREADS=2,1 KOKKOS_NUM_THREADS=2 KOKKOS_TUNE_INTERNALS=False "$iso")
 expect 0 'processor' info --no-ceilings
+# Threads need a stack for their kernels, whoever says how much there is.
+for size in 16k 64k 255k; do
+  tool=(env OMP_STACKSIZE=$size OMP_NUM_THREADS=2 "$iso")
+  expect 2 'a thread has a stack of [0-9]+ bytes \(kernels want 262144, and crash without\) raise OMP_STACKSIZE' \
+    verify --repeats 1
+done
+tool=(env OMP_STACKSIZE=256k OMP_NUM_THREADS=2 "$iso")
+expect 0 'processor' info --no-ceilings
 tool=("$iso")
 expect 2 "'frob' is not known \\(there are .*demo, info, .*project, verify\\)" frob
 expect 2 "'frob' is not known" frob --help

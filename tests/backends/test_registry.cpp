@@ -4,6 +4,7 @@
 #include <iso/core/error.hpp>
 
 #include <doctest/doctest.h>
+#include <pthread.h>
 
 #include <cfenv>
 #include <limits>
@@ -51,6 +52,26 @@ TEST_CASE("registry: serial first, each name once, and the default backend among
     found |= std::is_same_v<typename decltype(tag)::execution_space, Kokkos::DefaultExecutionSpace>;
   });
   CHECK(found);
+}
+
+TEST_CASE("device facts: the least stack is that of the calling thread where others have more") {
+  CHECK(iso::backend::least_stack() >= iso::backend::enough_stack);
+  pthread_attr_t small;
+  REQUIRE(::pthread_attr_init(&small) == 0);
+  REQUIRE(::pthread_attr_setstacksize(&small, 128 << 10) == 0);
+  std::int64_t found = 0;
+  pthread_t thread{};
+  REQUIRE(::pthread_create(
+              &thread, &small,
+              [](void* to) -> void* {
+                *static_cast<std::int64_t*>(to) = iso::backend::least_stack();
+                return nullptr;
+              },
+              &found) == 0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&small);
+  CHECK(found >= 128 << 10);
+  CHECK(found < iso::backend::enough_stack);
 }
 
 TEST_CASE("registry: a name finds its own backend, once") {

@@ -52,6 +52,15 @@ session::session(int threads) {
     settings.set_num_threads(number);
   }
   Kokkos::initialize(settings);
+  auto const stack = backend::least_stack();
+  bool const enough = stack >= backend::enough_stack;
+  if (!enough) {
+    Kokkos::finalize();
+  }
+  ISO_VALIDATE(enough,
+               "a thread has a stack of {} bytes (kernels want {}, and crash without) raise "
+               "OMP_STACKSIZE or unset it, and look at ulimit -s",
+               stack, backend::enough_stack);
 }
 
 session::~session() { Kokkos::finalize(); }

@@ -65,4 +65,14 @@ int count_devices();
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_threads();
 
+/// Stack in bytes that any thread may take: enough for every kernel of this library, of which that
+/// of double volumes along z takes most.
+inline constexpr std::int64_t enough_stack = 256 << 10;
+
+/// The smallest stack in bytes among those of the calling thread and, once Kokkos is initialised,
+/// of its threads on the host. A thread that needs more ends the program.
+///
+/// Determinism: not_guaranteed, the environment of the process has a say.
+std::int64_t least_stack();
+
 }  // namespace iso::backend

@@ -18,7 +18,9 @@ inline constexpr int most_threads = 512;
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
-  /// \throws iso::invalid_argument  the environment names a GPU that is not there
+  /// \throws iso::invalid_argument  the environment names a GPU that is not there, or leaves
+  /// threads
+  ///                                less stack than backend::enough_stack
   /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
   explicit session(int threads);
   session(session const&) = delete;
