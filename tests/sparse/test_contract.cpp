@@ -130,6 +130,44 @@ TEST_CASE("spmv refuses a plan of another format of the same matrix") {
   CHECK_THROWS_AS(with(a, wide), iso::invalid_argument);
 }
 
+TEST_CASE("spmv refuses plans that are not of this paired matrix") {
+  Kokkos::Serial const exec;
+  // Rows 0 and 4 of the first share column 0; in the second only one half has columns.
+  auto const shared = csr<iso::half, std::int32_t>(exec, {2, {{{0, 1}}, {}, {}, {}, {{0, 1}}}});
+  auto const upper = csr<iso::half, std::int32_t>(exec, {2, {{{0, 1}}, {{0, 1}}, {}, {}, {}}});
+  auto const paired = iso::sparse::make_paired(exec, upper);
+  auto const grouped = iso::sparse::make_grouped<8, std::uint16_t>(exec, upper);
+  vector const x("x", 2);
+  vector const y("y", 5);
+  iso::workspace<host> const scratch(1 << 16);
+  auto const with = [&](auto const& matrix, auto const& other) {
+    Kokkos::deep_copy(exec, y, -7.0);
+    auto const sentence = refusal([&] {
+      iso::sparse::spmv(exec, 1, matrix, x, 0, y, iso::sparse::make_plan(exec, other), scratch);
+    });
+    CHECK((y(0) == -7) == !sentence.empty());
+    return sentence;
+  };
+  std::string const use = " (it belongs to another, or another format) use make_plan";
+  CHECK(with(paired, paired) == "");
+  CHECK(
+      with(paired, iso::sparse::make_paired(exec, shared)) ==
+      "iso::sparse::spmv: a plan of 1 slots, 0 of them pairs, for a matrix of 1, 1 of them pairs" +
+          use);
+  CHECK(
+      with(paired, grouped) ==
+      "iso::sparse::spmv: a plan of 1 slots, 0 of them pairs, for a matrix of 1, 1 of them pairs" +
+          use);
+  CHECK(
+      with(grouped, paired) ==
+      "iso::sparse::spmv: a plan of 1 slots, 1 of them pairs, for a matrix of 1, 0 of them pairs" +
+          use);
+  CHECK(with(paired, upper) ==
+        "iso::sparse::spmv: a plan of 2 entries in 5 rows, 1 a group, for a matrix of 2 in 5, 8 a "
+        "group" +
+            use);
+}
+
 TEST_CASE("spmv refuses plans, scratch and options") {
   call c;
   c.plan = {};

@@ -150,11 +150,14 @@ void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_fa
                       vector_facts const& y, plan_facts const& plan, spmv_options const& options,
                       bool float_vectors, std::int64_t scratch, std::int64_t needed) {
   validate_vectors(matrix.rows, num_cols, x, y);
-  ISO_VALIDATE(plan.entries == matrix.entries && plan.places == matrix.places &&
-                   plan.pairs == matrix.pairs && plan.rows_a_group == matrix.rows_a_group &&
-                   plan.groups == matrix.groups && plan.rows == matrix.rows &&
-                   plan.num_parts >= 2 * plan.num_long && plan.num_working >= plan.num_parts &&
-                   plan.pieces >= plan.num_working &&
+  bool const same_rows = plan.entries == matrix.entries && plan.rows == matrix.rows &&
+                         plan.rows_a_group == matrix.rows_a_group;
+  ISO_VALIDATE(!same_rows || (plan.places == matrix.places && plan.pairs == matrix.pairs),
+               "iso::sparse::spmv: a plan of {} slots, {} of them pairs, for a matrix of {}, {} of "
+               "them pairs (it belongs to another, or another format) use make_plan",
+               plan.places, plan.pairs, matrix.places, matrix.pairs);
+  ISO_VALIDATE(same_rows && plan.groups == matrix.groups && plan.num_parts >= 2 * plan.num_long &&
+                   plan.num_working >= plan.num_parts && plan.pieces >= plan.num_working &&
                    plan.pieces == matrix.groups - plan.num_long + plan.num_parts,
                "iso::sparse::spmv: a plan of {} entries in {} rows, {} a group, for a matrix of {} "
                "in {}, {} "
