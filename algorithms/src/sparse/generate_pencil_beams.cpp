@@ -50,6 +50,7 @@ struct pencil_beam_rows {
 /// Everything that is planned on the host.
 struct planned_field {
   field_plan plan;
+  std::int64_t spots = 0;
   std::vector<beam_layer> layers;
   std::vector<spot_line> lines;
   std::vector<double> dose;
@@ -110,10 +111,9 @@ double depth_of(depth_scale const& scale, double water) {
   return scale.begin[s] + (water - scale.water[s]) / scale.power[s];
 }
 
-/// The lattice's spots within `radius` mm, a line for each v.
+/// The lattice's lines within `radius` mm, one for each v.
 void add_lines(planned_field& field, beam_layer& layer, double radius, double spacing) {
   auto const last = std::int64_t(std::floor(radius / spacing));
-  std::int64_t const number = std::int64_t(field.plan.layers.size());
   layer.line = std::int32_t(field.lines.size());
   layer.lines = std::int32_t(2 * last + 1);
   layer.first_v = std::int32_t(-last);
@@ -122,14 +122,28 @@ void add_lines(planned_field& field, beam_layer& layer, double radius, double sp
     auto const reach =
         std::int64_t(std::floor(std::sqrt(std::max(radius * radius - off * off, 0.0)) / spacing));
     bool const backwards = (v + last) % 2 != 0;
-    field.lines.push_back({std::int32_t(-reach), std::int32_t(reach),
-                           std::int32_t(field.plan.spots.size()), backwards ? 1 : 0});
-    for (std::int64_t i = -reach; i <= reach; ++i) {
-      field.plan.spots.push_back({number, spacing * double(backwards ? -i : i), off});
-    }
-    ISO_VALIDATE(field.plan.spots.size() < std::size_t(1) << 28,
-                 "{}: more than 2^28 spots (a layer has {} lines) put them farther apart", function,
+    field.lines.push_back(
+        {std::int32_t(-reach), std::int32_t(reach), std::int32_t(field.spots), backwards ? 1 : 0});
+    field.spots += 2 * reach + 1;
+    ISO_VALIDATE(field.spots < std::int64_t(1) << 28,
+                 "{}: 2^28 spots or more (a layer has {} lines) put them farther apart", function,
                  layer.lines);
+  }
+}
+
+/// The spots of all lines, once it is known how many there are.
+void add_spots(planned_field& field, double spacing) {
+  field.plan.spots.reserve(std::size_t(field.spots));
+  for (std::size_t n = 0; n < field.layers.size(); ++n) {
+    beam_layer const& layer = field.layers[n];
+    for (std::int32_t l = 0; l < layer.lines; ++l) {
+      spot_line const& line = field.lines[std::size_t(layer.line) + std::size_t(l)];
+      double const off = spacing * double(layer.first_v + l);
+      for (std::int64_t i = line.first_u; i <= line.last_u; ++i) {
+        field.plan.spots.push_back(
+            {std::int64_t(n), spacing * double(line.backwards != 0 ? -i : i), off});
+      }
+    }
   }
 }
 
@@ -160,15 +174,15 @@ planned_field plan_field(pencil_beams const& f) {
     layer.end = table.end;
     layer.table = std::int64_t(field.dose.size());
     layer.samples = std::int32_t(table.dose.size());
-    std::size_t const before = field.plan.spots.size();
+    std::int64_t const before = field.spots;
     add_lines(field, layer, section + f.margin, f.spot_spacing);
     field.layers.push_back(layer);
-    field.plan.layers.push_back({energy_of_range(beam.range), beam.range, table.peak_depth,
-                                 std::int64_t(field.plan.spots.size() - before),
-                                 std::int64_t(before)});
+    field.plan.layers.push_back(
+        {energy_of_range(beam.range), beam.range, table.peak_depth, field.spots - before, before});
     field.dose.insert(field.dose.end(), table.dose.begin(), table.dose.end());
     field.variance.insert(field.variance.end(), table.variance.begin(), table.variance.end());
   }
+  add_spots(field, f.spot_spacing);
   return field;
 }
 
