@@ -73,6 +73,17 @@ function(iso_quiet_nvcc target)
   endif()
 endfunction()
 
+# Where Kokkos' launcher hands files to nvcc_wrapper: nvcc runs once for each file, not twice.
+function(iso_run_nvcc_once)
+  get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
+  if(Kokkos_ENABLE_CUDA AND launcher MATCHES "/nvcc_wrapper ")
+    set_property(
+      GLOBAL
+      PROPERTY RULE_LAUNCH_COMPILE "${PROJECT_SOURCE_DIR}/cmake/nvcc_once.sh ${launcher}"
+    )
+  endif()
+endfunction()
+
 # For targets of many files that share most of what they instantiate: where nvcc compiles them, several
 # files at once (measured: a third to a half of the time). Not for the library, whose files name their
 # explicit instantiations alike.

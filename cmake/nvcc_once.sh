@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# nvcc_once.sh COMMAND...: runs a compile command. Where it goes to nvcc through Kokkos' nvcc_wrapper,
+# nvcc lists the headers as it compiles; the wrapper runs nvcc a second time for the list, which takes
+# a second of every file.
+set -eu
+case " $* " in *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
+command=() list=""
+while [ $# -gt 0 ]; do
+  case $1 in
+    -MD) list="$list $1" ;;
+    -MT | -MF) list="$list $1 ${2:?}" && shift ;;
+    *) command+=("$1") ;;
+  esac
+  shift
+done
+export NVCC_APPEND_FLAGS="${NVCC_APPEND_FLAGS:-}$list"
+exec "${command[@]}"
