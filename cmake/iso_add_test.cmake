@@ -17,18 +17,34 @@ endfunction()
 #
 # iso_add_test(name
 #   SOURCES file...
+#   [JOIN]               where nvcc compiles: one program with the others of this folder that say so
 #   [LINK target...]
 #   [LABELS label...]    default: unit; `slow` keeps it out of scripts/test.sh without --all
 #   [TIMEOUT seconds]    default: 300
 #   [ARGS argument...]   given to doctest
 #   [ENVIRONMENT NAME=VALUE...])
 function(iso_add_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS;ARGS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "JOIN" "TIMEOUT" "SOURCES;LINK;LABELS;ARGS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "iso_add_test(${name}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   set(target iso_test_${name})
-  iso_add_program(${target} SOURCES ${arg_SOURCES} LINK iso_test_main ${arg_LINK})
+  set(joined FALSE)
+  if(arg_JOIN AND Kokkos_ENABLE_CUDA)
+    set(joined TRUE)
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+    set(target iso_tests_${folder})
+    set(patterns ${arg_SOURCES})
+    list(TRANSFORM patterns PREPEND "*/${folder}/")
+    list(JOIN patterns "," patterns)
+    list(PREPEND arg_ARGS "--source-file=${patterns}")
+  endif()
+  if(joined AND TARGET ${target})
+    target_sources(${target} PRIVATE ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_LINK})
+  else()
+    iso_add_program(${target} SOURCES ${arg_SOURCES} LINK iso_test_main ${arg_LINK})
+  endif()
   add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
   iso_set_test_properties(
     ${name}
@@ -36,4 +52,8 @@ function(iso_add_test name)
     TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT ${arg_ENVIRONMENT}
   )
+  if(joined)
+    iso_join_files(${target})
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+  endif()
 endfunction()

@@ -34,6 +34,8 @@ using iso::test::for_each_instance;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+/// Of grouped and paired matrices: where no entry is.
+inline iso::half const fill(-0.0);
 
 struct item {
   std::int32_t column;

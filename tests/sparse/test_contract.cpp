@@ -7,6 +7,7 @@
 namespace {
 
 using namespace sparse_support;
+using iso::test::refusal;
 using vector = Kokkos::View<double*, Kokkos::LayoutRight, host>;
 using several = Kokkos::View<double**, Kokkos::LayoutRight, host>;
 
@@ -36,16 +37,6 @@ struct call {
   }
   std::string operator()() const { return with(x, y); }
 };
-
-template <class F>
-std::string refusal(F const& f) {
-  try {
-    f();
-  } catch (iso::invalid_argument const& e) {
-    return e.what();
-  }
-  return "";
-}
 
 }  // namespace
 

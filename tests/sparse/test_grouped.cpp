@@ -43,7 +43,7 @@ void check_round_trip(Exec const& exec, lists const& m) {
   });
 }
 
-std::string refusal(lists const& m) {
+std::string grouped_refusal(lists const& m) {
   Kokkos::Serial const exec;
   try {
     iso::sparse::make_grouped<4, std::uint8_t>(exec, csr<iso::half, std::int32_t>(exec, m));
@@ -198,20 +198,20 @@ TEST_CASE("grouped: what a product in a format costs on a host and on a device")
 }
 
 TEST_CASE("grouped: conversion refuses, with counts") {
-  CHECK(refusal({9, {{{0, 1}, {3, 0.0}}}}) == "");
+  CHECK(grouped_refusal({9, {{{0, 1}, {3, 0.0}}}}) == "");
   char const* const why =
       " (rows must ascend, and negative zero marks what is no entry) sort, add up or drop them";
   CHECK(
-      refusal({9, {{{3, 1}, {0, 1}, {2, 1}, {1, 1}}, {{1, 1}, {0, 1}}}}) ==
+      grouped_refusal({9, {{{3, 1}, {0, 1}, {2, 1}, {1, 1}}, {{1, 1}, {0, 1}}}}) ==
       std::string("iso::sparse::make_grouped: 3 entries left of the one before them, 0 doubled, 0 "
                   "negative zeros") +
           why);
   CHECK(
-      refusal({9, {{{3, 1}, {3, 1}}, {{1, -0.0}, {2, -0.0}}}}) ==
+      grouped_refusal({9, {{{3, 1}, {3, 1}}, {{1, -0.0}, {2, -0.0}}}}) ==
       std::string("iso::sparse::make_grouped: 0 entries left of the one before them, 1 doubled, 2 "
                   "negative zeros") +
           why);
-  CHECK(refusal({9, {{{3, 1}}, {{9, 1}}}}) ==
+  CHECK(grouped_refusal({9, {{{3, 1}}, {{9, 1}}}}) ==
         "iso::sparse::make_grouped: entry 1 of row 1 lies in column 9 (there are 9); 1 are out of "
         "range");
 }

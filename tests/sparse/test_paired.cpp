@@ -26,7 +26,7 @@ lists halves_apart(std::int64_t rows, std::int32_t cols, unsigned seed) {
 }
 
 template <class Value, class Exec>
-void check_round_trip(Exec const& exec, lists const& m) {
+void check_paired_round_trip(Exec const& exec, lists const& m) {
   auto const a = csr<Value, std::int32_t>(exec, m);
   auto const p = make_paired(exec, a);
   auto const back = iso::sparse::to_csr(exec, p);
@@ -96,7 +96,7 @@ double ordered_row(Paired const& p, std::int64_t row, std::vector<double> const&
   return total;
 }
 
-std::string refusal(lists const& m) {
+std::string paired_refusal(lists const& m) {
   Kokkos::Serial const exec;
   try {
     make_paired(exec, csr<iso::half, std::int32_t>(exec, m));
@@ -137,20 +137,21 @@ TEST_CASE_TEMPLATE("paired: conversion there and back changes nothing", Value, i
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
     typename decltype(tag)::execution_space const exec;
-    check_round_trip<Value>(exec, lists{5, {}});
-    check_round_trip<Value>(exec, lists{0, {{}, {}, {}}});
-    check_round_trip<Value>(exec, lists{1, {{}, {{0, 1}}, {}}});
+    check_paired_round_trip<Value>(exec, lists{5, {}});
+    check_paired_round_trip<Value>(exec, lists{0, {{}, {}, {}}});
+    check_paired_round_trip<Value>(exec, lists{1, {{}, {{0, 1}}, {}}});
     for (unsigned seed = 0; seed < 9; ++seed) {
       CAPTURE(seed);
-      check_round_trip<Value>(exec, dose_like(3 + 11 * int(seed), 2000, seed, 0.5, 0.1 * seed));
-      check_round_trip<Value>(exec, halves_apart(16 + int(seed), 5000, seed));
+      check_paired_round_trip<Value>(exec,
+                                     dose_like(3 + 11 * int(seed), 2000, seed, 0.5, 0.1 * seed));
+      check_paired_round_trip<Value>(exec, halves_apart(16 + int(seed), 5000, seed));
     }
     // Gaps at the limits of offsets; stored zeros, infinity and NaN; a lower half alone.
     lists far{140000, std::vector<std::vector<item>>(13)};
     far.rows[0] = {{0, 1}, {65535, 2}, {65536, 3}, {131071, 4}};
     far.rows[3] = {{1, 0.0}, {2, infinity}, {65537, nan_value}};
     far.rows[12] = {{3, -0.25}, {139999, 1}};
-    check_round_trip<Value>(exec, far);
+    check_paired_round_trip<Value>(exec, far);
   });
 }
 
@@ -222,11 +223,11 @@ TEST_CASE("paired: fill times infinity or NaN is nothing") {
 }
 
 TEST_CASE("paired: conversion and products refuse, with numbers") {
-  CHECK(refusal({9, {{{3, 1}, {0, 1}, {2, 1}}, {{1, -0.0}}}}) ==
+  CHECK(paired_refusal({9, {{{3, 1}, {0, 1}, {2, 1}}, {{1, -0.0}}}}) ==
         "iso::sparse::make_paired: 1 entries left of the one before them, 0 doubled, 1 negative "
         "zeros (rows must ascend, and negative zero marks what is no entry) sort, add up or drop "
         "them");
-  CHECK(refusal({9, {{{3, 1}}, {{9, 1}}}}) ==
+  CHECK(paired_refusal({9, {{{3, 1}}, {{9, 1}}}}) ==
         "iso::sparse::make_paired: entry 1 of row 1 lies in column 9 (there are 9); 1 are out of "
         "range");
   Kokkos::Serial const exec;

@@ -11,7 +11,7 @@ using iso::sparse::csr_demands;
 using iso::sparse::fault;
 
 /// A sound matrix of 3 x 5 to be spoilt.
-struct arrays {
+struct csr_arrays {
   std::int64_t rows = 3;
   std::int64_t cols = 5;
   std::vector<std::int64_t> offsets{0, 2, 2, 5};
@@ -22,7 +22,7 @@ struct arrays {
 };
 
 template <class Exec>
-iso::sparse::csr_report report_on(Exec const& exec, arrays const& m) {
+iso::sparse::csr_report report_on(Exec const& exec, csr_arrays const& m) {
   csr_view<double, std::int32_t, typename Exec::memory_space> a;
   a.num_rows = m.rows;
   a.num_cols = m.cols;
@@ -36,8 +36,8 @@ iso::sparse::csr_report report_on(Exec const& exec, arrays const& m) {
 }
 
 template <class F>
-void check(fault expected, char const* words, F const& spoil) {
-  arrays m;
+void check_csr(fault expected, char const* words, F const& spoil) {
+  csr_arrays m;
   spoil(m);
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
@@ -50,11 +50,11 @@ void check(fault expected, char const* words, F const& spoil) {
 }  // namespace
 
 TEST_CASE("validate: a sound matrix, and what is counted in it") {
-  check(fault::none, "", [](arrays&) {});
-  check(fault::none, "", [](arrays& m) { m = {0, 0, {0}, {}, {}}; });
-  check(fault::none, "", [](arrays& m) { m = {2, 0, {0, 0, 0}, {}, {}}; });
+  check_csr(fault::none, "", [](csr_arrays&) {});
+  check_csr(fault::none, "", [](csr_arrays& m) { m = {0, 0, {0}, {}, {}}; });
+  check_csr(fault::none, "", [](csr_arrays& m) { m = {2, 0, {0, 0, 0}, {}, {}}; });
   iso::backend::for_each([&](auto tag) {
-    arrays m;
+    csr_arrays m;
     m.columns = {4, 1, 2, 2, 3};
     m.values = {0.0, infinity, -0.0, nan_value, 1};
     auto const report = report_on(typename decltype(tag)::execution_space(), m);
@@ -121,75 +121,77 @@ TEST_CASE("validate: what is looked at by stretches of entries is what rows say"
 }
 
 TEST_CASE("validate: extents and lengths") {
-  check(fault::negative_extent, "matrix with an extent of -1 (none may be negative)",
-        [](arrays& m) { m.cols = -1; });
-  check(fault::extent_too_large,
-        "matrix with an extent of 2147483648 (at most 2147483647) split it",
-        [](arrays& m) { m.cols = std::int64_t(1) << 31; });
-  check(fault::row_offsets_length, "3 row offsets (4 are needed, one more than rows)",
-        [](arrays& m) { m.offsets.pop_back(); });
-  check(fault::row_offsets_length, "0 row offsets (4 are needed, one more than rows)",
-        [](arrays& m) { m.offsets.clear(); });
-  check(fault::lengths_disagree, "4 columns and 5 values (make them agree)",
-        [](arrays& m) { m.columns.pop_back(); });
-  check(fault::row_scales_length, "2 row scales (3 are needed, or none)",
-        [](arrays& m) { m.scales = {1, 1}; });
+  check_csr(fault::negative_extent, "matrix with an extent of -1 (none may be negative)",
+            [](csr_arrays& m) { m.cols = -1; });
+  check_csr(fault::extent_too_large,
+            "matrix with an extent of 2147483648 (at most 2147483647) split it",
+            [](csr_arrays& m) { m.cols = std::int64_t(1) << 31; });
+  check_csr(fault::row_offsets_length, "3 row offsets (4 are needed, one more than rows)",
+            [](csr_arrays& m) { m.offsets.pop_back(); });
+  check_csr(fault::row_offsets_length, "0 row offsets (4 are needed, one more than rows)",
+            [](csr_arrays& m) { m.offsets.clear(); });
+  check_csr(fault::lengths_disagree, "4 columns and 5 values (make them agree)",
+            [](csr_arrays& m) { m.columns.pop_back(); });
+  check_csr(fault::row_scales_length, "2 row scales (3 are needed, or none)",
+            [](csr_arrays& m) { m.scales = {1, 1}; });
 }
 
 TEST_CASE("validate: row offsets") {
-  check(fault::first_row_offset, "row offsets start at 1 (must start at 0)",
-        [](arrays& m) { m.offsets[0] = 1; });
-  check(fault::first_row_offset, "row offsets start at -3 (must start at 0)",
-        [](arrays& m) { m.offsets[0] = -3; });
-  check(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
-        [](arrays& m) { m.offsets[1] = -2; });
-  check(fault::falling_row_offset,
-        "row offset 2 is 1 (the one before it is 2, they must not fall); 1 are wrong",
-        [](arrays& m) { m.offsets[2] = 1; });
-  check(fault::row_offset_beyond,
-        "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "
-        "wrong",
-        [](arrays& m) { m.offsets[1] = std::numeric_limits<std::int64_t>::max(); });
-  check(fault::row_offset_beyond, "row offset 3 is 6 (there are 5 entries); 1 are wrong",
-        [](arrays& m) { m.offsets[3] = 6; });
-  check(fault::last_row_offset, "row offsets end at 4 (there are 5 entries)",
-        [](arrays& m) { m.offsets[3] = 4; });
+  check_csr(fault::first_row_offset, "row offsets start at 1 (must start at 0)",
+            [](csr_arrays& m) { m.offsets[0] = 1; });
+  check_csr(fault::first_row_offset, "row offsets start at -3 (must start at 0)",
+            [](csr_arrays& m) { m.offsets[0] = -3; });
+  check_csr(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
+            [](csr_arrays& m) { m.offsets[1] = -2; });
+  check_csr(fault::falling_row_offset,
+            "row offset 2 is 1 (the one before it is 2, they must not fall); 1 are wrong",
+            [](csr_arrays& m) { m.offsets[2] = 1; });
+  check_csr(fault::row_offset_beyond,
+            "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "
+            "wrong",
+            [](csr_arrays& m) { m.offsets[1] = std::numeric_limits<std::int64_t>::max(); });
+  check_csr(fault::row_offset_beyond, "row offset 3 is 6 (there are 5 entries); 1 are wrong",
+            [](csr_arrays& m) { m.offsets[3] = 6; });
+  check_csr(fault::last_row_offset, "row offsets end at 4 (there are 5 entries)",
+            [](csr_arrays& m) { m.offsets[3] = 4; });
 }
 
 TEST_CASE("validate: columns, scales and values") {
-  check(fault::column_negative,
-        "entry 3 of row 2 lies in column -1 (must not be negative); 2 are out of range",
-        [](arrays& m) {
-          m.columns[3] = -1;
-          m.columns[4] = 5;
-        });
-  check(fault::column_beyond, "entry 1 of row 0 lies in column 5 (there are 5); 1 are out of range",
-        [](arrays& m) { m.columns[1] = 5; });
-  check(fault::row_scale, "the scale of row 1 is no power of two above zero; 2 are not",
-        [](arrays& m) { m.scales = {0.5, 3, -2}; });
-  check(fault::row_scale, "the scale of row 0 is no power of two above zero; 3 are not",
-        [](arrays& m) { m.scales = {0, infinity, nan_value}; });
-  check(fault::none, "", [](arrays& m) { m.scales = {0.5, 1, 0x1p300}; });
+  check_csr(fault::column_negative,
+            "entry 3 of row 2 lies in column -1 (must not be negative); 2 are out of range",
+            [](csr_arrays& m) {
+              m.columns[3] = -1;
+              m.columns[4] = 5;
+            });
+  check_csr(fault::column_beyond,
+            "entry 1 of row 0 lies in column 5 (there are 5); 1 are out of range",
+            [](csr_arrays& m) { m.columns[1] = 5; });
+  check_csr(fault::row_scale, "the scale of row 1 is no power of two above zero; 2 are not",
+            [](csr_arrays& m) { m.scales = {0.5, 3, -2}; });
+  check_csr(fault::row_scale, "the scale of row 0 is no power of two above zero; 3 are not",
+            [](csr_arrays& m) { m.scales = {0, infinity, nan_value}; });
+  check_csr(fault::none, "", [](csr_arrays& m) { m.scales = {0.5, 1, 0x1p300}; });
   csr_demands const finite{.values = csr_demands::of_values::finite};
   csr_demands const ascending{.columns = csr_demands::of_columns::ascending};
-  check(fault::value_not_finite, "row 2 has a value that is not finite; there are 2",
-        [&](arrays& m) {
-          m.values[2] = infinity;
-          m.values[4] = nan_value;
-          m.demands = finite;
-        });
-  check(fault::columns_descend,
-        "row 0 is not sorted by columns; 1 entries lie left of the one before them",
-        [&](arrays& m) {
-          m.columns[1] = 0;
-          m.demands = ascending;
-        });
-  check(fault::column_doubled, "row 2 has two entries in one column; there are 1 such",
-        [&](arrays& m) {
-          m.columns[4] = 2;
-          m.demands = ascending;
-        });
-  check(fault::none, "", [&](arrays& m) { m.demands = {finite.values, ascending.columns}; });
+  check_csr(fault::value_not_finite, "row 2 has a value that is not finite; there are 2",
+            [&](csr_arrays& m) {
+              m.values[2] = infinity;
+              m.values[4] = nan_value;
+              m.demands = finite;
+            });
+  check_csr(fault::columns_descend,
+            "row 0 is not sorted by columns; 1 entries lie left of the one before them",
+            [&](csr_arrays& m) {
+              m.columns[1] = 0;
+              m.demands = ascending;
+            });
+  check_csr(fault::column_doubled, "row 2 has two entries in one column; there are 1 such",
+            [&](csr_arrays& m) {
+              m.columns[4] = 2;
+              m.demands = ascending;
+            });
+  check_csr(fault::none, "",
+            [&](csr_arrays& m) { m.demands = {finite.values, ascending.columns}; });
 }
 
 TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
@@ -214,7 +216,7 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
 }
 
 TEST_CASE("validate: a row too long for 32 bits") {
-  // Offsets alone are looked at: the arrays are never read.
+  // Offsets alone are looked at: the csr_arrays are never read.
   Kokkos::Serial const exec;
   std::int64_t const entries = std::int64_t(1) << 31;
   std::int32_t column = 0;

@@ -15,12 +15,10 @@ using iso::sparse::grouped_report;
 using iso::sparse::grouped_view;
 using iso::sparse::slot_base;
 
-iso::half const fill(-0.0);
-
 /// Three rows in groups of two, written down by hand, to be spoilt: columns 1, 4 and 300 of group
 /// 0 (two slots), columns 0 and 7 of group 1 (one slot), of whose rows the second does not exist.
 template <class Offset>
-struct arrays {
+struct grouped_arrays {
   std::int64_t rows = 3;
   std::int64_t cols = 400;
   std::int64_t entries = 6;
@@ -31,7 +29,7 @@ struct arrays {
   std::vector<double> scales = {};
   csr_demands::of_values demanded = csr_demands::of_values::any;
 
-  arrays() {
+  grouped_arrays() {
     offset(0, 1) = 3;
     offset(2, 1) = 7;
     value(0, 0, 0) = iso::half(1.0);
@@ -57,7 +55,7 @@ struct arrays {
 };
 
 template <class Offset, class Exec>
-grouped_report report_on(Exec const& exec, arrays<Offset> const& m) {
+grouped_report report_on(Exec const& exec, grouped_arrays<Offset> const& m) {
   grouped_view<iso::half, Offset, 2, typename Exec::memory_space> a;
   a.num_rows = m.rows;
   a.num_cols = m.cols;
@@ -75,7 +73,7 @@ grouped_report report_on(Exec const& exec, arrays<Offset> const& m) {
 /// On every backend; `Offset` may be either.
 template <class Offset, class F>
 void check(fault expected, std::string const& words, F const& spoil) {
-  arrays<Offset> m;
+  grouped_arrays<Offset> m;
   spoil(m);
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
@@ -104,7 +102,7 @@ TEST_CASE_TEMPLATE("validate, grouped: sound ones, and what is counted", Offset,
     m.value(2, 0, 0) = iso::half(nan_value);
     m.scales = {1, 0.5, 0x1p300};
   });
-  arrays<Offset> m;
+  grouped_arrays<Offset> m;
   m.value(0, 0, 0) = iso::half(infinity);
   m.value(2, 0, 0) = iso::half(nan_value);
   auto const report = report_on(Kokkos::Serial(), m);

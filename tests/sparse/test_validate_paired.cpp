@@ -16,11 +16,9 @@ using iso::sparse::fault;
 using iso::sparse::half_pair;
 using iso::sparse::slot_base;
 
-iso::half const fill(-0.0);
-
 /// Ten rows, to be spoilt. Group 0: columns 2 and 40 shared; 1 and 5 of the upper half, 9 of the
 /// lower one. Group 1: column 3 of its two rows, of the upper half.
-struct arrays {
+struct paired_arrays {
   std::int64_t rows = 10;
   std::int64_t cols = 50;
   std::int64_t entries = 9;
@@ -39,7 +37,7 @@ struct arrays {
   std::vector<double> scales = {};
   csr_demands::of_values demanded = csr_demands::of_values::any;
 
-  arrays() {
+  paired_arrays() {
     shared_columns[1] = 38;
     shared_values[0] = shared_values[4] = iso::half(1.0);
     shared_values[8 + 1] = shared_values[8 + 7] = iso::half(2.0);
@@ -55,7 +53,7 @@ struct arrays {
 };
 
 template <class Exec>
-auto matrix_on(Exec const& exec, arrays const& m) {
+auto matrix_on(Exec const& exec, paired_arrays const& m) {
   iso::sparse::paired_view<iso::half, typename Exec::memory_space> a;
   a.num_rows = m.rows;
   a.num_cols = m.cols;
@@ -83,7 +81,7 @@ auto matrix_on(Exec const& exec, arrays const& m) {
 /// On every backend.
 template <class F>
 void check(fault expected, std::string const& words, F const& spoil) {
-  arrays m;
+  paired_arrays m;
   spoil(m);
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
@@ -102,7 +100,7 @@ TEST_CASE("validate, paired: sound ones, and what is counted") {
     m.value(0, 0, 0) = iso::half(infinity);
     m.scales = std::vector<double>(10, 0.5);
   });
-  arrays m;
+  paired_arrays m;
   m.value(0, 0, 0) = iso::half(infinity);
   m.shared_values[0] = iso::half(nan_value);
   Kokkos::Serial const exec;

@@ -16,11 +16,9 @@ using iso::sparse::grouped_report;
 using iso::sparse::grouped_view;
 using iso::sparse::slot_base;
 
-iso::half const fill(-0.0);
-
 /// A grouped matrix on the host, to be spoilt.
 template <int R, class Offset>
-struct arrays {
+struct slot_arrays {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t entries = 0;
@@ -30,7 +28,7 @@ struct arrays {
   std::vector<iso::half> values;
   std::vector<double> scales;
 
-  explicit arrays(lists const& m) {
+  explicit slot_arrays(lists const& m) {
     Kokkos::Serial const exec;
     auto const g =
         iso::sparse::make_grouped<R, Offset>(exec, csr<iso::half, std::int32_t>(exec, m));
@@ -59,7 +57,7 @@ struct arrays {
 };
 
 template <class Exec, int R, class Offset>
-auto view_of(Exec const& exec, arrays<R, Offset> const& m) {
+auto view_of(Exec const& exec, slot_arrays<R, Offset> const& m) {
   grouped_view<iso::half, Offset, R, typename Exec::memory_space> a;
   a.num_rows = m.rows;
   a.num_cols = m.cols;
@@ -75,7 +73,7 @@ auto view_of(Exec const& exec, arrays<R, Offset> const& m) {
 }
 
 template <int R, class Offset>
-std::int64_t column(arrays<R, Offset> const& m, std::int64_t slot, int place) {
+std::int64_t column(slot_arrays<R, Offset> const& m, std::int64_t slot, int place) {
   auto const& base = m.bases[std::size_t(slot)];
   std::int64_t at = std::int64_t(base.first) + m.offsets[std::size_t(32 * slot + place)];
   if constexpr (sizeof(Offset) == 1) {
@@ -86,7 +84,7 @@ std::int64_t column(arrays<R, Offset> const& m, std::int64_t slot, int place) {
 
 /// The definition of grouped_view, read place by place; values may be anything.
 template <int R, class Offset>
-bool is_sound(arrays<R, Offset> const& m) {
+bool is_sound(slot_arrays<R, Offset> const& m) {
   auto const& starts = m.slot_offsets;
   if (starts.front() != 0 || starts.back() != m.slots() ||
       !std::is_sorted(starts.begin(), starts.end())) {
@@ -142,7 +140,7 @@ lists many_slots() {
 template <class Format>
 void check_everywhere() {
   constexpr int rows = Format::rows;
-  using matrix = arrays<rows, typename Format::offset_type>;
+  using matrix = slot_arrays<rows, typename Format::offset_type>;
   matrix const good(many_slots());
   REQUIRE(good.slots() == 16 * good.groups());
   REQUIRE(is_sound(good));
@@ -223,7 +221,7 @@ void check_everywhere() {
 
 /// Every slot of more than 16 places as two.
 template <int R, class Offset>
-arrays<R, Offset> in_halves(arrays<R, Offset> const& m) {
+slot_arrays<R, Offset> in_halves(slot_arrays<R, Offset> const& m) {
   auto out = m;
   out.slot_offsets = {0};
   out.bases.clear();
@@ -259,7 +257,7 @@ arrays<R, Offset> in_halves(arrays<R, Offset> const& m) {
 
 /// One thing changed, at random; most changes are faults, some are none.
 template <int R, class Offset, class Random>
-void change_something(arrays<R, Offset>& m, Random& random) {
+void change_something(slot_arrays<R, Offset>& m, Random& random) {
   auto const below = [&](std::size_t n) { return std::size_t(random() % n); };
   auto const step = [&] { return std::int32_t(below(5)) - 2; };
   switch (below(8)) {
@@ -312,7 +310,8 @@ TEST_CASE_TEMPLATE("validate, grouped: what is changed at random is sound or not
                    grouped_view<iso::half, std::uint8_t, 8, host>) {
   std::mt19937_64 random(11);
   // Few columns to a row, so that slots end early, and groups begin left or right of the last.
-  arrays<Format::rows, typename Format::offset_type> const good(dose_like(61, 900, 2, 0.3, 0.5));
+  slot_arrays<Format::rows, typename Format::offset_type> const good(
+      dose_like(61, 900, 2, 0.3, 0.5));
   Kokkos::Serial const exec;
   int sound = 0;
   for (int turn = 0; turn < 3000; ++turn) {
@@ -334,7 +333,7 @@ TEST_CASE_TEMPLATE("validate, grouped: slots may be short wherever they stand", 
                    grouped_view<iso::half, std::uint8_t, 4, host>,
                    grouped_view<iso::half, std::uint16_t, 8, host>) {
   auto const m = dose_like(61, 3000, 4, 0.3, 0.5);
-  arrays<Format::rows, typename Format::offset_type> const whole(m);
+  slot_arrays<Format::rows, typename Format::offset_type> const whole(m);
   auto const halves = in_halves(whole);
   REQUIRE(halves.slots() > whole.slots());
   iso::backend::for_each([&](auto tag) {
