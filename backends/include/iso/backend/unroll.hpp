@@ -4,7 +4,6 @@
 
 #include <Kokkos_Macros.hpp>
 
-#include <type_traits>
 #include <utility>
 
 /// Before a loop: asks the GPU's compiler to unroll it by four, or two where registers are short,
@@ -18,10 +17,18 @@
 #endif
 
 namespace iso::backend {
+
+/// A number as a type, as std::integral_constant; its conversion is a device function too.
+template <int Number>
+struct constant {
+  static constexpr int value = Number;
+  KOKKOS_INLINE_FUNCTION constexpr operator int() const { return Number; }
+};
+
 namespace detail {
 template <class F, int... I>
 KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f, std::integer_sequence<int, I...>) {
-  (f(std::integral_constant<int, I>()), ...);
+  (f(constant<I>()), ...);
 }
 }  // namespace detail
 

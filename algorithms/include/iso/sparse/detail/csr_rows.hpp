@@ -6,6 +6,8 @@
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/row_piece.hpp>
 
+#include <type_traits>
+
 namespace iso::sparse::detail {
 
 /// What stands in one column of `R` neighbouring rows; read at once.
@@ -135,7 +137,7 @@ struct csr_rows {
     };
     std::int32_t const full = piece.count / 32;
     auto const add_at = [&](int lane, auto const& at, auto const& fetched) {
-      add(lane, at, fetched, std::integral_constant<int, 0>());
+      add(lane, at, fetched, backend::constant<0>());
     };
     each_turn<Ahead>(group, full, columns_at, entry_at, fetch, add_at);
     group.each_below(piece.count - 32 * full, [&](int lane) {

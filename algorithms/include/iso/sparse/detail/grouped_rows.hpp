@@ -67,7 +67,7 @@ struct grouped_rows {
       return backend::kept_once(value.at(slot, lane));
     };
     auto const add_kept = [&](int lane, auto const& kept, auto const& fetched) {
-      add(lane, kept.get(), fetched, std::integral_constant<int, 0>());
+      add(lane, kept.get(), fetched, backend::constant<0>());
     };
     each_turn<Ahead>(group, piece.count, columns_at, entry_at, fetch, add_kept);
   }

@@ -74,8 +74,8 @@ struct paired_rows {
         upper.row[r] = all.row[r];
         lower.row[r] = all.row[4 + r];
       }
-      add(lane, upper, at.upper, std::integral_constant<int, 0>());
-      add(lane, lower, at.lower, std::integral_constant<int, 4>());
+      add(lane, upper, at.upper, backend::constant<0>());
+      add(lane, lower, at.lower, backend::constant<4>());
     };
     // Two columns a place: twice the values of x wait in registers, of several vectors too many.
     constexpr int numbers = sizeof(decltype(fetch(0))) / sizeof(double);
