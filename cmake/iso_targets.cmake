@@ -84,12 +84,18 @@ function(iso_run_nvcc_once)
   endif()
 endfunction()
 
-# For targets of many files that share most of what they instantiate: where nvcc compiles them, several
-# files at once (measured: a third to a half of the time). Not for the library, whose files name their
-# explicit instantiations alike.
+# For files that share most of what they instantiate: where nvcc compiles them, several at once
+# (measured: a third to a half of the time). The files named as one; none named: all of the target, eight
+# at once. Joined files must not name two things alike.
 function(iso_join_files target)
-  if(Kokkos_ENABLE_CUDA)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT Kokkos_ENABLE_CUDA)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(ARGN)
+    list(GET ARGN 0 group)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
   endif()
 endfunction()
 
