@@ -21,7 +21,8 @@ function(iso_add_program target)
   iso_warnings(${target})
 endfunction()
 
-# What every ctest case has: labels, a time limit, threads that nothing binds, one GPU job at once.
+# What every ctest case has: labels, a time limit, threads that nothing binds and that sleep while they
+# wait (cases run at the same time on the same cores), one GPU job at once.
 function(iso_set_test_properties name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_LABELS)
@@ -35,7 +36,7 @@ function(iso_set_test_properties name)
     PROPERTIES
       LABELS "${arg_LABELS}"
       TIMEOUT ${arg_TIMEOUT}
-      ENVIRONMENT "OMP_PROC_BIND=false;${arg_ENVIRONMENT}"
+      ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}"
       SKIP_RETURN_CODE 77
   )
   if(Kokkos_ENABLE_CUDA)

@@ -85,8 +85,8 @@ function(iso_run_nvcc_once)
 endfunction()
 
 # For files that share most of what they instantiate: where nvcc compiles them, several at once
-# (measured: a third to a half of the time). The files named as one; none named: all of the target, eight
-# at once. Joined files must not name two things alike.
+# (measured: a third to a half of the time). Files that are named, as one; without names, all of the
+# target's, eight at once. Joined files must not name two things alike.
 function(iso_join_files target)
   if(NOT Kokkos_ENABLE_CUDA)
     return()
