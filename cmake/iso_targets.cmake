@@ -84,18 +84,20 @@ function(iso_run_nvcc_once)
   endif()
 endfunction()
 
-# For files that share most of what they instantiate: where nvcc compiles them, several at once
-# (measured: a third to a half of the time). Files that are named, as one; without names, all of the
-# target's, eight at once. Joined files must not name two things alike.
+# For files that share most of what they instantiate: where nvcc compiles them, and where
+# CMAKE_UNITY_BUILD asks for it, several at once (measured: a third to a half of the time). Files that
+# are named, as one; without names, all of the target's, eight at once. Joined files must not name two
+# things alike.
 function(iso_join_files target)
-  if(NOT Kokkos_ENABLE_CUDA)
-    return()
+  if(Kokkos_ENABLE_CUDA)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   if(ARGN)
     list(GET ARGN 0 group)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
+  else()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 
