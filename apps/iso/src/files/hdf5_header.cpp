@@ -143,8 +143,9 @@ raw_attribute read_attribute(raw_file& file, message one) {
   result.name = name.word();
   auto const bytes = value_bytes((flags & 1U) != 0 ? named_type(file, type) : type);
   auto const count = (flags & 2U) != 0 ? std::nullopt : value_count(space);
+  auto const number = count.value_or(0);
   result.sound = body.good() && name.good() && name.left() == 0 && bytes && count &&
-                 (*count == 0 || *bytes <= body.left() / *count);
+                 (number == 0 || *bytes <= body.left() / number);
   if (result.sound && flags == 0) {
     read_variable(type, result);
   }
