@@ -5,11 +5,15 @@
 # a second of every file.
 set -eu
 case " $* " in *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
-command=() list=""
+original=("$@") command=() list=""
 while [ $# -gt 0 ]; do
   case $1 in
     -MD) list="$list $1" ;;
-    -MT | -MF) list="$list $1 ${2:?}" && shift ;;
+    -MT | -MF)
+      # The variable cannot hold a name with a space in it.
+      case ${2:?} in *[[:space:]]*) exec "${original[@]}" ;; esac
+      list="$list $1 $2" && shift
+      ;;
     *) command+=("$1") ;;
   esac
   shift
