@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "instantiate.hpp"
 #include "merge_rows.hpp"
+#include "to_rows.hpp"
 
 namespace iso::sparse::detail {
 namespace {
@@ -48,45 +49,21 @@ struct group_writer {
   }
 };
 
-/// f(place) for every entry of a row.
-template <class Offset, class F>
-KOKKOS_FUNCTION void each_entry(grouped_arrays<Offset> const& a, int rows, std::int64_t row,
-                                F const& f) {
-  std::int64_t const group = row / rows;
-  for (std::int64_t place = 32 * a.slot_offsets[group]; place < 32 * a.slot_offsets[group + 1];
-       ++place) {
-    if (a.values[place * rows + row % rows] != fill) {
-      f(place);
+template <class Offset>
+struct grouped_entries {
+  grouped_arrays<Offset> a;
+  int rows;
+
+  template <class F>
+  KOKKOS_FUNCTION void each(std::int64_t row, F const& f) const {
+    std::int64_t const group = row / rows;
+    for (std::int64_t place = 32 * a.slot_offsets[group]; place < 32 * a.slot_offsets[group + 1];
+         ++place) {
+      std::uint16_t const value = a.values[place * rows + row % rows];
+      if (value != fill) {
+        f(a.bases[place / 32].column(int(place % 32), a.offsets[place]), value);
+      }
     }
-  }
-}
-
-template <class Offset>
-struct entry_counter {
-  grouped_arrays<Offset> from;
-  int rows;
-  std::int64_t* row_offsets;
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    std::int64_t count = 0;
-    each_entry(from, rows, row, [&](std::int64_t) { ++count; });
-    row_offsets[row + 1] = count;
-  }
-};
-
-template <class Offset>
-struct row_writer {
-  grouped_arrays<Offset> from;
-  int rows;
-  std::int64_t const* row_offsets;
-  std::int32_t* columns;
-  std::uint16_t* values;
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    std::int64_t at = row_offsets[row];
-    each_entry(from, rows, row, [&](std::int64_t place) {
-      columns[at] = from.bases[place / 32].column(int(place % 32), from.offsets[place]);
-      values[at] = from.values[place * rows + row % rows];
-      ++at;
-    });
   }
 };
 
@@ -131,17 +108,14 @@ void launch_group(Exec const& exec, pattern<Column> const& p, std::uint16_t cons
 template <execution_space Exec, class Offset>
 std::int64_t launch_row_offsets(Exec const& exec, grouped_arrays<Offset> const& from, int rows,
                                 std::int64_t num_rows, std::int64_t* row_offsets) {
-  Kokkos::parallel_for("iso::sparse::to_csr: lengths", range<Exec>(exec, 0, num_rows),
-                       entry_counter<Offset>{from, rows, row_offsets});
-  return add_up(exec, num_rows, row_offsets);
+  return count_entries(exec, grouped_entries<Offset>{from, rows}, num_rows, row_offsets);
 }
 
 template <execution_space Exec, class Offset>
 void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int rows,
                     std::int64_t num_rows, std::int64_t const* row_offsets, std::int32_t* columns,
                     std::uint16_t* values) {
-  Kokkos::parallel_for("iso::sparse::to_csr: entries", range<Exec>(exec, 0, num_rows),
-                       row_writer<Offset>{from, rows, row_offsets, columns, values});
+  write_rows(exec, grouped_entries<Offset>{from, rows}, num_rows, row_offsets, columns, values);
 }
 
 #define ISO_INSTANTIATE_BOTH(Exec, Column, Offset)                                          \

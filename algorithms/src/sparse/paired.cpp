@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "instantiate.hpp"
 #include "merge_rows.hpp"
+#include "to_rows.hpp"
 
 namespace iso::sparse::detail {
 namespace {
@@ -130,56 +131,34 @@ class entry_walk {
   std::int64_t end_;
 };
 
-/// f(column, value) for the entries of a row, ascending.
-template <class F>
-KOKKOS_FUNCTION void each_entry(paired_arrays const& a, std::int64_t row, F const& f) {
-  std::int64_t const group = row / 8;
-  int const in_group = int(row % 8);
-  entry_walk shared(a.shared.values, a.shared.slot_offsets[group], a.shared.slot_offsets[group + 1],
-                    in_group);
-  entry_walk pairs(a.values, a.slot_offsets[group], a.slot_offsets[group + 1], in_group);
-  auto const shared_column = [&] {
-    return a.shared.bases[shared.place() / 32].first + a.shared.offsets[shared.place()];
-  };
-  auto const pair_column = [&] {
-    return a.bases[pairs.place() / 32].of(in_group / 4) +
-           std::int32_t(a.offsets[pairs.place()].of(in_group / 4));
-  };
-  while (!shared.is_over() || !pairs.is_over()) {
-    bool const take_shared =
-        pairs.is_over() || (!shared.is_over() && shared_column() < pair_column());
-    if (take_shared) {
-      f(shared_column(), shared.value());
-      shared.next();
-    } else {
-      f(pair_column(), pairs.value());
-      pairs.next();
+struct paired_entries {
+  paired_arrays a;
+
+  template <class F>
+  KOKKOS_FUNCTION void each(std::int64_t row, F const& f) const {
+    std::int64_t const group = row / 8;
+    int const in_group = int(row % 8);
+    entry_walk shared(a.shared.values, a.shared.slot_offsets[group],
+                      a.shared.slot_offsets[group + 1], in_group);
+    entry_walk pairs(a.values, a.slot_offsets[group], a.slot_offsets[group + 1], in_group);
+    auto const shared_column = [&] {
+      return a.shared.bases[shared.place() / 32].first + a.shared.offsets[shared.place()];
+    };
+    auto const pair_column = [&] {
+      return a.bases[pairs.place() / 32].of(in_group / 4) +
+             std::int32_t(a.offsets[pairs.place()].of(in_group / 4));
+    };
+    while (!shared.is_over() || !pairs.is_over()) {
+      bool const take_shared =
+          pairs.is_over() || (!shared.is_over() && shared_column() < pair_column());
+      if (take_shared) {
+        f(shared_column(), shared.value());
+        shared.next();
+      } else {
+        f(pair_column(), pairs.value());
+        pairs.next();
+      }
     }
-  }
-}
-
-struct entry_counter {
-  paired_arrays from;
-  std::int64_t* row_offsets;
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    std::int64_t count = 0;
-    each_entry(from, row, [&](std::int32_t, std::uint16_t) { ++count; });
-    row_offsets[row + 1] = count;
-  }
-};
-
-struct row_writer {
-  paired_arrays from;
-  std::int64_t const* row_offsets;
-  std::int32_t* columns;
-  std::uint16_t* values;
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    std::int64_t at = row_offsets[row];
-    each_entry(from, row, [&](std::int32_t column, std::uint16_t value) {
-      columns[at] = column;
-      values[at] = value;
-      ++at;
-    });
   }
 };
 
@@ -224,16 +203,13 @@ void launch_pair(Exec const& exec, pattern<Column> const& p, std::uint16_t const
 template <execution_space Exec>
 std::int64_t launch_paired_row_offsets(Exec const& exec, paired_arrays const& from,
                                        std::int64_t num_rows, std::int64_t* row_offsets) {
-  Kokkos::parallel_for("iso::sparse::to_csr: lengths", range<Exec>(exec, 0, num_rows),
-                       entry_counter{from, row_offsets});
-  return add_up(exec, num_rows, row_offsets);
+  return count_entries(exec, paired_entries{from}, num_rows, row_offsets);
 }
 
 template <execution_space Exec>
 void launch_unpair(Exec const& exec, paired_arrays const& from, std::int64_t num_rows,
                    std::int64_t const* row_offsets, std::int32_t* columns, std::uint16_t* values) {
-  Kokkos::parallel_for("iso::sparse::to_csr: entries", range<Exec>(exec, 0, num_rows),
-                       row_writer{from, row_offsets, columns, values});
+  write_rows(exec, paired_entries{from}, num_rows, row_offsets, columns, values);
 }
 
 #define ISO_INSTANTIATE_COLUMN(Exec, Column)                                                    \
