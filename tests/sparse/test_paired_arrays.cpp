@@ -178,7 +178,7 @@ std::string difference_of(plain_arrays const& a, plain_arrays const& b) {
 
 /// Rows that share some columns with the others of their group: empty ones, of one column, about
 /// the 32 columns of a slot, and with gaps about the 65535 of an offset.
-lists random_lists() {
+lists random_rows() {
   lists m;
   m.rows.resize(std::size_t(*rc::gen::inRange(0, 30)));
   std::vector<std::int64_t> common;
@@ -230,7 +230,7 @@ std::string check_arrays(Exec const& exec, lists const& m) {
 
 TEST_CASE("paired: any matrix is written as defined, and comes back") {
   CHECK(rc::check("arrays of make_paired", [] {
-    auto const m = random_lists();
+    auto const m = random_rows();
     iso::backend::for_each([&](auto tag) {
       typename decltype(tag)::execution_space const exec;
       RC_ASSERT(check_arrays<iso::half>(exec, m) == "");

@@ -84,5 +84,6 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
                                                        radiological_path_options const&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::ray::detail

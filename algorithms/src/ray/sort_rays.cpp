@@ -176,5 +176,6 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
                                                std::byte*, std::int64_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::ray::detail

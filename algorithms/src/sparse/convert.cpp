@@ -221,5 +221,7 @@ wide_rows count_wide_rows(Exec const& exec, std::int64_t rows, row_facts const* 
                                       std::int32_t const*, std::uint16_t const*, std::int32_t*); \
   template wide_rows count_wide_rows<Exec>(Exec const&, std::int64_t, row_facts const*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_TO
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

@@ -37,6 +37,8 @@ std::int64_t launch_widest_row(Exec const& exec, pattern<Column> const& p) {
   template std::int64_t launch_widest_row<Exec, Column>(Exec const&, pattern<Column> const&);
 #define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE
 
 void validate_format(int rows, int offset_bits) {
   bool const grouped =

@@ -157,5 +157,7 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& 
                                                                              dose_like const&);
 #define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_VALUE
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse

@@ -138,6 +138,10 @@ void launch_ungroup(Exec const& exec, grouped_arrays<Offset> const& from, int ro
   ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec) \
   ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_BOTH
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE_OFFSET
+#undef ISO_INSTANTIATE
 
 void refuse_to_group(csr_report const& report, char const* function) {
   ISO_VALIDATE(report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0,

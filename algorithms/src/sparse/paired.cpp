@@ -226,6 +226,8 @@ void launch_unpair(Exec const& exec, paired_arrays const& from, std::int64_t num
   template void launch_unpair<Exec>(Exec const&, paired_arrays const&, std::int64_t,       \
                                     std::int64_t const*, std::int32_t*, std::uint16_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE
 
 void validate_shared(char const* function, std::int64_t num_rows, std::int64_t num_cols,
                      std::int64_t entries, std::int64_t shared_rows, std::int64_t shared_cols,

@@ -486,5 +486,9 @@ bool survey_pairs(Exec const& exec, paired_arrays const& a, double const* row_sc
   template bool survey_pairs<Exec>(Exec const&, paired_arrays const&, double const*, \
                                    grouped_shape const&, std::uint16_t);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_ROWS
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE_OFFSET
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

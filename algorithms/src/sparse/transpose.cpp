@@ -132,5 +132,7 @@ void launch_transpose(Exec const& exec, std::int64_t rows, std::int64_t cols, st
   ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint32_t) \
   ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint64_t)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_BOTH
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

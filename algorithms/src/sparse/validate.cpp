@@ -303,5 +303,8 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
   template void inspect_offsets<Exec>(Exec const&, std::int64_t const*, std::int64_t, \
                                       std::int64_t, csr_report&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_ROWS
+#undef ISO_INSTANTIATE_COLUMN
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

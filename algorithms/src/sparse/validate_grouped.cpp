@@ -29,5 +29,7 @@ void inspect_groups(Exec const& exec, grouped_arrays<Offset> const& a, double co
                                              csr_demands::of_values, grouped_report&);
 #define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_OFFSET(ISO_INSTANTIATE_OFFSET, Exec)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE_OFFSET
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

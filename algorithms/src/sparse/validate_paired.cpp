@@ -231,5 +231,6 @@ void inspect_pairs(Exec const& exec, paired_arrays const& a, double const* row_s
                                     grouped_shape const&, std::uint16_t, csr_demands::of_values, \
                                     grouped_report&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE
 
 }  // namespace iso::sparse::detail

@@ -108,6 +108,7 @@ void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* lar
   template void launch_exponents<Exec>(Exec const&, std::int64_t, double const*,                   \
                                        std::int32_t const*, std::int64_t, std::int16_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
+#undef ISO_INSTANTIATE
 
 void validate_bounds(std::int64_t rows, std::int64_t largest, std::int64_t entries) {
   ISO_VALIDATE(

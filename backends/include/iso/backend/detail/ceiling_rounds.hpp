@@ -8,9 +8,10 @@
 
 namespace iso::backend::detail {
 
-inline constexpr double ceilings::* all_figures[] = {
-    &ceilings::read, &ceilings::copy, &ceilings::triad, &ceilings::l1,
-    &ceilings::l2,   &ceilings::fp16, &ceilings::fp32,  &ceilings::fp64};
+using one_figure = double ceilings::*;
+inline constexpr one_figure all_figures[] = {&ceilings::read, &ceilings::copy, &ceilings::triad,
+                                             &ceilings::l1,   &ceilings::l2,   &ceilings::fp16,
+                                             &ceilings::fp32, &ceilings::fp64};
 
 /// The best figure of each kind, and how far from it the second best lies.
 class best_two {
