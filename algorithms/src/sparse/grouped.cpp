@@ -49,6 +49,8 @@ struct group_writer {
   }
 };
 
+}  // namespace
+
 template <class Offset>
 struct grouped_entries {
   grouped_arrays<Offset> a;
@@ -66,8 +68,6 @@ struct grouped_entries {
     }
   }
 };
-
-}  // namespace
 
 template <execution_space Exec, class Column>
 std::int64_t launch_slot_offsets(Exec const& exec, pattern<Column> const& p, int rows,

@@ -131,6 +131,9 @@ class entry_walk {
   std::int64_t end_;
 };
 
+}  // namespace
+
+// Named: CUDA's compiler wants to name what a kernel of a header is made for.
 struct paired_entries {
   paired_arrays a;
 
@@ -161,6 +164,8 @@ struct paired_entries {
     }
   }
 };
+
+namespace {
 
 template <class Exec, class Column>
 paired_counts count_pairs(Exec const& exec, pair_counter<Column> const& counter) {
