@@ -115,13 +115,16 @@ struct compare_kernel {
     std::int64_t of = 0;
     while (slot < end && !twice) {
       // Groups without pairs are many, where rows are empty.
-      of += number_that(groups - of,
-                        [&](std::int32_t n) { return pairs.slot_offsets[of + n + 1] <= slot; });
+      if (pairs.slot_offsets[of + 1] <= slot) {
+        of += number_that(groups - of,
+                          [&](std::int32_t n) { return pairs.slot_offsets[of + n + 1] <= slot; });
+      }
       std::int64_t const end_of = pairs.slot_offsets[of + 1];
       std::int64_t const upto = end_of < end ? end_of : end;
       twice = finder.find(group, 2 * of, slot, upto) >= 0 ||
               finder.find(group, 2 * of + 1, slot, upto) >= 0;
       slot = upto;
+      ++of;
     }
     group.once([&] { found[index] = twice; });
   }
