@@ -52,7 +52,7 @@ grouped_report validate(Exec const& exec,
                         csr_demands::of_values values = csr_demands::of_values::any);
 
 /// The same of a paired_view: first of its shared part, then of its pairs and whether a column is
-/// in both. Takes one to two products of a csr_view, more where rows are unlike, and 16 bytes for
+/// in both. Takes about two products of a csr_view, more where rows are unlike, and 16 bytes for
 /// 32 slots; where something is to be counted, or a half has a slot without columns between others,
 /// several times that and 32 bytes a group of rows. Determinism: backend_to_backend.
 ///
