@@ -170,6 +170,8 @@ setup_kokkos() {
     if [ -d "$place" ] && kokkos_fits "$kind" "$(probe_kokkos "$kind" "$place")/found.txt"; then
       say "Kokkos ($kind): already in .deps"
     else
+      # Not what the stamp says any more, should this be killed.
+      rm -f "$stamp"
       build_kokkos "$kind"
     fi
   fi

@@ -64,6 +64,18 @@ int count_threads() {
 #endif
 }
 
+int count_granted_threads([[maybe_unused]] int wanted) {
+  int granted = 1;
+#if ISO_HAS_OPENMP
+  if (omp_get_dynamic() == 0) {
+#pragma omp parallel num_threads(wanted)
+#pragma omp single
+    granted = omp_get_num_threads();
+  }
+#endif
+  return granted;
+}
+
 std::int64_t least_stack() {
   std::int64_t least = detail::stack_bytes();
   if (Kokkos::is_initialized()) {

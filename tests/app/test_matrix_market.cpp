@@ -114,6 +114,7 @@ TEST_CASE("Matrix Market: damage is refused with the line") {
   CHECK(refused(real + "3 3 1\n1 1 nan\n", {"line 3", "'nan'"}));
   CHECK(refused(real + "3 3 1\n1 1 inf\n", {"line 3", "'inf'"}));
   CHECK(refused(real + "3 3 1\n1 1 1e999\n", {"line 3", "1e999"}));
+  CHECK(refused(real + "3 3 1\n1 1 +-1\n", {"line 3", "+-1"}));
   CHECK(refused(real + "3 3 1\n1 1 1.5 2\n", {"line 3", "'2'"}));
   CHECK(refused(real + "3 3 2\n1 1 1\n1 1 2\n", {"(1, 1)", "twice"}));
   CHECK(refused("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n",

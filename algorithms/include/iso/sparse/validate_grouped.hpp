@@ -40,7 +40,7 @@ struct grouped_report {
 
 /// Looks at all of `a` before any product, as for a csr_view: whether it is what grouped_view is
 /// defined to be, and products of it right. Fences `exec`; allocates 8 bytes for 32 slots. Takes
-/// about the time of its own product; where something is to be counted (a value that is not finite,
+/// one to two products of its own; where something is to be counted (a value that is not finite,
 /// a fault), several times that and 16 bytes a group of rows.
 /// Determinism: backend_to_backend.
 ///

@@ -115,7 +115,7 @@ std::string_view take_word(std::string_view& rest) {
 
 template <class T>
 std::optional<T> parsed(std::string_view word) {
-  if (word.starts_with('+')) {
+  if (word.starts_with('+') && !word.starts_with("+-")) {
     word.remove_prefix(1);
   }
   T number{};

@@ -70,7 +70,7 @@ void run_matrix_on(Exec const& exec, std::string const& backend, demo_state& sta
   auto const narrow = sparse::convert_values<half>(exec, wide).matrix;
   time_product(exec, backend, state, "dose_matrix_half", narrow, weights, exact);
   auto const chosen = sparse::choose_format(exec, narrow);
-  matrix_format const format{chosen.rows, chosen.offset_bits};
+  matrix_format const format{chosen.rows, chosen.offset_bits, chosen.paired};
   with_format(exec, narrow, format, [&](auto const& formatted) {
     auto const dose = time_product(exec, backend, state, "dose_matrix_half_" + name_of(format),
                                    formatted, weights, exact);

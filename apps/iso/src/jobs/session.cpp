@@ -44,6 +44,15 @@ int threads_to_start(int asked) {
 
 }  // namespace
 
+void check_threads(int wanted) {
+  int const granted = backend::count_granted_threads(wanted);
+  ISO_VALIDATE(
+      granted >= wanted,
+      "OpenMP grants {} of {} threads for certain (with fewer than it asks for Kokkos "
+      "stands still) unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer by --threads",
+      granted, wanted);
+}
+
 session::session(int threads) {
   check_devices();
   // Threads that nothing binds are what this tool wants: several numbers of them share the cores.
@@ -52,6 +61,12 @@ session::session(int threads) {
     settings.set_num_threads(number);
   }
   Kokkos::initialize(settings);
+  try {
+    check_threads(Kokkos::DefaultHostExecutionSpace().concurrency());
+  } catch (...) {
+    Kokkos::finalize();
+    throw;
+  }
   auto const stack = backend::least_stack();
   bool const enough = stack >= backend::enough_stack;
   if (!enough) {

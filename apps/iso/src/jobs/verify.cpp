@@ -2,6 +2,9 @@
 #include "verify_plan.hpp"
 
 #include <iso/jobs/info.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <algorithm>
 
 namespace iso::jobs {
 
@@ -11,6 +14,9 @@ report verify(verify_request const& request, observer const& watch) {
                "verify: {} repetitions (from 1 to 1000)", request.repeats);
   for (int const count : request.threads) {
     ISO_VALIDATE(count >= 1 && count <= 1024, "verify: {} threads (from 1 to 1024)", count);
+    if (std::ranges::find(request.backends, "openmp") != request.backends.end()) {
+      check_threads(count);
+    }
   }
   report result;
   result.machine = info(request.backends, ceilings_wanted::no, {});

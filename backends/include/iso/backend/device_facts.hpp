@@ -65,6 +65,12 @@ int count_devices();
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_threads();
 
+/// Of `wanted` threads those that OpenMP is certain to give: fewer where OMP_THREAD_LIMIT or
+/// OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without OpenMP, 1.
+///
+/// Determinism: not_guaranteed, the environment of the process has a say.
+int count_granted_threads(int wanted);
+
 /// Stack in bytes that any thread may take: enough for every kernel of this library, of which that
 /// of double volumes along z takes most.
 inline constexpr std::int64_t enough_stack = 256 << 10;

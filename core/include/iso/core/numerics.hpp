@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#ifdef __FAST_MATH__
-#error "Isocenter promises the same bits on every backend; -ffast-math cannot keep that promise."
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error \
+    "Isocenter promises the same bits on every backend; -ffast-math and -ffinite-math-only cannot."
 #endif
 
 namespace iso {

@@ -137,6 +137,7 @@ grouped_report validate(Exec const& exec, paired_view<Value, typename Exec::memo
   }
   std::int64_t const shared_entries = report.entries;
   std::int64_t const shared_not_finite = report.not_finite;
+  report.not_finite = 0;
   auto const shape = detail::shape_of(a, 8, a.entries - shared_entries);
   report.entries = shape.entries;
   auto const arrays = detail::arrays_of(a);

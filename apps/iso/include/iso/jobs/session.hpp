@@ -14,13 +14,17 @@ namespace iso::jobs {
 /// Kokkos has room for no more.
 inline constexpr int most_threads = 512;
 
+/// \throws iso::invalid_argument  OpenMP may give fewer threads to a kernel
+void check_threads(int wanted);
+
 /// The tool's own start and end of Kokkos: once in a program.
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
   /// \throws iso::invalid_argument  the environment names a GPU that is not there, or leaves
   /// threads
-  ///                                less stack than backend::enough_stack
+  ///                                less stack than backend::enough_stack, or OpenMP grants
+  ///                                fewer threads than there are
   /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
   explicit session(int threads);
   session(session const&) = delete;
