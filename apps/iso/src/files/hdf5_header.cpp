@@ -21,6 +21,7 @@ struct message {
 
 constexpr std::uint64_t type_kind = 3;
 constexpr std::uint64_t continuation_kind = 16;
+constexpr std::uint64_t layout_kind = 8;
 constexpr std::uint64_t attribute_kind = 12;
 constexpr std::uint64_t elsewhere_kind = 21;
 constexpr std::uint64_t shared_flag = 2;
@@ -163,7 +164,49 @@ bool lie_elsewhere(message one) {
          address != std::numeric_limits<std::uint64_t>::max();
 }
 
+/// Whether HDF5 can divide by the sizes of a dataset's chunks, where its layout message has such
+/// (format specification, IV.A.2.i).
+bool has_sound_chunks(message one) {
+  constexpr std::uint64_t chunked = 2;
+  auto& body = one.body;
+  auto const version = body.number(1);
+  auto const before_kind = version < 3 ? body.number(1) : 0;
+  if (version < 1 || version > 4 || body.number(1) != chunked) {
+    return true;
+  }
+  body.text(version < 3 ? 13 : (version == 4 ? 1 : 0));
+  auto const axes = version < 3 ? before_kind : body.number(1);
+  body.text(version == 3 ? 8 : 0);
+  auto const bytes = version == 4 ? body.number(1) : 4;
+  bool sound = axes > 1 && bytes > 0 && bytes <= 8;
+  for (std::uint64_t axis = 0; axis < axes && sound; ++axis) {
+    sound = body.number(bytes) > 0;
+  }
+  return sound && body.good();
+}
+
 }  // namespace
+
+void check_chunks(hdf5_source const& from, char const* dataset) {
+  auto const damaged = fmt::format("the chunks of dataset /{} have no sizes (damaged)", dataset);
+  handle const creation(from.path, H5Fget_create_plist(from.file), H5Pclose, damaged);
+  H5O_info_t facts;
+  hsize_t base = 0;
+  std::size_t address_bytes = 0;
+  std::size_t length_bytes = 0;
+  if (H5Oget_info_by_name2(from.file, dataset, &facts, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
+      H5Pget_userblock(creation, &base) < 0 ||
+      H5Pget_sizes(creation, &address_bytes, &length_bytes) < 0 || address_bytes != 8 ||
+      length_bytes != 8) {
+    return;
+  }
+  raw_file file(from.path, base);
+  for_each_message(file, facts.addr, [&](message const& one) {
+    if (one.kind == layout_kind && !has_sound_chunks(one)) {
+      refuse(from.path, damaged);
+    }
+  });
+}
 
 raw_object read_object(hdf5_source const& from, hid_t object) {
   auto const damaged = "its attributes cannot be read (damaged)";

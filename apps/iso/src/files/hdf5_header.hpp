@@ -36,6 +36,10 @@ struct raw_object {
 /// the object's header, what lies in the file's index of shared parts, and files whose addresses or
 /// lengths have other than eight bytes.
 raw_object read_object(hdf5_source const& from, hid_t object);
+/// Throws iso::file_error where a dataset's chunks have no sizes: HDF5 divides by them as it opens
+/// the dataset. A dataset that is not there, and files with other addresses, are left to it.
+void check_chunks(hdf5_source const& from, char const* dataset);
+
 /// As read_object: before HDF5 is asked for an attribute.
 void check_attributes(hdf5_source const& from, hid_t object);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
 #include "hdf5_attributes.hpp"
+#include "hdf5_header.hpp"
 #include "image_header.hpp"
 #include "memory.hpp"
 
@@ -34,6 +35,7 @@ handle half_type(fs::path const& path) {
 using source = detail::hdf5_source;
 
 handle open_dataset(source const& from, char const* name) {
+  detail::check_chunks(from, name);
   return {
       from.path, H5Dopen2(from.file, name, H5P_DEFAULT), H5Dclose,
       fmt::format("dataset /{} is missing (data, indices, indptr and shape are expected)", name)};
@@ -325,6 +327,7 @@ std::vector<double> read_vector(fs::path const& path) {
   check_vector_ending(path);
   auto const file = detail::open_hdf5(path);
   source const from{path, file};
+  detail::check_chunks(from, "values");
   handle const dataset(path, H5Dopen2(file, "values", H5P_DEFAULT), H5Dclose,
                        "dataset /values is missing (a vector is expected)");
   auto values = read_doubles(from, dataset, "values");

@@ -92,6 +92,7 @@ std::string read_unit(fs::path const& path, hid_t file, hid_t dataset) {
 }
 
 std::string read_geometry_text(fs::path const& path, hid_t file) {
+  detail::check_chunks({path, file}, "geometry");
   handle const dataset(path, H5Dopen2(file, "geometry", H5P_DEFAULT), H5Dclose,
                        "dataset /geometry is missing");
   handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /geometry has no type");
@@ -175,6 +176,7 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 template <class T>
 projection_stack<T> read_stack(fs::path const& path) {
   auto const file = detail::open_hdf5(path);
+  detail::check_chunks({path, file}, dataset_name);
   handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
                        "dataset /projections is missing");
   handle const type(path, H5Dget_type(dataset), H5Tclose, "dataset /projections has no type");
