@@ -21,9 +21,8 @@ void check_threads(int wanted);
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
-  /// \throws iso::invalid_argument  the environment names a GPU that is not there, or leaves
-  /// threads
-  ///                                less stack than backend::enough_stack, or OpenMP grants
+  /// \throws iso::invalid_argument  the environment names a GPU that is not there, leaves a thread
+  ///                                less stack than backend::enough_stack, or lets OpenMP grant
   ///                                fewer threads than there are
   /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
   explicit session(int threads);
