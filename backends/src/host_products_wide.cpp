@@ -92,29 +92,14 @@ __m512d gathered(double const* x, Column const* c, runs const& r, int first) {
   return _mm512_setr_pd(x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]]);
 }
 
-__m256i indices(std::int32_t const* columns, __mmask8 used) {
-  return _mm256_maskz_loadu_epi32(used, columns);
-}
-__m256i indices(std::uint16_t const* columns, __mmask8 used) {
-  return _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(used, columns));
-}
-
-/// Lanes 0 to 7 and so on, added as group.sum adds them.
-double tree_sum(__m512d const (&sum)[4]) {
-  __m512d const eight = _mm512_add_pd(_mm512_add_pd(sum[0], sum[2]), _mm512_add_pd(sum[1], sum[3]));
-  __m256d const four =
-      _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-  __m128d const two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
-}
-
-/// x at the places of slots with offsets of 16 bits.
+/// x, K vectors of it, at the places of slots with offsets of 16 bits.
+template <int K>
 class wide_slot {
  public:
   wide_slot(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
             std::int32_t slot)
-      : x_(x + bases[slot]), offsets_(offsets + 32 * std::int64_t(slot)) {}
-  double const* at(int place) const { return x_ + offsets_[place]; }
+      : x_(x + std::int64_t(K) * bases[slot]), offsets_(offsets + 32 * std::int64_t(slot)) {}
+  double const* operator()(int place) const { return x_ + std::int64_t(K) * offsets_[place]; }
 
  private:
   double const* x_;
@@ -122,11 +107,12 @@ class wide_slot {
 };
 
 /// The same with offsets of 8 bits.
+template <int K>
 class narrow_slot {
  public:
   narrow_slot(double const* x, std::int32_t const* bases, std::uint8_t const* offsets,
               std::int32_t slot)
-      : x_(x + bases[2 * slot]) {
+      : x_(x + std::int64_t(K) * bases[2 * slot]) {
     auto const jump = std::uint32_t(bases[2 * slot + 1]);
     __m512i const further = _mm512_set1_epi32(std::int32_t(jump / 32));
     std::uint32_t const moved = all_lanes << (jump % 32);
@@ -140,155 +126,241 @@ class narrow_slot {
     // Each is to be read from memory: taking a register apart takes longer.
     asm("" : "+m"(offset_));
   }
-  double const* at(int place) const { return x_ + offset_[place]; }
+  double const* operator()(int place) const { return x_ + std::int64_t(K) * offset_[place]; }
 
  private:
   double const* x_;
   alignas(64) std::uint32_t offset_[32];
 };
 
-template <class Offset>
-using slot_of = std::conditional_t<sizeof(Offset) == 1, narrow_slot, wide_slot>;
+template <class Offset, int K>
+using slot_of = std::conditional_t<sizeof(Offset) == 1, narrow_slot<K>, wide_slot<K>>;
 
-/// x of the 8 / R lanes of a register, each for R rows.
-template <int R, class Slot>
-__m512d spread(Slot const& slot, int first) {
-  __m512d found = _mm512_set1_pd(*slot.at(first));
-  for (int lane = 1; lane < 8 / R; ++lane) {
-    auto const rows = __mmask8(((1 << R) - 1) << (R * lane));
-    found = _mm512_mask_broadcastsd_pd(found, rows, _mm_load_sd(slot.at(first + lane)));
+/// `Count` numbers, again and again.
+template <int Count>
+__m512d repeated(double const* p) {
+  if constexpr (Count == 4) {
+    return _mm512_broadcast_f64x4(_mm256_loadu_pd(p));
+  } else if constexpr (Count == 2) {
+    return _mm512_broadcast_f64x2(_mm_loadu_pd(p));
+  } else {
+    return _mm512_set1_pd(*p);
+  }
+}
+
+/// The same where `chosen`, else `other`.
+template <int Count>
+__m512d repeated(__m512d other, __mmask8 chosen, double const* p) {
+  if constexpr (Count == 4) {
+    return _mm512_mask_broadcast_f64x4(other, chosen, _mm256_loadu_pd(p));
+  } else if constexpr (Count == 2) {
+    return _mm512_mask_broadcast_f64x2(other, chosen, _mm_loadu_pd(p));
+  } else {
+    return _mm512_mask_broadcastsd_pd(other, chosen, _mm_load_sd(p));
+  }
+}
+
+// The sums of 32 lanes, R rows and K vectors lie side by side, the vector's number fastest, the
+// lane's slowest: eight a register.
+
+/// x for register i; at(lane) points to that of K vectors.
+template <int R, int K, class At>
+__m512d spread(At const& at, int i) {
+  int const first = 8 * i / (R * K);
+  __m512d found = repeated<K>(at(first));
+  for (int lane = 1; lane < 8 / (R * K); ++lane) {
+    found = repeated<K>(found, __mmask8(0xffU << (R * K * lane)), at(first + lane));
   }
   return found;
 }
 
-/// Adds the second half of `Count` registers to the first, and so on.
-template <int Count>
+/// The matrix for register i, from the values of 32 lanes and R rows.
+template <narrow Kind, int K>
+__m512d spread_values(std::uint16_t const* values, int i) {
+  __m512d const eight =
+      widened<Kind>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(values + i / K * 8)));
+  if constexpr (K == 1) {
+    return eight;
+  } else {
+    __m512i const repeats = K == 2 ? _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3)
+                                   : _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1);
+    return _mm512_permutexvar_pd(_mm512_add_epi64(repeats, _mm512_set1_epi64(i % K * (8 / K))),
+                                 eight);
+  }
+}
+
+/// Adds to `Count` registers what as many lanes as they hold bring of R rows.
+template <narrow Kind, lane_sums Sums, int R, int K, int Count, class At>
+void add_turn(__m512d (&sum)[Count], At const& at, std::uint16_t const* values) {
+#pragma GCC unroll 32
+  for (int i = 0; i < Count; ++i) {
+    sum[i] = _mm512_fmadd_pd(spread_values<Kind, K>(values, i), prepared<Sums>(spread<R, K>(at, i)),
+                             sum[i]);
+  }
+}
+
+/// Adds the second half of `Count` registers to the first, and so on until `Last` are left.
+template <int Count, int Last>
 void fold(__m512d* sum) {
-  if constexpr (Count > 1) {
-#pragma GCC unroll 16
+  if constexpr (Count > Last) {
+#pragma GCC unroll 64
     for (int i = 0; i < Count / 2; ++i) {
       sum[i] = _mm512_add_pd(sum[i], sum[i + Count / 2]);
     }
-    fold<Count / 2>(sum);
+    fold<Count / 2, Last>(sum);
   }
 }
 
-/// Adds the lanes of R rows, side by side, as group.sum does.
-template <int R>
-void tree_sums(__m512d (&sum)[4 * R], double* sums) {
-  fold<4 * R>(sum);
-  if constexpr (R == 8) {
-    _mm512_storeu_pd(sums, sum[0]);
-  } else {
-    __m256d const four =
-        _mm256_add_pd(_mm512_castpd512_pd256(sum[0]), _mm512_extractf64x4_pd(sum[0], 1));
-    if constexpr (R == 4) {
-      _mm256_storeu_pd(sums, four);
-    } else {
-      _mm_storeu_pd(sums, _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1)));
+/// Adds the lanes of `Width` sums that lie side by side, as group.sum does.
+template <lane_sums Sums, int Width>
+void tree_sums(__m512d* sum, double* sums) {
+  constexpr int last = Width > 8 ? Width / 8 : 1;
+#pragma GCC unroll 128
+  for (int i = 0; i < 4 * Width; ++i) {
+    sum[i] = finished<Sums>(sum[i]);
+  }
+  fold<4 * Width, last>(sum);
+  if constexpr (Width >= 8) {
+    for (int i = 0; i < last; ++i) {
+      _mm512_storeu_pd(sums + 8 * i, sum[i]);
     }
+    return;
+  }
+  __m256d const four =
+      _mm256_add_pd(_mm512_castpd512_pd256(sum[0]), _mm512_extractf64x4_pd(sum[0], 1));
+  __m128d const two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  if constexpr (Width == 4) {
+    _mm256_storeu_pd(sums, four);
+  } else if constexpr (Width == 2) {
+    _mm_storeu_pd(sums, two);
+  } else if constexpr (Width == 1) {
+    *sums = _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
   }
 }
 
-/// R numbers, again and again.
-template <int R>
-__m512d repeated(double const* p) {
-  if constexpr (R == 8) {
-    return _mm512_loadu_pd(p);
-  } else if constexpr (R == 4) {
-    return _mm512_broadcast_f64x4(_mm256_loadu_pd(p));
-  } else {
-    return _mm512_broadcast_f64x2(_mm_loadu_pd(p));
+/// Fills `Count` registers with `Width` numbers, again and again.
+template <int Width, int Count>
+void fill(__m512d (&sum)[Count], double const* numbers) {
+#pragma GCC unroll 128
+  for (int i = 0; i < Count; ++i) {
+    sum[i] = Width < 8 ? repeated<Width>(numbers) : _mm512_loadu_pd(numbers + 8 * i % Width);
   }
 }
 
 }  // namespace
 
-template <narrow Kind, lane_sums Sums, class Column>
-double row_product(double const* x, Column const* columns, std::uint16_t const* values,
-                   std::int32_t count, double origin) {
-  __m512d sum[4];
-  for (auto& s : sum) {
-    s = _mm512_set1_pd(origin);
-  }
-  auto const eight_values = [&](std::int32_t j, __mmask8 used) {
-    return widened<Kind>(_mm_maskz_loadu_epi16(used, values + j));
-  };
+template <narrow Kind, lane_sums Sums, int K, class Column>
+void row_products(double const* x, Column const* columns, std::uint16_t const* values,
+                  std::int32_t count, double const* origins, double* sums) {
+  __m512d sum[4 * K];
+  fill<K>(sum, origins);
   std::int32_t j = 0;
   for (; j + 32 <= count; j += 32) {
-    runs const r = runs_of(columns + j);
+    if constexpr (K == 1) {
+      runs const r = runs_of(columns + j);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      sum[i] = _mm512_fmadd_pd(eight_values(j + 8 * i, 0xff),
-                               prepared<Sums>(gathered(x, columns + j, r, 8 * i)), sum[i]);
+      for (int i = 0; i < 4; ++i) {
+        sum[i] = _mm512_fmadd_pd(spread_values<Kind, 1>(values + j, i),
+                                 prepared<Sums>(gathered(x, columns + j, r, 8 * i)), sum[i]);
+      }
+    } else {
+      auto const at = [x, here = columns + j](int lane) {
+        return x + std::int64_t(K) * here[lane];
+      };
+      add_turn<Kind, Sums, 1, K>(sum, at, values + j);
     }
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    std::int32_t const left = count - j - 8 * i;
-    if (left <= 0) {
-      break;
+  std::int32_t const left = count - j;
+  if (left > 0) {
+    // Lanes beyond the row repeat its last column and add nothing.
+    auto const at = [x, left, here = columns + j](int lane) {
+      return x + std::int64_t(K) * here[lane < left ? lane : left - 1];
+    };
+    alignas(64) std::uint16_t last[32];
+    _mm512_store_si512(last, _mm512_maskz_loadu_epi16((1U << left) - 1, values + j));
+#pragma GCC unroll 32
+    for (int i = 0; i < 4 * K; ++i) {
+      int const numbers = left * K - 8 * i;
+      if (numbers <= 0) {
+        break;
+      }
+      auto const used = numbers < 8 ? __mmask8((1U << numbers) - 1) : __mmask8(0xff);
+      sum[i] = _mm512_mask3_fmadd_pd(spread_values<Kind, K>(last, i),
+                                     prepared<Sums>(spread<1, K>(at, i)), sum[i], used);
     }
-    auto const used = left < 8 ? __mmask8((1U << left) - 1) : __mmask8(0xff);
-    __m512d const at = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), used,
-                                                indices(columns + j + 8 * i, used), x, 8);
-    sum[i] = _mm512_mask3_fmadd_pd(eight_values(j + 8 * i, used), prepared<Sums>(at), sum[i], used);
   }
-  for (auto& s : sum) {
-    s = finished<Sums>(s);
-  }
-  return tree_sum(sum);
+  tree_sums<Sums, K>(sum, sums);
 }
 
-template <narrow Kind, lane_sums Sums, int R, class Offset>
+template <narrow Kind, lane_sums Sums, int R, int K, class Offset>
 void slot_products(double const* x, std::int32_t const* bases, Offset const* offsets,
                    std::uint16_t const* values, std::int32_t slots, double const* origins,
                    double* sums) {
-  // Register i holds lanes 8 i / R on, R rows each.
-  constexpr int registers = 4 * R;
+  constexpr int registers = 4 * R * K;
   __m512d sum[registers];
-#pragma GCC unroll 32
-  for (int i = 0; i < registers; ++i) {
-    sum[i] = repeated<R>(origins);
-  }
-  for (std::int32_t slot = 0; slot < slots; ++slot) {
-    slot_of<Offset> const places(x, bases, offsets, slot);
-    std::uint16_t const* const from = values + std::int64_t(32 * R) * slot;
-#pragma GCC unroll 32
-    for (int i = 0; i < registers; ++i) {
-      __m128i const eight = _mm_loadu_si128(reinterpret_cast<__m128i const*>(from + 8 * i));
-      sum[i] = _mm512_fmadd_pd(widened<Kind>(eight), prepared<Sums>(spread<R>(places, 8 / R * i)),
-                               sum[i]);
+  fill<R * K>(sum, origins);
+  using slot_type = slot_of<Offset, K>;
+  auto const values_of = [&](std::int32_t slot) { return values + std::int64_t(32 * R) * slot; };
+  if constexpr (registers <= 32) {
+    for (std::int32_t slot = 0; slot < slots; ++slot) {
+      slot_type const places(x, bases, offsets, slot);
+      add_turn<Kind, Sums, R, K>(sum, places, values_of(slot));
+    }
+  } else {
+    // More sums than registers: a stretch of slots for some of the lanes at a time.
+    constexpr int held = 16;
+    constexpr int stretch = 8;
+    for (std::int32_t begin = 0; begin < slots; begin += stretch) {
+      std::int32_t const end = begin + stretch < slots ? begin + stretch : slots;
+      for (int first = 0; first < registers; first += held) {
+        __m512d some[held];
+#pragma GCC unroll 16
+        for (int i = 0; i < held; ++i) {
+          some[i] = sum[first + i];
+        }
+        for (std::int32_t slot = begin; slot < end; ++slot) {
+          slot_type const places(x, bases, offsets, slot);
+          int const lane = 8 * first / (R * K);
+          add_turn<Kind, Sums, R, K>(
+              some, [&](int further) { return places(lane + further); },
+              values_of(slot) + lane * R);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < held; ++i) {
+          sum[first + i] = some[i];
+        }
+      }
     }
   }
-#pragma GCC unroll 32
-  for (int i = 0; i < registers; ++i) {
-    sum[i] = finished<Sums>(sum[i]);
-  }
-  tree_sums<R>(sum, sums);
+  tree_sums<Sums, R * K>(sum, sums);
 }
 
-#define ISO_ROW(Kind, Sums, Column)                           \
-  template double row_product<narrow::Kind, lane_sums::Sums>( \
-      double const*, Column const*, std::uint16_t const*, std::int32_t, double);
-#define ISO_SLOTS(Kind, Sums, R, Offset)                                                     \
-  template void slot_products<narrow::Kind, lane_sums::Sums, R>(                             \
+#define ISO_ROW(Kind, Sums, K, Column)                          \
+  template void row_products<narrow::Kind, lane_sums::Sums, K>( \
+      double const*, Column const*, std::uint16_t const*, std::int32_t, double const*, double*);
+#define ISO_SLOTS(Kind, Sums, K, R, Offset)                                                  \
+  template void slot_products<narrow::Kind, lane_sums::Sums, R, K>(                          \
       double const*, std::int32_t const*, Offset const*, std::uint16_t const*, std::int32_t, \
       double const*, double*);
-#define ISO_PRODUCTS(Kind, Sums)          \
-  ISO_ROW(Kind, Sums, std::int32_t)       \
-  ISO_ROW(Kind, Sums, std::uint16_t)      \
-  ISO_SLOTS(Kind, Sums, 2, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, 2, std::uint16_t) \
-  ISO_SLOTS(Kind, Sums, 4, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, 4, std::uint16_t) \
-  ISO_SLOTS(Kind, Sums, 8, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, 8, std::uint16_t)
+#define ISO_VECTORS(Kind, Sums, K)           \
+  ISO_ROW(Kind, Sums, K, std::int32_t)       \
+  ISO_ROW(Kind, Sums, K, std::uint16_t)      \
+  ISO_SLOTS(Kind, Sums, K, 2, std::uint8_t)  \
+  ISO_SLOTS(Kind, Sums, K, 2, std::uint16_t) \
+  ISO_SLOTS(Kind, Sums, K, 4, std::uint8_t)  \
+  ISO_SLOTS(Kind, Sums, K, 4, std::uint16_t) \
+  ISO_SLOTS(Kind, Sums, K, 8, std::uint8_t)  \
+  ISO_SLOTS(Kind, Sums, K, 8, std::uint16_t)
+#define ISO_PRODUCTS(Kind, Sums) \
+  ISO_VECTORS(Kind, Sums, 1)     \
+  ISO_VECTORS(Kind, Sums, 2)     \
+  ISO_VECTORS(Kind, Sums, 4)
 ISO_PRODUCTS(half, plain)
 ISO_PRODUCTS(half, exact)
 ISO_PRODUCTS(bfloat16, plain)
 ISO_PRODUCTS(bfloat16, exact)
 #undef ISO_PRODUCTS
+#undef ISO_VECTORS
 #undef ISO_SLOTS
 #undef ISO_ROW
 

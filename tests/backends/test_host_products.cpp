@@ -81,14 +81,16 @@ struct columns_of {
 
 constexpr std::int64_t range = 65536;
 
-std::vector<double> vector_of_weights() {
+/// K vectors side by side.
+template <std::size_t K>
+std::vector<double> weights() {
   std::mt19937 random(3);
-  std::vector<double> x(range);
+  std::vector<double> x(K * range);
   for (double& v : x) {
     v = std::uniform_real_distribution<double>(-1, 1)(random);
   }
-  x[0] = 0;
-  x[range - 1] = -0.0;
+  x.front() = 0;
+  x.back() = -0.0;
   return x;
 }
 
@@ -108,9 +110,39 @@ std::vector<std::uint16_t> values_of(std::size_t count) {
 template <lane_sums Sums>
 constexpr double origin = Sums == lane_sums::exact ? 0x1.8p30 : 0.0;
 
-template <narrow Kind, lane_sums Sums, class Column>
+/// Where the sum of (row, vector) begins.
+template <lane_sums Sums, std::size_t Count>
+std::array<double, Count> origins_of() {
+  std::array<double, Count> origins;
+  for (std::size_t n = 0; n < Count; ++n) {
+    origins[n] = std::ldexp(origin<Sums>, int(n % 3));
+  }
+  return origins;
+}
+
+/// Of R rows and K vectors, value r of place j being values[R j + r]: place j belongs to lane j
+/// % 32.
+template <narrow Kind, lane_sums Sums, std::size_t R, std::size_t K>
+void require_definition(std::array<double, R * K> const& found,
+                        std::array<double, R * K> const& origins, std::vector<double> const& x,
+                        std::vector<std::int32_t> const& columns,
+                        std::vector<std::uint16_t> const& values) {
+  for (std::size_t n = 0; n < R * K; ++n) {
+    std::array<double, 32> sum;
+    sum.fill(origins[n]);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      double const at = x[std::size_t(columns[j]) * K + n % K];
+      sum[j % 32] = std::fma(widened<Kind>(values[j * R + n / K]), prepared<Sums>(at), sum[j % 32]);
+    }
+    CAPTURE(n);
+    REQUIRE(std::bit_cast<bits>(found[n]) == std::bit_cast<bits>(total<Sums>(sum)));
+  }
+}
+
+template <narrow Kind, lane_sums Sums, int K, class Column>
 void check_rows() {
-  auto const x = vector_of_weights();
+  auto const x = weights<K>();
+  auto const origins = origins_of<Sums, K>();
   columns_of draw;
   for (int count = 0; count < 200; ++count) {
     for (int const longest_run : {1, 5, 20, 100}) {
@@ -118,24 +150,21 @@ void check_rows() {
       CAPTURE(longest_run);
       auto const columns = draw.operator()<Column>(count, range, longest_run);
       auto const values = values_of<Kind>(std::size_t(count));
-      std::array<double, 32> sum;
-      sum.fill(origin<Sums>);
-      for (std::size_t j = 0; j < columns.size(); ++j) {
-        sum[j % 32] = std::fma(widened<Kind>(values[j]), prepared<Sums>(x[std::size_t(columns[j])]),
-                               sum[j % 32]);
-      }
-      double const found =
-          row_product<Kind, Sums>(x.data(), columns.data(), values.data(), count, origin<Sums>);
-      REQUIRE(std::bit_cast<bits>(found) == std::bit_cast<bits>(total<Sums>(sum)));
+      std::array<double, K> found;
+      row_products<Kind, Sums, K>(x.data(), columns.data(), values.data(), count, origins.data(),
+                                  found.data());
+      require_definition<Kind, Sums, 1, K>(found, origins, x, {columns.begin(), columns.end()},
+                                           values);
     }
   }
 }
 
-template <narrow Kind, lane_sums Sums, int R, class Offset>
+template <narrow Kind, lane_sums Sums, int K, int R, class Offset>
 void check_slots() {
-  auto const x = vector_of_weights();
+  auto const x = weights<K>();
+  auto const origins = origins_of<Sums, R * K>();
   std::mt19937 random(11);
-  for (int slots = 0; slots < 12; ++slots) {
+  for (int slots = 0; slots < 20; ++slots) {
     CAPTURE(slots);
     std::vector<Offset> offsets(std::size_t(32 * slots));
     std::vector<std::int32_t> bases;
@@ -155,36 +184,31 @@ void check_slots() {
       }
     }
     auto const values = values_of<Kind>(std::size_t(32 * R * slots));
-    std::array<double, R> origins;
-    for (int r = 0; r < R; ++r) {
-      origins[std::size_t(r)] = std::ldexp(origin<Sums>, r % 3);
-    }
-    std::array<double, R> found;
-    slot_products<Kind, Sums, R>(x.data(), bases.data(), offsets.data(), values.data(), slots,
-                                 origins.data(), found.data());
-    for (std::size_t r = 0; r < R; ++r) {
-      std::array<double, 32> sum;
-      sum.fill(origins[r]);
-      for (std::size_t place = 0; place < columns.size(); ++place) {
-        sum[place % 32] = std::fma(widened<Kind>(values[place * R + r]),
-                                   prepared<Sums>(x[std::size_t(columns[place])]), sum[place % 32]);
-      }
-      CAPTURE(r);
-      REQUIRE(std::bit_cast<bits>(found[r]) == std::bit_cast<bits>(total<Sums>(sum)));
-    }
+    std::array<double, R * K> found;
+    slot_products<Kind, Sums, R, K>(x.data(), bases.data(), offsets.data(), values.data(), slots,
+                                    origins.data(), found.data());
+    require_definition<Kind, Sums, R, K>(found, origins, x, columns, values);
   }
+}
+
+template <narrow Kind, lane_sums Sums, int K>
+void check_vectors() {
+  CAPTURE(K);
+  check_rows<Kind, Sums, K, std::int32_t>();
+  check_rows<Kind, Sums, K, std::uint16_t>();
+  check_slots<Kind, Sums, K, 2, std::uint8_t>();
+  check_slots<Kind, Sums, K, 2, std::uint16_t>();
+  check_slots<Kind, Sums, K, 4, std::uint8_t>();
+  check_slots<Kind, Sums, K, 4, std::uint16_t>();
+  check_slots<Kind, Sums, K, 8, std::uint8_t>();
+  check_slots<Kind, Sums, K, 8, std::uint16_t>();
 }
 
 template <narrow Kind, lane_sums Sums>
 void check_all() {
-  check_rows<Kind, Sums, std::int32_t>();
-  check_rows<Kind, Sums, std::uint16_t>();
-  check_slots<Kind, Sums, 2, std::uint8_t>();
-  check_slots<Kind, Sums, 2, std::uint16_t>();
-  check_slots<Kind, Sums, 4, std::uint8_t>();
-  check_slots<Kind, Sums, 4, std::uint16_t>();
-  check_slots<Kind, Sums, 8, std::uint8_t>();
-  check_slots<Kind, Sums, 8, std::uint16_t>();
+  check_vectors<Kind, Sums, 1>();
+  check_vectors<Kind, Sums, 2>();
+  check_vectors<Kind, Sums, 4>();
 }
 
 bool runs_here() { return host_vector_bytes() == 64; }
@@ -202,27 +226,38 @@ TEST_CASE("products by hand: the bits of the definition") {
   check_all<narrow::bfloat16, lane_sums::exact>();
 }
 
-TEST_CASE("products by hand: no more of x is read than the columns name") {
+TEST_CASE_TEMPLATE("products by hand: no more of x, columns and values is read than there is",
+                   Count, std::integral_constant<int, 1>, std::integral_constant<int, 2>,
+                   std::integral_constant<int, 4>) {
   if (!runs_here()) {
     MESSAGE("left out: this processor has no AVX-512");
     return;
   }
-  // What lies beside x is NaN, and would be seen.
-  std::vector<double> guarded(64, std::numeric_limits<double>::quiet_NaN());
-  double* const x = guarded.data() + 16;
-  std::fill_n(x, 32, 1.0);
-  std::vector<std::uint16_t> columns(32);
-  for (std::size_t j = 0; j < 32; ++j) {
-    columns[j] = std::uint16_t(j);
-  }
-  std::vector<std::uint16_t> const ones(32, iso::half(1.0).bits);
+  constexpr int K = Count::value;
+  // What lies beside x is NaN, and would be seen; what lies beside columns leads there.
+  std::vector<double> guarded(64 * K, std::numeric_limits<double>::quiet_NaN());
+  double* const x = guarded.data() + 16 * K;
+  std::fill_n(x, 32 * K, 1.0);
+  std::array<double, K> const origins{};
+  auto const require_count = [&](std::vector<std::int32_t> const& columns, int count) {
+    std::vector<std::uint16_t> const ones(columns.size(), iso::half(1.0).bits);
+    std::array<double, K> found;
+    row_products<narrow::half, lane_sums::plain, K>(x, columns.data(), ones.data(), count,
+                                                    origins.data(), found.data());
+    for (double const sum : found) {
+      REQUIRE(sum == count);
+    }
+  };
   for (int count = 0; count <= 32; ++count) {
-    CHECK(row_product<narrow::half, lane_sums::plain>(x, columns.data(), ones.data(), count, 0) ==
-          count);
+    std::vector<std::int32_t> columns(64, 40);
+    for (int j = 0; j < count; ++j) {
+      columns[std::size_t(j)] = j;
+    }
+    require_count(columns, count);
   }
   // The two runs of eight columns each reach to an end.
-  std::vector<std::int32_t> const ends = {0, 1,  2,  27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 30, 31,
-                                          0, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6,  31};
-  CHECK(row_product<narrow::half, lane_sums::plain>(x, ends.data(), ones.data(), 32, 0) == 32);
+  require_count({0, 1,  2,  27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 30, 31,
+                 0, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6,  31},
+                32);
 }
 #endif

@@ -80,7 +80,7 @@ struct csr_rows {
   static constexpr bool has_fill = false;
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
-  /// Whether row_product knows these.
+  /// Whether row_products knows these.
   static constexpr bool has_products = sizeof(Value) == 2;
 
   std::int64_t num_rows;
@@ -109,13 +109,16 @@ struct csr_rows {
     return piece.from(32 * turn, 32 * part_turns);
   }
 
-  /// The sum of a piece, by hand: from origins[0], all lanes.
-  template <backend::detail::lane_sums Sums>
-  backend::detail::host_group_sums<double, 1> products(row_piece const& piece, double const* x,
+  /// The sums of a piece for K vectors, by hand: from origins[k], all lanes.
+  template <backend::detail::lane_sums Sums, int K>
+  backend::detail::host_group_sums<double, K> products(row_piece const& piece, double const* x,
                                                        double const* origins) const {
-    return {{backend::detail::row_product<narrow_kind<Value>, Sums>(
-        x + base(piece.group), columns + piece.first,
-        reinterpret_cast<std::uint16_t const*>(values + piece.first), piece.count, origins[0])}};
+    backend::detail::host_group_sums<double, K> found;
+    backend::detail::row_products<narrow_kind<Value>, Sums, K>(
+        x + std::int64_t(K) * base(piece.group), columns + piece.first,
+        reinterpret_cast<std::uint16_t const*>(values + piece.first), piece.count, origins,
+        found.value);
+    return found;
   }
 
   /// add(lane, entry, fetch(column), first row) for the entries of a piece: entry j on lane j % 32,

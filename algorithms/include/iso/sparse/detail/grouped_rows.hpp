@@ -37,12 +37,12 @@ struct grouped_rows {
     return piece.from(turn, part_turns);
   }
 
-  /// The sums of a piece's rows, by hand: row r from origins[r], all lanes.
-  template <backend::detail::lane_sums Sums>
-  backend::detail::host_group_sums<double, R> products(row_piece const& piece, double const* x,
-                                                       double const* origins) const {
-    backend::detail::host_group_sums<double, R> found;
-    backend::detail::slot_products<narrow_kind<Value>, Sums, R>(
+  /// The sums of a piece's rows for K vectors, by hand: (r, k) from origins[r K + k], all lanes.
+  template <backend::detail::lane_sums Sums, int K>
+  backend::detail::host_group_sums<double, R * K> products(row_piece const& piece, double const* x,
+                                                           double const* origins) const {
+    backend::detail::host_group_sums<double, R * K> found;
+    backend::detail::slot_products<narrow_kind<Value>, Sums, R, K>(
         x, reinterpret_cast<std::int32_t const*>(bases + piece.first), offsets + 32 * piece.first,
         reinterpret_cast<std::uint16_t const*>(values + 32 * piece.first), piece.count, origins,
         found.value);

@@ -156,15 +156,14 @@ struct product {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, piece_type const& piece) const {
     auto const origin = origins(piece);
-    if constexpr (Group::has_products && Rows::has_products && K == 1 &&
-                  std::is_same_v<T, double>) {
-      T from[rows];
-      for (int r = 0; r < rows; ++r) {
-        from[r] = origin(r, 0);
+    if constexpr (Group::has_products && Rows::has_products && std::is_same_v<T, double>) {
+      T from[count];
+      for (int n = 0; n < count; ++n) {
+        from[n] = origin(n / K, n % K);
       }
       constexpr auto kind = Sum::is_order_free ? backend::detail::lane_sums::exact
                                                : backend::detail::lane_sums::plain;
-      return matrix.template products<kind>(piece, reinterpret_cast<T const*>(x), from);
+      return matrix.template products<kind, K>(piece, reinterpret_cast<T const*>(x), from);
     } else {
       typename Group::template per_lane<T> sum[count];
       backend::unrolled<count>([&](auto n) {

@@ -166,7 +166,7 @@ class host_lane_group {
   static void let_next_begin() {}
   static void await_previous() {}
 
-  /// Whether row_product and slot_products run here.
+  /// Whether row_products and slot_products run here.
   static constexpr bool has_products = VectorBytes == 64;
   /// Whether walk_columns runs here.
   static constexpr bool walks_columns = VectorBytes == 64;
