@@ -4,6 +4,7 @@
 #include "support/bench.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 namespace iso::perf {
 namespace {
@@ -81,7 +82,17 @@ std::vector<matrix_source> matrix_sources(machine where) {
 }
 
 std::vector<matrix_source> choice_sources(machine where) {
-  return matrix_sources(where == machine::one_thread ? machine::threads : where);
+  auto all = matrix_sources(where == machine::one_thread ? machine::threads : where);
+  if (where == machine::device && !smoke()) {
+    // The other cases of the table; livers a third of the size, as above.
+    for (auto const& [name, figures] :
+         {std::pair{"liver_2", plan_case::liver_2}, std::pair{"liver_3", plan_case::liver_3},
+          std::pair{"liver_4", plan_case::liver_4}}) {
+      all.push_back({name, table_of(figures, 0.33), extent::brief});
+    }
+    all.push_back({"prostate_2", table_of(plan_case::prostate_2, 1), extent::brief});
+  }
+  return all;
 }
 
 }  // namespace iso::perf

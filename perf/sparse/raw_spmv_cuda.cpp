@@ -87,8 +87,9 @@ struct twin_arrays {
   std::int64_t const* first_part;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_working;
   std::int64_t num_pieces;
+  std::uint32_t const* empty;
+  std::int64_t num_empty_words;
   std::int16_t const* exponents;
   double const* largest_x;
   double const* x;
@@ -100,8 +101,9 @@ struct twin_arrays {
         first_part(call.plan.first_part.data()),
         num_long(call.plan.num_long),
         num_parts(call.plan.num_parts),
-        num_working(call.plan.num_working),
-        num_pieces(std::int64_t(call.plan.pieces.extent(0))),
+        num_pieces(call.plan.num_pieces),
+        empty(call.plan.empty.data()),
+        num_empty_words(std::int64_t(call.plan.empty.extent(0))),
         exponents(call.plan.exponents.data()),
         largest_x(call.largest_x),
         x(call.x),
@@ -159,10 +161,11 @@ __global__ void grouped(sparse::detail::grouped_rows<half, Offset, R> const a,
                         twin_arrays const call) {
   std::int64_t const warp = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   int const lane = int(threadIdx.x % 32);
-  if (warp >= call.num_working) {
-    std::int64_t const index = call.num_working + 32 * (warp - call.num_working) + lane;
-    for (int r = 0; index < call.num_pieces && r < R; ++r) {
-      std::int64_t const row = std::int64_t(call.pieces[index].group) * R + r;
+  if (warp >= call.num_pieces) {
+    std::int64_t const word = warp - call.num_pieces;
+    bool const none = word < call.num_empty_words && (call.empty[word] >> lane & 1U) != 0;
+    for (int r = 0; none && r < R; ++r) {
+      std::int64_t const row = (32 * word + lane) * R + r;
       if (row < a.num_rows) {
         call.y[row] = 0;
       }
@@ -225,8 +228,7 @@ void raw_grouped(Kokkos::Cuda const& exec,
                  raw_grouped_call const& call) {
   auto const rows = sparse::detail::rows_of(a);
   twin_arrays const arrays(call);
-  std::int64_t const warps =
-      arrays.num_working + (arrays.num_pieces - arrays.num_working + 31) / 32;
+  std::int64_t const warps = arrays.num_pieces + arrays.num_empty_words;
   unsigned const blocks = blocks_for(warps, call.threads);
   auto const threads = unsigned(call.threads);
   if (call.sum == sparse::sum_order::order_free) {

@@ -7,13 +7,14 @@
 
 #define ISO_INSTANTIATE_PRODUCT(Exec, Rows, T) \
   template void launch_product<Exec, Rows, T>(Exec const&, Rows const&, product_call<T> const&);
-#define ISO_INSTANTIATE_ROWS(Exec, Rows)                                                     \
-  ISO_INSTANTIATE_PRODUCT(Exec, Rows, double)                                                \
-  template void launch_bounds<Exec, Rows>(Exec const&, Rows const&, std::int64_t, double*,   \
-                                          std::int32_t*);                                    \
-  template long_rows launch_count_parts<Exec, Rows>(Exec const&, Rows const&, std::int64_t); \
-  template std::int64_t launch_pieces<Exec, Rows>(Exec const&, Rows const&, std::int64_t,    \
-                                                  long_rows const&, row_piece*, std::int64_t*);
+#define ISO_INSTANTIATE_ROWS(Exec, Rows)                                                         \
+  ISO_INSTANTIATE_PRODUCT(Exec, Rows, double)                                                    \
+  template void launch_bounds<Exec, Rows>(Exec const&, Rows const&, std::int64_t, double*,       \
+                                          std::int32_t*);                                        \
+  template piece_counts launch_count_pieces<Exec, Rows>(Exec const&, Rows const&, std::int64_t); \
+  template void launch_pieces<Exec, Rows>(Exec const&, Rows const&, std::int64_t,                \
+                                          piece_counts const&, row_piece*, std::int64_t*,        \
+                                          std::uint32_t*);
 // The backend's name is the list's parameter: value types come by alias.
 #define ISO_INSTANTIATE_CSR_ON(Exec)    \
   ISO_INSTANTIATE_ROWS(Exec, wide_rows) \

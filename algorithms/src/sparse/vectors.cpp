@@ -157,9 +157,12 @@ void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_fa
                "iso::sparse::spmv: a plan of {} slots, {} of them pairs, for a matrix of {}, {} of "
                "them pairs (it belongs to another, or another format) use make_plan",
                plan.places, plan.pairs, matrix.places, matrix.pairs);
+  std::int64_t const without_entries =
+      matrix.groups - plan.num_long - (plan.num_pieces - plan.num_parts);
   ISO_VALIDATE(same_rows && plan.groups == matrix.groups && plan.num_parts >= 2 * plan.num_long &&
-                   plan.num_working >= plan.num_parts && plan.pieces >= plan.num_working &&
-                   plan.pieces == matrix.groups - plan.num_long + plan.num_parts,
+                   plan.num_pieces >= plan.num_parts && plan.pieces == plan.num_pieces &&
+                   without_entries >= 0 &&
+                   plan.empty_words == (without_entries > 0 ? empty_words(matrix.groups) : 0),
                "iso::sparse::spmv: a plan of {} entries in {} rows, {} a group, for a matrix of {} "
                "in {}, {} "
                "a group (it belongs to another, or another format) use make_plan",

@@ -23,14 +23,16 @@ struct bounds {
 };
 
 /// Bounds of the rows, and what lane groups are to add up, in an order that changes no bit of a
-/// result: the parts of long rows, then other rows with entries whole, then those without entries
-/// (of count 0). A plan belongs to the matrix that it was made for, and to others of the same
-/// format and pattern as long as `rows` holds. spmv compares extents, format and numbers of
-/// entries; where each row begins it cannot compare without reading.
+/// result: the parts of long rows, then other rows with entries whole. A plan belongs to the matrix
+/// that it was made for, and to others of the same format and pattern as long as `rows` holds. spmv
+/// compares extents, format and numbers of entries; where each row begins it cannot compare without
+/// reading.
 template <class Space>
 struct spmv_plan {
   /// Of a paired_view two each: shared slots, then paired ones.
   Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
+  /// Bit g mod 32 of word g / 32: whether group g has no entries. Of length 0 where all have some.
+  Kokkos::View<std::uint32_t*, Kokkos::LayoutRight, Space> empty;
   std::int64_t num_entries = 0;  ///< of the matrix
   std::int64_t num_places = 0;   ///< entries of a csr_view, else slots
   std::int64_t num_pairs = 0;    ///< of the slots, those of pairs of a paired_view
@@ -38,7 +40,7 @@ struct spmv_plan {
   std::int64_t num_groups = 0;   ///< rows of a csr_view, else groups of rows
   std::int64_t num_long = 0;     ///< groups that have several parts
   std::int64_t num_parts = 0;    ///< pieces that are parts
-  std::int64_t num_working = 0;  ///< pieces that have entries, the parts included
+  std::int64_t num_pieces = 0;   ///< the parts, and groups that are one piece
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
   /// What order-free sums of a row begin with, but for the vector: the least e_a of spmv's comment,

@@ -11,13 +11,15 @@ namespace detail {
 template <execution_space Exec, class Rows>
 void launch_bounds(Exec const& exec, Rows const& rows, std::int64_t num_groups, double* largest,
                    std::int32_t* entries);
-/// Rows of several parts, and their parts.
-struct long_rows {
-  std::int64_t rows = 0;
+/// Groups of several parts, their parts, and groups that are one piece.
+struct piece_counts {
+  std::int64_t longs = 0;
   std::int64_t parts = 0;
-  KOKKOS_FUNCTION long_rows& operator+=(long_rows const& more) {
-    rows += more.rows;
+  std::int64_t whole = 0;
+  KOKKOS_FUNCTION piece_counts& operator+=(piece_counts const& more) {
+    longs += more.longs;
     parts += more.parts;
+    whole += more.whole;
     return *this;
   }
 };
@@ -27,15 +29,19 @@ inline constexpr std::int64_t reads_a_piece =
     sizeof(typename std::remove_const_t<Rows>::piece_type) / sizeof(row_piece);
 /// Fences `exec`.
 template <execution_space Exec, class Rows>
-long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t num_groups);
-/// Fills `pieces`, and `first_part` unless there are no long rows; returns how many pieces have
+piece_counts launch_count_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups);
+/// Fills `pieces`, `first_part` unless there are no long rows, and `empty` unless every group has
 /// entries. Fences `exec`.
 template <execution_space Exec, class Rows>
-std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                           long_rows const& found, row_piece* pieces, std::int64_t* first_part);
+void launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                   piece_counts const& found, row_piece* pieces, std::int64_t* first_part,
+                   std::uint32_t* empty);
 template <execution_space Exec>
 void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* largest,
                       std::int32_t const* entries, std::int64_t length, std::int16_t* exponents);
+
+/// Words of spmv_plan::empty.
+inline std::int64_t empty_words(std::int64_t num_groups) { return (num_groups + 31) / 32; }
 
 /// Rows, up to whole groups of eight: what lanes read of a group's rows at once.
 inline std::int64_t padded_rows(std::int64_t num_rows) { return (num_rows + 7) / 8 * 8; }
@@ -81,18 +87,23 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
                                                       exec, Kokkos::WithoutInitializing);
   detail::launch_exponents(exec, a.num_rows, whole.largest.data(), whole.entries.data(), padded,
                            plan.exponents.data());
-  auto const found = detail::launch_count_parts<Exec>(exec, rows, plan.num_groups);
-  plan.num_long = found.rows;
+  auto const found = detail::launch_count_pieces<Exec>(exec, rows, plan.num_groups);
+  plan.num_long = found.longs;
   plan.num_parts = found.parts;
+  plan.num_pieces = found.parts + found.whole;
   plan.pieces = allocate<decltype(plan.pieces)>(
-      "iso::sparse::spmv_plan: pieces",
-      {(plan.num_groups - found.rows + found.parts) * detail::reads_a_piece<decltype(rows)>}, exec,
-      Kokkos::WithoutInitializing);
+      "iso::sparse::spmv_plan: pieces", {plan.num_pieces * detail::reads_a_piece<decltype(rows)>},
+      exec, Kokkos::WithoutInitializing);
   plan.first_part = allocate<decltype(plan.first_part)>("iso::sparse::spmv_plan: parts",
-                                                        {found.rows > 0 ? found.rows + 1 : 0}, exec,
-                                                        Kokkos::WithoutInitializing);
-  plan.num_working = detail::launch_pieces<Exec>(exec, rows, plan.num_groups, found,
-                                                 plan.pieces.data(), plan.first_part.data());
+                                                        {found.longs > 0 ? found.longs + 1 : 0},
+                                                        exec, Kokkos::WithoutInitializing);
+  bool const all_have_entries = found.longs + found.whole == plan.num_groups;
+  plan.empty =
+      allocate<decltype(plan.empty)>("iso::sparse::spmv_plan: empty",
+                                     {all_have_entries ? 0 : detail::empty_words(plan.num_groups)},
+                                     exec, Kokkos::WithoutInitializing);
+  detail::launch_pieces<Exec>(exec, rows, plan.num_groups, found, plan.pieces.data(),
+                              plan.first_part.data(), detail::data_or_null(plan.empty));
   return plan;
 }
 

@@ -93,13 +93,13 @@ struct product {
   static constexpr bool may_repeat = Rows::has_fill || Sum::is_order_free;
 
   Rows matrix;
-  piece_type const* pieces;  ///< null: every group is to be taken as empty
+  piece_type const* pieces;
   x_entry<T, K> const* x;
   std::int16_t const* exponents;
   double const* largest_x;
   std::int64_t num_parts;
   T* part_sums;     ///< [num_parts][count]
-  bool* to_repeat;  ///< [pieces with entries], where may_repeat
+  bool* to_repeat;  ///< [pieces], where may_repeat
   product_finish<T, rows, K> finish;
 
   template <class Group>
@@ -217,29 +217,28 @@ struct product_rest {
   product_type first;
   std::int64_t const* first_part;
   std::int64_t num_long;
-  std::int64_t num_working;
-  std::int64_t num_empty;
+  std::int64_t num_pieces;
+  std::uint32_t const* empty;  ///< a bit a group; null: every group is
+  std::int64_t num_groups;
+  std::int64_t num_empty_words;
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_long() const {
     return (num_long * count + 31) / 32;
   }
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_empty() const {
-    return (num_empty + 31) / 32;
-  }
   [[nodiscard]] std::int64_t num_launched() const {
-    return launched_for_long() + launched_for_empty() +
-           (product_type::may_repeat ? (num_working - first.num_parts + 31) / 32 : 0);
+    return launched_for_long() + num_empty_words +
+           (product_type::may_repeat ? (num_pieces - first.num_parts + 31) / 32 : 0);
   }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     // Rows without entries first: they need not wait for the products of others.
-    if (index < launched_for_empty()) {
+    if (index < num_empty_words) {
       finish_empty(group, index);
       return group.await_previous();
     }
     group.await_previous();
-    index -= launched_for_empty();
+    index -= num_empty_words;
     if (index < launched_for_long()) {
       return join_parts(group, index);
     }
@@ -284,21 +283,17 @@ struct product_rest {
 
   template <class Group>
   KOKKOS_FUNCTION void finish_empty(Group const& group, std::int64_t index) const {
-    // One group of rows a lane is looked up, and then each finished by neighbouring lanes.
-    typename Group::template per_lane<std::int32_t> which;
-    group.each([&](int lane) {
-      std::int64_t const place = 32 * index + lane;
-      which[lane] = place >= num_empty        ? -1
-                    : first.pieces != nullptr ? first.pieces[num_working + place].group
-                                              : std::int32_t(place);
-    });
+    std::int64_t const left = num_groups - 32 * index;
+    std::uint32_t const all = left < 32 ? (1U << left) - 1 : 0xffffffffU;
+    std::uint32_t const chosen = empty != nullptr ? empty[index] : all;
+    if (chosen == 0) {
+      return;
+    }
     for (int step = 0; step < count; ++step) {
-      typename Group::template per_lane<int> from;
-      group.each([&](int lane) { from[lane] = (32 * step + lane) / count; });
-      auto const of_lane = group.shuffle(which, from);
       group.each([&](int lane) {
-        if (of_lane[lane] >= 0) {
-          first.finish(of_lane[lane], (32 * step + lane) % count, T(0));
+        int const n = 32 * step + lane;
+        if ((chosen >> (n / count) & 1U) != 0) {
+          first.finish(32 * index + n / count, n % count, T(0));
         }
       });
     }
@@ -309,7 +304,7 @@ struct product_rest {
     typename Group::template per_lane<bool> again;
     std::int64_t const from = first.num_parts + 32 * index;
     group.each(
-        [&](int lane) { again[lane] = from + lane < num_working && first.to_repeat[from + lane]; });
+        [&](int lane) { again[lane] = from + lane < num_pieces && first.to_repeat[from + lane]; });
     for_each_set(group, again, [&](int lane) {
       for (int n = 0; n < count; ++n) {
         T const sum = first.repeated(group, from + lane, n);

@@ -38,7 +38,7 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   std::int64_t const largest =
       iso::detail::workspace_part(call.vectors * std::int64_t(sizeof(double)));
   auto* const to = reinterpret_cast<x_entry<T, K>*>(call.scratch + largest);
-  if (call.num_working > 0) {
+  if (call.num_pieces > 0) {
     Kokkos::parallel_for(
         "iso::sparse::spmv: vectors side by side",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, call.num_cols),
@@ -97,15 +97,15 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
   backend::for_each_lane_group<
       threads, least_blocks<Rows, Sum, K>() * (128 / threads), backend::sharing::on_demand,
       Sum::is_order_free ? backend::beginning::early : backend::beginning::in_turn>(
-      "iso::sparse::spmv", exec, call.num_working, working, call.shape);
+      "iso::sparse::spmv", exec, call.num_pieces, working, call.shape);
   product_rest<T, Rows, Sum, K> const rest{
-      working, call.first_part, call.num_long, call.num_working,
-      call.num_groups - (call.num_long + call.num_working - call.num_parts)};
+      working,    call.first_part, call.num_long,       call.num_pieces,
+      call.empty, call.num_groups, call.num_empty_words};
   auto const launch_rest = [&]<backend::beginning Beginning>() {
     backend::for_each_lane_group<128, 0, backend::sharing::even, Beginning>(
         "iso::sparse::spmv: rest", exec, rest.num_launched(), rest, call.shape);
   };
-  if (call.num_working > 0) {
+  if (call.num_pieces > 0) {
     launch_rest.template operator()<backend::beginning::early>();
   } else {
     // What came before may still read or write y.
@@ -133,7 +133,7 @@ void launch_product(Exec const& exec, Rows const& rows, product_call<T> const& c
   if constexpr (std::is_same_v<T, double>) {
     if (call.sum == sum_order::order_free) {
       product_call<T> with_largest = call;
-      if (call.largest_x == nullptr && call.num_working > 0) {
+      if (call.largest_x == nullptr && call.num_pieces > 0) {
         auto* const largest = reinterpret_cast<double*>(call.scratch);
         launch_largest<Exec, T>(exec, call.x, call.num_cols, call.x_stride, call.vectors, largest);
         with_largest.largest_x = largest;
@@ -199,12 +199,12 @@ KOKKOS_INLINE_FUNCTION std::int64_t parts_of(std::int64_t turns) {
 }
 
 template <class Rows>
-struct part_counter {
+struct piece_counter {
   Rows rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& found) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t group, piece_counts& found) const {
     std::int64_t const parts = parts_of(Rows::turns(rows.whole(group)));
-    found += parts > 1 ? long_rows{1, parts} : long_rows{};
+    found += parts > 1 ? piece_counts{1, parts, 0} : piece_counts{0, 0, parts};
   }
 };
 
@@ -215,7 +215,7 @@ struct part_writer {
   typename Rows::piece_type* pieces;
   std::int64_t* first_part;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t group, long_rows& place, bool last_pass) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t group, piece_counts& place, bool last_pass) const {
     typename Rows::piece_type const whole = rows.whole(group);
     std::int64_t const parts = parts_of(Rows::turns(whole));
     if (parts < 2) {
@@ -225,10 +225,10 @@ struct part_writer {
       for (std::int64_t part = 0; part < parts; ++part) {
         pieces[place.parts + part] = Rows::part(whole, std::int32_t(part) * part_turns);
       }
-      first_part[place.rows] = place.parts;
-      first_part[place.rows + 1] = place.parts + parts;
+      first_part[place.longs] = place.parts;
+      first_part[place.longs + 1] = place.parts + parts;
     }
-    place += long_rows{1, parts};
+    place += piece_counts{1, parts, 0};
   }
 };
 
@@ -252,50 +252,73 @@ struct whole_writer {
   }
 };
 
-/// Least turns of the rows of each bin, in the order of their launch; the last bin is of those
-/// without entries. On a GPU, long rows first: what starts last ends soon. A processor's threads
-/// take rows on demand, and neighbours in turn share what they read of x.
+/// The word of 32 groups: which of them have no entries.
+template <class Rows>
+struct empty_writer {
+  Rows rows;
+  std::int64_t num_groups;
+  std::uint32_t* empty;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t word) const {
+    std::uint32_t bits = 0;
+    for (int bit = 0; bit < 32; ++bit) {
+      std::int64_t const group = 32 * word + bit;
+      bool const none = group < num_groups && Rows::turns(rows.whole(group)) == 0;
+      bits |= std::uint32_t(none) << bit;
+    }
+    empty[word] = bits;
+  }
+};
+
+/// Least turns of the rows of each bin, in the order of their launch. On a GPU, long rows first:
+/// what starts last ends soon. A processor's threads take rows on demand, and neighbours in turn
+/// share what they read of x.
 template <class Exec>
 constexpr auto least_turns() {
   if constexpr (backend::is_device<Exec>) {
-    return std::array{16, 4, 1, 0};
+    return std::array{16, 4, 1};
   } else {
-    return std::array{1, 0};
+    return std::array{1};
   }
 }
 
 template <execution_space Exec, class Rows>
-long_rows launch_count_parts(Exec const& exec, Rows const& rows, std::int64_t num_groups) {
-  long_rows found;
+piece_counts launch_count_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups) {
+  piece_counts found;
   Kokkos::parallel_reduce(
-      "iso::sparse::make_plan: long rows",
+      "iso::sparse::make_plan: pieces",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_groups),
-      part_counter<Rows>{rows}, found);
+      piece_counter<Rows>{rows}, found);
   exec.fence("iso::sparse::make_plan: the numbers are here");
   return found;
 }
 
 template <execution_space Exec, class Rows>
-std::int64_t launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
-                           long_rows const& found, row_piece* to, std::int64_t* first_part) {
+void launch_pieces(Exec const& exec, Rows const& rows, std::int64_t num_groups,
+                   piece_counts const& found, row_piece* to, std::int64_t* first_part,
+                   std::uint32_t* empty) {
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto* const pieces = reinterpret_cast<typename Rows::piece_type*>(to);
-  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const all(exec, 0, num_groups);
-  if (found.rows > 0) {
+  policy const all(exec, 0, num_groups);
+  if (found.longs > 0) {
     Kokkos::parallel_scan("iso::sparse::make_plan: parts", all,
                           part_writer<Rows>{rows, pieces, first_part});
   }
   std::int64_t placed = found.parts;
-  std::int64_t working = placed;
   std::int32_t most = part_turns + 1;
   for (std::int32_t const least : least_turns<Exec>()) {
-    working = placed;  // before the last bin, of those without entries
     std::int64_t number = 0;
     Kokkos::parallel_scan("iso::sparse::make_plan: whole rows", all,
                           whole_writer<Rows>{rows, least, most, pieces + placed}, number);
     placed += number;
     most = least;
   }
-  return working;
+  if (empty != nullptr) {
+    Kokkos::parallel_for("iso::sparse::make_plan: rows without entries",
+                         policy(exec, 0, empty_words(num_groups)),
+                         empty_writer<Rows>{rows, num_groups, empty});
+  }
+  exec.fence("iso::sparse::make_plan: the plan is complete");
 }
 
 }  // namespace iso::sparse::detail

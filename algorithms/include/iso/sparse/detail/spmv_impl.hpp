@@ -11,11 +11,13 @@ namespace detail {
 /// A product of which every argument has been checked.
 template <class T>
 struct product_call {
-  row_piece const* pieces;  ///< null: every group is to be taken as empty
+  row_piece const* pieces;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_working;
+  std::int64_t num_pieces;
   std::int64_t num_groups;
+  std::uint32_t const* empty;  ///< null: every group is
+  std::int64_t num_empty_words;
   std::int64_t const* first_part;
   std::int64_t num_cols;
   T alpha;
@@ -83,7 +85,8 @@ struct plan_facts {
   std::int64_t pieces;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_working;
+  std::int64_t num_pieces;
+  std::int64_t empty_words;
 };
 
 /// Throws unless the vectors fit a matrix of num_rows x num_cols, and the options are of their
@@ -120,7 +123,7 @@ std::int64_t spmv_bytes_needed(Matrix const& a,
   std::int64_t const part_sums =
       plan.num_parts * decltype(detail::rows_of(a))::rows * detail::vectors_at_once(vectors);
   return detail::sums_offset<T>(a.num_cols, vectors) + part_sums * std::int64_t(sizeof(T)) +
-         plan.num_working * std::int64_t(sizeof(bool));
+         plan.num_pieces * std::int64_t(sizeof(bool));
 }
 
 template <execution_space Exec, view X>
@@ -163,7 +166,8 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   facts.pieces = std::int64_t(plan.pieces.extent(0)) / detail::reads_a_piece<decltype(rows)>;
   facts.num_long = plan.num_long;
   facts.num_parts = plan.num_parts;
-  facts.num_working = plan.num_working;
+  facts.num_pieces = plan.num_pieces;
+  facts.empty_words = std::int64_t(plan.empty.extent(0));
   std::int64_t const needed = spmv_bytes_needed<scalar>(a, plan, in.vectors);
   detail::plan_facts matrix{};
   matrix.entries = a.num_entries();
@@ -179,11 +183,13 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   detail::launch_product<Exec>(
       exec, rows,
       detail::product_call<scalar>{
-          multiplies ? plan.pieces.data() : nullptr,
+          plan.pieces.data(),
           multiplies ? plan.num_long : 0,
           multiplies ? plan.num_parts : 0,
-          multiplies ? plan.num_working : 0,
+          multiplies ? plan.num_pieces : 0,
           num_groups,
+          multiplies ? detail::data_or_null(plan.empty) : nullptr,
+          multiplies ? facts.empty_words : detail::empty_words(num_groups),
           plan.first_part.data(),
           a.num_cols,
           scalar(alpha),
