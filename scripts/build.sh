@@ -4,7 +4,9 @@
 # The set-up must have been done (scripts/setup.sh).
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset=${1:?scripts/build.sh PRESET [target...]}
+[ -n "${1:-}" ] || misused "no preset is named (usage: scripts/build.sh PRESET [target...])"
+preset=$1
+check_preset "$preset"
 shift
 cd "$ISO_TOP"
 log=$ISO_DEPS/configure-$preset.log

@@ -17,6 +17,20 @@ fail() {
   exit 1
 }
 
+# misused "what is wrong with the arguments, and what they may be"
+misused() {
+  printf '[isocenter] error: %s\n' "$1" >&2
+  exit 2
+}
+
+# take_no_argument "$@": --help prints the head of the script.
+take_no_argument() {
+  case "${1-}" in
+    -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" && exit 0 ;;
+  esac
+  [ $# = 0 ] || misused "unknown argument: $1 (scripts/${0##*/} takes none)"
+}
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 sha256_of() { sha256sum "$1" | cut -d' ' -f1; }
@@ -49,6 +63,15 @@ gpu_present() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
 # The preset with every backend of this machine.
 preset_of_machine() { if cuda_wanted && gpu_present; then echo cuda; else echo openmp; fi; }
+
+# check_preset NAME: ends the script where there is no such preset, and a CMake to ask for them.
+check_preset() {
+  have cmake || return 0
+  local known
+  known=$(cd "$ISO_TOP" && cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') || return 0
+  grep -qxF -e "$1" <<<"$known" ||
+    misused "there is no preset '$1' (known: $(paste -sd ' ' <<<"$known"))"
+}
 
 # Compute capability without the dot (90): the GPU's, else ISO_CUDA_ARCH, else 90.
 cuda_arch() {

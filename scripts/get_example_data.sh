@@ -84,6 +84,7 @@ plan() {
   touch "$DATA/plan/.whole"
 }
 
+take_no_argument "$@"
 mkdir -p "$DATA" "$ARCHIVES"
 chest_ct
 cone_beam

@@ -18,7 +18,7 @@ for argument in "$@"; do
     --headers) headers=1 ;;
     --tidy) tidy=1 ;;
     -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) fail "unknown argument: $argument" "scripts/lint.sh --help lists them." ;;
+    *) misused "unknown argument: $argument (scripts/lint.sh --help lists them)" ;;
   esac
 done
 for tool in clang-format gersemi codespell python3; do

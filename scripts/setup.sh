@@ -128,4 +128,5 @@ main() {
   if cuda_wanted; then setup_kokkos cuda; fi
 }
 
+take_no_argument "$@"
 main

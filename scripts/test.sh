@@ -14,14 +14,18 @@ label=""
 slow=(-LE '^slow$')
 while [ $# -gt 0 ]; do
   case "$1" in
-    --preset) preset=${2:?--preset needs a name} && shift 2 ;;
-    --label) label=${2:?--label needs a name} && shift 2 ;;
+    --preset | --label)
+      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/test.sh --help says which)"
+      if [ "$1" = --preset ]; then preset=$2; else label=$2; fi
+      shift 2
+      ;;
     --all) slow=() && shift ;;
     --) shift && break ;;
     -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) fail "unknown argument: $1" "scripts/test.sh --help lists them." ;;
+    *) misused "unknown argument: $1 (scripts/test.sh --help lists them)" ;;
   esac
 done
+check_preset "$preset"
 
 "$ISO_TOP/scripts/setup.sh"
 "$ISO_TOP/scripts/build.sh" "$preset"
