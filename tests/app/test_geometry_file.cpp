@@ -158,6 +158,23 @@ TEST_CASE("what nests too deep for a stack is refused") {
   }
 }
 
+// A reader that looks through a list after each of its objects takes minutes.
+TEST_CASE("as many views as there may be are read in seconds" * doctest::timeout(60)) {
+  auto text = vectors().dump();
+  std::string more;
+  for (int i = 1; i < 1000000; ++i) {
+    more += "{},";
+  }
+  text.insert(text.find("\"views\":[") + 9, more);
+  CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }), {"/views/0/", "missing"}));
+}
+
+TEST_CASE("a whole number of more than 63 bits is as large as it says") {
+  auto document = cone();
+  document["detector"]["offset_mm"] = {18446744073709551615U, 0};
+  CHECK(names(said(document), {"/detector/offset_mm/0", "1.8446744073709552e+19", "1e9"}));
+}
+
 TEST_CASE("a field that stands twice is refused by its place") {
   auto const twice = [](std::string const& text) {
     return refusal([&] { files::parse_geometry(text, "g.json"); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "image_header.hpp"
+#include "json_document.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/geometry_schema.hpp>
@@ -7,7 +8,6 @@
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <set>
 
 namespace iso::files {
 namespace {
@@ -137,95 +136,6 @@ void validate(std::string const& name, json const& document) {
   }
 }
 
-// What parse_geometry's parser has open: the objects and lists around the present place.
-class open_places {
- public:
-  void begin(bool list) { places_.push_back({list, 0, {}, {}}); }
-  void end() {
-    places_.pop_back();
-    step();
-  }
-  /// After each value: in a list the next one has the next number.
-  void step() {
-    if (!places_.empty() && places_.back().list) {
-      ++places_.back().index;
-    }
-  }
-  /// False where this object has that name already.
-  bool enter(std::string const& name) {
-    places_.back().name = name;
-    return places_.back().names.insert(name).second;
-  }
-  [[nodiscard]] std::string pointer() const {
-    std::string text;
-    for (auto const& one : places_) {
-      text.append("/").append(one.list ? std::to_string(one.index) : one.name);
-    }
-    return text;
-  }
-
- private:
-  struct place {
-    bool list;
-    std::size_t index;
-    std::string name;
-    std::set<std::string> names;
-  };
-  std::vector<place> places_;
-};
-
-// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing
-// value
-// - ...": without the prefix of the parser's own, and without its grammar.
-std::string plain_sentence(std::string text) {
-  auto const drop = [&](std::string_view from, std::string_view to) {
-    auto const begin = text.find(from);
-    auto const end = begin == std::string::npos ? begin : text.find(to, begin);
-    if (end != std::string::npos) {
-      text.erase(begin, end + to.size() - begin);
-    }
-  };
-  drop("[json.exception.", "] ");
-  drop("parse error at ", " at ");
-  drop("syntax error ", " - ");
-  return text;
-}
-
-// Reading, printing and freeing what is nested take the stack.
-constexpr int deepest_nesting = 32;
-
-// Refuses what is not JSON, what nests too deep, and a field that stands twice in one object.
-json parse(std::string_view text, std::string const& name) {
-  open_places open;
-  using event = json::parse_event_t;
-  auto const watch = [&](int depth, event what, json& parsed) {
-    if (what == event::object_start || what == event::array_start) {
-      open.begin(what == event::array_start);
-      if (depth >= deepest_nesting) {
-        detail::refuse(name,
-                       fmt::format("nests deeper than {} objects and lists (no geometry does)",
-                                   deepest_nesting));
-      }
-    } else if (what == event::object_end || what == event::array_end) {
-      open.end();
-    } else if (what == event::value) {
-      open.step();
-    } else if (!open.enter(parsed.get<std::string>())) {
-      detail::refuse(name, fmt::format("field {} stands there twice (which one counts?) leave one",
-                                       open.pointer()));
-    }
-    return true;
-  };
-  try {
-    return json::parse(text, watch);
-  } catch (json::out_of_range const& failure) {
-    detail::refuse(name, fmt::format("field {} is no number that a computer can hold ({})",
-                                     open.pointer(), plain_sentence(failure.what())));
-  } catch (json::exception const& failure) {
-    detail::refuse(name, fmt::format("is not JSON ({})", plain_sentence(failure.what())));
-  }
-}
-
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
 std::vector<double> read_angles(json const& node) {
@@ -322,7 +232,7 @@ geometry_description describe(std::string const& name, json const& document) {
 std::string_view geometry_schema() { return detail::geometry_schema_text; }
 
 geometry_description parse_geometry(std::string_view text, std::string const& name) {
-  json const document = parse(text, name);
+  json const document = detail::parse_json(text, name);
   validate(name, document);
   auto result = describe(name, document);
   result.text = document.dump();
