@@ -93,6 +93,18 @@ TEST_CASE("a wrong field gets a sentence that names it") {
   CHECK(names(with("/source_axis", 3), {"/source_axis", "not known", "source_axis_mm"}));
 }
 
+TEST_CASE("of several faults the first one is said") {
+  auto document = vectors();
+  auto const view = document["views"][0];
+  document["views"] = {view, 5, view, view};
+  document["views"][2]["u_step_mm"] = {"x", "y", "z"};
+  CHECK(names(said(document), {"/views/1 is 5", "one view"}));
+  document = cone();
+  document["source_axis"] = 500;
+  document.erase("source_axis_mm");
+  CHECK(names(said(document), {"/source_axis is not known", "source_axis_mm"}));
+}
+
 TEST_CASE("a missing field gets a sentence that names it") {
   auto const without = [](std::string const& parent, std::string const& name) {
     auto document = cone();

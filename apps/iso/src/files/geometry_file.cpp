@@ -42,42 +42,24 @@ json schema_for(json const& document, std::string const& kind) {
   return chosen;
 }
 
-struct place {
-  std::string pointer;
-  json const* value = nullptr;
-  json const* schema = nullptr;  ///< what the schema says of this place; null where it says nothing
+// Whether values fit one part of a schema. Gives no reasons: the validator would keep one for every
+// fault of every value.
+class judge {
+ public:
+  judge(json const& whole, json part) {
+    part["definitions"] = whole.at("definitions");
+    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(part), schema_);
+  }
+  [[nodiscard]] bool accepts(json const& value) {
+    return validator_.validate(schema_, valijson::adapters::NlohmannJsonAdapter(value), nullptr);
+  }
+
+ private:
+  valijson::Schema schema_;
+  valijson::Validator validator_;
 };
 
-// valijson gives a path as "<root>", "[name]", "[0]": the place in document and schema it means.
-place find_place(json const& document, json const& schema,
-                 std::vector<std::string> const& context) {
-  place at{"", &document, &schema};
-  for (std::size_t i = 1; i < context.size(); ++i) {
-    std::string const name = context[i].substr(1, context[i].size() - 2);
-    at.pointer.append("/").append(name);
-    json const* const here = at.schema;
-    if (at.value->is_array()) {
-      at.value = &at.value->at(std::size_t(std::stoull(name)));
-      at.schema = here && here->contains("items") ? &resolved(schema, here->at("items")) : nullptr;
-    } else {
-      at.value = &at.value->at(name);
-      bool const known =
-          here && here->contains("properties") && here->at("properties").contains(name);
-      at.schema = known ? &resolved(schema, here->at("properties").at(name)) : nullptr;
-    }
-  }
-  return at;
-}
-
-std::string description(json const* schema) {
-  return schema ? schema->value("description", schema->dump()) : "something else";
-}
-
-std::string quoted_name(std::string const& text) {
-  auto const end = text.rfind('\'');
-  auto const begin = end == std::string::npos ? end : text.rfind('\'', end - 1);
-  return begin == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
-}
+std::string description(json const& schema) { return schema.value("description", schema.dump()); }
 
 std::string known_fields(json const& schema) {
   std::string names;
@@ -87,23 +69,64 @@ std::string known_fields(json const& schema) {
   return names;
 }
 
-[[noreturn]] void refuse_field(std::string const& name, json const& document, json const& schema,
-                               valijson::ValidationResults::Error const& error) {
-  auto const at = find_place(document, schema, error.context);
-  auto const field = quoted_name(error.description);
-  if (error.description.starts_with("Missing required") && at.schema) {
-    detail::refuse(
-        name, fmt::format("field {}/{} is missing (expected: {})", at.pointer, field,
-                          description(&resolved(schema, at.schema->at("properties").at(field)))));
+// Refuses a document at the first place that does not fit the schema.
+class examiner {
+ public:
+  examiner(std::string const& name, json const& schema) : name_(name), schema_(schema) {}
+
+  void check(json const& value, json const& part, std::string const& pointer) const {
+    json wanted = resolved(schema_, part);
+    if (value.is_object() && wanted.contains("properties")) {
+      check_fields(value, wanted, pointer);
+    }
+    if (value.is_array() && wanted.contains("items")) {
+      check_elements(value, wanted.at("items"), pointer);
+    }
+    for (char const* const checked : {"properties", "additionalProperties", "items"}) {
+      wanted.erase(checked);
+    }
+    if (!judge(schema_, wanted).accepts(value)) {
+      refuse(value, wanted, pointer);
+    }
   }
-  if (error.description.find("additionalProperties") != std::string::npos && at.schema) {
-    detail::refuse(name, fmt::format("field {}/{} is not known (known there: {})", at.pointer,
-                                     field, known_fields(*at.schema)));
+
+ private:
+  void check_fields(json const& object, json const& wanted, std::string const& pointer) const {
+    auto const& known = wanted.at("properties");
+    for (auto const& [field, value] : object.items()) {
+      auto const at = fmt::format("{}/{}", pointer, field);
+      if (!known.contains(field)) {
+        detail::refuse(name_, fmt::format("field {} is not known (known there: {})", at,
+                                          known_fields(wanted)));
+      }
+      check(value, known.at(field), at);
+    }
+    for (std::string const field : wanted.at("required")) {
+      if (!object.contains(field)) {
+        detail::refuse(name_, fmt::format("field {}/{} is missing (expected: {})", pointer, field,
+                                          description(resolved(schema_, known.at(field)))));
+      }
+    }
   }
-  detail::refuse(name,
-                 fmt::format("field {} is {} (expected: {})", at.pointer.empty() ? "/" : at.pointer,
-                             shortened(at.value->dump(), 60), description(at.schema)));
-}
+  void check_elements(json const& list, json const& part, std::string const& pointer) const {
+    judge elements(schema_, resolved(schema_, part));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!elements.accepts(list[i])) {
+        auto const at = fmt::format("{}/{}", pointer, i);
+        check(list[i], part, at);
+        refuse(list[i], resolved(schema_, part), at);
+      }
+    }
+  }
+  [[noreturn]] void refuse(json const& value, json const& wanted,
+                           std::string const& pointer) const {
+    detail::refuse(name_, fmt::format("field {} is {} (expected: {})", pointer,
+                                      shortened(value.dump(), 60), description(wanted)));
+  }
+
+  std::string const& name_;
+  json const& schema_;
+};
 
 void validate(std::string const& name, json const& document) {
   json const whole = json::parse(geometry_schema());
@@ -112,28 +135,16 @@ void validate(std::string const& name, json const& document) {
     detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'type')");
   }
   if (!document.contains("type")) {
-    detail::refuse(name, fmt::format("field /type is missing (expected: {})", description(&kinds)));
+    detail::refuse(name, fmt::format("field /type is missing (expected: {})", description(kinds)));
   }
   auto const& allowed = kinds.at("enum");
   if (std::find(allowed.begin(), allowed.end(), document.at("type")) == allowed.end()) {
     detail::refuse(name,
                    fmt::format("field /type is {} (expected: {})",
-                               shortened(document.at("type").dump(), 60), description(&kinds)));
+                               shortened(document.at("type").dump(), 60), description(kinds)));
   }
-  json const text = schema_for(document, document.at("type"));
-  valijson::Schema schema;
-  valijson::SchemaParser parser;
-  valijson::adapters::NlohmannJsonAdapter const schema_adapter(text);
-  parser.populateSchema(schema_adapter, schema);
-  valijson::Validator validator;
-  valijson::ValidationResults results;
-  valijson::adapters::NlohmannJsonAdapter const document_adapter(document);
-  if (!validator.validate(schema, document_adapter, &results)) {
-    auto const deepest = std::max_element(
-        results.begin(), results.end(),
-        [](auto const& a, auto const& b) { return a.context.size() < b.context.size(); });
-    refuse_field(name, document, text, *deepest);
-  }
+  json const schema = schema_for(document, document.at("type"));
+  examiner(name, schema).check(document, schema, "");
 }
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
