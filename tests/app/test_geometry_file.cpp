@@ -93,6 +93,19 @@ TEST_CASE("a wrong field gets a sentence that names it") {
   CHECK(names(with("/source_axis", 3), {"/source_axis", "not known", "source_axis_mm"}));
 }
 
+TEST_CASE("angles that are neither a list nor a range are told that they may be both") {
+  for (json const& value : {json("x"), json(90), json(true), json()}) {
+    CAPTURE(value.dump());
+    auto document = cone();
+    document["angles_deg"] = value;
+    CHECK(names(said(document), {"/angles_deg is " + value.dump(), "a list of 1 to 1000000 numbers",
+                                 "or an object with count, range"}));
+  }
+  auto document = cone();
+  document.erase("angles_deg");
+  CHECK(names(said(document), {"/angles_deg is missing", "a list", "or an object"}));
+}
+
 TEST_CASE("of several faults the first one is said") {
   auto document = vectors();
   auto const view = document["views"][0];

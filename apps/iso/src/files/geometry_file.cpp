@@ -28,15 +28,17 @@ json const& resolved(json const& schema, json const& node) {
              : node;
 }
 
-// The schema of one kind of scan alone, every choice between alternatives already made, so that a
-// message can be about the field that is wrong and not about the alternatives.
+// The schema of one kind of scan alone, every choice between alternatives already made where the
+// document makes it, so that a message can be about the field that is wrong and not about the
+// alternatives.
 json schema_for(json const& document, std::string const& kind) {
   json schema = json::parse(geometry_schema());
   json chosen = schema["definitions"][kind];
-  if (chosen["properties"].contains("angles_deg")) {
-    bool const listed = document.contains("angles_deg") && document["angles_deg"].is_array();
+  auto const angles = document.find("angles_deg");
+  if (chosen["properties"].contains("angles_deg") && angles != document.end() &&
+      angles->is_structured()) {
     chosen["properties"]["angles_deg"] = {
-        {"$ref", listed ? "#/definitions/angle_list" : "#/definitions/angle_range"}};
+        {"$ref", angles->is_array() ? "#/definitions/angle_list" : "#/definitions/angle_range"}};
   }
   chosen["definitions"] = schema["definitions"];
   return chosen;
