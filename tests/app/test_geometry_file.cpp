@@ -61,6 +61,21 @@ TEST_CASE("angles may be listed, offsets left out, and beams be parallel") {
   CHECK(g.angles[1] == std::numbers::pi / 2);
 }
 
+TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema has it") {
+  auto document = cone();
+  document["detector"]["pixels"] = {64.0, 3.2e1};
+  document["angles_deg"]["count"] = 4.0;
+  auto const g = files::parse_geometry(document.dump(), "g.json");
+  CHECK(g.detector.pixels == std::array<std::int64_t, 2>{64, 32});
+  CHECK(g.angles.size() == 4);
+  CHECK(g.text == files::parse_geometry(cone().dump(), "g.json").text);
+  for (double const value : {2.5, 0.0, -4.0, 65537.0, 1e300}) {
+    CAPTURE(value);
+    document["detector"]["pixels"][1] = value;
+    CHECK(names(said(document), {"/detector/pixels/1", "a whole number from 1 to 65536"}));
+  }
+}
+
 TEST_CASE("views may be given one by one") {
   auto const g = files::parse_geometry(vectors().dump(), "g.json");
   REQUIRE(g.views.size() == 1);

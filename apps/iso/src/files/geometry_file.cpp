@@ -149,6 +149,20 @@ void validate(std::string const& name, json const& document) {
   examiner(name, schema).check(document, schema, "");
 }
 
+// To JSON Schema 4.0 is an integer, to the validator only 4 is.
+void write_integers(json& document) {
+  for (char const* const pointer :
+       {"/detector/pixels/0", "/detector/pixels/1", "/angles_deg/count"}) {
+    json::json_pointer const place(pointer);
+    if (document.contains(place) && document.at(place).is_number_float()) {
+      auto const number = document.at(place).get<double>();
+      if (std::trunc(number) == number && std::abs(number) < 1e15) {
+        document.at(place) = std::int64_t(number);
+      }
+    }
+  }
+}
+
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
 std::vector<double> read_angles(json const& node) {
@@ -245,7 +259,8 @@ geometry_description describe(std::string const& name, json const& document) {
 std::string_view geometry_schema() { return detail::geometry_schema_text; }
 
 geometry_description parse_geometry(std::string_view text, std::string const& name) {
-  json const document = detail::parse_json(text, name);
+  json document = detail::parse_json(text, name);
+  write_integers(document);
   validate(name, document);
   auto result = describe(name, document);
   result.text = document.dump();
