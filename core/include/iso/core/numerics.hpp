@@ -9,9 +9,13 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+// GCC's __GCC_IEC_559 is 0 under -ffast-math and each of its parts that changes values. Clang tells
+// of the whole and of -ffinite-math-only alone.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || \
+    (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
 #error \
-    "Isocenter promises the same bits on every backend; -ffast-math and -ffinite-math-only cannot."
+    "Isocenter promises the same bits on every backend; -ffast-math and its parts (-ffinite-math-only, \
+-funsafe-math-optimizations, -fassociative-math, -freciprocal-math, -fno-signed-zeros) cannot."
 #endif
 
 namespace iso {
