@@ -42,6 +42,7 @@ void check_common(iso::backend::ceilings const& best) {
   CHECK(best.spread < 1);
   CHECK(best.copy <= busy * best.l2);
   CHECK(best.read <= busy * best.l2);
+  CHECK(best.read >= best.triad * 2 / 3);
   CHECK(best.fp64 <= busy * best.fp32);
 }
 
@@ -119,6 +120,23 @@ TEST_CASE(
   CHECK(doubling.made == 2);
   CHECK(best.read == 2);
   CHECK(best.spread == 0.5);
+}
+
+TEST_CASE("ceilings: a read measured below what triad reads is raised to that") {
+  auto const read_of = [](double read, double triad) {
+    auto const round = [&] {
+      iso::backend::ceilings result;
+      result.read = read;
+      result.triad = triad;
+      return result;
+    };
+    auto const once = iso::backend::detail::measure_in_rounds(round, {.repeats = 1});
+    CHECK(iso::backend::detail::measure_in_rounds(round, {}).read == once.read);
+    CHECK(once.triad == triad);
+    return once.read;
+  };
+  CHECK(read_of(5, 12) == 8);
+  CHECK(read_of(9, 12) == 9);
 }
 
 }  // namespace

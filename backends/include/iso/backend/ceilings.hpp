@@ -33,8 +33,9 @@ struct ceiling_options {
 /// Measures the ceilings of what `exec` runs on, each by its own small kernel on that instance;
 /// each figure is the fastest of several runs (on a GPU, of several launch shapes too), since
 /// whatever disturbs a run makes it slower. Rounds over all figures are made until the best two of
-/// every figure agree within 5 per cent, or two seconds have passed. Waits for `exec`. Under 3 s.
-/// Nothing stays allocated.
+/// every figure agree within 5 per cent, or two seconds have passed. `read` is at least two thirds
+/// of `triad`, which reads two arrays for each that it writes. Waits for `exec`. Under 3 s. Nothing
+/// stays allocated.
 ///
 /// Determinism: not_guaranteed, it is a measurement.
 /// \throws iso::invalid_argument  options that are negative

@@ -59,10 +59,13 @@ ceilings best_of_rounds(Round const& round, double agreement, double seconds) {
 }
 
 /// What `options` ask for: one round, or as many as it takes for the best two of every figure to
-/// agree within 5 per cent, for two seconds at most.
+/// agree within 5 per cent, for two seconds at most. What triad reads counts as a measurement of
+/// `read`.
 template <class Round>
 ceilings measure_in_rounds(Round const& round, ceiling_options const& options) {
-  return options.repeats > 0 ? round() : best_of_rounds(round, 0.05, 2);
+  ceilings result = options.repeats > 0 ? round() : best_of_rounds(round, 0.05, 2);
+  result.read = std::max(result.read, result.triad * 2 / 3);
+  return result;
 }
 
 }  // namespace iso::backend::detail
