@@ -10,6 +10,7 @@
 #include <array>
 #include <random>
 
+#include "damage_support.hpp"
 #include "matrix_support.hpp"
 
 namespace files = iso::files;
@@ -220,23 +221,13 @@ TEST_CASE("any byte of the description of an attribute of any type may be damage
   files::prepare_matrix(path, iso::test::small_half()).commit();
   auto const begin = std::filesystem::file_size(path) / 2;
   add_to_file(path);
-  auto const whole = iso::test::get(path);
   std::mt19937 random(20);
-  int refused = 0;
-  for (auto i = std::size_t(begin); i < whole.size(); ++i) {
-    if (whole[i] == '\0' && random() % 4 != 0) {
-      continue;  // most are room that nothing uses
-    }
-    auto bytes = whole;
-    bytes[i] = char(bytes[i] ^ char(1 + random() % 255));
-    std::filesystem::remove(path);
-    iso::test::put(path, bytes);
-    try {
-      auto const copy = files::prepare_matrix(folder / "to.h5", files::read_matrix(path));
-    } catch (iso::error const& failure) {
-      ++refused;
-      CHECK(iso::test::names(failure.what(), {"m.h5"}));
-    }
-  }
+  int const refused = iso::test::damage_bytes(
+      path, begin, [&](std::string const& whole, std::size_t i) -> std::string {
+        if (whole[i] == '\0' && random() % 4 != 0) {
+          return {};  // most are room that nothing uses
+        }
+        return {char(whole[i] ^ char(1 + random() % 255))};
+      });
   CHECK(refused > 200);
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <random>
 
+#include "damage_support.hpp"
 #include "matrix_support.hpp"
 
 namespace files = iso::files;
@@ -138,28 +139,16 @@ TEST_CASE("a matrix with any byte changed is read, and written again, or refused
   add_attributes(path);
   keep_in_chunks(path);
   files::prepare_matrix(folder / "to.h5", files::read_matrix(path)).commit();
-  std::string const whole = iso::test::get(path);
   std::mt19937 random(20);
-  int refused = 0;
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    // Long stretches of zeros are room that nothing uses.
-    auto const first = whole.begin() + std::ptrdiff_t(i - std::min<std::size_t>(i, 8));
-    auto const last = whole.begin() + std::ptrdiff_t(std::min(i + 8, whole.size()));
-    if (std::count(first, last, '\0') == last - first) {
-      continue;
-    }
-    for (char const value : {char(whole[i] ^ char(1 + random() % 255)), '\0'}) {
-      auto bytes = whole;
-      bytes[i] = value;
-      std::filesystem::remove(path);  // some file systems flush what is written over an old file
-      iso::test::put(path, bytes);
-      try {
-        auto const copy = files::prepare_matrix(folder / "to.h5", files::read_matrix(path));
-      } catch (iso::error const& failure) {
-        ++refused;
-        CHECK(iso::test::names(failure.what(), {"m.h5"}));
-      }
-    }
-  }
+  int const refused =
+      iso::test::damage_bytes(path, 0, [&](std::string const& whole, std::size_t i) -> std::string {
+        // Long stretches of zeros are room that nothing uses.
+        auto const first = whole.begin() + std::ptrdiff_t(i - std::min<std::size_t>(i, 8));
+        auto const last = whole.begin() + std::ptrdiff_t(std::min(i + 8, whole.size()));
+        if (std::count(first, last, '\0') == last - first) {
+          return {};
+        }
+        return {char(whole[i] ^ char(1 + random() % 255)), '\0'};
+      });
   CHECK(refused > 300);
 }

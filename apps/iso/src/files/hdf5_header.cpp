@@ -185,23 +185,40 @@ bool has_sound_chunks(message one) {
   return sound && body.good();
 }
 
+/// How a file is laid out as a whole.
+struct file_facts {
+  hsize_t base = 0;     ///< where addresses count from: the end of the user's own bytes
+  bool usual = false;   ///< addresses and lengths have eight bytes
+  unsigned shared = 0;  ///< indices of messages that several objects have in common
+};
+
+/// Refuses the file by `damaged` where HDF5 does not tell.
+file_facts read_facts(hdf5_source const& from, std::string const& damaged) {
+  handle const creation(from.path, H5Fget_create_plist(from.file), H5Pclose, damaged);
+  file_facts facts;
+  std::size_t address_bytes = 0;
+  std::size_t length_bytes = 0;
+  if (H5Pget_userblock(creation, &facts.base) < 0 ||
+      H5Pget_shared_mesg_nindexes(creation, &facts.shared) < 0 ||
+      H5Pget_sizes(creation, &address_bytes, &length_bytes) < 0) {
+    refuse(from.path, damaged);
+  }
+  facts.usual = address_bytes == 8 && length_bytes == 8;
+  return facts;
+}
+
 }  // namespace
 
 void check_chunks(hdf5_source const& from, char const* dataset) {
   auto const damaged = fmt::format("the chunks of dataset /{} have no sizes (damaged)", dataset);
-  handle const creation(from.path, H5Fget_create_plist(from.file), H5Pclose, damaged);
-  H5O_info_t facts;
-  hsize_t base = 0;
-  std::size_t address_bytes = 0;
-  std::size_t length_bytes = 0;
-  if (H5Oget_info_by_name2(from.file, dataset, &facts, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
-      H5Pget_userblock(creation, &base) < 0 ||
-      H5Pget_sizes(creation, &address_bytes, &length_bytes) < 0 || address_bytes != 8 ||
-      length_bytes != 8) {
+  auto const facts = read_facts(from, damaged);
+  H5O_info_t info;
+  if (!facts.usual ||
+      H5Oget_info_by_name2(from.file, dataset, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
     return;
   }
-  raw_file file(from.path, base);
-  for_each_message(file, facts.addr, [&](message const& one) {
+  raw_file file(from.path, facts.base);
+  for_each_message(file, info.addr, [&](message const& one) {
     if (one.kind == layout_kind && !has_sound_chunks(one)) {
       refuse(from.path, damaged);
     }
@@ -210,28 +227,22 @@ void check_chunks(hdf5_source const& from, char const* dataset) {
 
 raw_object read_object(hdf5_source const& from, hid_t object) {
   auto const damaged = "its attributes cannot be read (damaged)";
-  handle const creation(from.path, H5Fget_create_plist(from.file), H5Pclose, damaged);
-  H5O_info_t facts;
-  hsize_t base = 0;
-  std::size_t address_bytes = 0;
-  std::size_t length_bytes = 0;
-  unsigned shared = 0;  // indices of messages that several objects have in common
-  if (H5Oget_info2(object, &facts, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0 ||
-      H5Pget_userblock(creation, &base) < 0 || H5Pget_shared_mesg_nindexes(creation, &shared) < 0 ||
-      H5Pget_sizes(creation, &address_bytes, &length_bytes) < 0) {
+  auto const facts = read_facts(from, damaged);
+  H5O_info_t info;
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0) {
     refuse(from.path, damaged);
   }
-  raw_object result{raw_file(from.path, base), {}, false};
-  if (address_bytes != 8 || length_bytes != 8) {
+  raw_object result{raw_file(from.path, facts.base), {}, false};
+  if (!facts.usual) {
     return result;
   }
-  result.complete = shared == 0;
-  for_each_message(result.file, facts.addr, [&](message const& one) {
+  result.complete = facts.shared == 0;
+  for_each_message(result.file, info.addr, [&](message const& one) {
     result.complete = result.complete && !lie_elsewhere(one);
     if (one.kind == attribute_kind) {
       result.attributes.push_back(read_attribute(result.file, one));
       auto const& last = result.attributes.back();
-      if (!last.sound && (shared == 0 || !last.shared)) {
+      if (!last.sound && (facts.shared == 0 || !last.shared)) {
         refuse(from.path, fmt::format("name, type, shape and values of attribute '{}' do not fit "
                                       "into the {} bytes that it has in the file (damaged) fetch "
                                       "or write it again",
@@ -239,7 +250,7 @@ raw_object read_object(hdf5_source const& from, hid_t object) {
       }
     }
   });
-  if (result.complete && result.attributes.size() != facts.num_attrs) {
+  if (result.complete && result.attributes.size() != info.num_attrs) {
     refuse(from.path, damaged);
   }
   return result;
