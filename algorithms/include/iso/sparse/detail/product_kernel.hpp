@@ -206,13 +206,15 @@ struct product {
   }
 };
 
-/// What `product` leaves: in turn, groups of lanes that finish rows without entries, 32 groups of
+/// What `product` leaves: in turn, groups of lanes that finish rows without entries, 128 groups of
 /// rows; that add up the parts of long rows from the first to the last, a sum a lane; and that
 /// repeat what is to be repeated, of 32 pieces.
 template <class T, class Rows, class Sum, int K>
 struct product_rest {
   using product_type = product<T, Rows, Sum, K>;
   static constexpr int count = product_type::count;
+  /// Words of `empty` that lanes ask for at once: they wait for memory once.
+  static constexpr int words = 4;
 
   product_type first;
   std::int64_t const* first_part;
@@ -225,20 +227,23 @@ struct product_rest {
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_long() const {
     return (num_long * count + 31) / 32;
   }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t launched_for_empty() const {
+    return (num_empty_words + words - 1) / words;
+  }
   [[nodiscard]] std::int64_t num_launched() const {
-    return launched_for_long() + num_empty_words +
+    return launched_for_long() + launched_for_empty() +
            (product_type::may_repeat ? (num_pieces - first.num_parts + 31) / 32 : 0);
   }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     // Rows without entries first: they need not wait for the products of others.
-    if (index < num_empty_words) {
+    if (index < launched_for_empty()) {
       finish_empty(group, index);
       return group.await_previous();
     }
     group.await_previous();
-    index -= num_empty_words;
+    index -= launched_for_empty();
     if (index < launched_for_long()) {
       return join_parts(group, index);
     }
@@ -283,20 +288,28 @@ struct product_rest {
 
   template <class Group>
   KOKKOS_FUNCTION void finish_empty(Group const& group, std::int64_t index) const {
-    std::int64_t const left = num_groups - 32 * index;
+    std::uint32_t chosen[words];
+    backend::unrolled<words>([&](auto w) { chosen[w] = empty_of(words * index + w); });
+    backend::unrolled<words>([&](auto w) {
+      for (int step = 0; step < count && chosen[w] != 0; ++step) {
+        group.each([&](int lane) {
+          int const n = 32 * step + lane;
+          if ((chosen[w] >> (n / count) & 1U) != 0) {
+            first.finish(32 * (words * index + w) + n / count, n % count, T(0));
+          }
+        });
+      }
+    });
+  }
+
+  /// Which groups of a word have no entries.
+  KOKKOS_FUNCTION std::uint32_t empty_of(std::int64_t word) const {
+    if (word >= num_empty_words) {
+      return 0;
+    }
+    std::int64_t const left = num_groups - 32 * word;
     std::uint32_t const all = left < 32 ? (1U << left) - 1 : 0xffffffffU;
-    std::uint32_t const chosen = empty != nullptr ? empty[index] : all;
-    if (chosen == 0) {
-      return;
-    }
-    for (int step = 0; step < count; ++step) {
-      group.each([&](int lane) {
-        int const n = 32 * step + lane;
-        if ((chosen >> (n / count) & 1U) != 0) {
-          first.finish(32 * index + n / count, n % count, T(0));
-        }
-      });
-    }
+    return empty != nullptr ? empty[word] : all;
   }
 
   template <class Group>
