@@ -2,6 +2,7 @@
 #include <iso/backend/ceilings.hpp>
 #include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/detail/host_memory.hpp>
 
@@ -123,8 +124,10 @@ class memory_arrays {
       : machine_(machine),
         own_(share(bytes, machine.workers())),
         // A line more than needed, and a start on a line, for the aligned vectors.
-        storage_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "iso::backend::ceilings memory"),
-                 own_ * std::size_t(machine.workers()) + 16),
+        storage_(iso::allocate<decltype(storage_)>(
+            "iso::backend::ceilings memory",
+            {std::int64_t(own_ * std::size_t(machine.workers()) + 16)},
+            Kokkos::WithoutInitializing)),
         data_(detail::align_to_line(storage_.data())) {
     machine.once([own = own_, data = data_](std::int64_t worker) {
       float* const mine = data + own * std::size_t(worker);

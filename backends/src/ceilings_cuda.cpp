@@ -2,6 +2,7 @@
 #include <iso/backend/ceilings.hpp>
 #include <iso/backend/cuda_check.hpp>
 #include <iso/backend/detail/ceiling_rounds.hpp>
+#include <iso/core/allocate.hpp>
 #include <iso/core/check.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -344,9 +345,8 @@ ceilings measure_ceilings(Kokkos::Cuda const& exec, ceiling_options const& optio
   // Whole, halves and thirds of it start on a line.
   std::size_t const words = working_set(options) / sizeof(word) / 48 * 48;
   using storage = Kokkos::View<word*, Kokkos::CudaSpace>;
-  storage const data(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::backend::ceilings memory"),
-      words);
+  auto const data = iso::allocate<storage>("iso::backend::ceilings memory", {std::int64_t(words)},
+                                           exec, Kokkos::WithoutInitializing);
   Kokkos::View<unsigned*, Kokkos::CudaSpace> const sink(
       Kokkos::view_alloc(exec, "iso::backend::ceilings sink"), 1);
   fill_kernel<<<machine.one_wave(256), 256, 0, machine.stream()>>>(data.data(), words);

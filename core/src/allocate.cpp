@@ -8,6 +8,16 @@ namespace iso::detail {
 
 std::uint64_t free_host_bytes() { return read_host_memory().available; }
 
+bool host_has(std::uint64_t bytes) {
+  // Small ones are not worth asking the system for.
+  constexpr std::uint64_t small = std::uint64_t(1) << 28;
+  if (bytes < small) {
+    return true;
+  }
+  std::uint64_t const available = free_host_bytes();
+  return available == 0 || bytes <= available;
+}
+
 bool is_want_of_memory(std::exception const& failure) {
   // Kokkos wraps what its allocators throw in a runtime_error with these words.
   return dynamic_cast<std::bad_alloc const*>(&failure) != nullptr ||

@@ -8,6 +8,8 @@
 
 #include <iso/backend/registry.hpp>
 
+#include <algorithm>
+
 namespace iso::perf {
 namespace {
 
@@ -67,7 +69,26 @@ void add_all_cusparse(matrix_source const& source) {
   }
   for (int const vectors : {2, 4, 8}) {
     add_cusparse(source, way::forward, all_single, first, vectors);
+    add_cusparse(source, way::forward, all_single, second, vectors);
   }
+}
+
+/// The faster of two: the best of five runs each.
+template <class Exec>
+peer faster(Exec const& exec, peer const& one, peer const& other) {
+  auto const best = [&](peer const& p) {
+    p.multiply();
+    int const calls = calls_for(seconds_of(exec, p.multiply));
+    double least = seconds_of(exec, p.multiply, calls);
+    for (int run = 1; run < 5; ++run) {
+      least = std::min(least, seconds_of(exec, p.multiply, calls));
+    }
+    return least;
+  };
+  if (!one.refusal.empty() || !other.refusal.empty()) {
+    return one.refusal.empty() ? one : other;
+  }
+  return best(other) < best(one) ? other : one;
 }
 #endif
 
@@ -77,8 +98,9 @@ template <class Exec>
 peer make_reference_peer(Exec const& exec, product_problem<Exec> const& problem, number values) {
   if constexpr (backend::is_device<Exec>) {
 #if ISO_HAS_CUDA && ISO_BENCH_HAS_CUSPARSE
-    return make_cusparse(exec, problem, {values, values, values, values},
-                         cusparse_algorithm::first);
+    cusparse_types const types{values, values, values, values};
+    return faster(exec, make_cusparse(exec, problem, types, cusparse_algorithm::first),
+                  make_cusparse(exec, problem, types, cusparse_algorithm::second));
 #endif
   } else {
 #if ISO_BENCH_HAS_EIGEN

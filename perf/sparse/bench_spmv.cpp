@@ -18,10 +18,10 @@
 // `gflops` (2 a non-zero and vector); `ratio`, the rival's time over ours, both timed in turn in
 // every iteration, and `rival_ms`; on the host `processor_ratio`, the same of processor time (set
 // OMP_WAIT_POLICY=passive), which counts where others use the machine too. The rival of a single
-// vector's product is cuSPARSE's CSR algorithm 1, or on the host Eigen at equal threads, all in
-// float (in double for values of double); that of k vectors is one vector's product, so that 1 /
-// ratio is what k cost. `refused` marks what a format or library does not take. At the end a table
-// of all rows goes to stderr.
+// vector's product is the faster of cuSPARSE's CSR algorithms, or on the host Eigen at equal
+// threads, all in float (in double for values of double); that of k vectors is one vector's
+// product, so that 1 / ratio is what k cost. `refused` marks what a format or library does not
+// take. At the end a table of all rows goes to stderr.
 //
 // The model. Bytes: the matrix's arrays, x and y once each. Operations: two a non-zero and vector.
 // `share_of_ceiling` is of the pure-read ceiling. `error`: l2 distance, relative, from a product

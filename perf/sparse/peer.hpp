@@ -35,8 +35,8 @@ device_array<Exec, std::int32_t> short_offsets(Exec const& exec, wide_csr<Exec> 
   return to;
 }
 
-/// cuSPARSE's CSR algorithm 1, or Eigen at as many threads as the backend has, with all numbers
-/// `single` or `twice`. Its name is empty where this build has no such library.
+/// The faster of cuSPARSE's CSR algorithms, or Eigen at as many threads as the backend has, with
+/// all numbers `single` or `twice`. Its name is empty where this build has no such library.
 template <class Exec>
 peer make_reference_peer(Exec const& exec, product_problem<Exec> const& problem, number values);
 

@@ -163,6 +163,9 @@ TEST_CASE("wrong views get a sentence with their number") {
 TEST_CASE("what is not JSON, or too large for a number, is refused") {
   CHECK(names(refusal([] { files::parse_geometry("{", "g.json"); }), {"g.json", "not JSON"}));
   CHECK(names(refusal([] { files::parse_geometry("[]", "g.json"); }), {"not an object"}));
+  auto const and_more = cone().dump() + std::string("\0]]]", 4);
+  CHECK(names(refusal([&] { files::parse_geometry(and_more, "g.json"); }),
+              {"g.json", "not JSON", "is zero"}));
   auto text = cone().dump();
   text.replace(text.find("1000"), 4, "1e999");
   CHECK(names(refusal([&] { files::parse_geometry(text, "g.json"); }),

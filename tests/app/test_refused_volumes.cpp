@@ -206,6 +206,14 @@ TEST_CASE("where voxels lie is said, in mm, within a geometry's limits") {
   float const far = 1e30F;
   std::memcpy(header.data() + 292, &far, sizeof far);
   CHECK(names(read("o.nii", header + voxels), {"o.nii", "srow_x", "between -1e9 and 1e9"}));
+  for (std::size_t const at : {256, 280, 284, 288, 296, 300, 304, 312, 316, 320}) {
+    for (float const huge : {3.4e38F, -3.4e38F}) {
+      CAPTURE(at);
+      auto steep = nifti();
+      std::memcpy(steep.data() + at, &huge, sizeof huge);
+      CHECK(names(read("d.nii", steep + voxels), {"d.nii", "direction", "between -1e9 and 1e9"}));
+    }
+  }
   std::string const grid = "space directions: (1,0,0) (0,1,0) (0,0,1)\nspace units: ";
   CHECK(names(read("cm.nrrd", nrrd(grid + "\"mm\" \"cm\" \"mm\"\n") + voxels),
               {"cm.nrrd", "space units", "'cm'", "mm"}));

@@ -115,6 +115,21 @@ TEST_CASE("host memory: a system that does not say") {
   system.check(0, 0);
 }
 
+TEST_CASE("host memory: more than is free is refused before it is touched") {
+  using bytes = Kokkos::View<char*, Kokkos::HostSpace>;
+  auto const free = std::int64_t(read_host_memory().available);
+  REQUIRE(free > 0);
+  // Less than all of it that systems promise without having it.
+  std::int64_t const asked = free + free / 2;
+  try {
+    iso::allocate<bytes>("too much", {asked}, Kokkos::WithoutInitializing);
+    FAIL("was allocated");
+  } catch (iso::out_of_memory const& failure) {
+    CHECK(failure.requested() == std::uint64_t(asked));
+    CHECK(double(failure.available()) == doctest::Approx(double(free)).epsilon(0.05));
+  }
+}
+
 TEST_CASE("host memory: every sentence about it has the same figure") {
   auto const memory = read_host_memory();
   REQUIRE(memory.available > 0);

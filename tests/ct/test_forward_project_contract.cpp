@@ -117,6 +117,8 @@ TEST_CASE("geometry: what subset and the builders refuse") {
         "geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive)");
   CHECK(cone(nan_value, 9) ==
         "geometry: source-axis nan mm, source-detector 9 mm (must be finite and positive)");
+  CHECK(refusal([] { iso::ct::even_angles(std::int64_t(1) << 62, 1); }) ==
+        "geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
         "geometry: 0 view angles (needs at least one)");
 }
@@ -198,6 +200,17 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   }
   CHECK(refusal([] { iso::make_projections<float, host>("out", 2, 0, 5); }) ==
         "iso::make_projections: [2, 0, 5] (every extent must be at least 1)");
+}
+
+TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be counted") {
+  auto const c = call();
+  for (std::int64_t const extent : {std::int64_t(0), std::int64_t(1) << 32}) {
+    iso::grid g = c.volume.grid;
+    g.extent[0] = extent;
+    CHECK(refusal([&] {
+            iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(c.scan, g, c.options);
+          }).starts_with("forward_project: volume of [" + std::to_string(extent)));
+  }
 }
 
 TEST_CASE("forward_project: options that it refuses") {

@@ -103,6 +103,9 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
                        doctest::Contains("centre of ellipsoid 1 is"), refusal);
   CHECK_THROWS_WITH_AS(project({{{}, {1, 1, 1}, inf, 1}}, 1), doctest::Contains("has angle inf"),
                        refusal);
+  CHECK_THROWS_WITH_AS(
+      project({{{}, {1, 1, 1}, 1.0001e5, 1}}, 1),
+      doctest::Contains("ellipsoid 0 has angle 100010 rad (at most 1e5 either way)"), refusal);
   CHECK_THROWS_AS(project({{{}, {1, 1, 1}, 0, nan}}, 1), refusal);
   CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, volume, {0}),
                        "rasterise_ellipsoids: 0 samples (must be from 1 to 64)", refusal);

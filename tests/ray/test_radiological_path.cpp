@@ -257,6 +257,8 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   CHECK(message_of(good, 941, {traversal(9)}) ==
         "iso::ray::radiological_path: traversal 9 (is none of the enumeration) choose one of "
         "iso::ray::traversal");
+  CHECK(message_of(good, 941, {.shape = {.groups_per_launch = -1}}) ==
+        "iso::ray::radiological_path: groups_per_launch -1 (must not be negative)");
 
   auto bad = good;
   bad.volume.grid.extent[1] = 4;

@@ -94,6 +94,19 @@ void validate_options(forward_project_options const& options) {
                options.max_abs.value_or(0));
 }
 
+void validate_planes(iso::grid const& volume) {
+  auto const& n = volume.extent;
+  std::int64_t const most = std::int64_t(1) << 24;
+  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
+               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
+               "project it in parts",
+               n[0], n[1], n[2]);
+  ISO_VALIDATE(
+      n[0] > 0 && n[1] > 0 && n[2] > 0,
+      "forward_project: volume of [{}, {}, {}] voxels (has none along an axis) give it some", n[0],
+      n[1], n[2]);
+}
+
 void validate_contiguous(bool volume, bool projections) {
   ISO_VALIDATE(volume,
                "forward_project: volume data has gaps between its rows (voxels must follow "
@@ -111,12 +124,7 @@ void validate_forward_project(geometry const& g, iso::grid const& volume,
       "forward_project: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) "
       "make them agree",
       shape[0], shape[1], shape[2], g.num_views(), g.num_u(), g.num_v());
-  auto const& n = volume.extent;
-  std::int64_t const most = std::int64_t(1) << 24;
-  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
-               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
-               "project it in parts",
-               n[0], n[1], n[2]);
+  validate_planes(volume);
   ISO_VALIDATE(scratch_bytes >= needed_bytes,
                "forward_project: scratch of {} bytes ({} are needed) reserve "
                "forward_project_bytes_needed",

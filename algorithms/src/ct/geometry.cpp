@@ -99,6 +99,9 @@ geometry circular_parallel(flat_detector const& detector, std::vector<double> co
 
 std::vector<double> even_angles(std::int64_t count, double range, double first) {
   ISO_VALIDATE(count >= 1, "geometry: {} view angles (needs at least one)", count);
+  constexpr std::int64_t most = 100'000'000;
+  ISO_VALIDATE(count <= most, "geometry: {} view angles (at most {}) make them in parts", count,
+               most);
   std::vector<double> angles;
   angles.reserve(std::size_t(count));
   for (std::int64_t i = 0; i < count; ++i) {

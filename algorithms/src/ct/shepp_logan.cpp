@@ -44,6 +44,9 @@ void check(ellipsoid const& e, std::int64_t i, char const* function) {
   ISO_VALIDATE(std::isfinite(e.angle) && std::isfinite(e.density),
                "{}: ellipsoid {} has angle {} and density {} (must be finite)", function, i,
                e.angle, e.density);
+  ISO_VALIDATE(std::abs(e.angle) <= 1e5,
+               "{}: ellipsoid {} has angle {} rad (at most 1e5 either way) take off whole turns",
+               function, i, e.angle);
 }
 
 detail::ball_map to_ball(ellipsoid const& e) {

@@ -34,7 +34,7 @@ void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape 
 }  // namespace
 
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths, bool contiguous,
-                             std::int64_t most_planes, traversal method) {
+                             std::int64_t most_planes, radiological_path_options const& options) {
   ISO_VALIDATE(
       rays == paths,
       "iso::ray::radiological_path: {} rays and {} paths (each ray has one path) make them "
@@ -50,10 +50,13 @@ void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t path
       "counted exactly) use double",
       g.extent[0], g.extent[1], g.extent[2], most_planes);
   ISO_VALIDATE(
-      method >= traversal::fastest && method <= traversal::siddon,
+      options.method >= traversal::fastest && options.method <= traversal::siddon,
       "iso::ray::radiological_path: traversal {} (is none of the enumeration) choose one of "
       "iso::ray::traversal",
-      int(method));
+      int(options.method));
+  ISO_VALIDATE(options.shape.groups_per_launch >= 0,
+               "iso::ray::radiological_path: groups_per_launch {} (must not be negative)",
+               options.shape.groups_per_launch);
 }
 
 template <execution_space Exec, real T>

@@ -84,7 +84,7 @@ geometry circular_parallel(flat_detector const& detector, std::vector<double> co
 
 /// `count` angles, evenly from `first` over `range` (rad), the end left out.
 /// Determinism: backend_to_backend; made on the host.
-/// \throws iso::invalid_argument  `count` is below 1
+/// \throws iso::invalid_argument  `count` is below 1 or above 10^8
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
 
 /// A geometry whose views `Space` holds, as kernels want it.

@@ -39,7 +39,7 @@ struct path_arguments {
 };
 
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths, bool contiguous,
-                             std::int64_t most_planes, traversal method);
+                             std::int64_t most_planes, radiological_path_options const& options);
 
 /// Instantiated in src/ray/radiological_path.cpp for every backend, float and double.
 template <execution_space Exec, real T>
@@ -80,7 +80,7 @@ void radiological_path(Exec const& exec, Rays const& rays, volume_view<T, Space>
   auto const count = std::int64_t(rays.extent(0));
   detail::check_radiological_path(
       volume.grid, count, std::int64_t(paths.extent(0)), volume.data.span_is_contiguous(),
-      sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53, options.method);
+      sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53, options);
   detail::launch_radiological_path<Exec, value>(
       exec, {traversal_grid(volume.grid), rays.data(), volume.data.data(), paths.data(), count},
       options);

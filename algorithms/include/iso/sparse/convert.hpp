@@ -60,8 +60,8 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
 
 /// A^T by rows, with 32-bit columns: of every row the entries in the order of a's rows, those of
 /// one row of `a` in their order there. `a` must be valid. Fences `exec`; besides the result it
-/// takes at most as much scratch as 32-bit columns of `a`, and 64 MiB. By counting, without
-/// atomics. Determinism: backend_to_backend.
+/// takes at most as much scratch as 32-bit columns of `a`, and 64 MiB or 4 bytes a column. By
+/// counting, without atomics. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row_scales (they would scale columns: transpose first); arrays
 ///                                whose lengths disagree

@@ -26,7 +26,7 @@ struct bounds {
 /// result: the parts of long rows, then other rows with entries whole. A plan belongs to the matrix
 /// that it was made for, and to others of the same format and pattern as long as `rows` holds. spmv
 /// compares extents, format and numbers of entries; where each row begins it cannot compare without
-/// reading.
+/// reading, and 16-bit columns read with another row's base may lead beyond x.
 template <class Space>
 struct spmv_plan {
   /// Of a paired_view two each: shared slots, then paired ones.

@@ -49,7 +49,8 @@ command add_verify(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag(
       "--flip-a-bit", options->flip_a_bit,
-      "flip one bit of one run of each operation, to see that verify notices: must exit with 1");
+      "flip one bit of one run of each operation, to see that verify notices: must exit with 1; "
+      "wants two repeats or more");
   return [options] { return run_verify(*options); };
 }
 

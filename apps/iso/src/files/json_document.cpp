@@ -129,6 +129,10 @@ class builder final : public nlohmann::json_sax<json> {
 }  // namespace
 
 json parse_json(std::string_view text, std::string const& name) {
+  // The parser takes a zero byte for the end.
+  if (auto const at = text.find('\0'); at != std::string_view::npos) {
+    refuse(name, fmt::format("is not JSON (byte {} is zero)", at));
+  }
   builder document(name);
   json::sax_parse(text, &document);
   return document.take();

@@ -136,8 +136,16 @@ image_header read_nifti_header(fs::path const& path) {
   for (auto const& [first, end, name] :
        {std::tuple{256, 280, "quatern, qoffset"}, std::tuple{280, 328, "srow"}}) {
     for (int at = first; at < end; at += 4) {
-      if (!std::isfinite(raw.number<float>(std::size_t(at)))) {
+      float const number = raw.number<float>(std::size_t(at));
+      if (!std::isfinite(number)) {
         refuse(path, fmt::format("header fields '{}' hold a number that is not finite", name));
+      }
+      // Larger directions keep ITK's singular value decomposition from ending.
+      bool const is_offset = at >= 268 && (at < 280 || (at - 280) % 16 == 12);
+      if (!is_offset && !(std::abs(number) <= 1e9F)) {
+        refuse(path, fmt::format("header fields '{}' hold {} (a part of a direction, between -1e9 "
+                                 "and 1e9, is expected)",
+                                 name, number));
       }
     }
   }

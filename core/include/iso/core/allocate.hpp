@@ -23,6 +23,10 @@ namespace detail {
 /// Bytes of host memory that are free now; 0 where the system does not say.
 std::uint64_t free_host_bytes();
 
+/// Whether the host has so many bytes, as far as it says: an allocator that promises more than
+/// there is would have the process killed where they are first touched.
+bool host_has(std::uint64_t bytes);
+
 template <class Space>
 std::uint64_t free_bytes() {
   if constexpr (std::is_same_v<Space, Kokkos::HostSpace>) {
@@ -63,7 +67,8 @@ View allocate(std::string const& label, typename View::array_layout const& layou
   using space = typename View::memory_space;
   std::uint64_t const bytes = detail::bytes_of<View>(layout);
   // More than a pointer difference can hold would wrap around inside an allocator.
-  bool const possible = bytes <= std::uint64_t(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
+  bool const possible = bytes <= std::uint64_t(std::numeric_limits<std::ptrdiff_t>::max()) / 2 &&
+                        (!std::is_same_v<space, Kokkos::HostSpace> || detail::host_has(bytes));
   try {
     if (possible) {
       return View(Kokkos::view_alloc(label, properties...), layout);

@@ -34,6 +34,9 @@ struct voxel_range {
   std::int32_t beyond;
 };
 
+/// Throws unless planes along every axis can be counted.
+void validate_planes(iso::grid const& volume);
+
 /// How the fast path cuts its work up.
 struct joseph_plan {
   std::int32_t planes;       ///< of the driving axis, whichever drives
@@ -42,6 +45,7 @@ struct joseph_plan {
 
   template <class Exec>
   static joseph_plan make(geometry const& g, iso::grid const& volume, std::int32_t slab_planes) {
+    validate_planes(volume);
     auto const most = std::int32_t(std::max(volume.extent[0], volume.extent[1]));
     if (slab_planes > 0 || !backend::is_device<Exec>) {
       return {most, slab_planes > 0 ? slab_planes : most, 0};
