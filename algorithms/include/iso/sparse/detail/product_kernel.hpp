@@ -206,15 +206,15 @@ struct product {
   }
 };
 
-/// What `product` leaves: in turn, groups of lanes that finish rows without entries, 128 groups of
-/// rows; that add up the parts of long rows from the first to the last, a sum a lane; and that
-/// repeat what is to be repeated, of 32 pieces.
+/// What `product` leaves: in turn, groups of lanes that finish rows without entries, 32 or 128
+/// groups of rows; that add up the parts of long rows from the first to the last, a sum a lane; and
+/// that repeat what is to be repeated, of 32 pieces.
 template <class T, class Rows, class Sum, int K>
 struct product_rest {
   using product_type = product<T, Rows, Sum, K>;
   static constexpr int count = product_type::count;
-  /// Words of `empty` that lanes ask for at once: they wait for memory once.
-  static constexpr int words = 4;
+  /// Words of `empty` that lanes ask for at once: where they have little to write they wait once.
+  static constexpr int words = count < 8 ? 4 : 1;
 
   product_type first;
   std::int64_t const* first_part;
