@@ -52,9 +52,7 @@ struct forward_project_options {
 
 /// Bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
-/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` that is 0, or 2^24
-/// or
-///                                more
+/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1
 template <execution_space Exec, real T>
 std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
