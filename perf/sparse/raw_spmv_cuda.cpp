@@ -34,9 +34,14 @@ __global__ void listing1(raw_csr<Value> const a, T const* __restrict__ x, T* __r
     if (begin == end) {
       continue;
     }
+    // From the row's start on, in 32 bits, as the paper has it.
+    Value const* __restrict__ const values = a.values + begin;
+    std::int32_t const* __restrict__ const columns = a.columns + begin;
+    int const length = int(end - begin);
     T sum = 0;
-    for (std::int64_t j = begin + warp.thread_rank(); j < end; j += 32) {
-      sum = fma(T(widened(a.values[j])), x[a.columns[j]], sum);
+#pragma unroll 4
+    for (int j = int(warp.thread_rank()); j < length; j += 32) {
+      sum = fma(T(widened(values[j])), x[columns[j]], sum);
     }
     sum = cg::reduce(warp, sum, cg::plus<T>());
     if (warp.thread_rank() == 0) {

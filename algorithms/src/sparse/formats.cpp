@@ -5,6 +5,7 @@
 #include <iso/sparse/formats.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace iso::sparse::detail {
 namespace {
@@ -109,16 +110,18 @@ format_report cheapest(format_report const* formats, int count, processor kind) 
 namespace iso::sparse {
 
 double product_cost(format_report const& format, processor kind) {
-  bool const narrow_csr = format.rows == 1 && format.offset_bits == 16;
   if (kind == processor::device) {
     constexpr double bytes_of_read = 6.3;
-    constexpr double fewer_bytes = 0.9;
-    constexpr double jumps = 1.1;
-    return std::max(format.bytes_per_entry, bytes_of_read * format.reads_per_entry) *
-           (narrow_csr                ? fewer_bytes
-            : format.offset_bits == 8 ? jumps
-                                      : 1.0);
+    constexpr double jumps = 1.06;
+    constexpr double pairs = 1.04;
+    auto const square = [](double x) { return x * x; };
+    double const bytes = square(square(format.bytes_per_entry));
+    double const reads = square(square(bytes_of_read * format.reads_per_entry));
+    return std::sqrt(std::sqrt(bytes + reads)) * (format.offset_bits == 8 ? jumps
+                                                  : format.paired         ? pairs
+                                                                          : 1.0);
   }
+  bool const narrow_csr = format.rows == 1 && format.offset_bits == 16;
   bool const wide = kind == processor::wide_host;
   double const reads_of_value = wide ? 0.6 : 1.95;
   double const jumps = wide ? 1.3 : 1.4;

@@ -4,6 +4,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/raise.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/backend/unroll.hpp>
 #include <iso/sparse/spmv.hpp>
 
 namespace iso::sparse::detail {
@@ -27,22 +28,41 @@ struct clear_kernel {
 /// Raises largest[0] to the largest finite |x| of a stretch of x. A maximum has no order.
 template <class T>
 struct largest_kernel {
-  static constexpr std::int64_t stretch = 1024;
+  /// Values that a lane asks for at once: a short x is read in one wait.
+  static constexpr int turns = 16;
+  static constexpr std::int64_t block = 32 * turns;
+  /// No more, since they raise one number, in turn: 2 ns each on an H200.
+  static constexpr std::int64_t most_groups = 1024;
 
   T const* x;
   std::int64_t length;
   std::int64_t stride;
   double* largest;
 
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
+    std::int64_t const blocks = (length + block - 1) / block;
+    return blocks < most_groups ? blocks : most_groups;
+  }
+
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     group.let_next_begin();
     typename Group::template per_lane<double> most(0.0);
-    std::int64_t const end = stretch * (index + 1);
-    group.strided(stretch * index, end < length ? end : length, [&](int lane, std::int64_t i) {
-      double const size = Kokkos::fabs(double(x[i * stride]));
-      most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
-    });
+    for (std::int64_t first = block * index; first < length; first += block * num_groups()) {
+      typename Group::template per_lane<T> values[turns];
+      backend::unrolled<turns>([&](auto turn) {
+        group.each([&](int lane) {
+          std::int64_t const i = first + 32 * int(turn) + lane;
+          values[turn][lane] = i < length ? x[i * stride] : T(0);
+        });
+      });
+      backend::unrolled<turns>([&](auto turn) {
+        group.each([&](int lane) {
+          double const size = Kokkos::fabs(double(values[turn][lane]));
+          most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
+        });
+      });
+    }
     double const top = group.highest(most);
     group.await_previous();
     group.once([&] {
@@ -85,11 +105,10 @@ void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int6
                     std::int64_t vectors, double* largest) {
   backend::for_each_lane_group("iso::sparse::write_largest: zero", exec, (vectors + 31) / 32,
                                clear_kernel{largest, vectors});
-  std::int64_t const stretch = largest_kernel<T>::stretch;
   for (std::int64_t k = 0; k < vectors; ++k) {
+    largest_kernel<T> const kernel{x + k, length, stride, largest + k};
     backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
-        "iso::sparse::write_largest", exec, (length + stretch - 1) / stretch,
-        largest_kernel<T>{x + k, length, stride, largest + k});
+        "iso::sparse::write_largest", exec, kernel.num_groups(), kernel);
   }
 }
 

@@ -49,12 +49,12 @@ processor processor_of();
 /// How long a product in a format takes, an entry. Only the ratio of two costs on one kind of
 /// processor means something. On a device, in bytes of streamed matrix,
 ///
-///     max(bytes_per_entry, 6.3 reads_per_entry):
+///     (bytes_per_entry^4 + (6.3 reads_per_entry)^4)^(1/4),
 ///
-/// 6.3 bytes take as long as one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 %
-/// of the read ceiling with 16-bit columns); csr_view with 16-bit columns takes 0.9 of that, since
-/// fewer bytes come with the reads (0.88 to 0.94 on prostate and TG119 protons), and offsets of 8
-/// bits 1.1 times it, since jumps cost what their bytes save. On a host
+/// 1.06 times as much with offsets of 8 bits, 1.04 times for paired_view: 6.3 bytes take as long as
+/// one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 % of the read ceiling with
+/// 16-bit columns), each hides most of the other, and jumps and second reads of a place cost a
+/// little (docs/algorithms/dose_matrices.md: how far from the fastest that leads). On a host
 ///
 ///     (1 + 1.95 rows) reads_per_entry,
 ///

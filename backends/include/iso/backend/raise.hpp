@@ -4,13 +4,20 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstdint>
+
 namespace iso::backend {
 
-/// Raises *p to x where x is larger, with many groups at it at once. No NaN. A maximum has no
-/// order: the result is the same whoever comes first, which no sum's is.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void raise(T* p, T x) {
+/// Raises *p to x where x is larger, with many groups at it at once. No NaN, nothing below zero. A
+/// maximum has no order: the result is the same whoever comes first, which no sum's is.
+KOKKOS_FORCEINLINE_FUNCTION void raise(std::int32_t* p, std::int32_t x) {
   Kokkos::atomic_max(p, x);
+}
+/// By the bits, which have the order of such numbers: a GPU raises integers without asking back.
+KOKKOS_FORCEINLINE_FUNCTION void raise(double* p, double x) {
+  using bits = unsigned long long;
+  static_assert(sizeof(bits) == sizeof(double));
+  Kokkos::atomic_max(reinterpret_cast<bits*>(p), Kokkos::bit_cast<bits>(x));
 }
 
 }  // namespace iso::backend

@@ -104,12 +104,12 @@ struct product {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    piece_type const piece = pieces[index];
     if constexpr (Sum::is_order_free) {
       group.await_previous();
     }
     // Not sooner: what begins now may write where launches before this one read.
     group.let_next_begin();
-    piece_type const piece = pieces[index];
     auto const totals = sums(group, piece);
     if constexpr (may_repeat) {
       bool const again = totals.any([](T total) { return !is_finite(total); });
