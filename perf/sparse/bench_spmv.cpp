@@ -3,6 +3,7 @@
 //
 //   ceilings/<backend>                                              backends/ceiling_loops.hpp
 //   spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
+//   spmv_beside_double/...                                          the same beside Eigen in double
 //   peer/...                                                        bench_peers.cpp
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
 //   choice/...                                                      bench_choice.cpp
@@ -19,9 +20,9 @@
 // every iteration, and `rival_ms`; on the host `processor_ratio`, the same of processor time (set
 // OMP_WAIT_POLICY=passive), which counts where others use the machine too. The rival of a single
 // vector's product is the faster of cuSPARSE's CSR algorithms, or on the host Eigen at equal
-// threads, all in float (in double for values of double); that of k vectors is one vector's
-// product, so that 1 / ratio is what k cost. `refused` marks what a format or library does not
-// take. At the end a table of all rows goes to stderr.
+// threads, all in float (in double for values of double, and in spmv_beside_double); that of k
+// vectors is one vector's product, so that 1 / ratio is what k cost. `refused` marks what a format
+// or library does not take. At the end a table of all rows goes to stderr.
 //
 // The model. Bytes: the matrix's arrays, x and y once each. Operations: two a non-zero and vector.
 // `share_of_ceiling` is of the pure-read ceiling. `error`: l2 distance, relative, from a product
@@ -55,6 +56,7 @@ struct place {
   matrix_source source;
   way direction;
   std::string backend;
+  number rival = number::single;  ///< what the numbers of the product beside it are
 };
 
 template <class Exec, class T, class Make>
@@ -75,10 +77,10 @@ void measure(benchmark::State& state, row_name const& name, place const& where, 
   if (vectors > 1) {
     auto const one = std::make_shared<library_product<Exec, matrix, T>>(exec, a, 1, options);
     other = {"one vector", [one] { (*one)(); }};
-  } else if (where.family == "spmv") {
+  } else if (where.family != "growth") {
     auto const& peer = matrix_store<Exec>::reference_peer(
         where.direction,
-        std::is_same_v<typename matrix::value_type, double> ? number::twice : number::single);
+        std::is_same_v<typename matrix::value_type, double> ? number::twice : where.rival);
     if (peer.refusal.empty() && !peer.name.empty()) {
       other = {peer.name, peer.multiply};
     }
@@ -181,6 +183,17 @@ void add_products(matrix_source const& source, std::string const& backend) {
     if (source.rows == extent::full && direction == way::forward) {
       add_several_vectors<Exec>(where);
     }
+  }
+}
+
+/// On the host, beside Eigen in double too.
+template <class Exec>
+void add_beside_double(matrix_source const& source, std::string const& backend) {
+  for (auto const direction : {way::forward, way::transposed}) {
+    place const where{"spmv_beside_double", source, direction, backend, number::twice};
+    add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, order_free});
+    add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
+                              {ordered, order_free});
   }
 }
 

@@ -227,7 +227,7 @@ expect 0 'warning: .*no non-zeros .--factor leaves none' generate liver-1 --fact
 y=$(hash_of apply p.h5 --output y.h5)
 [ -n "$y" ] || fail "apply prints no hash"
 for backend in serial default; do
-  for format in auto csr grouped; do
+  for format in auto csr csr16 grouped grouped2x8 grouped4x8 grouped8x8 grouped2x16 grouped4x16 grouped8x16 paired8; do
     [ "$y" = "$(hash_of apply p.h5 --format $format --backend $backend --json a.json)" ] ||
       fail "$format on $backend gives other bits"
   done
@@ -247,7 +247,13 @@ expect 0 'hash' apply p.h5 --alpha 0 --beta 2 --y y.h5 --output twice.h5
   fail "2 A x is not 0 A x + 2 y"
 expect 0 'csr32 on' apply f.h5 --json a.json
 expect 2 'x has [0-9]+ numbers .the matrix wants [0-9]+' apply p.h5 --x y.h5 --output z.h5
-expect 2 'for values of 16 bits' apply f.h5 --format grouped --output z.h5
+for format in csr16 grouped4x8 paired8; do
+  expect 0 " $format on" apply p.h5 --format $format --output z.h5
+done
+rm z.h5
+expect 2 "'grouped' .it is for values of 16 bits" apply f.h5 --format grouped --output z.h5
+expect 2 "'paired8' .it is for values of 16 bits" apply f.h5 --format paired8 --output z.h5
+expect 2 'grouped4x9' apply p.h5 --format grouped4x9 --output z.h5
 expect 2 'nothing to write' apply p.h5
 expect 2 'give --y too' apply p.h5 --beta 1 --output z.h5
 expect 2 "ending '.mtx' is not known for a vector" apply p.h5 --output z.mtx

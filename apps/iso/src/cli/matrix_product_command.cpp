@@ -172,8 +172,9 @@ command add_matrix_apply(CLI::App& app) {
   sub->add_option("--y", options->y, "vector file (.h5): what beta scales");
   sub->add_option("--output", options->output, "vector file (.h5): the result");
   sub->add_option("--format", options->apply.format,
-                  "how the matrix is stored for the product; auto: at the least cost")
-      ->check(CLI::IsMember({"auto", "csr", "grouped"}))
+                  "how the matrix is stored for the product: auto, at the least cost; columns of "
+                  "32 or 16 bits; groups of R rows with offsets of 8 or 16 bits; pairs of groups")
+      ->check(CLI::IsMember(jobs::apply_formats()))
       ->capture_default_str();
   sub->add_option("--sum", options->apply.sum,
                   "how a row is added; automatic: order-free for half values, else ordered")

@@ -6,6 +6,10 @@
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix_product.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
 namespace iso::jobs {
 namespace {
 
@@ -37,18 +41,36 @@ matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
   return best;
 }
 
+/// The format of that name, if it is the name of one.
+std::optional<matrix_format> named(std::string const& name) {
+  auto const among = [&](auto const& formats) -> std::optional<matrix_format> {
+    auto const* const at = std::find_if(formats.begin(), formats.end(),
+                                        [&](matrix_format const& f) { return name_of(f) == name; });
+    return at != formats.end() ? std::optional(*at) : std::nullopt;
+  };
+  auto const csr = among(csr_formats);
+  return csr ? csr : among(grouped_formats);
+}
+
 template <class Exec, class Matrix>
 matrix_format format_named(Exec const& exec, Matrix const& a, std::string const& name,
                            column_order order) {
-  ISO_VALIDATE(name == "auto" || name == "csr" || name == "grouped",
-               "format '{}' is not known (auto, csr, grouped)", name);
+  auto const exact = named(name);
+  bool const by_cost = name == "auto" || name == "csr" || name == "grouped";
+  ISO_VALIDATE(exact || by_cost, "format '{}' is not known (apply_formats lists them)", name);
   constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
-  if (name == "grouped") {
+  if (name == "grouped" || (exact && exact->rows > 1)) {
     ISO_VALIDATE(narrow,
-                 "format 'grouped' (it is for values of 16 bits) convert the matrix: iso "
-                 "matrix convert --values half");
-    return order == column_order::ascending ? cheapest_group(exec, a)
-                                            : matrix_format{4, 8};  // refused, with counts
+                 "format '{}' (it is for values of 16 bits) convert the matrix: iso "
+                 "matrix convert --values half",
+                 name);
+    // Where columns do not ascend every one is refused, with counts.
+    return exact                              ? *exact
+           : order == column_order::ascending ? cheapest_group(exec, a)
+                                              : matrix_format{4, 8};
+  }
+  if (exact) {
+    return *exact;
   }
   if (name == "csr" || order == column_order::any) {
     return {};
@@ -85,11 +107,22 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
     result.bytes_per_entry =
         bytes_of(formatted) / double(std::max<std::int64_t>(1, formatted.num_entries()));
   });
-  result.hash = hash_text(hash_bits<double>(result.y));
+  result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
   return result;
 }
 
 }  // namespace
+
+std::vector<std::string> const& apply_formats() {
+  static std::vector<std::string> const names = [] {
+    std::vector<std::string> all = {"auto", "csr", "grouped"};
+    std::transform(csr_formats.begin(), csr_formats.end(), std::back_inserter(all), name_of);
+    std::transform(grouped_formats.begin(), grouped_formats.end(), std::back_inserter(all),
+                   name_of);
+    return all;
+  }();
+  return names;
+}
 
 apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
                           observer const& watch) {

@@ -22,7 +22,7 @@ enum class matrix_side {
 struct apply_request {
   std::string backend;
   matrix_side side = matrix_side::forward;
-  std::string format = "auto";    ///< "csr", "grouped", or the one of least cost
+  std::string format = "auto";    ///< of apply_formats
   std::string sum = "automatic";  ///< or "ordered" or "order-free"
   double alpha = 1;
   double beta = 0;
@@ -32,12 +32,17 @@ struct apply_request {
 
 struct apply_result {
   std::vector<double> y;
-  std::string hash;    ///< of y
-  std::string sum;     ///< that was used: ordered or order-free
-  std::string format;  ///< csr32, grouped4x8: rows a group, bits of a column's offset; paired8
+  std::string hash;  ///< of y
+  std::string sum;   ///< that was used: ordered or order-free
+  /// csr32, csr16: bits of a column; grouped4x8: rows a group, bits of an offset; paired8
+  std::string format;
   double bytes_per_entry = 0;
   double time_ms = 0;  ///< of one product
 };
+
+/// "auto": the format of least cost; "csr": csr32; "grouped": of groups, the one of least cost; and
+/// what apply_result::format may say.
+std::vector<std::string> const& apply_formats();
 
 /// y = alpha A x + beta y.
 /// \throws iso::invalid_argument  vectors of other lengths, names not known, a matrix that cannot
