@@ -1,8 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets up what is missing, builds the tool, runs the main job on every backend this machine has.
-# Figures and numbers land in out/demo. Arguments go to `iso demo` (--help lists them).
+# Figures and numbers land in out/demo. Arguments go to `iso demo`:
+#
+#   --size N, --views N   voxels of the phantom along each side, views of the scan
+#   --ct FILE             a CT in Hounsfield units instead of the example
+#   --backend NAMES       serial, openmp, cuda, with commas between
+#   --threads N           OpenMP threads
+#   --output FOLDER       where pictures and demo.json land
+#   --json FILE           where else the numbers go
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# Here, not after a build of many minutes.
+for argument in "$@"; do
+  case "$argument" in
+    -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    --size | --views | --ct | --backend | --threads | --output | --json) ;;
+    --size=* | --views=* | --ct=* | --backend=* | --threads=* | --output=* | --json=*) ;;
+    -*) misused "unknown option: $argument (scripts/demo.sh --help lists them)" ;;
+  esac
+done
 
 "$ISO_TOP/scripts/setup.sh"
 preset=$(preset_of_machine)

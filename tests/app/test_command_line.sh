@@ -288,6 +288,9 @@ done
 expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json
 "$check_report" flipped.json false || fail 'flipped.json'
 grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
+expect 2 'flip-a-bit with --repeats 1' verify --repeats 1 --flip-a-bit
+expect 2 'nope.nii' demo --ct nope.nii --output refused
+[ ! -e refused ] || fail 'a demo that was refused left its folder'
 expect 0 'demo.json' demo --size 24 --views 4 --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
 for file in phantom projection_joseph difference_joseph dose_matrix; do

@@ -133,6 +133,12 @@ TEST_CASE("of several faults the first one is said") {
   CHECK(names(said(document), {"/source_axis is not known", "source_axis_mm"}));
 }
 
+TEST_CASE("a name with a slash is escaped as a JSON pointer has it") {
+  auto document = cone();
+  document["detector"]["a/b~c"] = 1;
+  CHECK(names(said(document), {"/detector/a~1b~0c is not known"}));
+}
+
 TEST_CASE("a missing field gets a sentence that names it") {
   auto const without = [](std::string const& parent, std::string const& name) {
     auto document = cone();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Wrong arguments of scripts: test_arguments.sh SCRIPTS
+# Wrong arguments of scripts: test_arguments.sh SCRIPTS [ISO]
 set -u
 scripts=$1
 failures=0
@@ -26,10 +26,29 @@ expect "--label needs a name $help" test.sh --label
 expect 'unknown argument: --nope (scripts/test.sh --help lists them)' test.sh --nope
 expect "there is no preset 'nope' (known: *openmp *)" test.sh --preset nope
 expect "there is no preset 'nope' (known: *openmp *)" build.sh nope iso
+expect 'unknown option: --nope (scripts/demo.sh --help lists them)' demo.sh --size 32 --nope
 expect 'no preset is named (usage: scripts/build.sh PRESET *)' build.sh
 expect 'unknown argument: --nope (scripts/lint.sh --help lists them)' lint.sh --fix --nope
 expect 'unknown argument: --nope (scripts/setup.sh takes none)' setup.sh --nope
 expect 'unknown argument: nope (scripts/get_example_data.sh takes none)' get_example_data.sh nope
+
+# Help comes without a set-up or a build.
+for script in demo.sh build.sh test.sh setup.sh; do
+  "$scripts/$script" --help | grep -q . || {
+    echo "FAILED: $script --help says nothing"
+    failures=$((failures + 1))
+  }
+done
+# demo.sh knows the options of `iso demo`, and no others.
+if [ -n "${2:-}" ]; then
+  theirs=$("$2" demo --help | grep -oE '^ *--[a-z]+' | tr -d ' ' | sort)
+  ours=$("$scripts/demo.sh" --help | grep -E '^ +--' | sed 's/   .*//; s/^ *//' |
+    grep -oE -- '--[a-z]+' | sort)
+  [ "$theirs" = "$ours" ] || {
+    echo "FAILED: demo.sh has the options" $ours "and iso demo" $theirs
+    failures=$((failures + 1))
+  }
+fi
 
 if [ $failures -gt 0 ]; then
   echo "$failures failed"

@@ -46,6 +46,14 @@ fs::path find_example_ct() {
 
 int run_demo(demo_options const& options) {
   jobs::demo_request request;
+  request.backends = jobs::choose_backends(options.common.backend);
+  fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
+  if (!ct.empty()) {
+    request.ct = files::read_volume(ct);
+    files::to_attenuation(request.ct->values);
+    centre(*request.ct);
+  }
+  // Where a wrong input was refused no folder is left.
   fs::path const folder = options.folder;
   std::error_code failure;
   fs::create_directories(folder, failure);
@@ -55,17 +63,10 @@ int run_demo(demo_options const& options) {
   }
   check_writable(folder / "demo.json");
   check_writable(options.common.json_file);
-  fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
-  if (!ct.empty()) {
-    request.ct = files::read_volume(ct);
-    files::to_attenuation(request.ct->values);
-    centre(*request.ct);
-  }
   request.folder = folder;
   request.size = options.size;
   request.views = options.views;
   jobs::session const session(options.common.threads);
-  request.backends = jobs::choose_backends(options.common.backend);
   auto [report, outputs] = jobs::demo(request, terminal_observer());
   auto const document = to_json(report);
   if (options.common.json_file != "-") {

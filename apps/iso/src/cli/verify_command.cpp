@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support.hpp"
 
+#include <iso/core/error.hpp>
 #include <iso/jobs/verify.hpp>
 
 #include <memory>
@@ -16,6 +17,11 @@ struct verify_options {
 };
 
 int run_verify(verify_options const& options) {
+  if (options.flip_a_bit && options.repeats < 2) {
+    throw invalid_argument(
+        "--flip-a-bit with --repeats 1 (an operation that runs once has no other run to differ "
+        "from) ask for 2 or more");
+  }
   check_writable(options.common.json_file);
   jobs::session const session(0);
   jobs::verify_request request;

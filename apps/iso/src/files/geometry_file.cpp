@@ -96,7 +96,7 @@ class examiner {
   void check_fields(json const& object, json const& wanted, std::string const& pointer) const {
     auto const& known = wanted.at("properties");
     for (auto const& [field, value] : object.items()) {
-      auto const at = fmt::format("{}/{}", pointer, field);
+      auto const at = detail::pointer_to(pointer, field);
       if (!known.contains(field)) {
         detail::refuse(name_, fmt::format("field {} is not known (known there: {})", at,
                                           known_fields(wanted)));

@@ -116,7 +116,7 @@ class builder final : public nlohmann::json_sax<json> {
     for (auto const& one : open_) {
       // A list holds the level within it already, the value that is being read not yet.
       auto const index = one.value->size() - (&one == &open_.back() ? 0 : 1);
-      text.append("/").append(one.value->is_array() ? std::to_string(index) : one.field);
+      text = pointer_to(std::move(text), one.value->is_array() ? std::to_string(index) : one.field);
     }
     return text;
   }
@@ -127,6 +127,14 @@ class builder final : public nlohmann::json_sax<json> {
 };
 
 }  // namespace
+
+std::string pointer_to(std::string pointer, std::string_view field) {
+  pointer += '/';
+  for (char const letter : field) {
+    letter == '~' ? pointer += "~0" : letter == '/' ? pointer += "~1" : pointer += letter;
+  }
+  return pointer;
+}
 
 json parse_json(std::string_view text, std::string const& name) {
   // The parser takes a zero byte for the end.

@@ -14,4 +14,7 @@ namespace iso::files::detail {
 /// a field stands twice in one object.
 nlohmann::json parse_json(std::string_view text, std::string const& name);
 
+/// `pointer` and the name of a field in it, by the rules of RFC 6901: "/" in a name is "~1".
+std::string pointer_to(std::string pointer, std::string_view field);
+
 }  // namespace iso::files::detail
