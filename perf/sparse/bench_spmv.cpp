@@ -224,6 +224,9 @@ void add_rows_of(std::string const& backend) {
   add_ceiling_row("ceilings/" + backend, ceiling_rows<Exec>::read);
   for (auto const& source : matrix_sources(where)) {
     add_products<Exec>(source, backend);
+    if constexpr (!backend::is_device<Exec>) {
+      add_beside_double<Exec>(source, backend);
+    }
     add_peer_rows<Exec>(source, backend);
 #if ISO_HAS_CUDA
     if constexpr (backend::is_device<Exec>) {
