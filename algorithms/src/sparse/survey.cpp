@@ -11,6 +11,7 @@
 #include <iso/sparse/validate_grouped.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
+#include <Kokkos_NumericTraits.hpp>
 
 #include <algorithm>
 
@@ -36,7 +37,7 @@ struct stretch_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     using bits = decltype(stored_bits(Value()));
-    bits const all_ones = stored_bits(Value(std::numeric_limits<double>::infinity()));
+    bits const all_ones = stored_bits(Value(Kokkos::Experimental::infinity_v<double>));
     std::int64_t const first = index * length;
     std::int64_t const left = entries - first;
     Column const* KOKKOS_RESTRICT const here = columns + first;
@@ -275,8 +276,7 @@ struct slots_kernel {
   template <class List, class F>
   KOKKOS_FORCEINLINE_FUNCTION static void each_word(List list, F const& f) {
     constexpr int each = words / lists;
-    backend::unrolled<each>(
-        [&](auto w) { f(std::integral_constant<int, int(list) * each + int(w)>()); });
+    backend::unrolled<each>([&](auto w) { f(backend::constant<int(list) * each + int(w)>()); });
   }
 
   template <class Group>

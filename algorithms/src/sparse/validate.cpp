@@ -8,6 +8,8 @@
 #include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/validate.hpp>
 
+#include <Kokkos_NumericTraits.hpp>
+
 namespace iso::sparse::detail {
 namespace {
 
@@ -34,15 +36,17 @@ struct inspect_kernel {
     if (rows.length(row) == 0) {
       group.once([&] {
         row_facts empty{};
-        empty.least_column = std::numeric_limits<std::int32_t>::max();
-        empty.most_column = std::numeric_limits<std::int32_t>::min();
+        empty.least_column = Kokkos::Experimental::finite_max_v<std::int32_t>;
+        empty.most_column = Kokkos::Experimental::finite_min_v<std::int32_t>;
         facts[row] = empty;
       });
       return;
     }
     typename Group::template per_lane<std::uint32_t> seen(0U);
-    typename Group::template per_lane<std::int32_t> least(std::numeric_limits<std::int32_t>::max());
-    typename Group::template per_lane<std::int32_t> most(std::numeric_limits<std::int32_t>::min());
+    typename Group::template per_lane<std::int32_t> least(
+        Kokkos::Experimental::finite_max_v<std::int32_t>);
+    typename Group::template per_lane<std::int32_t> most(
+        Kokkos::Experimental::finite_min_v<std::int32_t>);
     each(group, row, [&](int lane, std::int32_t column, std::uint32_t flags) {
       seen[lane] |= flags;
       least[lane] = column < least[lane] ? column : least[lane];
@@ -65,8 +69,8 @@ struct inspect_kernel {
 
  private:
   KOKKOS_FUNCTION static std::int32_t within(std::int64_t x) {
-    constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t least = Kokkos::Experimental::finite_min_v<std::int32_t>;
+    constexpr std::int64_t most = Kokkos::Experimental::finite_max_v<std::int32_t>;
     return std::int32_t(x < least ? least : x > most ? most : x);
   }
 
@@ -75,7 +79,7 @@ struct inspect_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, std::int64_t row, F const& f) const {
     using bits = decltype(stored_bits(Value()));
     constexpr bits sign = sign_bit<bits>();
-    bits const all_ones = stored_bits(Value(std::numeric_limits<double>::infinity()));
+    bits const all_ones = stored_bits(Value(Kokkos::Experimental::infinity_v<double>));
     std::int64_t const first = rows.row_offsets[row];
     // The range of columns as they are stored.
     std::int32_t const low = within(-std::int64_t(rows.base(row)));

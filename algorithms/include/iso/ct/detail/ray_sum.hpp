@@ -55,7 +55,7 @@ class ordered_sum {
     s.total[lane] = carried;
   }
   /// Whether every sample is known to be finite: then `add` need not look (`Finite`).
-  [[nodiscard]] static constexpr bool all_finite() { return true; }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static constexpr bool all_finite() { return true; }
   template <bool Finite = false, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
     s.block[lane] = s.block[lane] + sample;
