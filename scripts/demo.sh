@@ -12,18 +12,25 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Here, not after a build of many minutes.
-for argument in "$@"; do
-  case "$argument" in
+arguments=("$@")
+output=(--output "$ISO_TOP/out/demo")
+while [ $# -gt 0 ]; do
+  case "$1" in
     -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    --size | --views | --ct | --backend | --threads | --output | --json) ;;
-    --size=* | --views=* | --ct=* | --backend=* | --threads=* | --output=* | --json=*) ;;
-    -*) misused "unknown option: $argument (scripts/demo.sh --help lists them)" ;;
+    --output | --output=*) output=() ;;
+  esac
+  case "$1" in
+    --size | --views | --ct | --backend | --threads | --output | --json)
+      [ -n "${2:-}" ] || misused "$1 needs a value (scripts/demo.sh --help lists the options)"
+      shift 2
+      ;;
+    --size=?* | --views=?* | --ct=?* | --backend=?* | --threads=?* | --output=?* | --json=?*) shift ;;
+    *) misused "unknown argument: $1 (scripts/demo.sh --help lists the options)" ;;
   esac
 done
 
 "$ISO_TOP/scripts/setup.sh"
 preset=$(preset_of_machine)
 "$ISO_TOP/scripts/build.sh" "$preset" iso
-cd "$ISO_TOP"
-mkdir -p out
-exec "build/$preset/apps/iso/iso" demo --output out/demo "$@"
+mkdir -p "$ISO_TOP/out"
+exec "$ISO_TOP/build/$preset/apps/iso/iso" demo "${output[@]}" "${arguments[@]}"

@@ -290,7 +290,11 @@ expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flippe
 grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
 expect 2 'flip-a-bit with --repeats 1' verify --repeats 1 --flip-a-bit
 expect 2 'nope.nii' demo --ct nope.nii --output refused
+expect 2 "folder 'nope' is not there" demo --json nope/a.json --output refused/in
+expect 3 'memory' demo --size 1024 --views 10000 --output refused
 [ ! -e refused ] || fail 'a demo that was refused left its folder'
+expect 2 'demo/phantom.png. is named twice' demo --size 8 --views 1 --output demo --json demo/phantom.png
+expect 2 'demo.json. is named twice' demo --size 8 --views 1 --output demo --json ./demo/demo.json
 expect 0 'demo.json' demo --size 24 --views 4 --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
 for file in phantom projection_joseph difference_joseph dose_matrix; do

@@ -26,7 +26,11 @@ expect "--label needs a name $help" test.sh --label
 expect 'unknown argument: --nope (scripts/test.sh --help lists them)' test.sh --nope
 expect "there is no preset 'nope' (known: *openmp *)" test.sh --preset nope
 expect "there is no preset 'nope' (known: *openmp *)" build.sh nope iso
-expect 'unknown option: --nope (scripts/demo.sh --help lists them)' demo.sh --size 32 --nope
+options='(scripts/demo.sh --help lists the options)'
+expect "unknown argument: --nope $options" demo.sh --size 32 --nope
+expect "unknown argument: stray $options" demo.sh stray
+expect "--size needs a value $options" demo.sh --json - --size
+expect "unknown argument: --output= $options" demo.sh --output=
 expect 'no preset is named (usage: scripts/build.sh PRESET *)' build.sh
 expect 'unknown argument: --nope (scripts/lint.sh --help lists them)' lint.sh --fix --nope
 expect 'unknown argument: --nope (scripts/setup.sh takes none)' setup.sh --nope

@@ -263,3 +263,17 @@ TEST_CASE("make_plan, write_largest and make_csr refuse") {
   csr_view<iso::half const, std::uint16_t, host> const read_only = made;
   CHECK(read_only.values.data() == made.values.data());
 }
+
+TEST_CASE("to_csr and products refuse groups whose numbers disagree") {
+  Kokkos::Serial const exec;
+  auto const a = csr<iso::half, std::int32_t>(exec, lists{4, {{{0, 1}, {3, 2}}, {{1, 3}}}});
+  auto g = iso::sparse::make_grouped<2, std::uint8_t>(exec, a);
+  g.entries = 4;
+  CHECK(refusal([&] { iso::sparse::to_csr(exec, g); }) ==
+        "iso::sparse::to_csr: 3 entries (the matrix says 4) was it made by make_grouped or "
+        "make_paired?");
+  auto p = iso::sparse::make_paired(exec, a);
+  p.shared.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("scales", 2);
+  CHECK(refusal([&] { iso::sparse::make_plan(exec, p); }) ==
+        "iso::sparse::make_bounds: row scales at the shared columns (they belong to the whole)");
+}

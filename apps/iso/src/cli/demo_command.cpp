@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -44,6 +45,47 @@ fs::path find_example_ct() {
   return {};
 }
 
+/// A folder, made where absent, and gone again where nothing came to lie in it.
+class output_folder {
+ public:
+  explicit output_folder(fs::path const& folder) {
+    std::error_code failure;
+    for (auto one = fs::absolute(folder).lexically_normal();
+         !one.empty() && !fs::exists(one, failure); one = one.parent_path()) {
+      made_.push_back(one);
+    }
+    fs::create_directories(folder, failure);
+    if (failure) {
+      throw file_error(
+          fmt::format("'{}': this folder cannot be made ({}) choose another by --output",
+                      folder.string(), failure.message()));
+    }
+  }
+  output_folder(output_folder const&) = delete;
+  output_folder& operator=(output_folder const&) = delete;
+  ~output_folder() {
+    std::error_code is_used;
+    for (auto const& one : made_) {
+      fs::remove(one, is_used);
+    }
+  }
+
+ private:
+  std::vector<fs::path> made_;  ///< the innermost first
+};
+
+/// Throws where --json names a file that the demo writes itself.
+void check_apart(fs::path const& json_file, fs::path const& folder) {
+  std::error_code unknown;
+  bool const within = fs::weakly_canonical(json_file, unknown).parent_path() ==
+                      fs::weakly_canonical(folder / "demo.json", unknown).parent_path();
+  if (within && (json_file.filename() == "demo.json" || json_file.extension() == ".png")) {
+    throw file_error(
+        fmt::format("'{}' is named twice (the demo writes it too) give --json another name",
+                    json_file.string()));
+  }
+}
+
 int run_demo(demo_options const& options) {
   jobs::demo_request request;
   request.backends = jobs::choose_backends(options.common.backend);
@@ -53,14 +95,9 @@ int run_demo(demo_options const& options) {
     files::to_attenuation(request.ct->values);
     centre(*request.ct);
   }
-  // Where a wrong input was refused no folder is left.
   fs::path const folder = options.folder;
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw file_error(fmt::format("'{}': this folder cannot be made ({}) choose another by --output",
-                                 folder.string(), failure.message()));
-  }
+  check_apart(options.common.json_file, folder);
+  output_folder const kept(folder);
   check_writable(folder / "demo.json");
   check_writable(options.common.json_file);
   request.folder = folder;

@@ -13,11 +13,12 @@ namespace iso::backend {
 KOKKOS_FORCEINLINE_FUNCTION void raise(std::int32_t* p, std::int32_t x) {
   Kokkos::atomic_max(p, x);
 }
-/// By the bits, which have the order of such numbers: a GPU raises integers without asking back.
+/// On a GPU by the bits, which have the order of such numbers: it raises integers without asking
+/// back.
 KOKKOS_FORCEINLINE_FUNCTION void raise(double* p, double x) {
-  using bits = unsigned long long;
-  static_assert(sizeof(bits) == sizeof(double));
-  Kokkos::atomic_max(reinterpret_cast<bits*>(p), Kokkos::bit_cast<bits>(x));
+  KOKKOS_IF_ON_DEVICE((using bits = unsigned long long;
+                       Kokkos::atomic_max(reinterpret_cast<bits*>(p), Kokkos::bit_cast<bits>(x));))
+  KOKKOS_IF_ON_HOST((Kokkos::atomic_max(p, x);))
 }
 
 }  // namespace iso::backend
