@@ -291,7 +291,6 @@ grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
 expect 2 'flip-a-bit with --repeats 1' verify --repeats 1 --flip-a-bit
 expect 2 'nope.nii' demo --ct nope.nii --output refused
 expect 2 "folder 'nope' is not there" demo --json nope/a.json --output refused/in
-expect 3 'memory' demo --size 1024 --views 10000 --output refused
 [ ! -e refused ] || fail 'a demo that was refused left its folder'
 expect 2 'demo/phantom.png. is named twice' demo --size 8 --views 1 --output demo --json demo/phantom.png
 expect 2 'demo.json. is named twice' demo --size 8 --views 1 --output demo --json ./demo/demo.json
