@@ -25,12 +25,10 @@ std::vector<double> found_by(Exec const& exec, std::vector<T> const& values, std
   using space = typename Exec::memory_space;
   auto const length = values.size() / std::size_t(stride);
   Kokkos::View<T**, Kokkos::LayoutRight, space> const whole("x", length, std::size_t(stride));
-  Kokkos::View<T const**, Kokkos::LayoutRight, host, Kokkos::MemoryUnmanaged> const from(
-      values.data(), length, std::size_t(stride));
   auto const mirror = Kokkos::create_mirror_view(whole);
   for (std::size_t i = 0; i < length; ++i) {
     for (std::size_t k = 0; k < std::size_t(stride); ++k) {
-      mirror(i, k) = from(i, k);
+      mirror(i, k) = values[i * std::size_t(stride) + k];
     }
   }
   Kokkos::deep_copy(exec, whole, mirror);
