@@ -46,43 +46,64 @@ void check_paired_round_trip(Exec const& exec, lists const& m) {
   CHECK(iso::sparse::validate(exec, p).found == iso::sparse::fault::none);
 }
 
-/// The sum that the format promises: lanes by place, shared slots first, then the tree; 64 slots at
-/// a time.
+/// Of a row and one slot of its group.
+struct place {
+  std::int64_t lane;
+  double value;
+  std::int32_t column;
+};
+struct slot_entries {
+  bool of_pairs;
+  std::vector<place> places;
+};
+
 template <class Paired>
-double ordered_row(Paired const& p, std::int64_t row, std::vector<double> const& x) {
+std::vector<slot_entries> slots_of(Paired const& p, std::int64_t row) {
   std::int64_t const group = row / 8;
   auto const in_group = row % 8;
-  struct entry {
-    std::int64_t lane;
-    double value;
-    std::int32_t column;
-  };
-  std::vector<std::vector<entry>> slots;
-  auto const add_slot = [&](auto const& values, std::int64_t s, auto const& column) {
-    slots.emplace_back();
+  std::vector<slot_entries> slots;
+  auto const add_slot = [&](bool of_pairs, auto const& values, std::int64_t s, auto const& column) {
+    slots.push_back({of_pairs, {}});
     for (std::int64_t l = 0; l < 32; ++l) {
       auto const value = values((32 * s + l) * 8 + in_group);
       if (value.bits != 0x8000) {
-        slots.back().push_back({l, double(value), column(l)});
+        slots.back().places.push_back({l, double(value), column(l)});
       }
     }
   };
   auto const& shared = p.shared;
   for (auto s = shared.slot_offsets(group); s < shared.slot_offsets(group + 1); ++s) {
-    add_slot(shared.values, s,
+    add_slot(false, shared.values, s,
              [&](std::int64_t l) { return shared.bases(s).first + shared.offsets(32 * s + l); });
   }
   for (auto s = p.slot_offsets(group); s < p.slot_offsets(group + 1); ++s) {
-    add_slot(p.values, s, [&](std::int64_t l) {
+    add_slot(true, p.values, s, [&](std::int64_t l) {
       return in_group < 4 ? p.bases(s).upper + p.offsets(32 * s + l).upper
                           : p.bases(s).lower + p.offsets(32 * s + l).lower;
     });
   }
+  return slots;
+}
+
+/// The sum that the format promises of 64 slots at a time; sum_of(first, last) of some.
+template <class Sum>
+double sum_of_parts(std::vector<slot_entries> const& slots, Sum const& sum_of) {
   double total = 0;
   for (std::size_t first = 0; first < slots.size(); first += 64) {
+    double const part = sum_of(first, std::min(first + 64, slots.size()));
+    total = first == 0 ? part : total + part;
+  }
+  return total;
+}
+
+/// Lanes by place, shared slots first, then the tree.
+template <class Paired>
+double ordered_row(Paired const& p, std::int64_t row, std::vector<double> const& x) {
+  auto const slots = slots_of(p, row);
+  return sum_of_parts(slots, [&](std::size_t first, std::size_t last) {
     double lane[32] = {};
-    for (std::size_t s = first; s < std::min(first + 64, slots.size()); ++s) {
-      for (auto const& e : slots[s]) {
+    for (std::size_t s = first; s < last; ++s) {
+      for (auto const& e : slots[s].places) {
         lane[e.lane] = std::fma(e.value, x[std::size_t(e.column)], lane[e.lane]);
       }
     }
@@ -91,9 +112,25 @@ double ordered_row(Paired const& p, std::int64_t row, std::vector<double> const&
         lane[l] += lane[l + step];
       }
     }
-    total = first == 0 ? lane[0] : total + lane[0];
-  }
-  return total;
+    return lane[0];
+  });
+}
+
+/// The same of three vectors and more: chains.
+template <class Paired>
+double chained_row(Paired const& p, std::int64_t row, std::vector<double> const& x, std::int64_t k,
+                   std::int64_t vectors) {
+  auto const slots = slots_of(p, row);
+  return sum_of_parts(slots, [&](std::size_t first, std::size_t last) {
+    double chain[3] = {};
+    for (std::size_t s = first; s < last; ++s) {
+      for (auto const& e : slots[s].places) {
+        double& sum = chain[slots[s].of_pairs ? 2 : e.lane % 8 / 4];
+        sum = std::fma(e.value, x[std::size_t(e.column * vectors + k)], sum);
+      }
+    }
+    return (chain[0] + chain[1]) + chain[2];
+  });
 }
 
 std::string paired_refusal(lists const& m) {
@@ -171,7 +208,40 @@ TEST_CASE_TEMPLATE("paired: ordered sums in the order of places", Value, iso::ha
     for (std::int64_t r = 0; r < m.num_rows(); ++r) {
       REQUIRE(y[std::size_t(r)] == ordered_row(p, r, x));
     }
-    CHECK(of_copies(exec, p, x, y) == "");
+    auto const two = some_vector(m.cols, 2);
+    auto const y_two = product(exec, p, two, {.sum = sum_order::ordered, .vectors = 2});
+    for (std::size_t k = 0; k < 2; ++k) {
+      std::vector<double> one;
+      for (std::size_t c = 0; c < std::size_t(m.cols); ++c) {
+        one.push_back(two[2 * c + k]);
+      }
+      auto const y_one = product(exec, p, one, {.sum = sum_order::ordered});
+      for (std::size_t r = 0; r < y_one.size(); ++r) {
+        REQUIRE(y_two[2 * r + k] == y_one[r]);
+      }
+    }
+    std::size_t others = 0;
+    for (std::int64_t const vectors : {3, 4, 5, 6, 9}) {
+      CAPTURE(vectors);
+      auto const some = some_vector(m.cols, vectors);
+      auto const y_some = product(exec, p, some, {.sum = sum_order::ordered, .vectors = vectors});
+      for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+        for (std::int64_t k = 0; k < vectors; ++k) {
+          REQUIRE(y_some[std::size_t(r * vectors + k)] == chained_row(p, r, some, k, vectors));
+        }
+      }
+      if (vectors == 4) {
+        for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+          std::vector<double> one;
+          for (std::size_t c = 0; c < std::size_t(m.cols); ++c) {
+            one.push_back(some[4 * c]);
+          }
+          others += y_some[std::size_t(4 * r)] != ordered_row(p, r, one) ? 1 : 0;
+        }
+      }
+    }
+    // It is another order than that of one vector: the test can fail.
+    CHECK(others > 0);
   }
 }
 
@@ -187,7 +257,7 @@ TEST_CASE_TEMPLATE("paired: order-free sums have the bits of csr_view, bounds to
       auto const same = iso::sparse::make_bounds(exec, p);
       CHECK(difference(to_vector(bounds.largest), to_vector(same.largest)) == "");
       CHECK(difference(to_vector(bounds.entries), to_vector(same.entries)) == "");
-      for (std::int64_t const k : {1, 2, 4}) {
+      for (std::int64_t const k : {1, 2, 3, 4, 5, 8}) {
         auto const x = some_vector(m.cols, k);
         auto const y = some_vector(m.num_rows(), k, 3);
         how const h{.alpha = 1.5, .beta = -2, .vectors = k};
@@ -202,6 +272,8 @@ TEST_CASE("paired: fill times infinity or NaN is nothing") {
   for_each_instance([&](auto const& exec) {
     auto const a = csr<iso::half, std::int32_t>(exec, m);
     auto const p = make_paired(exec, a);
+    Kokkos::Serial const serial;
+    auto const on_host = make_paired(serial, csr<iso::half, std::int32_t>(serial, m));
     for (double const bad : {infinity, -infinity, nan_value}) {
       // Column 0 is what places without a column name.
       for (std::size_t const at : {0, 60, 110}) {
@@ -217,8 +289,50 @@ TEST_CASE("paired: fill times infinity or NaN is nothing") {
           }
         }
         CHECK(difference(product(exec, a, x), product(exec, p, x)) == "");
+        // Of four vectors the third has it.
+        auto four = some_vector(400, 4);
+        four[4 * at + 2] = bad;
+        auto const y = product(exec, p, four, {.sum = sum_order::ordered, .vectors = 4});
+        for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+          for (std::int64_t k = 0; k < 4; ++k) {
+            double const expected = chained_row(on_host, r, four, k, 4);
+            double const found = y[std::size_t(4 * r + k)];
+            CHECK((found == expected || (std::isnan(found) && std::isnan(expected))));
+          }
+        }
+        how const free{.sum = sum_order::order_free, .vectors = 4};
+        CHECK(difference(product(exec, a, four, free), product(exec, p, four, free)) == "");
       }
     }
+  });
+}
+
+TEST_CASE("paired: four vectors of numbers of every size are added as written down, everywhere") {
+  std::mt19937_64 random(11);
+  auto const m = halves_apart(40, 9000, 2);
+  std::vector<double> x(std::size_t(m.cols) * 4);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    // From below the normal numbers to near the largest, and zeros of both signs.
+    double const size = std::ldexp(1 + double(random() % 4096) / 4096, int(random() % 2060) - 1070);
+    x[i] = (random() % 7 == 0 ? 0 : size) * (random() % 2 == 0 ? 1 : -1);
+  }
+  // The second vector has subnormal numbers alone, the third those of one size, which cancel.
+  for (std::size_t i = 0; i < x.size(); i += 4) {
+    x[i + 1] = std::ldexp(double(random() % 4096) - 2048, -1074);
+    x[i + 2] = double(random() % 4096) - 2048;
+  }
+  Kokkos::Serial const serial;
+  auto const p = make_paired(serial, csr<iso::half, std::int32_t>(serial, m));
+  std::vector<double> expected;
+  for (std::int64_t r = 0; r < m.num_rows(); ++r) {
+    for (std::int64_t k = 0; k < 4; ++k) {
+      expected.push_back(chained_row(p, r, x, k, 4));
+    }
+  }
+  for_each_instance([&](auto const& exec) {
+    auto const here = make_paired(exec, csr<iso::half, std::int32_t>(exec, m));
+    CHECK(difference(expected, product(exec, here, x, {.sum = sum_order::ordered, .vectors = 4})) ==
+          "");
   });
 }
 

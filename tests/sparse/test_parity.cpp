@@ -16,7 +16,7 @@ void check_everywhere(lists const& m, Make const& make) {
   for_each_instance([&](auto const& exec) {
     auto const a = make(exec);
     for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
-      for (std::int64_t const k : {1, 4}) {
+      for (std::int64_t const k : {1, 3, 4, 5}) {
         auto const x = some_vector(m.cols, k);
         auto const y = some_vector(m.num_rows(), k, 5);
         how h{.sum = sum, .alpha = 0.7, .beta = 1.25, .vectors = k};

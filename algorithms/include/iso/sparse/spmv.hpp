@@ -53,8 +53,10 @@ void write_largest(Exec const& exec, X const& x,
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries
 ///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
-///   over places of slots, place l of every slot on lane l; paired_view: over the places of a
-///   group's shared slots and then those of its pairs.
+///   over places of slots, place l of every slot on lane l; paired_view, of one vector or two: over
+///   the places of a group's shared slots and then those of its pairs. Of three vectors and more,
+///   as matrix instructions add: a sum over the places of shared slots with l mod 8 < 4, ascending,
+///   one over the other places of these, one over those of pairs; the first two, then the third.
 /// - order_free: each product a x', x' being x with the last bit of its significand set, is
 ///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
 ///   1.5 2^e, and these add exactly: any order, every format, the transposed matrix, permuted
@@ -63,17 +65,18 @@ void write_largest(Exec const& exec, X const& x,
 ///   least e_a and e_x such that 2^e_a >= max(2 min(n, 64), n / 2) max|a| (1 + 2^-20), for the n
 ///   entries of the row, and 2^e_x >= max(max|x|, 2^-1000).
 ///
-/// Neither plan, `shape` nor the number of vectors changes a bit. Then sum * row_scales(r), times
-/// alpha, and beta y is added by one fma; the canonical NaN is the only one that leaves.
+/// Neither plan nor `shape` changes a bit, nor does the number of vectors but as said. Then
+/// sum * row_scales(r), times alpha, and beta y is added by one fma; the canonical NaN is the only
+/// one that leaves.
 ///
 /// beta = 0: y is not read. alpha = 0: neither a nor x is read. What is not finite reaches those
 /// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of
 /// both signs or times zero. Order-free sums are NaN where e exceeds 1023.
 ///
 /// Error a row, n entries, where nothing underflows: ordered (min(ceil(n / 32), 64) + 5 +
-/// ceil(n / 2048)) eps sum|a x| (places of slots, for n, in groups), eps = 2^-53, of vectors
-/// of float 2^-24; order-free n (max(4 min(n, 64), n) + 1) 2^-52 (1 + 2^-20) max|a| max(max|x|,
-/// 2^-1000), and 2^-953 n at least.
+/// ceil(n / 2048)) eps sum|a x| (in groups n of places of slots; of three sums min(n, 2048) + 2 +
+/// ceil(n / 2048)), eps = 2^-53, of vectors of float 2^-24; order-free n (max(4 min(n, 64), n) + 1)
+/// 2^-52 (1 + 2^-20) max|a| max(max|x|, 2^-1000), and 2^-953 n at least.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
 /// \param[in,out] y        must not overlap x or the matrix

@@ -206,8 +206,11 @@ void add_products(plan& all, std::string const& value) {
     for (auto const& format : grouped_formats) {
       add(format);
     }
-    all.add_double<products::template ordered_case>({"spmv_" + value + "_vectors_grouped4x8", spmv},
-                                                    matrix_format{4, 8}, six);
+    // Paired rows of several vectors have an order of their own.
+    for (auto const& format : {matrix_format{4, 8}, matrix_format{8, 16, true}}) {
+      all.add_double<products::template ordered_case>(
+          {"spmv_" + value + "_vectors_" + name_of(format), spmv}, format, six);
+    }
   }
   all.add_double<products::template ordered_case>({"spmv_" + value + "_vectors_csr32", spmv},
                                                   matrix_format{1, 32}, six);

@@ -6,6 +6,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/detail/number_bits.hpp>
+#include <iso/sparse/detail/paired_chains.hpp>
 #include <iso/sparse/plan.hpp>
 
 #include <Kokkos_MathematicalFunctions.hpp>
@@ -91,6 +92,8 @@ struct product {
   /// Whether a sum that is not finite is to be made once more: fill times an x that is not finite
   /// is NaN, and so is infinity with its last bit set.
   static constexpr bool may_repeat = Rows::has_fill || Sum::is_order_free;
+  /// Whether the sums are chains, as matrix instructions make them.
+  static constexpr bool in_chains = adds_in_chains<Rows, K>;
 
   Rows matrix;
   piece_type const* pieces;
@@ -104,33 +107,22 @@ struct product {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    piece_type const piece = pieces[index];
-    if constexpr (Sum::is_order_free) {
-      group.await_previous();
+    if constexpr (in_chains && Group::multiplies_matrices) {
+      KOKKOS_IF_ON_DEVICE((multiply_matrices(group, index);))
+    } else {
+      piece_type const piece = pieces[index];
+      begin(group);
+      conclude(group, [&] { return index; }, [&] { return piece.group; }, sums(group, piece));
     }
-    // Not sooner: what begins now may write where launches before this one read.
-    group.let_next_begin();
-    auto const totals = sums(group, piece);
-    if constexpr (may_repeat) {
-      bool const again = totals.any([](T total) { return !is_finite(total); });
-      group.once([&] { to_repeat[index] = again; });
-      if (again) {
-        return;
-      }
-    }
-    totals.each([&](int n, T total) {
-      if (index < num_parts) {
-        part_sums[index * count + n] = total;
-      } else {
-        finish(piece.group, n, total);
-      }
-    });
   }
 
   /// Sum n of a piece as IEEE arithmetic has it where numbers are not finite: by entries alone.
   template <class Group>
   KOKKOS_FUNCTION T repeated(Group const& group, std::int64_t index, int n) const {
     piece_type const piece = pieces[index];
+    if constexpr (in_chains && !Sum::is_order_free) {
+      return group.broadcast(chained_sums<true>(group, matrix, piece, x), n);
+    }
     T const from = origins(piece)(n / K, n % K);
     typename Group::template per_lane<T> sum;
     group.each([&](int lane) { sum[lane] = from; });
@@ -152,11 +144,70 @@ struct product {
   }
 
  private:
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void begin(Group const& group) const {
+    if constexpr (Sum::is_order_free) {
+      group.await_previous();
+    }
+    // Not sooner: what begins now may write where launches before this one read.
+    group.let_next_begin();
+  }
+
+  /// What becomes of the sums of a piece.
+  template <class Group, class Index, class Number, class Totals>
+  KOKKOS_FORCEINLINE_FUNCTION void conclude(Group const& group, Index const& index_of_piece,
+                                            Number const& group_number,
+                                            Totals const& totals) const {
+    std::int64_t const index = index_of_piece();
+    if constexpr (may_repeat) {
+      bool const again = totals.any([](T total) { return !is_finite(total); });
+      group.once([&] { to_repeat[index] = again; });
+      if (again) {
+        return;
+      }
+    }
+    totals.each([&](int n, T total) {
+      if (index < num_parts) {
+        part_sums[index * count + n] = total;
+      } else {
+        finish(group_number(), n, total);
+      }
+    });
+  }
+
+#ifdef ISO_CUDA_MULTIPLIES_MATRICES
+  template <class Group>
+  __device__ void multiply_matrices(Group const& group, std::int64_t index) const {
+    begin(group);
+    // What can be told from the piece's address, index and group, is not kept meanwhile.
+    piece_type const* const piece = backend::detail::kept_address(pieces + index);
+    int lane = 0;
+    group.each([&](int own) { lane = own; });
+    double origin[2] = {0, 0};
+    if constexpr (Sum::is_order_free) {
+      int const exponent = exponents[rows * std::int64_t(piece->group) + lane / 4];
+      for (int k = 0; k < 2; ++k) {
+        int const vector = 2 * (lane % 2) + k;
+        origin[k] = Sum::origin(exponent, vector < finish.vectors ? largest_x[vector] : 0.0);
+      }
+    }
+    conclude(
+        group, [&] { return piece - pieces; },
+        [&] { return backend::detail::load_in_turn(&piece->group); },
+        matrix_walk<Sum, typename Rows::value_type>(lane, matrix, piece, x, origin).sums());
+  }
+#endif
+
   /// The sums of a piece.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, piece_type const& piece) const {
     auto const origin = origins(piece);
-    if constexpr (Group::has_products && Rows::has_products && std::is_same_v<T, double>) {
+    if constexpr (in_chains && !Sum::is_order_free) {
+      KOKKOS_IF_ON_HOST(
+          (return lane_sums_of<Group>{group, host_chained_sums(group, matrix, piece, x)};))
+      KOKKOS_IF_ON_DEVICE(
+          (return lane_sums_of<Group>{group, chained_sums<false>(group, matrix, piece, x)};))
+    } else if constexpr (Group::has_products && Rows::has_products && std::is_same_v<T, double>) {
       T from[count];
       for (int n = 0; n < count; ++n) {
         from[n] = origin(n / K, n % K);

@@ -47,10 +47,21 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   return to;
 }
 
+#ifdef ISO_CUDA_MULTIPLIES_MATRICES
+template <class Rows, int K>
+inline constexpr bool by_matrices = adds_in_chains<Rows, K>;
+#else
+template <class Rows, int K>
+inline constexpr bool by_matrices = false;
+#endif
+
 /// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an
 /// H200; 0: the compiler's choice.
 template <class Rows, class Sum, int K>
 constexpr unsigned least_blocks() {
+  if (by_matrices<Rows, K>) {
+    return Sum::is_order_free ? 7 : 8;
+  }
   switch (Rows::rows * K) {
     case 1:
       return 12;
@@ -72,6 +83,9 @@ constexpr unsigned least_blocks() {
 /// loses one or two).
 template <class Rows, class Sum, int K>
 constexpr unsigned block_threads() {
+  if (by_matrices<Rows, K>) {
+    return 64;
+  }
   if (Rows::rows * K >= 32) {
     return 32;
   }
@@ -116,7 +130,9 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
 template <class Sum, class Exec, class Rows, class T>
 void launch_sum(Exec const& exec, Rows const& rows, product_call<T> const& call) {
   std::int64_t first = 0;
-  for (; call.vectors - first > 2; first += 4) {
+  // Chains are the order of a pass of four: of more vectors than two, all go so.
+  bool const in_chains = adds_in_chains<Rows, 4> && !Sum::is_order_free && call.vectors > 2;
+  for (; call.vectors - first > (in_chains ? 0 : 2); first += 4) {
     launch_vectors<4, Sum>(exec, rows, call, first,
                            call.vectors - first < 4 ? int(call.vectors - first) : 4);
   }

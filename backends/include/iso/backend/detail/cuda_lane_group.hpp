@@ -19,6 +19,7 @@ inline constexpr bool is_cuda<Kokkos::Cuda> = true;
 // From Hopper on; both sides of a launch must have been compiled for it.
 #if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
 #define ISO_CUDA_LAUNCHES_EARLY
+#define ISO_CUDA_MULTIPLIES_MATRICES
 #endif
 
 /// The sums that a warp has made, shared out over its lanes.
@@ -159,6 +160,12 @@ class cuda_lane_group {
 
   /// Whether sums of products are made by hand.
   static constexpr bool has_products = false;
+  /// Whether what cuda_matrix.hpp has may be called.
+#ifdef ISO_CUDA_MULTIPLIES_MATRICES
+  static constexpr bool multiplies_matrices = true;
+#else
+  static constexpr bool multiplies_matrices = false;
+#endif
   static constexpr bool walks_columns = false;
 
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.

@@ -168,6 +168,7 @@ class host_lane_group {
 
   /// Whether row_products and slot_products run here.
   static constexpr bool has_products = VectorBytes == 64;
+  static constexpr bool multiplies_matrices = false;
   /// Whether walk_columns runs here.
   static constexpr bool walks_columns = VectorBytes == 64;
 
