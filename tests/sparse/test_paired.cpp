@@ -336,6 +336,45 @@ TEST_CASE("paired: four vectors of numbers of every size are added as written do
   });
 }
 
+TEST_CASE("paired: a sum that is zero is +0, whatever stands beside it") {
+  // Products that underflow to -0, in slots of few columns: row 0 has more of them than the others,
+  // rows 4 to 7 some of their own. Fill times x and what pads a slot may have either sign.
+  lists m{200, std::vector<std::vector<item>>(8)};
+  for (std::size_t r = 0; r < 8; ++r) {
+    for (std::int32_t c = 0; c < 12; ++c) {
+      m.rows[r].push_back({c, -0.125});
+    }
+    for (std::int32_t c = 0; c < 5 && r == 0; ++c) {
+      m.rows[r].push_back({20 + c, -0.125});
+    }
+    for (std::int32_t c = 0; c < 3 && r >= 4; ++c) {
+      m.rows[r].push_back({100 + c, -0.125});
+    }
+  }
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<iso::half, std::int32_t>(exec, m);
+    auto const p = make_paired(exec, a);
+    auto const grouped = iso::sparse::make_grouped<8, std::uint16_t>(exec, a);
+    for (std::int64_t const k : {1, 2, 3, 4}) {
+      CAPTURE(k);
+      std::vector<double> x(std::size_t(200 * k), 0x1p-1074);
+      // What is not finite, of the last vector, has a group's sums repeated.
+      for (double const last : {0x1p-1074, -0x1p-1074, infinity}) {
+        x[std::size_t(20 * k + k - 1)] = last;
+        how const h{.sum = sum_order::ordered, .vectors = k};
+        for (auto const& y :
+             {product(exec, a, x, h), product(exec, p, x, h), product(exec, grouped, x, h)}) {
+          for (std::size_t n = 0; n < y.size(); ++n) {
+            bool const has = std::isinf(last) && n == std::size_t(k - 1);  // row 0, the last vector
+            CHECK(std::isinf(y[n]) == has);
+            CHECK((has || (y[n] == 0 && !std::signbit(y[n]))));
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST_CASE("paired: conversion and products refuse, with numbers") {
   CHECK(paired_refusal({9, {{{3, 1}, {0, 1}, {2, 1}}, {{1, -0.0}}}}) ==
         "iso::sparse::make_paired: 1 entries left of the one before them, 0 doubled, 1 negative "

@@ -55,8 +55,10 @@ void write_largest(Exec const& exec, X const& x,
 ///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
 ///   over places of slots, place l of every slot on lane l; paired_view, of one vector or two: over
 ///   the places of a group's shared slots and then those of its pairs. Of three vectors and more,
-///   as matrix instructions add: a sum over the places of shared slots with l mod 8 < 4, ascending,
-///   one over the other places of these, one over those of pairs; the first two, then the third.
+///   as matrix instructions add: a sum over the places of shared slots with l mod 8 < 4, one over
+///   their other places, one over those of pairs, all ascending; the first two, then the third.
+///   Rows of more than 2048 entries, groups of more than 64 slots, are added in parts of as many,
+///   each so, and these from the first to the last.
 /// - order_free: each product a x', x' being x with the last bit of its significand set, is
 ///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
 ///   1.5 2^e, and these add exactly: any order, every format, the transposed matrix, permuted
@@ -65,9 +67,9 @@ void write_largest(Exec const& exec, X const& x,
 ///   least e_a and e_x such that 2^e_a >= max(2 min(n, 64), n / 2) max|a| (1 + 2^-20), for the n
 ///   entries of the row, and 2^e_x >= max(max|x|, 2^-1000).
 ///
-/// Neither plan nor `shape` changes a bit, nor does the number of vectors but as said. Then
-/// sum * row_scales(r), times alpha, and beta y is added by one fma; the canonical NaN is the only
-/// one that leaves.
+/// Neither plan nor `shape` changes a bit, nor does the number of vectors but as said. A sum that
+/// is zero is +0. Then sum * row_scales(r), times alpha, and beta y is added by one fma; the
+/// canonical NaN is the only one that leaves.
 ///
 /// beta = 0: y is not read. alpha = 0: neither a nor x is read. What is not finite reaches those
 /// rows that have an entry there, as IEEE arithmetic has it: infinite, or NaN for infinities of

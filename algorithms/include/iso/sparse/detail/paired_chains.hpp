@@ -264,7 +264,7 @@ class matrix_walk {
 
   /// Of eight places a lane reads the 32 bits that have them so when transposed.
   __device__ __forceinline__ void go_to(entry<Value, 8> const* values, std::int64_t slot) {
-    // A slot takes 580 bytes: no memory has 2^31 of them.
+    // A slot takes 580 bytes or more: no GPU's memory has 2^31 of them.
     slot_ = unsigned(slot);
     unsigned const word = 4 * (lane_ / 8 + 4 * (lane_ / 4 % 2)) + lane_ % 4;
     values_ = backend::detail::kept_address(reinterpret_cast<std::uint32_t const*>(values) +

@@ -13,7 +13,8 @@
 
 namespace iso::sparse::detail {
 
-/// Products are added as they come: lane by lane by fma, then by the tree of group.sums.
+/// Products are added as they come by fma: lane by lane and then by the tree of group.sums, or in
+/// chains (adds_in_chains).
 struct ordered_sum {
   static constexpr bool is_order_free = false;
   template <class T>
@@ -76,7 +77,9 @@ struct product_finish {
       return;
     }
     T* const out = y + row * y_stride + n % K;
-    T const scaled = alpha * (row_scales != nullptr ? sum * T(row_scales[row]) : sum);
+    // Fill and padding may give a zero either sign: + 0 leaves it one.
+    T const positive = sum + T(0);
+    T const scaled = alpha * (row_scales != nullptr ? positive * T(row_scales[row]) : positive);
     *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
   }
 };
