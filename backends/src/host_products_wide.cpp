@@ -97,8 +97,8 @@ template <int K>
 class wide_slot {
  public:
   wide_slot(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
-            std::int32_t slot)
-      : x_(x + std::int64_t(K) * bases[slot]), offsets_(offsets + 32 * std::int64_t(slot)) {}
+            std::int64_t slot)
+      : x_(x + std::int64_t(K) * bases[slot]), offsets_(offsets + 32 * slot) {}
   double const* operator()(int place) const { return x_ + std::int64_t(K) * offsets_[place]; }
 
  private:
@@ -111,14 +111,14 @@ template <int K>
 class narrow_slot {
  public:
   narrow_slot(double const* x, std::int32_t const* bases, std::uint8_t const* offsets,
-              std::int32_t slot)
+              std::int64_t slot)
       : x_(x + std::int64_t(K) * bases[2 * slot]) {
     auto const jump = std::uint32_t(bases[2 * slot + 1]);
     __m512i const further = _mm512_set1_epi32(std::int32_t(jump / 32));
     std::uint32_t const moved = all_lanes << (jump % 32);
     for (int i = 0; i < 2; ++i) {
-      __m512i const offset = _mm512_cvtepu8_epi32(_mm_loadu_si128(
-          reinterpret_cast<__m128i const*>(offsets + 32 * std::int64_t(slot) + 16 * i)));
+      __m512i const offset = _mm512_cvtepu8_epi32(
+          _mm_loadu_si128(reinterpret_cast<__m128i const*>(offsets + 32 * slot + 16 * i)));
       _mm512_store_si512(
           offset_ + 16 * i,
           _mm512_mask_add_epi32(offset, __mmask16(moved >> (16 * i)), offset, further));
@@ -335,6 +335,108 @@ void slot_products(double const* x, std::int32_t const* bases, Offset const* off
   tree_sums<Sums, R * K>(sum, sums);
 }
 
+namespace {
+
+/// Four chains, of one vector each, eight rows wide.
+template <narrow Kind, lane_sums Sums>
+class eight_row_chain {
+ public:
+  explicit eight_row_chain(double const* origins) {
+    for (int k = 0; k < 4; ++k) {
+      __m256i const rows = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
+      origin_[k] = Sums == lane_sums::exact ? _mm512_i32gather_pd(rows, origins + k, 8)
+                                            : _mm512_setzero_pd();
+      sum_[k] = origin_[k];
+    }
+  }
+  /// A place: what is there of the eight rows, and x of the upper four and of the lower.
+  void add(std::uint16_t const* values, double const* upper, double const* lower) {
+    __m512d const eight = widened<Kind>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(values)));
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      __m512d at = _mm512_set1_pd(upper[k]);
+      if (upper != lower) {
+        at = _mm512_mask_broadcastsd_pd(at, 0xf0, _mm_load_sd(lower + k));
+      }
+      sum_[k] = _mm512_fmadd_pd(eight, prepared<Sums>(at), sum_[k]);
+    }
+  }
+  /// What was added, and begins anew.
+  __m512d taken(int k) {
+    __m512d const sum = finished<Sums>(sum_[k]);
+    sum_[k] = origin_[k];
+    return sum;
+  }
+
+ private:
+  __m512d origin_[4];
+  __m512d sum_[4];
+};
+
+}  // namespace
+
+template <narrow Kind, lane_sums Sums, class Offset>
+void eight_row_products(double const* x, eight_row_slots<Offset> const& shared,
+                        eight_row_slots<std::uint16_t> const& pairs, double const* origins,
+                        double* sums) {
+  using chain = eight_row_chain<Kind, Sums>;
+  __m512d total[4] = {};
+  chain even(origins);
+  chain odd(origins);
+  auto const put_by = [&] {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      total[k] = _mm512_add_pd(total[k], _mm512_add_pd(even.taken(k), odd.taken(k)));
+    }
+  };
+  std::int64_t const end = *shared.first + *shared.count;
+  for (std::int64_t slot = *shared.first; slot < end; ++slot) {
+    slot_of<Offset, 4> const places(x, shared.bases, shared.offsets, slot);
+    std::uint16_t const* const values = shared.values + 256 * slot;
+    // What follows on in a chain waits for what came before: two at a time.
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+      int const l = i / 4 * 8 + i % 4;
+      even.add(values + 8 * l, places(l), places(l));
+      odd.add(values + 8 * (l + 4), places(l + 4), places(l + 4));
+    }
+    // Sixty-four terms a chain, as `exact` has room for.
+    if (Sums == lane_sums::exact && (slot - *shared.first) % 4 == 3) {
+      put_by();
+    }
+  }
+  put_by();
+  if (pairs.count != nullptr && *pairs.count > 0) {
+    chain third(origins);
+    auto const put_third_by = [&] {
+      for (int k = 0; k < 4; ++k) {
+        total[k] = _mm512_add_pd(total[k], third.taken(k));
+      }
+    };
+    for (std::int64_t slot = *pairs.first; slot < *pairs.first + *pairs.count; ++slot) {
+      std::uint16_t const* const values = pairs.values + 256 * slot;
+      std::uint16_t const* const offsets = pairs.offsets + 64 * slot;
+      double const* const upper = x + 4 * std::int64_t(pairs.bases[2 * slot]);
+      double const* const lower = x + 4 * std::int64_t(pairs.bases[2 * slot + 1]);
+#pragma GCC unroll 8
+      for (int l = 0; l < 32; ++l) {
+        third.add(values + 8 * l, upper + 4 * offsets[2 * l], lower + 4 * offsets[2 * l + 1]);
+      }
+      if (Sums == lane_sums::exact) {
+        put_third_by();
+      }
+    }
+    put_third_by();
+  }
+  for (int k = 0; k < 4; ++k) {
+    alignas(64) double rows[8];
+    _mm512_store_pd(rows, total[k]);
+    for (int r = 0; r < 8; ++r) {
+      sums[4 * r + k] = rows[r];
+    }
+  }
+}
+
 #define ISO_ROW(Kind, Sums, K, Column)                          \
   template void row_products<narrow::Kind, lane_sums::Sums, K>( \
       double const*, Column const*, std::uint16_t const*, std::int32_t, double const*, double*);
@@ -348,18 +450,27 @@ void slot_products(double const* x, std::int32_t const* bases, Offset const* off
   ISO_SLOTS(Kind, Sums, K, 2, std::uint8_t)  \
   ISO_SLOTS(Kind, Sums, K, 2, std::uint16_t) \
   ISO_SLOTS(Kind, Sums, K, 4, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, K, 4, std::uint16_t) \
-  ISO_SLOTS(Kind, Sums, K, 8, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, K, 8, std::uint16_t)
-#define ISO_PRODUCTS(Kind, Sums) \
-  ISO_VECTORS(Kind, Sums, 1)     \
-  ISO_VECTORS(Kind, Sums, 2)     \
-  ISO_VECTORS(Kind, Sums, 4)
+  ISO_SLOTS(Kind, Sums, K, 4, std::uint16_t)
+#define ISO_EIGHT_ROWS(Kind, Sums, Offset)                                                  \
+  template void eight_row_products<narrow::Kind, lane_sums::Sums>(                          \
+      double const*, eight_row_slots<Offset> const&, eight_row_slots<std::uint16_t> const&, \
+      double const*, double*);
+#define ISO_PRODUCTS(Kind, Sums)             \
+  ISO_VECTORS(Kind, Sums, 1)                 \
+  ISO_VECTORS(Kind, Sums, 2)                 \
+  ISO_VECTORS(Kind, Sums, 4)                 \
+  ISO_SLOTS(Kind, Sums, 1, 8, std::uint8_t)  \
+  ISO_SLOTS(Kind, Sums, 1, 8, std::uint16_t) \
+  ISO_SLOTS(Kind, Sums, 2, 8, std::uint8_t)  \
+  ISO_SLOTS(Kind, Sums, 2, 8, std::uint16_t) \
+  ISO_EIGHT_ROWS(Kind, Sums, std::uint8_t)   \
+  ISO_EIGHT_ROWS(Kind, Sums, std::uint16_t)
 ISO_PRODUCTS(half, plain)
 ISO_PRODUCTS(half, exact)
 ISO_PRODUCTS(bfloat16, plain)
 ISO_PRODUCTS(bfloat16, exact)
 #undef ISO_PRODUCTS
+#undef ISO_EIGHT_ROWS
 #undef ISO_VECTORS
 #undef ISO_SLOTS
 #undef ISO_ROW

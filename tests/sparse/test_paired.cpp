@@ -2,6 +2,7 @@
 // The paired format: exact round trip, its own order, and order-free sums with the bits of CSR.
 #include <doctest/doctest.h>
 
+#include "slot_sums.hpp"
 #include "sparse_support.hpp"
 
 #include <iso/sparse/validate_grouped.hpp>
@@ -44,93 +45,6 @@ void check_paired_round_trip(Exec const& exec, lists const& m) {
   CHECK(report.paired);
   CHECK(report.slots == p.num_pair_slots() + p.shared.num_slots());
   CHECK(iso::sparse::validate(exec, p).found == iso::sparse::fault::none);
-}
-
-/// Of a row and one slot of its group.
-struct place {
-  std::int64_t lane;
-  double value;
-  std::int32_t column;
-};
-struct slot_entries {
-  bool of_pairs;
-  std::vector<place> places;
-};
-
-template <class Paired>
-std::vector<slot_entries> slots_of(Paired const& p, std::int64_t row) {
-  std::int64_t const group = row / 8;
-  auto const in_group = row % 8;
-  std::vector<slot_entries> slots;
-  auto const add_slot = [&](bool of_pairs, auto const& values, std::int64_t s, auto const& column) {
-    slots.push_back({of_pairs, {}});
-    for (std::int64_t l = 0; l < 32; ++l) {
-      auto const value = values((32 * s + l) * 8 + in_group);
-      if (value.bits != 0x8000) {
-        slots.back().places.push_back({l, double(value), column(l)});
-      }
-    }
-  };
-  auto const& shared = p.shared;
-  for (auto s = shared.slot_offsets(group); s < shared.slot_offsets(group + 1); ++s) {
-    add_slot(false, shared.values, s,
-             [&](std::int64_t l) { return shared.bases(s).first + shared.offsets(32 * s + l); });
-  }
-  for (auto s = p.slot_offsets(group); s < p.slot_offsets(group + 1); ++s) {
-    add_slot(true, p.values, s, [&](std::int64_t l) {
-      return in_group < 4 ? p.bases(s).upper + p.offsets(32 * s + l).upper
-                          : p.bases(s).lower + p.offsets(32 * s + l).lower;
-    });
-  }
-  return slots;
-}
-
-/// The sum that the format promises of 64 slots at a time; sum_of(first, last) of some.
-template <class Sum>
-double sum_of_parts(std::vector<slot_entries> const& slots, Sum const& sum_of) {
-  double total = 0;
-  for (std::size_t first = 0; first < slots.size(); first += 64) {
-    double const part = sum_of(first, std::min(first + 64, slots.size()));
-    total = first == 0 ? part : total + part;
-  }
-  return total;
-}
-
-/// Lanes by place, shared slots first, then the tree.
-template <class Paired>
-double ordered_row(Paired const& p, std::int64_t row, std::vector<double> const& x) {
-  auto const slots = slots_of(p, row);
-  return sum_of_parts(slots, [&](std::size_t first, std::size_t last) {
-    double lane[32] = {};
-    for (std::size_t s = first; s < last; ++s) {
-      for (auto const& e : slots[s].places) {
-        lane[e.lane] = std::fma(e.value, x[std::size_t(e.column)], lane[e.lane]);
-      }
-    }
-    for (int step = 16; step > 0; step /= 2) {
-      for (int l = 0; l < step; ++l) {
-        lane[l] += lane[l + step];
-      }
-    }
-    return lane[0];
-  });
-}
-
-/// The same of three vectors and more: chains.
-template <class Paired>
-double chained_row(Paired const& p, std::int64_t row, std::vector<double> const& x, std::int64_t k,
-                   std::int64_t vectors) {
-  auto const slots = slots_of(p, row);
-  return sum_of_parts(slots, [&](std::size_t first, std::size_t last) {
-    double chain[3] = {};
-    for (std::size_t s = first; s < last; ++s) {
-      for (auto const& e : slots[s].places) {
-        double& sum = chain[slots[s].of_pairs ? 2 : e.lane % 8 / 4];
-        sum = std::fma(e.value, x[std::size_t(e.column * vectors + k)], sum);
-      }
-    }
-    return (chain[0] + chain[1]) + chain[2];
-  });
 }
 
 std::string paired_refusal(lists const& m) {
@@ -206,42 +120,9 @@ TEST_CASE_TEMPLATE("paired: ordered sums in the order of places", Value, iso::ha
     auto const x = some_vector(m.cols);
     auto const y = product(exec, p, x, {.sum = sum_order::ordered});
     for (std::int64_t r = 0; r < m.num_rows(); ++r) {
-      REQUIRE(y[std::size_t(r)] == ordered_row(p, r, x));
+      REQUIRE(y[std::size_t(r)] == tree_sum(slots_of(p, r), x));
     }
-    auto const two = some_vector(m.cols, 2);
-    auto const y_two = product(exec, p, two, {.sum = sum_order::ordered, .vectors = 2});
-    for (std::size_t k = 0; k < 2; ++k) {
-      std::vector<double> one;
-      for (std::size_t c = 0; c < std::size_t(m.cols); ++c) {
-        one.push_back(two[2 * c + k]);
-      }
-      auto const y_one = product(exec, p, one, {.sum = sum_order::ordered});
-      for (std::size_t r = 0; r < y_one.size(); ++r) {
-        REQUIRE(y_two[2 * r + k] == y_one[r]);
-      }
-    }
-    std::size_t others = 0;
-    for (std::int64_t const vectors : {3, 4, 5, 6, 9}) {
-      CAPTURE(vectors);
-      auto const some = some_vector(m.cols, vectors);
-      auto const y_some = product(exec, p, some, {.sum = sum_order::ordered, .vectors = vectors});
-      for (std::int64_t r = 0; r < m.num_rows(); ++r) {
-        for (std::int64_t k = 0; k < vectors; ++k) {
-          REQUIRE(y_some[std::size_t(r * vectors + k)] == chained_row(p, r, some, k, vectors));
-        }
-      }
-      if (vectors == 4) {
-        for (std::int64_t r = 0; r < m.num_rows(); ++r) {
-          std::vector<double> one;
-          for (std::size_t c = 0; c < std::size_t(m.cols); ++c) {
-            one.push_back(some[4 * c]);
-          }
-          others += y_some[std::size_t(4 * r)] != ordered_row(p, r, one) ? 1 : 0;
-        }
-      }
-    }
-    // It is another order than that of one vector: the test can fail.
-    CHECK(others > 0);
+    require_orders_of_several_vectors(exec, p);
   }
 }
 
@@ -295,7 +176,7 @@ TEST_CASE("paired: fill times infinity or NaN is nothing") {
         auto const y = product(exec, p, four, {.sum = sum_order::ordered, .vectors = 4});
         for (std::int64_t r = 0; r < m.num_rows(); ++r) {
           for (std::int64_t k = 0; k < 4; ++k) {
-            double const expected = chained_row(on_host, r, four, k, 4);
+            double const expected = chained_sum(slots_of(on_host, r), four, k, 4);
             double const found = y[std::size_t(4 * r + k)];
             CHECK((found == expected || (std::isnan(found) && std::isnan(expected))));
           }
@@ -326,7 +207,7 @@ TEST_CASE("paired: four vectors of numbers of every size are added as written do
   std::vector<double> expected;
   for (std::int64_t r = 0; r < m.num_rows(); ++r) {
     for (std::int64_t k = 0; k < 4; ++k) {
-      expected.push_back(chained_row(p, r, x, k, 4));
+      expected.push_back(chained_sum(slots_of(p, r), x, k, 4));
     }
   }
   for_each_instance([&](auto const& exec) {

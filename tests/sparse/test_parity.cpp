@@ -46,6 +46,9 @@ TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and 
       return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
     });
     check_everywhere(m, [&](auto const& exec) {
+      return iso::sparse::make_grouped<8, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
+    });
+    check_everywhere(m, [&](auto const& exec) {
       return iso::sparse::make_paired(exec, csr<Value, std::int32_t>(exec, m));
     });
   }

@@ -53,12 +53,12 @@ void write_largest(Exec const& exec, X const& x,
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries
 ///   ascending, then lanes l and l + 16, + 8, 4, 2, 1 are added: a tree. grouped_view: the same
-///   over places of slots, place l of every slot on lane l; paired_view, of one vector or two: over
-///   the places of a group's shared slots and then those of its pairs. Of three vectors and more,
-///   as matrix instructions add: a sum over the places of shared slots with l mod 8 < 4, one over
-///   their other places, one over those of pairs, all ascending; the first two, then the third.
-///   Rows of more than 2048 entries, groups of more than 64 slots, are added in parts of as many,
-///   each so, and these from the first to the last.
+///   over places of slots, place l of every slot on lane l; paired_view: over the places of a
+///   group's shared slots and then those of its pairs. Groups of eight rows and three vectors or
+///   more add as matrix instructions do: a sum over the places of (shared) slots with l mod 8 < 4,
+///   one over their other places, one over those of pairs, all ascending; the first two, then the
+///   third. Rows of more than 2048 entries, groups of more than 64 slots, are added in parts of as
+///   many, each so, and these from the first to the last.
 /// - order_free: each product a x', x' being x with the last bit of its significand set, is
 ///   rounded to the nearest multiple of u = 2^(e-52) a row, by an fma onto a sum that begins at
 ///   1.5 2^e, and these add exactly: any order, every format, the transposed matrix, permuted
@@ -76,9 +76,9 @@ void write_largest(Exec const& exec, X const& x,
 /// both signs or times zero. Order-free sums are NaN where e exceeds 1023.
 ///
 /// Error a row, n entries, where nothing underflows: ordered (min(ceil(n / 32), 64) + 5 +
-/// ceil(n / 2048)) eps sum|a x| (in groups n of places of slots; of three sums min(n, 2048) + 2 +
-/// ceil(n / 2048)), eps = 2^-53, of vectors of float 2^-24; order-free n (max(4 min(n, 64), n) + 1)
-/// 2^-52 (1 + 2^-20) max|a| max(max|x|, 2^-1000), and 2^-953 n at least.
+/// ceil(n / 2048)) eps sum|a x| (in groups n of places of slots; of such three sums min(n, 2048) +
+/// 2 + ceil(n / 2048)), eps = 2^-53, of vectors of float 2^-24; order-free n (max(4 min(n, 64), n)
+/// + 1) 2^-52 (1 + 2^-20) max|a| max(max|x|, 2^-1000), and 2^-953 n at least.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
 /// \param[in,out] y        must not overlap x or the matrix

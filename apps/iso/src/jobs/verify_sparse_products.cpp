@@ -206,8 +206,9 @@ void add_products(plan& all, std::string const& value) {
     for (auto const& format : grouped_formats) {
       add(format);
     }
-    // Paired rows of several vectors have an order of their own.
-    for (auto const& format : {matrix_format{4, 8}, matrix_format{8, 16, true}}) {
+    // Eight rows a group have an order of their own for several vectors.
+    for (auto const& format : {matrix_format{4, 8}, matrix_format{8, 8}, matrix_format{8, 16},
+                               matrix_format{8, 16, true}}) {
       all.add_double<products::template ordered_case>(
           {"spmv_" + value + "_vectors_" + name_of(format), spmv}, format, six);
     }

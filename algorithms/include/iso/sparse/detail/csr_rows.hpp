@@ -80,7 +80,8 @@ struct csr_rows {
   static constexpr bool has_fill = false;
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
-  /// Whether row_products knows these.
+  /// Whether K vectors of these are multiplied by hand on processors.
+  template <int>
   static constexpr bool has_products = sizeof(Value) == 2;
 
   std::int64_t num_rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/detail/cuda_products.hpp>
 #include <iso/backend/read_once.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
 #include <iso/sparse/detail/number_bits.hpp>
@@ -15,7 +16,8 @@ struct grouped_rows {
   static constexpr int rows = R;
   static constexpr bool has_fill = true;
 
-  /// Whether slot_products knows these.
+  /// Whether K vectors of these are multiplied by hand on processors.
+  template <int>
   static constexpr bool has_products = sizeof(Value) == 2;
 
   std::int64_t num_rows;
@@ -42,11 +44,29 @@ struct grouped_rows {
   backend::detail::host_group_sums<double, R * K> products(row_piece const& piece, double const* x,
                                                            double const* origins) const {
     backend::detail::host_group_sums<double, R * K> found;
-    backend::detail::slot_products<narrow_kind<Value>, Sums, R, K>(
-        x, reinterpret_cast<std::int32_t const*>(bases + piece.first), offsets + 32 * piece.first,
-        reinterpret_cast<std::uint16_t const*>(values + 32 * piece.first), piece.count, origins,
-        found.value);
+    if constexpr (R == 8 && K == 4) {
+      backend::detail::eight_row_products<narrow_kind<Value>, Sums, Offset>(
+          x, eight_row_slots(&piece), {}, origins, found.value);
+    } else {
+      backend::detail::slot_products<narrow_kind<Value>, Sums, R, K>(
+          x, reinterpret_cast<std::int32_t const*>(bases + piece.first), offsets + 32 * piece.first,
+          reinterpret_cast<std::uint16_t const*>(values + 32 * piece.first), piece.count, origins,
+          found.value);
+    }
     return found;
+  }
+  /// The same of eight rows and four vectors by matrix instructions.
+  template <backend::detail::lane_sums Sums>
+  KOKKOS_FUNCTION auto matrix_products(int lane, row_piece const* piece, double const* x,
+                                       double const (&origins)[2]) const {
+    return backend::detail::matrix_walk<narrow_kind<Value>, Sums, Offset, false>(
+               lane, eight_row_slots(piece), {}, x, origins)
+        .sums();
+  }
+  KOKKOS_FUNCTION backend::detail::eight_row_slots<Offset> eight_row_slots(
+      row_piece const* piece) const {
+    return {reinterpret_cast<std::int32_t const*>(bases), offsets,
+            reinterpret_cast<std::uint16_t const*>(values), &piece->first, &piece->count};
   }
 
   /// add(lane, entry, fetch(column), first row) for the columns of a piece: place l of every slot

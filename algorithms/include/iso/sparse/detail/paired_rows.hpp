@@ -17,7 +17,8 @@ struct paired_rows {
   using piece_type = paired_piece;
   static constexpr int rows = 8;
   static constexpr bool has_fill = true;
-  static constexpr bool has_products = false;
+  template <int K>
+  static constexpr bool has_products = K == 4;
 
   std::int64_t num_rows;
   grouped_rows<Value, std::uint16_t, 8> shared;
@@ -40,6 +41,31 @@ struct paired_rows {
     row_piece const here = piece.from(turn, part_turns);
     std::int32_t const done = turn > piece.count ? turn - piece.count : 0;
     return {here, piece.pairs.from(done, part_turns - here.count)};
+  }
+
+  /// As grouped_rows has them.
+  template <backend::detail::lane_sums Sums, int K>
+  backend::detail::host_group_sums<double, 8 * K> products(paired_piece const& piece,
+                                                           double const* x,
+                                                           double const* origins) const {
+    backend::detail::host_group_sums<double, 8 * K> found;
+    backend::detail::eight_row_products<narrow_kind<Value>, Sums, std::uint16_t>(
+        x, shared.eight_row_slots(&piece), pair_slots(&piece), origins, found.value);
+    return found;
+  }
+  template <backend::detail::lane_sums Sums>
+  KOKKOS_FUNCTION auto matrix_products(int lane, paired_piece const* piece, double const* x,
+                                       double const (&origins)[2]) const {
+    return backend::detail::matrix_walk<narrow_kind<Value>, Sums, std::uint16_t, true>(
+               lane, shared.eight_row_slots(piece), pair_slots(piece), x, origins)
+        .sums();
+  }
+  KOKKOS_FUNCTION backend::detail::eight_row_slots<std::uint16_t> pair_slots(
+      paired_piece const* piece) const {
+    return {reinterpret_cast<std::int32_t const*>(bases),
+            reinterpret_cast<std::uint16_t const*>(offsets),
+            reinterpret_cast<std::uint16_t const*>(values), &piece->pairs.first,
+            &piece->pairs.count};
   }
 
   /// add(lane, entry, fetch(column), first row) for the columns of a piece: place l of every slot

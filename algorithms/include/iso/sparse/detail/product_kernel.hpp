@@ -6,7 +6,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/grouped_rows.hpp>
 #include <iso/sparse/detail/number_bits.hpp>
-#include <iso/sparse/detail/paired_chains.hpp>
+#include <iso/sparse/detail/row_chains.hpp>
 #include <iso/sparse/plan.hpp>
 
 #include <Kokkos_MathematicalFunctions.hpp>
@@ -97,6 +97,8 @@ struct product {
   static constexpr bool may_repeat = Rows::has_fill || Sum::is_order_free;
   /// Whether the sums are chains, as matrix instructions make them.
   static constexpr bool in_chains = adds_in_chains<Rows, K>;
+  static constexpr auto lane_sums =
+      Sum::is_order_free ? backend::detail::lane_sums::exact : backend::detail::lane_sums::plain;
 
   Rows matrix;
   piece_type const* pieces;
@@ -178,12 +180,12 @@ struct product {
     });
   }
 
-#ifdef ISO_CUDA_MULTIPLIES_MATRICES
+  /// By matrix instructions.
   template <class Group>
-  __device__ void multiply_matrices(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void multiply_matrices(Group const& group, std::int64_t index) const {
     begin(group);
     // What can be told from the piece's address, index and group, is not kept meanwhile.
-    piece_type const* const piece = backend::detail::kept_address(pieces + index);
+    piece_type const* const piece = Group::kept_address(pieces + index);
     int lane = 0;
     group.each([&](int own) { lane = own; });
     double origin[2] = {0, 0};
@@ -195,29 +197,27 @@ struct product {
       }
     }
     conclude(
-        group, [&] { return piece - pieces; },
-        [&] { return backend::detail::load_in_turn(&piece->group); },
-        matrix_walk<Sum, typename Rows::value_type>(lane, matrix, piece, x, origin).sums());
+        group, [&] { return piece - pieces; }, [&] { return Group::read_again(&piece->group); },
+        matrix.template matrix_products<lane_sums>(lane, piece, reinterpret_cast<T const*>(x),
+                                                   origin));
   }
-#endif
 
   /// The sums of a piece.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, piece_type const& piece) const {
     auto const origin = origins(piece);
-    if constexpr (in_chains && !Sum::is_order_free) {
-      KOKKOS_IF_ON_HOST(
-          (return lane_sums_of<Group>{group, host_chained_sums(group, matrix, piece, x)};))
-      KOKKOS_IF_ON_DEVICE(
-          (return lane_sums_of<Group>{group, chained_sums<false>(group, matrix, piece, x)};))
-    } else if constexpr (Group::has_products && Rows::has_products && std::is_same_v<T, double>) {
+    if constexpr (Group::has_products && Rows::template has_products<K> &&
+                  std::is_same_v<T, double>) {
       T from[count];
       for (int n = 0; n < count; ++n) {
         from[n] = origin(n / K, n % K);
       }
-      constexpr auto kind = Sum::is_order_free ? backend::detail::lane_sums::exact
-                                               : backend::detail::lane_sums::plain;
-      return matrix.template products<kind, K>(piece, reinterpret_cast<T const*>(x), from);
+      return matrix.template products<lane_sums, K>(piece, reinterpret_cast<T const*>(x), from);
+    } else if constexpr (in_chains && !Sum::is_order_free) {
+      KOKKOS_IF_ON_HOST(
+          (return lane_sums_of<Group>{group, host_chained_sums(group, matrix, piece, x)};))
+      KOKKOS_IF_ON_DEVICE(
+          (return lane_sums_of<Group>{group, chained_sums<false>(group, matrix, piece, x)};))
     } else {
       typename Group::template per_lane<T> sum[count];
       backend::unrolled<count>([&](auto n) {

@@ -47,13 +47,9 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   return to;
 }
 
-#ifdef ISO_CUDA_MULTIPLIES_MATRICES
 template <class Rows, int K>
-inline constexpr bool by_matrices = adds_in_chains<Rows, K>;
-#else
-template <class Rows, int K>
-inline constexpr bool by_matrices = false;
-#endif
+inline constexpr bool by_matrices =
+    backend::detail::cuda_multiplies_matrices && adds_in_chains<Rows, K>;
 
 /// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an
 /// H200; 0: the compiler's choice.

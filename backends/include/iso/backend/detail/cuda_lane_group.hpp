@@ -12,15 +12,18 @@ namespace iso::backend::detail {
 template <class Exec>
 inline constexpr bool is_cuda = false;
 
+// From Hopper on; both sides of a launch must have been compiled for it.
+#if ISO_HAS_CUDA && (defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL))
+#define ISO_CUDA_LAUNCHES_EARLY
+#define ISO_CUDA_MULTIPLIES_MATRICES
+inline constexpr bool cuda_multiplies_matrices = true;
+#else
+inline constexpr bool cuda_multiplies_matrices = false;
+#endif
+
 #if ISO_HAS_CUDA
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
-
-// From Hopper on; both sides of a launch must have been compiled for it.
-#if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
-#define ISO_CUDA_LAUNCHES_EARLY
-#define ISO_CUDA_MULTIPLIES_MATRICES
-#endif
 
 /// The sums that a warp has made, shared out over its lanes.
 template <class T, int Count>
@@ -160,27 +163,34 @@ class cuda_lane_group {
 
   /// Whether sums of products are made by hand.
   static constexpr bool has_products = false;
-  /// Whether what cuda_matrix.hpp has may be called.
-#ifdef ISO_CUDA_MULTIPLIES_MATRICES
-  static constexpr bool multiplies_matrices = true;
-#else
-  static constexpr bool multiplies_matrices = false;
-#endif
+  /// Whether what cuda_products.hpp has may be called.
+  static constexpr bool multiplies_matrices = cuda_multiplies_matrices;
   static constexpr bool walks_columns = false;
 
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.
   static constexpr int turns_ahead = 4;
 
+  /// An address that the compiler must not take apart again: it would form those that follow from
+  /// it anew from its sum.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T const* kept_address(T const* p) {
+    KOKKOS_IF_ON_DEVICE((asm("" : "+l"(p)); __builtin_assume(__isGlobal(p));))
+    return p;
+  }
+  /// Reads what has been read before, so that no register need keep it meanwhile.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T read_again(T const* p) {
+    KOKKOS_IF_ON_DEVICE((asm volatile("" : "+l"(p)); __builtin_assume(__isGlobal(p));))
+    return *p;
+  }
+
   /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane. One
-  /// pointer with the lane in it, which the compiler must not take apart again: it would form
-  /// every address anew from its sum.
+  /// pointer with the lane in it.
   template <class T>
   class in_turns {
    public:
     KOKKOS_FUNCTION in_turns(cuda_lane_group const& group, T const* array)
-        : place_(array + group.lane_) {
-      KOKKOS_IF_ON_DEVICE((asm("" : "+l"(place_)); __builtin_assume(__isGlobal(place_));))
-    }
+        : place_(kept_address(array + group.lane_)) {}
     KOKKOS_FORCEINLINE_FUNCTION T const* at(std::int32_t turn, int) const {
       return place_ + 32 * turn;
     }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! What a warp does with small matrices in its registers, on GPUs that multiply matrices of double
-//! with sixteen rows (Hopper, Blackwell). For code that runs where
-//! `Group::multiplies_matrices` holds.
+//! with sixteen rows (Hopper, Blackwell).
 #pragma once
 
 #include <iso/backend/detail/cuda_lane_group.hpp>
-#include <iso/core/half.hpp>
+#include <iso/backend/detail/narrow_products.hpp>
 
 #include <cstdint>
 
-#if ISO_HAS_CUDA
 namespace iso::backend::detail {
 
 #ifdef ISO_CUDA_MULTIPLIES_MATRICES
@@ -20,6 +18,11 @@ namespace iso::backend::detail {
 ISO_MATRIX_FUNCTION std::uint32_t load_once_in_turn(std::uint32_t const* p) {
   std::uint32_t value;
   asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(value) : "l"(p));
+  return value;
+}
+ISO_MATRIX_FUNCTION std::uint32_t load_in_turn(std::uint8_t const* p) {
+  std::uint32_t value;
+  asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(value) : "l"(p));
   return value;
 }
 ISO_MATRIX_FUNCTION std::uint32_t load_in_turn(std::uint16_t const* p) {
@@ -43,13 +46,6 @@ ISO_MATRIX_FUNCTION double load_in_turn(double const* p) {
   return value;
 }
 
-/// An address that the compiler does not take apart again.
-template <class T>
-ISO_MATRIX_FUNCTION T const* kept_address(T const* p) {
-  asm("" : "+l"(p));
-  return p;
-}
-
 /// An 8 x 8 matrix of 16-bit values, lane l having two of row l / 4 from column 2 (l mod 4) on, to
 /// its transpose.
 ISO_MATRIX_FUNCTION std::uint32_t transposed(std::uint32_t two) {
@@ -59,16 +55,15 @@ ISO_MATRIX_FUNCTION std::uint32_t transposed(std::uint32_t two) {
 }
 
 /// The first and the second of two 16-bit values.
-template <class Value>
+template <narrow Kind>
 ISO_MATRIX_FUNCTION void widen_two(std::uint32_t two, double& first, double& second) {
   float low;
   float high;
-  if constexpr (std::is_same_v<Value, half>) {
+  if constexpr (Kind == narrow::half) {
     asm("{.reg .f16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
         : "=f"(low), "=f"(high)
         : "r"(two));
   } else {
-    static_assert(std::is_same_v<Value, bfloat16>);
     low = __uint_as_float(two << 16U);
     high = __uint_as_float(two & 0xffff0000U);
   }
@@ -97,4 +92,3 @@ ISO_MATRIX_FUNCTION void multiply_add(double (&c)[4], double const (&a)[4], doub
 #endif
 
 }  // namespace iso::backend::detail
-#endif
