@@ -16,6 +16,8 @@ struct clear_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.await_previous();
+    // The next reads x at once: not sooner.
     group.let_next_begin();
     group.each([&](int lane) {
       if (std::int64_t const i = 32 * index + lane; i < count) {
@@ -29,7 +31,7 @@ struct clear_kernel {
 template <class T>
 struct largest_kernel {
   /// Values that a lane asks for at once: a short x is read in one wait.
-  static constexpr int turns = 16;
+  static constexpr int turns = 32;
   static constexpr std::int64_t block = 32 * turns;
   /// No more, since they raise one number, in turn: 2 ns each on an H200.
   static constexpr std::int64_t most_groups = 1024;
@@ -103,8 +105,9 @@ struct exponent_kernel {
 template <execution_space Exec, real T>
 void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
                     std::int64_t vectors, double* largest) {
-  backend::for_each_lane_group("iso::sparse::write_largest: zero", exec, (vectors + 31) / 32,
-                               clear_kernel{largest, vectors});
+  backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
+      "iso::sparse::write_largest: zero", exec, (vectors + 31) / 32,
+      clear_kernel{largest, vectors});
   for (std::int64_t k = 0; k < vectors; ++k) {
     largest_kernel<T> const kernel{x + k, length, stride, largest + k};
     backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(

@@ -151,9 +151,7 @@ struct product {
  private:
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void begin(Group const& group) const {
-    if constexpr (Sum::is_order_free) {
-      group.await_previous();
-    }
+    group.await_previous();
     // Not sooner: what begins now may write where launches before this one read.
     group.let_next_begin();
   }
@@ -291,6 +289,7 @@ struct product_rest {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.let_next_begin();
     // Rows without entries first: they need not wait for the products of others.
     if (index < launched_for_empty()) {
       finish_empty(group, index);

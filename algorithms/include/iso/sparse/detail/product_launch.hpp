@@ -104,9 +104,8 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
       {call.alpha, call.beta, call.y + first, call.y_stride, rows.num_rows, vectors,
        call.row_scales}};
   constexpr unsigned threads = block_threads<Rows, Sum, K>();
-  backend::for_each_lane_group<
-      threads, least_blocks<Rows, Sum, K>() * (128 / threads), backend::sharing::on_demand,
-      Sum::is_order_free ? backend::beginning::early : backend::beginning::in_turn>(
+  backend::for_each_lane_group<threads, least_blocks<Rows, Sum, K>() * (128 / threads),
+                               backend::sharing::on_demand, backend::beginning::early>(
       "iso::sparse::spmv", exec, call.num_pieces, working, call.shape);
   product_rest<T, Rows, Sum, K> const rest{
       working,    call.first_part, call.num_long,       call.num_pieces,
