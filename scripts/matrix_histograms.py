@@ -70,7 +70,11 @@ def main(words):
         return 2
     matrices = {}
     for path in map(pathlib.Path, words):
-        document = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as failure:
+            print(f"'{path}' cannot be read: {failure}", file=sys.stderr)
+            return 2
         if not document.get("operation", "").startswith("matrix ") or "matrix" not in document:
             print(f"'{path}' was not written by `iso matrix generate|info --json`", file=sys.stderr)
             return 2

@@ -129,7 +129,10 @@ class benchmark_file:
 
 
 def opened(path):
-    document = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as failure:
+        raise SystemExit(f"'{path}' cannot be read: {failure}") from None
     if document.get("operation") == "matrix bench":
         return tool_file(document)
     if "benchmarks" in document:

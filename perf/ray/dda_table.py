@@ -11,9 +11,11 @@ in random order, random chords, and the same sorted; sorting is not in the time)
 projections of iso_bench_forward_project. Serial rows of the former are processor time, which others
 on the machine do not lengthen. The fastest of a row is bold. No figure is typed.
 """
-import json
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from bench_rows import document_of  # noqa: E402
 
 METHODS = ("amanatides_woo", "branchless", "siddon")
 BUNDLES = {
@@ -79,7 +81,7 @@ def main(paths):
     if not paths:
         print(__doc__)
         return 2
-    results = [json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in paths]
+    results = [document_of(path) for path in paths]
     print(markdown(collect(results)), end="")
     return 0
 

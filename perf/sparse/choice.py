@@ -14,31 +14,17 @@ cores with other programs wait for each other, and then ratios of two products m
 """
 import argparse
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from bench_rows import document_of  # noqa: E402
 
 
 def rows_of(program, backend, what=".*"):
     """The benchmark's rows choice/ of a backend, run or read."""
-    if program.suffix == ".json":
-        return json.loads(program.read_text(encoding="utf-8"))["benchmarks"]
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "rows.json"
-        command = [
-            str(program.resolve()),
-            f"--benchmark_filter=^choice/({what})/{backend}/",
-            f"--benchmark_out={out}",
-            "--benchmark_out_format=json",
-        ]
-        # Threads that wait must not count as work.
-        environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, env=environment)
-        return json.loads(out.read_text(encoding="utf-8"))["benchmarks"]
+    return document_of(program, f"^choice/({what})/{backend}/")["benchmarks"]
 
 
 def table_of(rows, backend):

@@ -5,22 +5,13 @@ import json
 import math
 import pathlib
 import re
-import subprocess
-import tempfile
+
+from bench_rows import document_of
 
 
 def rows_of(program, pattern):
     """The document of a benchmark's rows whose names match: run, or read where it is JSON."""
-    program = pathlib.Path(program)
-    if program.suffix == ".json":
-        result = json.loads(program.read_text(encoding="utf-8"))
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder) / "rows.json"
-            command = [program, f"--benchmark_filter={pattern}", f"--benchmark_out={out}",
-                       "--benchmark_out_format=json"]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            result = json.loads(out.read_text(encoding="utf-8"))
+    result = document_of(program, pattern)
     rows = [row for row in result["benchmarks"] if re.search(pattern, row["name"])]
     result["benchmarks"] = rows
     for row in rows:
