@@ -256,6 +256,9 @@ expect 2 "'paired8' .it is for values of 16 bits" apply f.h5 --format paired8 --
 expect 2 'grouped4x9' apply p.h5 --format grouped4x9 --output z.h5
 expect 2 'nothing to write' apply p.h5
 expect 2 'give --y too' apply p.h5 --beta 1 --output z.h5
+expect 2 'give --beta too' apply p.h5 --y y.h5 --output z.h5
+expect 2 'similarity is of Published tables .pencil-beams has no such thing' generate pencil-beams --similarity 0.5 --output z.h5
+expect 2 'spacing is of Pencil beams .prostate-1 has no such thing' generate prostate-1 --spacing 1 --output z.h5
 expect 2 "ending '.mtx' is not known for a vector" apply p.h5 --output z.mtx
 expect 2 'named twice' apply p.h5 --x y.h5 --output y.h5
 expect 2 '/values is missing' apply p.h5 --x m.h5 --output z.h5

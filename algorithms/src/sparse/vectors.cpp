@@ -16,9 +16,8 @@ struct clear_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.await_previous();
-    // The next reads x at once: not sooner.
     group.let_next_begin();
+    group.await_previous();
     group.each([&](int lane) {
       if (std::int64_t const i = 32 * index + lane; i < count) {
         values[i] = 0;
@@ -49,6 +48,7 @@ struct largest_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     group.let_next_begin();
+    group.await_previous();
     typename Group::template per_lane<double> most(0.0);
     for (std::int64_t first = block * index; first < length; first += block * num_groups()) {
       typename Group::template per_lane<T> values[turns];
@@ -66,7 +66,6 @@ struct largest_kernel {
       });
     }
     double const top = group.highest(most);
-    group.await_previous();
     group.once([&] {
       if (top > 0) {
         backend::raise(largest, top);

@@ -25,6 +25,8 @@ struct matrix_options {
   std::string values = "keep";
   std::vector<double> slabs;
   jobs::matrix_request request;
+  CLI::App* tables = nullptr;  ///< options of these kinds alone
+  CLI::App* beams = nullptr;
 };
 
 char const* kind_of(files::host_matrix const& matrix) {
@@ -123,7 +125,19 @@ void check_files(matrix_options const& options, bool output_needed) {
   check_distinct({options.input, options.output, options.common.json_file});
 }
 
+void check_kind(matrix_options const& options) {
+  auto const& kind = options.request.kind;
+  auto const* const others = kind == "pencil-beams" ? options.tables : options.beams;
+  for (auto const* const option : others->get_options()) {
+    if (option->count() > 0) {
+      throw invalid_argument(fmt::format("{} is of {} ({} has no such thing) leave it out",
+                                         option->get_name(), others->get_group(), kind));
+    }
+  }
+}
+
 int run_generate(matrix_options& options) {
+  check_kind(options);
   check_files(options, true);
   auto& request = options.request;
   if (options.slabs.size() % 2 != 0) {
@@ -224,29 +238,41 @@ int run_convert(matrix_options const& options) {
   return success;
 }
 
+void add_table_options(CLI::App& sub, jobs::matrix_request& request) {
+  sub.add_option("--factor", request.factor, "scales rows and non-zeros")
+      ->check(number_from(1e-6, 100))
+      ->capture_default_str();
+  sub.add_option("--similarity", request.similarity, "share of rows that are like their neighbours")
+      ->check(number_from(0, 1))
+      ->capture_default_str();
+  sub.add_option("--seed", request.seed, "of the random numbers (0: the table's own)")
+      ->check(whole_number())
+      ->capture_default_str();
+}
+
 void add_field_options(CLI::App& sub, matrix_options& options) {
   auto& r = options.request;
   auto const mm = [&](char const* name, double& value, char const* text) {
     sub.add_option(name, value, text)->check(number_from(0, 1e6))->capture_default_str();
   };
-  sub.add_option("--size", r.size, "pencil beams: voxels along each side")
+  sub.add_option("--size", r.size, "voxels along each side")
       ->check(CLI::Range(1, 1290))
       ->capture_default_str();
-  sub.add_option("--spacing", r.spacing, "pencil beams: of the voxels, mm")
+  sub.add_option("--spacing", r.spacing, "of the voxels, mm")
       ->check(number_from(1e-6, 1e6))
       ->capture_default_str();
-  sub.add_option("--angle", r.angle, "pencil beams: direction, degrees from x to y")
+  sub.add_option("--angle", r.angle, "direction, degrees from x to y")
       ->check(number_from(-360, 360))
       ->capture_default_str();
-  mm("--entrance", r.entrance, "pencil beams: mm of phantom before the isocenter");
-  mm("--radius", r.radius, "pencil beams: of the spherical target, mm");
-  mm("--spot-spacing", r.spot_spacing, "pencil beams: mm");
-  mm("--layer-spacing", r.layer_spacing, "pencil beams: mm of water");
-  mm("--sigma", r.initial_sigma, "pencil beams: lateral sigma at the entrance, mm");
-  mm("--lateral-loss", r.lateral_loss, "pencil beams: share of a spot's dose that is cut off");
-  mm("--distal-cut", r.distal_cut, "pencil beams: least dose behind the peak, over the peak");
+  mm("--entrance", r.entrance, "mm of phantom before the isocenter");
+  mm("--radius", r.radius, "of the spherical target, mm");
+  mm("--spot-spacing", r.spot_spacing, "mm");
+  mm("--layer-spacing", r.layer_spacing, "mm of water");
+  mm("--sigma", r.initial_sigma, "lateral sigma at the entrance, mm");
+  mm("--lateral-loss", r.lateral_loss, "share of a spot's dose that is cut off");
+  mm("--distal-cut", r.distal_cut, "least dose behind the peak, over the peak");
   sub.add_option("--slabs", options.slabs,
-                 "pencil beams: slabs from the entrance on, each its thickness in mm and its "
+                 "slabs from the entrance on, each its thickness in mm and its "
                  "stopping power over water's");
 }
 
@@ -263,17 +289,10 @@ command add_generate(CLI::App& app) {
   sub->add_option("--values", options->request.values, "how values are stored")
       ->check(CLI::IsMember({"half", "float", "double"}))
       ->capture_default_str();
-  sub->add_option("--factor", options->request.factor, "table: scales rows and non-zeros")
-      ->check(number_from(1e-6, 100))
-      ->capture_default_str();
-  sub->add_option("--similarity", options->request.similarity,
-                  "table: share of rows that are like their neighbours")
-      ->check(number_from(0, 1))
-      ->capture_default_str();
-  sub->add_option("--seed", options->request.seed, "table: of the random numbers (0: its own)")
-      ->check(whole_number())
-      ->capture_default_str();
-  add_field_options(*sub, *options);
+  options->tables = sub->add_option_group("Published tables");
+  add_table_options(*options->tables, options->request);
+  options->beams = sub->add_option_group("Pencil beams");
+  add_field_options(*options->beams, *options);
   return [options] { return run_generate(*options); };
 }
 

@@ -48,6 +48,9 @@ int run_apply(product_options& options) {
   if (options.apply.beta != 0 && options.y.empty()) {
     throw invalid_argument("--beta without --y (there is nothing to scale) give --y too");
   }
+  if (options.apply.beta == 0 && !options.y.empty()) {
+    throw invalid_argument("--y without --beta (it would not be read) give --beta too");
+  }
   if (!options.output.empty()) {
     files::check_vector_ending(options.output);
   }

@@ -9,7 +9,7 @@
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/matrix_file.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <hdf5.h>
 
 #include <algorithm>
@@ -253,10 +253,10 @@ void write_values(fs::path const& path, hid_t file, host_matrix const& matrix) {
 void check_shape(source const& from, std::vector<std::int64_t> const& shape) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > most || shape[1] > most) {
-    refuse(from.path, fmt::format("dataset /shape holds {} numbers, {} and {} (rows and columns "
-                                  "are expected, each from 0 to {})",
-                                  shape.size(), shape.empty() ? -1 : shape[0],
-                                  shape.size() < 2 ? -1 : shape[1], most));
+    auto const shown = shape.begin() + std::min<std::ptrdiff_t>(std::ssize(shape), 4);
+    refuse(from.path, fmt::format("dataset /shape holds {} numbers, {} (two, rows and columns, are "
+                                  "expected, each from 0 to {})",
+                                  shape.size(), fmt::join(shape.begin(), shown, ", "), most));
   }
 }
 

@@ -42,13 +42,17 @@ template <class Value>
 using stored = std::conditional_t<std::is_same_v<Value, half>, files::host_matrix::half_bits,
                                   std::vector<Value>>;
 
+/// Of a matrix of `Value` by rows with 32-bit columns.
+template <class Value>
+std::int64_t bytes_of(std::int64_t entries, std::int64_t rows) {
+  return entries * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (rows + 1);
+}
+
 /// A matrix of `Value` by rows, copied to where `exec` computes; waits.
 template <class Value, class Exec>
 sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
     Exec const& exec, files::host_matrix const& m) {
-  check_free(exec,
-             m.entries() * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (m.rows + 1),
-             "iso matrix");
+  check_free(exec, bytes_of<Value>(m.entries(), m.rows), "iso matrix");
   auto const a = sparse::make_csr<Value, std::int32_t>(exec, "iso::jobs::matrix", m.rows, m.columns,
                                                        m.entries());
   copy_in(exec, a.row_offsets, m.offsets);

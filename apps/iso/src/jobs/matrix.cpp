@@ -80,6 +80,8 @@ matrix_result generate_on(Exec const& exec, Law const& law, observer const& watc
   auto& m = result.matrix;
   m.rows = a.num_rows;
   m.columns = a.num_cols;
+  check_free(Kokkos::DefaultHostExecutionSpace(), bytes_of<Value>(a.num_entries(), a.num_rows),
+             "iso matrix: a copy to be written");
   copy_out(exec, m.offsets, a.row_offsets);
   copy_out(exec, m.indices, a.columns);
   m.values = stored<Value>();
@@ -252,6 +254,9 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
 }
 
 conversion_counts convert_values(host_matrix& matrix, std::string const& values) {
+  // The values as doubles, and the result beside what there is.
+  check_free(Kokkos::DefaultHostExecutionSpace(),
+             8 * matrix.entries() + bytes_of<double>(matrix.entries(), matrix.rows), "iso matrix");
   auto const wide = std::visit([](auto const& all) { return widened(all); }, matrix.values);
   if (values == "half") {
     return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14);

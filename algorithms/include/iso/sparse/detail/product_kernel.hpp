@@ -290,12 +290,16 @@ struct product_rest {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     group.let_next_begin();
-    // Rows without entries first: they need not wait for the products of others.
-    if (index < launched_for_empty()) {
+    // Rows without entries first: they need not wait for the products of others, unless y is read.
+    bool const is_empty = index < launched_for_empty();
+    if (is_empty && first.finish.beta == T(0)) {
       finish_empty(group, index);
       return group.await_previous();
     }
     group.await_previous();
+    if (is_empty) {
+      return finish_empty(group, index);
+    }
     index -= launched_for_empty();
     if (index < launched_for_long()) {
       return join_parts(group, index);

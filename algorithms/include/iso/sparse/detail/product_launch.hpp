@@ -75,8 +75,8 @@ constexpr unsigned least_blocks() {
 }
 
 /// Threads a block: small ones make room sooner where a group ends, large ones start sooner.
-/// Fastest on an H200: by 2 to 10 per cent at 32 sums, by half a per cent at 4 (prostate's A alone
-/// loses one or two).
+/// Fastest on an H200: by 2 to 10 per cent at 32 sums that are not made by matrix instructions, by
+/// half a per cent at 4 (prostate's A alone loses one or two).
 template <class Rows, class Sum, int K>
 constexpr unsigned block_threads() {
   if (by_matrices<Rows, K>) {
