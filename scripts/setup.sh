@@ -92,7 +92,7 @@ setup_packages() {
 
 # The machine's own python3 and PATH have what requirements.txt asks for.
 python_tools_present() {
-  python3 -c 'import matplotlib, numpy, h5py' 2>/dev/null && have gersemi && have codespell &&
+  python3 -c 'import matplotlib, numpy, h5py, scipy' 2>/dev/null && have gersemi && have codespell &&
     is_version_19 clang-format && is_version_19 clang-tidy
 }
 

@@ -255,8 +255,8 @@ TEST_CASE("a vector comes back bit for bit; another file, or what is not finite,
 }
 
 // Given by CMake where a Python with h5py is found: Python and this library read each other's
-// files.
-TEST_CASE("h5py writes and reads the same arrays") {
+// files, SciPy's matrices among them where it has SciPy too.
+TEST_CASE("h5py and SciPy write and read the same arrays") {
   char const* const python = std::getenv("ISO_TEST_PYTHON");
   if (python == nullptr) {
     MESSAGE("skipped: no Python with h5py (scripts/setup.sh makes one)");
@@ -279,6 +279,20 @@ for name, kind, index in (("half", "<f2", "<i4"), ("big", ">f2", ">i8"), ("int",
         f["indices"] = np.array([0, 2, 1], index)
         f["indptr"] = np.array([0, 2, 2, 3], "<i4")
         f["shape"] = np.array([3, 3], "<i8")
+try:
+    import scipy.sparse
+except ImportError:
+    sys.exit(0)
+with h5py.File(sys.argv[1]) as f:
+    arrays = f["data"][:].astype(float), f["indices"][:], f["indptr"][:]
+    m = scipy.sparse.csr_matrix(arrays, shape=tuple(f["shape"][:]))
+assert m.has_canonical_format
+assert (m @ np.array([1.0, 10.0, 100.0])).tolist() == [201.0, 0.0, -5.0]
+theirs = scipy.sparse.coo_matrix(([1.0, 2.0, -3.0], ([0, 0, 2], [0, 2, 1])), shape=(3, 3)).tocsr()
+with h5py.File(sys.argv[2] + "scipy.h5", "w") as f:
+    f.attrs["format"] = theirs.format
+    for name in ("data", "indices", "indptr", "shape"):
+        f[name] = getattr(theirs, name)
 )");
   auto const command = std::string(python) + " " + script.string() + " " +
                        (folder / "ours.h5").string() + " " + (folder / "").string();
@@ -286,5 +300,11 @@ for name, kind, index in (("half", "<f2", "<i4"), ("big", ">f2", ">i8"), ("int",
   auto const half = small_matrix(host_matrix::half_bits{0x3c00, 0x4000, 0xc200});
   CHECK(same(files::read_matrix(folder / "half.h5"), half));
   CHECK(same(files::read_matrix(folder / "big.h5"), half));
-  CHECK(same(files::read_matrix(folder / "int.h5"), small_matrix(std::vector<double>{1, 2, -3})));
+  auto const wide = small_matrix(std::vector<double>{1, 2, -3});
+  CHECK(same(files::read_matrix(folder / "int.h5"), wide));
+  if (std::filesystem::exists(folder / "scipy.h5")) {
+    CHECK(same(files::read_matrix(folder / "scipy.h5"), wide));
+  } else {
+    MESSAGE("SciPy left out: this Python has none");
+  }
 }
