@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products launch on the instance that they are given, and neither fence nor allocate.
+// Products launch on the instance that they are given, one after the other, and neither fence nor
+// allocate.
 #include <doctest/doctest.h>
 
 #include "sparse_support.hpp"
@@ -132,4 +133,56 @@ TEST_CASE("builders fence no more than their instance") {
     }
     CHECK(found.launches.size() > 4);
   });
+}
+
+// Each reads as x what the one before it has just added to, neighbours in memory by other groups.
+TEST_CASE("instance: a chain of products that add to each other's vectors") {
+  constexpr int steps = 60;
+  lists m{1000, std::vector<std::vector<item>>(1000)};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (std::int32_t c = 0; c < 60 && r % 3 != 0; ++c) {
+      m.rows[r].push_back({(std::int32_t(r / 2) + c * 7) % 1000, double((r + std::size_t(c)) % 8)});
+    }
+    std::sort(m.rows[r].begin(), m.rows[r].end(),
+              [](item const& a, item const& b) { return a.column < b.column; });
+  }
+  auto const chain = [&](auto const& exec, std::int64_t vectors, sum_order sum) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const half = csr<iso::half, std::int32_t>(exec, m);
+    auto const a = iso::sparse::make_paired(exec, half);
+    auto const b = iso::sparse::make_grouped<4, std::uint8_t>(exec, half);
+    auto const plan_a = iso::sparse::make_plan(exec, a);
+    auto const plan_b = iso::sparse::make_plan(exec, b);
+    iso::workspace<space> const scratch(
+        std::max(iso::sparse::spmv_bytes_needed<double>(a, plan_a, vectors),
+                 iso::sparse::spmv_bytes_needed<double>(b, plan_b, vectors)));
+    auto const flat_x = on(exec, some_vector(1000, vectors));
+    auto const flat_y = on(exec, some_vector(1000, vectors, 3));
+    using several =
+        Kokkos::View<double**, Kokkos::LayoutRight, space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    several const x(flat_x.data(), 1000, std::size_t(vectors));
+    several const y(flat_y.data(), 1000, std::size_t(vectors));
+    exec.fence();
+    for (int step = 0; step < steps; ++step) {
+      // Of 60 entries up to 7: what is added is less than half of the largest.
+      iso::sparse::spmv(exec, 0x1p-10, a, x, 0.5, y, plan_a, scratch, {.sum = sum});
+      iso::sparse::spmv(exec, 0x1p-10, b, y, 0.5, x, plan_b, scratch, {.sum = sum});
+    }
+    exec.fence();
+    auto result = to_vector(flat_x);
+    auto const last = to_vector(flat_y);
+    result.insert(result.end(), last.begin(), last.end());
+    return result;
+  };
+  for (std::int64_t const vectors : {1, 4}) {
+    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+      auto const expected = chain(Kokkos::Serial(), vectors, sum);
+      for_each_instance([&](auto const& exec) {
+        for (int repeat = 0;
+             repeat < (iso::backend::is_device<std::decay_t<decltype(exec)>> ? 20 : 1); ++repeat) {
+          REQUIRE(difference(expected, chain(exec, vectors, sum)) == "");
+        }
+      });
+    }
+  }
 }

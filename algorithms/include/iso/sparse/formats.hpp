@@ -38,7 +38,7 @@ format_report measure_paired(Exec const& exec,
 /// What a product runs on.
 enum class processor {
   host,       ///< few fast threads; vectors are what compilers make
-  wide_host,  ///< a host with AVX-512: products of 16-bit values, unless paired, are by hand
+  wide_host,  ///< a host with AVX-512: products of 16-bit values by hand, paired: of four vectors
   device,     ///< many lanes that wait for memory: a GPU
 };
 

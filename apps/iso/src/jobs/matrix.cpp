@@ -255,8 +255,10 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
 
 conversion_counts convert_values(host_matrix& matrix, std::string const& values) {
   // The values as doubles, and the result beside what there is.
-  check_free(Kokkos::DefaultHostExecutionSpace(),
-             8 * matrix.entries() + bytes_of<double>(matrix.entries(), matrix.rows), "iso matrix");
+  auto const result = values == "half"    ? bytes_of<half>(matrix.entries(), matrix.rows)
+                      : values == "float" ? bytes_of<float>(matrix.entries(), matrix.rows)
+                                          : bytes_of<double>(matrix.entries(), matrix.rows);
+  check_free(Kokkos::DefaultHostExecutionSpace(), 8 * matrix.entries() + result, "iso matrix");
   auto const wide = std::visit([](auto const& all) { return widened(all); }, matrix.values);
   if (values == "half") {
     return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14);

@@ -166,7 +166,7 @@ class host_lane_group {
   static void let_next_begin() {}
   static void await_previous() {}
 
-  /// Whether row_products and slot_products run here.
+  /// Whether what host_products.hpp has runs here.
   static constexpr bool has_products = VectorBytes == 64;
   static constexpr bool multiplies_matrices = false;
   /// Whether walk_columns runs here.
