@@ -6,9 +6,9 @@
 //   forward_project_one_view/<method>/<sum>/<precision>/cuda/<N>      one view a call
 //   forward_project_growth/joseph_linear/ordered/float/<backend>/<N>  N views a call: scaling.py
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
-//   forward_project/four_gathers/ordered/float/<host backend>/<N>     four_gathers.hpp
 //
-// `joseph_linear` takes the fast path, `joseph_linear_general` the general one. `order_free` finds
+// `joseph_linear` takes the fast path, `joseph_linear_general` the general one, and
+// `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `order_free` finds
 // the largest voxel first, within the time; `order_free_given_maximum` is told.
 //
 // Counters beside the usual: `views`; `ms_per_view`; `samples`, those that the rays take
@@ -16,13 +16,6 @@
 // the speed of the level-2 cache, for where slabs keep the volume there, views share what is read
 // of memory and `share_of_ceiling` may pass 1. The twin's: `ratio`, its time over ours (medians of
 // alternating runs), and `ours_ms_per_view`; numbers that differ in a bit from ours are an error.
-//
-// The four-gather loop's, all from one run in which it and forward_project take turns: `ratio`, its
-// processor time over ours, which waiting for a core does not lengthen; `ratio_wall`, by the clock;
-// `ratio_tiled`, the processor time of the same reads in forward_project's own tiles over ours;
-// `processor_ms_per_view` and `ours_processor_ms_per_view`; `error`, the largest difference of a
-// pixel from forward_project's, over the largest pixel. Bits of either form that differ from
-// forward_project's are an error of the benchmark.
 //
 // The model. Bytes: the volume once a view, and each pixel written once. Operations a sample,
 // Joseph: 11 = the coordinate along z (an fma, 2), its integer part and fraction (2), one blend of
@@ -32,7 +25,6 @@
 // are not counted.
 //
 // `error`: relative l2 distance from double precision (projection_problem::error).
-#include "ct/four_gathers.hpp"
 #include "ct/projection_problem.hpp"
 #include "ct/raw_joseph.hpp"
 #include "support/bench.hpp"
@@ -57,6 +49,7 @@ struct variant {
   ct::forward_project_options options;
   pace on_host;
   double flops_per_sample;
+  int host_vector_bytes = 64;
 };
 
 std::vector<variant> variants() {
@@ -64,6 +57,7 @@ std::vector<variant> variants() {
   using ct::summation;
   return {
       {"joseph_linear/ordered", {}, pace::fast, 11},
+      {"joseph_linear_avx2/ordered", {}, pace::fast, 11, 32},
       {"joseph_linear/order_free", {.sum = summation::order_free}, pace::fast, 11},
       {"joseph_linear/order_free_given_maximum",
        {.sum = summation::order_free, .max_abs = field_maximum},
@@ -116,72 +110,10 @@ void measure(benchmark::State& state, variant const& what, std::int64_t n, std::
   Exec const exec;
   projection_problem<Exec, T> const problem(exec, n, views, what.options);
   int const calls = backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
+  backend::detail::set_host_vector_bytes(what.host_vector_bytes);
   double const seconds = time_calls(state, exec, [&] { problem.project(); }, calls);
+  backend::detail::set_host_vector_bytes(64);
   set_projection_counters(state, problem, seconds, what.flops_per_sample);
-}
-
-/// Seconds of runs, by the clock and of all threads of this process.
-struct host_times {
-  std::vector<double> wall;
-  std::vector<double> processor;
-
-  template <class Exec, class F>
-  void take(Exec const& exec, F const& f) {
-    std::clock_t const start = std::clock();
-    wall.push_back(seconds_of(exec, f));
-    processor.push_back(double(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-};
-
-/// Largest |a - b| over the largest |b|.
-template <class View>
-double largest_difference(View const& a, View const& b) {
-  double apart = 0;
-  double most = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    apart = std::max(apart, std::fabs(double(a.data()[i]) - double(b.data()[i])));
-    most = std::max(most, std::fabs(double(b.data()[i])));
-  }
-  return apart / most;
-}
-
-/// forward_project, the plain loop of four gathers and the tiled one, in turn.
-template <class Exec>
-void measure_gathers(benchmark::State& state, std::int64_t n, std::int64_t views) {
-  Exec const exec;
-  projection_problem<Exec, float> const problem(exec, n, views, {});
-  auto const result = make_projections<float, typename Exec::memory_space>("twin", views, n, n);
-  workspace<typename Exec::memory_space> const scratch(
-      ct::forward_project_bytes_needed<Exec, float>(problem.scan().host(), problem.volume().grid,
-                                                    {}));
-  auto const& ours = problem.projections().data;
-  auto const gathers = [&](auto tiles) {
-    four_gathers<decltype(tiles)>(exec, problem.scan(), problem.volume(), result, scratch);
-  };
-  problem.project();
-  host_times our_times;
-  host_times plain_times;
-  host_times tiled_times;
-  bool equal = true;
-  for (auto _ : state) {
-    our_times.take(exec, [&] { problem.project(); });
-    tiled_times.take(exec, [&] { gathers(library_tiles()); });
-    equal = equal && same_bits(result.data, ours);
-    plain_times.take(exec, [&] { gathers(plain_tiles()); });
-    equal = equal && same_bits(result.data, ours);
-    state.SetIterationTime(plain_times.wall.back());
-  }
-  set_projection_counters(state, problem, median(plain_times.wall), 14);
-  double const our_seconds = median(our_times.processor);
-  state.counters["ratio"] = median(plain_times.processor) / our_seconds;
-  state.counters["ratio_wall"] = median(plain_times.wall) / median(our_times.wall);
-  state.counters["ratio_tiled"] = median(tiled_times.processor) / our_seconds;
-  state.counters["processor_ms_per_view"] = 1e3 * median(plain_times.processor) / double(views);
-  state.counters["ours_processor_ms_per_view"] = 1e3 * our_seconds / double(views);
-  if (!equal) {
-    fail(state, "four_gathers and forward_project differ in bits");
-  }
-  state.counters["error"] = largest_difference(result.data, ours);
 }
 
 #if ISO_HAS_CUDA
@@ -242,6 +174,9 @@ void add_variants(std::string const& where, std::int64_t n) {
   constexpr bool device = backend::is_device<Exec>;
   auto const size = "/" + std::to_string(n);
   for (auto const& each : variants()) {
+    if (device && each.host_vector_bytes < 64) {
+      continue;
+    }
     if (!device && each.options.max_abs) {
       continue;  // what a GPU's single view gains by it is no matter there
     }
@@ -275,14 +210,6 @@ void add_rows_of(std::string const& name) {
     add("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
         device ? 5 : 1,
         [=](benchmark::State& state) { measure<Exec, float>(state, variants().front(), n, n); });
-  }
-  if constexpr (!device) {
-    for (auto const n : sizes) {
-      add("forward_project/four_gathers/ordered/float/" + name + "/" + std::to_string(n), 5,
-          [=](benchmark::State& state) {
-            measure_gathers<Exec>(state, n, many_views(false, n, pace::fast));
-          });
-    }
   }
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {

@@ -91,8 +91,12 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
       if constexpr (Sharing == sharing::on_demand) {
         range.set_chunk_size(32);
       }
-      Kokkos::parallel_for(label, range,
-                           detail::host_body<Kernel>{kernel, detail::host_vector_bytes()});
+      if constexpr (detail::is_processor<Exec>) {
+        Kokkos::parallel_for(label, range,
+                             detail::host_body<Kernel>{kernel, detail::host_vector_bytes()});
+      } else {
+        Kokkos::parallel_for(label, range, detail::portable_body<Kernel>{kernel});
+      }
     }
   }
 }

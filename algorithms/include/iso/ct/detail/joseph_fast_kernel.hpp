@@ -62,8 +62,6 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   using base = joseph_walk<T, Sum, Rows>;
   template <class Group>
   using fan_state = typename base::template fan_state<Group>;
-  template <class Group>
-  using row_state = typename base::template row_state<Group>;
 
   KOKKOS_FUNCTION std::int32_t num_bands() const { return (images.rows + Rows - 1) / Rows; }
   KOKKOS_FUNCTION std::int32_t tiles_across() const { return (images.num_u + Fans - 1) / Fans; }
@@ -83,19 +81,16 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     for (int f = 0; f < at.count; ++f) {
       start(group, at, f, sum, tile[f]);
     }
-    bool const together = Fans > 1 && one_axis(tile, at.count);
+    // Fans that walk along one axis, together.
+    std::int32_t const together = Fans > 1 && one_axis(tile, at.count) ? at.count : 1;
     for (std::int32_t b = at.planes.first; b < at.planes.last; b += block_planes) {
       plane_range const block = at.planes.clipped(b, b + block_planes);
-      if (together) {
-        walk_together(group, sum, tile, at.count, block);
-      } else {
-        for (int f = 0; f < at.count; ++f) {
-          this->walk(group, sum, tile[f], block);
-        }
+      for (int f = 0; f < at.count; f += together) {
+        walk_fans(group, sum, tile + f, together, block);
       }
       for (int f = 0; f < at.count; ++f) {
-        for (int r = 0; r < base::template present<Rows>(tile[f].count); ++r) {
-          group.each([&](int lane) { sum.end_block(tile[f].rows[r].sum, lane); });
+        for (int r = 0; r < present(tile[f]); ++r) {
+          group.each([&](int lane) { sum.end_block(tile[f].sum, r, lane); });
         }
       }
     }
@@ -105,6 +100,12 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   }
 
  private:
+  /// Rows of a fan. All of them where a GPU walks two: so each is code of its own, in registers.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t present(fan_state<Group> const& s) {
+    return Rows <= 2 ? Rows : s.count;
+  }
+
   /// Fans first_fan, first_fan + 1, ... of one view, pixels from band * 32 Rows on.
   struct tile_position {
     std::int64_t first_fan;
@@ -149,29 +150,23 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     return same;
   }
 
+  /// A few planes of one fan, then of the next. A row asks for its share of the columns that the
+  /// fan will read next.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void walk_together(Group const& group, Sum const& sum,
-                                                 fan_state<Group> (&tile)[Fans], std::int32_t count,
-                                                 plane_range planes) const {
-    if constexpr (Group::walks_columns) {
-      for (std::int32_t i = planes.first; i < planes.last; i += base::few_planes) {
-        plane_range const few = planes.clipped(i, i + base::few_planes);
-        for (int f = 0; f < count; ++f) {
-          std::int32_t next = few.last;
-          this->walk_few(group, sum, tile[f], few, [&](int r) {
-            std::int32_t const upto = few.last + (r + 1) * base::few_planes / tile[f].count;
-            for (; next < upto; ++next) {
-              prefetch(group, tile[f], next);
-            }
-          });
-        }
-      }
-    } else {
-      for (std::int32_t i = planes.first; i < planes.last; ++i) {
-        for (int f = 0; f < count; ++f) {
-          prefetch(group, tile[f], i + 2);
-          this->walk(group, sum, tile[f], {i, i + 1});
-        }
+  KOKKOS_FORCEINLINE_FUNCTION void walk_fans(Group const& group, Sum const& sum,
+                                             fan_state<Group>* fans, std::int32_t count,
+                                             plane_range planes) const {
+    constexpr std::int32_t step = Group::has_windows ? base::few_planes : block_planes;
+    for (std::int32_t i = planes.first; i < planes.last; i += step) {
+      plane_range const few = planes.clipped(i, i + step);
+      for (int f = 0; f < count; ++f) {
+        std::int32_t next = few.last;
+        this->walk(group, sum, fans[f], few, [&](int r) {
+          std::int32_t const upto = few.last + (r + 1) * base::few_planes / fans[f].count;
+          for (; next < upto; ++next) {
+            prefetch(group, fans[f], next);
+          }
+        });
       }
     }
   }
@@ -186,8 +181,8 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
         T const most = T(this->g.extent[2] - 1);
         return std::int32_t(z < 0 ? T(0) : z > most ? most : z);
       };
-      std::int32_t const top = clamped(s.rows[0].z(0, i));
-      std::int32_t const bottom = clamped(s.rows[s.count - 1].z(31, i));
+      std::int32_t const top = clamped(s.z(0, 0, i));
+      std::int32_t const bottom = clamped(s.z(s.count - 1, 31, i));
       std::int32_t const z = top < bottom ? top : bottom;
       std::int32_t const count = (top < bottom ? bottom : top) - z + 2;
       auto const k = std::int32_t(s.fan->across(i));
@@ -213,17 +208,15 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     T const* const pixels = image_row(at, f);
     std::int32_t const left = images.rows - at.band * Rows;
     s.count = left < Rows ? left : Rows;
-    for (int r = 0; r < base::template present<Rows>(s.count); ++r) {
-      row_state<Group>& row = s.rows[r];
-      row.reach = images.reaches[row_index(at, f, r)];
-      s.inner = r == 0 ? row.reach.inner : s.inner.clipped(row.reach.inner);
+    for (int r = 0; r < present(s); ++r) {
+      s.reach[r] = images.reaches[row_index(at, f, r)];
       std::int32_t const first = (at.band * Rows + r) * 32;
       group.each([&](int lane) {
         std::int32_t const v = first + lane;
         auto const z = fan.z(v < images.num_v ? v : images.num_v - 1).template rounded<T>();
-        row.slope[lane] = z.slope;
-        row.base[lane] = z.base;
-        sum.start(row.sum, lane, takes_up() && v < images.num_v ? pixels[v] : T(0));
+        s.slope(r, lane) = z.slope;
+        s.base(r, lane) = z.base;
+        sum.start(s.sum, r, lane, takes_up() && v < images.num_v ? pixels[v] : T(0));
       });
     }
   }
@@ -233,11 +226,11 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
                                          Sum const& sum, fan_state<Group> const& s) const {
     T* const pixels = image_row(at, f);
     bool const finishes = place == slab_place::only || place == slab_place::last;
-    for (int r = 0; r < base::template present<Rows>(s.count); ++r) {
+    for (int r = 0; r < present(s); ++r) {
       std::uint32_t bad = 0;
       if constexpr (Sum::keeps_flags) {
         typename Group::template per_lane<bool> is_bad;
-        group.each([&](int lane) { is_bad[lane] = sum.flagged(s.rows[r].sum, lane); });
+        group.each([&](int lane) { is_bad[lane] = sum.flagged(s.sum, r, lane); });
         bad = group.mask(is_bad);
         std::uint32_t& kept =
             images.flags[at.image * images.num_fans() * images.rows + row_index(at, f, r)];
@@ -253,10 +246,10 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
           return;
         }
         if (finishes) {
-          images.finish(this->g, at.first_fan + f, v, sum.value(s.rows[r].sum, lane),
+          images.finish(this->g, at.first_fan + f, v, sum.value(s.sum, r, lane),
                         ((bad >> lane) & 1U) != 0);
         } else {
-          pixels[v] = sum.carried(s.rows[r].sum, lane);
+          pixels[v] = sum.carried(s.sum, r, lane);
         }
       });
     }
@@ -276,17 +269,17 @@ struct joseph_join_kernel {
     std::int64_t const fan = index / out.num_v;
     auto const v = std::int32_t(index - fan * out.num_v);
     Sum const sum(out.scale);
-    typename Sum::template state<single_lane> s;
-    sum.start(s, 0, T(0));
+    typename Sum::template state<single_lane, 1> s;
+    sum.start(s, 0, 0, T(0));
     bool flagged = false;
     for (std::int32_t b = 0; b < blocks; ++b) {
-      sum.join(s, 0, parts[b * out.num_fans() * out.num_v + index]);
+      sum.join(s, parts[b * out.num_fans() * out.num_v + index]);
       if constexpr (Sum::keeps_flags) {
         std::uint32_t const row = out.flags[(b * out.num_fans() + fan) * out.rows + v / 32];
         flagged = flagged || ((row >> (v % 32)) & 1U) != 0;
       }
     }
-    out.finish(g, fan, v, sum.value(s, 0), flagged);
+    out.finish(g, fan, v, sum.value(s, 0, 0), flagged);
   }
 };
 

@@ -55,21 +55,24 @@ struct joseph_general_kernel {
       return T(0);  // of a ray without length, too, whose step is NaN
     }
     Sum const sum(scale);
-    typename Sum::template state<single_lane> s;
-    sum.start(s, 0, T(0));
-    for (std::int32_t i = planes.first; i < planes.last; ++i) {
-      sum.add(s, 0,
-              edge_sample(volume + i * strides[m], line.across[0](i), strides[a],
-                          g.extent[std::size_t(a)], line.across[1](i), strides[b],
-                          g.extent[std::size_t(b)], edge, Weight{}));
-      if ((i + 1) % block_planes == 0) {
-        sum.end_block(s, 0);
+    typename Sum::template state<single_lane, 1> s;
+    single_lane::part const lane{0};
+    sum.start(s, 0, 0, T(0));
+    for (std::int32_t first = planes.first; first < planes.last;) {
+      std::int32_t const end_of_block = (first / block_planes + 1) * block_planes;
+      std::int32_t const last = planes.last < end_of_block ? planes.last : end_of_block;
+      typename Sum::template running<single_lane::part> running(sum, lane, s);
+      for (std::int32_t i = first; i < last; ++i) {
+        running.template add<false>(edge_sample(
+            volume + i * strides[m], line.across[0](i), strides[a], g.extent[std::size_t(a)],
+            line.across[1](i), strides[b], g.extent[std::size_t(b)], edge, Weight{}));
       }
+      running.store(lane, s, last - first);
+      sum.end_block(s, 0, 0);
+      first = last;
     }
-    sum.end_block(s, 0);
-    sum.added(s, 0, planes.last - planes.first);
-    T const total =
-        sum.flagged(s, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(s, 0);
+    T const total = sum.flagged(s, 0, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
+                                         : sum.value(s, 0, 0);
     return canonical(total * line.step);
   }
 };

@@ -36,164 +36,331 @@ struct field_range {
 };
 
 /// How the rays of one fan walk through the volume when v runs along z: up to `Rows` rows of 32
-/// pixels, plane by plane of the axis that drives. A column of voxels is blended with its neighbour
-/// once for all heights; see joseph_path.hpp for the numbers and ray_sum.hpp for the order of the
-/// sum.
+/// pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels are blended
+/// once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp for the
+/// order of the sum.
 template <class T, class Sum, int Rows>
 struct joseph_walk {
-  /// So few rows that each is code of its own, whose state stays in registers: then all of them are
-  /// there.
-  static constexpr bool is_unrolled = Rows <= 2;
-
-  /// How many of `Count` rows there are. No variable where each is code of its own.
-  template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int32_t present(std::int32_t count) {
-    return is_unrolled ? Count : count;
-  }
+  /// Registers of rays in a part: two hide each other's waits.
+  static constexpr int registers = 2;
+  /// Planes whose columns a processor looks up at once, for all rows of a fan.
+  static constexpr std::int32_t few_planes = 16;
 
   T const* volume;
   grid g;
   field_range<T> field;
 
+  /// A fan's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
   template <class Group>
-  using lane_index = typename Group::template per_lane<std::int32_t>;
-  template <class Group>
-  using lane_value = typename Group::template per_lane<T>;
+  struct fan_state {
+    template <class U>
+    using lanes = typename Group::template lane_array<U, Rows>;
+    joseph_fan<T> const* fan;
+    std::int32_t count;  ///< of rows
+    joseph_reach reach[Rows];
+    lanes<T> slope;  ///< of the coordinate along z
+    lanes<T> base;
+    typename Sum::template state<Group, Rows> sum;
 
-  /// What the lanes keep for one row of pixels, and where they go.
-  template <class Group>
-  struct row_state {
-    lane_value<Group> slope;  ///< of the coordinate along z
-    lane_value<Group> base;
-    typename Sum::template state<Group> sum;
-    joseph_reach reach;
-
-    KOKKOS_FORCEINLINE_FUNCTION T z(int lane, std::int32_t i) const {
-      return coordinate<T>{slope[lane], base[lane]}(i);
+    KOKKOS_FORCEINLINE_FUNCTION T z(int row, int lane, std::int32_t i) const {
+      return coordinate<T>{slope(row, lane), base(row, lane)}(i);
     }
   };
 
-  template <class Group>
-  struct fan_state {
-    joseph_fan<T> const* fan;
-    plane_range inner;   ///< where every lane of every row has four voxels about its point
-    std::int32_t count;  ///< of rows
-    row_state<Group> rows[Rows];
-  };
-
-  /// Adds the samples of `planes`: all rows together where they can, row by row before and after.
-  template <class Group>
+  /// Adds the samples of `planes`; where the group has windows, of at most `few_planes`. Before
+  /// each row it calls before_row(row).
+  template <class Group, class BeforeRow>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, fan_state<Group>& s,
-                                        plane_range planes) const {
-    if constexpr (Group::walks_columns) {
-      for (std::int32_t i = planes.first; i < planes.last; i += few_planes) {
-        walk_few(group, sum, s, planes.clipped(i, i + few_planes), [](int) {});
-      }
+                                        plane_range planes, BeforeRow const& before_row) const {
+    if constexpr (Group::has_windows) {
+      found_columns<Group> const found(*this, *s.fan, planes);
+      group.template parts<T, registers, Rows>(s.count, [&](auto const& part) {
+        if (part.first % 32 == 0) {
+          before_row(part.first_row());
+        }
+        walk_windows(part, sum, s, planes, found);
+      });
     } else {
-      rows_together(group, sum, s, planes);
+      group.template parts<T, registers, Rows>(
+          s.count, [&](auto const& part) { walk_scattered<Group>(group, part, sum, s, planes); });
     }
   }
 
-  /// Planes that a group which walks columns by itself takes at once.
-  static constexpr std::int32_t few_planes = backend::detail::column_planes<T>::most;
-
-  /// `walk` through at most `few_planes`, for such a group; before row r, before_row(r).
-  template <class Group, class BeforeRow>
-  void walk_few(Group const& group, Sum const& sum, fan_state<Group>& s, plane_range planes,
-                BeforeRow const& before_row) const {
-    joseph_fan<T> const& fan = *s.fan;
-    plane_range const inside = fan.inside.clipped(planes);
-    backend::detail::column_planes<T> few;
-    few.next = std::int64_t(stride_along(1 - fan.axis));
-    few.first = planes.first;
-    few.height = std::int32_t(g.extent[2]);
-    few.lowest = field.lowest;
-    few.highest = field.highest[2];
-    for (std::int32_t i = inside.first; i < inside.last; ++i) {
-      std::uint32_t k;
-      group.split(fan.across(i), k, few.weight[i - planes.first]);
-      few.lower[i - planes.first] = column_at(fan, i, std::int32_t(k));
-    }
-    for (int r = 0; r < s.count; ++r) {
-      before_row(r);
-      row_state<Group>& row = s.rows[r];
-      plane_range const outer = row.reach.outer.clipped(planes);
-      plane_range const by_columns = inside.clipped(outer);
-      if (by_columns.empty()) {
-        edge_planes(group, sum, fan, row, outer);
-        continue;
-      }
-      plane_range const clipped = row.reach.inner.clipped(by_columns);
-      plane_range const inner =
-          clipped.empty() ? plane_range{by_columns.last, by_columns.last} : clipped;
-      edge_planes(group, sum, fan, row, {outer.first, by_columns.first});
-      if (backend::detail::walk_columns(
-              few,
-              {by_columns.first - planes.first, inner.first - planes.first,
-               inner.last - planes.first, by_columns.last - planes.first},
-              backend::detail::ray_lanes<T>{&row.slope[0], &row.base[0]}, sum.lanes(row.sum))) {
-        group.each([&](int lane) { sum.added(row.sum, lane, by_columns.last - by_columns.first); });
-      } else {
-        walk_row(group, sum, fan, row, by_columns);
-      }
-      edge_planes(group, sum, fan, row, {by_columns.last, outer.last});
-    }
+  /// Column k of plane i.
+  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
+                                                 std::int32_t k) const {
+    return volume + (i * std::int64_t(stride_along(fan.axis)) +
+                     k * std::int64_t(stride_along(1 - fan.axis)));
+  }
+  KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
+    return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
   }
 
  private:
+  /// The two columns between which a fan passes a plane, and the weight of the upper one.
+  template <class Address>
+  struct column_pair {
+    Address lower;
+    Address upper;
+    T weight;
+    bool has_lower = true;  ///< else it lies outside the volume
+    bool has_upper = true;
+  };
+
+  /// What stands at a place between the columns of a pair: where both are voxels, or anywhere.
+  template <class Address>
+  struct inner_blend {
+    column_pair<Address> const& at;
+
+    template <class Place>
+    KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+      auto const lower = place.load(at.lower);
+      return blend(std::decay_t<decltype(lower)>(at.weight), lower, place.load(at.upper));
+    }
+  };
+  template <class Address>
+  struct edge_blend {
+    column_pair<Address> const& at;
+
+    template <class Place>
+    KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+      auto const lower = place.load_if(at.has_lower, at.lower);
+      return blend(std::decay_t<decltype(lower)>(at.weight), lower,
+                   place.load_if(at.has_upper, at.upper));
+    }
+  };
+
+  /// The columns of planes from one on, one after the other: `take` must be asked for every plane.
+  /// Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64, and volumes may
+  /// be as large as memory. A bias that the group's integer parts carry is taken off once.
+  template <class Group, class Address>
+  struct column_cursor {
+    joseph_fan<T> const& fan;
+    Address at;
+    std::uint32_t plane;   ///< bytes from a plane to the next
+    std::uint32_t column;  ///< from a column to the next
+
+    KOKKOS_FORCEINLINE_FUNCTION column_cursor started() const { return *this; }
+    /// Where both columns are voxels.
+    KOKKOS_FORCEINLINE_FUNCTION column_pair<Address> take_inner(std::int32_t i) {
+      std::uint32_t k;
+      T weight;
+      Group::split(fan.across(i), k, weight);
+      Address const lower = Group::moved(at, k, column);
+      at = Group::moved(at, 1U, plane);
+      return {lower, Group::moved(lower, 1U, column), weight};
+    }
+    /// Where some may not be.
+    KOKKOS_FORCEINLINE_FUNCTION column_pair<Address> take_edge(std::int32_t i,
+                                                               joseph_walk const& walk) {
+      auto const columns = std::int32_t(walk.g.extent[1 - fan.axis]);
+      T const highest = walk.field.highest[1 - fan.axis];
+      std::int32_t k;
+      T weight;
+      Group::split_signed(walk.field.keep(fan.across(i), highest, columns), k, weight);
+      bool const has_lower = std::uint32_t(k) < std::uint32_t(columns);
+      bool const has_upper = std::uint32_t(k + 1) < std::uint32_t(columns);
+      Address const start = at;
+      at = Group::moved(at, 1U, plane);
+      return {Group::moved(start, has_lower ? std::uint32_t(k) : 0U, column),
+              Group::moved(start, has_upper ? std::uint32_t(k + 1) : 0U, column), weight, has_lower,
+              has_upper};
+    }
+  };
+
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void rows_together(Group const& group, Sum const& sum,
-                                                 fan_state<Group>& s, plane_range planes) const {
-    plane_range const clipped = s.inner.clipped(planes);
-    plane_range const together = clipped.empty() ? plane_range{planes.last, planes.last} : clipped;
-    for (plane_range part = {planes.first, together.first};; part = {together.last, planes.last}) {
-      if (!part.empty()) {
-        if constexpr (is_unrolled) {
-          walk_rows(group, sum, s, part, std::make_integer_sequence<int, Rows>());
-        } else {
-          for (int r = 0; r < s.count; ++r) {
-            walk_row(group, sum, *s.fan, s.rows[r], part);
-          }
-        }
-      }
-      if (part.last == planes.last) {
-        return;
-      }
-      if (!planes_are_near(group, *s.fan, together)) {
-        inner_planes<Rows, false, false>(group, sum, *s.fan, s.rows, s.count, together);
-      } else if (sum.all_finite()) {
-        inner_planes<Rows, true, true>(group, sum, *s.fan, s.rows, s.count, together);
-      } else {
-        inner_planes<Rows, true, false>(group, sum, *s.fan, s.rows, s.count, together);
+  KOKKOS_FORCEINLINE_FUNCTION auto cursor(joseph_fan<T> const& fan, std::int32_t first,
+                                          std::uint32_t bias) const {
+    using address = typename Group::template address<T>;
+    std::uint32_t const plane = stride_along(fan.axis) * std::uint32_t(sizeof(T));
+    std::uint32_t const next = stride_along(1 - fan.axis);
+    address const origin =
+        Group::moved_by(address(volume), 0 - bias * (1 + std::uint64_t(next)) * sizeof(T));
+    return column_cursor<Group, address>{fan, Group::moved(origin, std::uint32_t(first), plane),
+                                         plane, next * std::uint32_t(sizeof(T))};
+  }
+
+  /// The columns of a few planes, looked up for all rows of a fan.
+  template <class Group>
+  struct found_columns {
+    column_pair<T const*> at[few_planes];
+    std::int32_t first;
+
+    KOKKOS_FORCEINLINE_FUNCTION found_columns(joseph_walk const& walk, joseph_fan<T> const& fan,
+                                              plane_range planes)
+        : first(planes.first) {
+      auto cursor = walk.template cursor<Group>(fan, first, 0);
+      for (std::int32_t i = planes.first; i < planes.last; ++i) {
+        at[i - first] = cursor.take_edge(i, walk);
       }
     }
+    KOKKOS_FORCEINLINE_FUNCTION found_columns const& started() const { return *this; }
+    KOKKOS_FORCEINLINE_FUNCTION column_pair<T const*> const& take_inner(std::int32_t i) const {
+      return at[i - first];
+    }
+    KOKKOS_FORCEINLINE_FUNCTION column_pair<T const*> const& take_edge(std::int32_t i,
+                                                                       joseph_walk const&) const {
+      return at[i - first];
+    }
+  };
+
+  /// Where the windows begin that hold, in each of a few planes, what a part's rays ask for.
+  template <class Part>
+  struct lane_windows {
+    static constexpr int width = Part::shape::width;
+    alignas(64) std::int32_t low[Part::shape::registers][few_planes];
+
+    /// Whether there are such windows in `planes`, the first of which is `first`. Rays between a
+    /// register's outer two may fall short of them by rounding: one voxel of room.
+    template <class State>
+    KOKKOS_FORCEINLINE_FUNCTION bool find(joseph_walk const& walk, Part const& part, State const& s,
+                                          std::int32_t first, plane_range planes) {
+      using lanes = backend::detail::lane_part<typename Part::shape::isa, few_planes, width>;
+      using value = typename lanes::template per_lane<T>;
+      using index = typename lanes::index;
+      lanes const all{0};  // a plane a lane
+      auto const height = std::int32_t(walk.g.extent[2]);
+      if (height < 2 * width) {
+        return false;
+      }
+      value const i = convert<T>(all.lane() + index(first));
+      auto const wanted = (index(planes.first - first - 1) < all.lane()) &
+                          (all.lane() < index(planes.last - first));
+      bool fits = true;
+      for (int n = 0; n < Part::shape::registers; ++n) {
+        auto const place = [&](int lane) {
+          value const z = fma(i, value(s.slope.data()[lane]), value(s.base.data()[lane]));
+          return clamp(truncate(floor(walk.kept(z))), index(0), index(height - 1));
+        };
+        index const one = place(part.first_of_register(n));
+        index const other = place(part.first_of_register(n) + width - 1);
+        index const from =
+            max(min(min(one, other) - index(1), index(height - 2 * width)), index(0));
+        // Above the column's end nothing is wanted.
+        index const last = min(max(one, other) + index(2), index(height - 1));
+        all.store(low[n], from);
+        fits = fits && !any_of(wanted & !(last < from + index(2 * width)));
+      }
+      return fits;
+    }
+  };
+
+  /// How lanes find f(place) in plane i: picked from windows, or each on its own.
+  template <class Part>
+  struct by_windows {
+    lane_windows<Part> const& windows;
+    std::int32_t first;
+
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int32_t i, F const& f) const {
+      return Part::template window<T>(&windows.low[0][i - first], few_planes, f);
+    }
+  };
+  template <class Part>
+  struct by_lanes {
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int32_t, F const& f) const {
+      return Part::template scattered<T>(f);
+    }
+  };
+
+  /// Coordinates along z outside the field go where no voxel is, as field_range::keep sends them.
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION Value kept(Value const& z) const {
+    return select(z < Value(field.lowest), Value(T(-2)),
+                  select(Value(field.highest[2]) < z, Value(T(g.extent[2])), z));
   }
 
-  // No lambda: GCC leaves one that holds the edges' code out of line, for narrow registers.
-  template <class Group, int... R>
-  KOKKOS_FORCEINLINE_FUNCTION void walk_rows(Group const& group, Sum const& sum,
-                                             fan_state<Group>& s, plane_range planes,
-                                             std::integer_sequence<int, R...>) const {
-    (walk_row(group, sum, *s.fan, s.rows[R], planes), ...);
+  /// Planes that some ray of a part may meet, and those where every ray has four voxels about its
+  /// point.
+  struct ranges {
+    plane_range outer;
+    plane_range inner;
+  };
+  template <class Part, class State>
+  KOKKOS_FORCEINLINE_FUNCTION ranges ranges_of(Part const& part, State const& s,
+                                               plane_range planes) const {
+    int const row = part.first_row();
+    ranges r{s.reach[row].outer, s.reach[row].inner};
+    for (int n = 1; n < Part::num_rows; ++n) {
+      r.outer = r.outer.joined(s.reach[row + n].outer);
+      r.inner = r.inner.clipped(s.reach[row + n].inner);
+    }
+    r.outer = r.outer.clipped(planes);
+    r.inner = r.inner.clipped(r.outer);
+    if (r.inner.empty()) {
+      r.inner = {r.outer.last, r.outer.last};
+    }
+    return r;
   }
 
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void walk_row(Group const& group, Sum const& sum,
-                                            joseph_fan<T> const& fan, row_state<Group>& row,
-                                            plane_range planes) const {
-    plane_range const outer = row.reach.outer.clipped(planes);
-    if (outer.empty()) {
+  /// The rays of a part at work.
+  template <class Part>
+  struct part_state {
+    using value = typename Part::template per_lane<T>;
+    value slope;
+    value base;
+    typename Sum::template running<Part> sum;
+  };
+
+  template <class Part, class State, class Found>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_windows(Part const& part, Sum const& sum, State& s,
+                                                plane_range planes, Found const& found) const {
+    ranges const r = ranges_of(part, s, planes);
+    if (r.outer.empty()) {
       return;
     }
-    plane_range const clipped = row.reach.inner.clipped(outer);
-    plane_range const inner = clipped.empty() ? plane_range{outer.last, outer.last} : clipped;
-    for (plane_range part = {outer.first, inner.first};; part = {inner.last, outer.last}) {
-      edge_planes(group, sum, fan, row, part);
-      if (part.last == outer.last) {
+    part_state<Part> rays{part.load(s.slope), part.load(s.base), {sum, part, s.sum}};
+    lane_windows<Part> windows;
+    if (windows.find(*this, part, s, found.first, r.outer)) {
+      walk_ranges(part, rays, r, found, by_windows<Part>{windows, found.first});
+    } else {
+      walk_ranges(part, rays, r, found, by_lanes<Part>());
+    }
+    rays.sum.store(part, s.sum, r.outer.last - r.outer.first);
+  }
+  template <class Part, class Found, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_ranges(Part const& part, part_state<Part>& rays,
+                                               ranges const& r, Found const& found,
+                                               Columns const& columns_of) const {
+    for (plane_range edge = {r.outer.first, r.inner.first};; edge = {r.inner.last, r.outer.last}) {
+      edge_planes(part, rays, edge, found, columns_of);
+      if (edge.last == r.outer.last) {
         return;
       }
-      inner_planes<1, false, false>(group, sum, fan, &row, 1, inner);
+      inner_planes<false>(part, rays, r.inner, found, columns_of);
     }
+  }
+
+  template <class Group, class Part, class State>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_scattered(Group const& group, Part const& part,
+                                                  Sum const& sum, State& s,
+                                                  plane_range planes) const {
+    ranges const r = ranges_of(part, s, planes);
+    if (r.outer.empty()) {
+      return;
+    }
+    joseph_fan<T> const& fan = *s.fan;
+    part_state<Part> rays{part.load(s.slope), part.load(s.base), {sum, part, s.sum}};
+    by_lanes<Part> const columns_of;
+    for (plane_range edge = {r.outer.first, r.inner.first};; edge = {r.inner.last, r.outer.last}) {
+      edge_planes(part, rays, edge, cursor<Group>(fan, edge.first, 0), columns_of);
+      if (edge.last == r.outer.last) {
+        break;
+      }
+      auto const from = cursor<Group>(fan, r.inner.first, Group::template index_bias<T>);
+      if (!planes_are_near(group, fan, r.inner)) {
+        inner_planes<false>(part, rays, r.inner, from, columns_of);
+        continue;
+      }
+      auto const near = near_cursor<Group>(from, r.inner.first);
+      if (sum.all_finite()) {
+        inner_planes<true>(part, rays, r.inner, near, columns_of);
+      } else {
+        inner_planes<false>(part, rays, r.inner, near, columns_of);
+      }
+    }
+    rays.sum.store(part, s.sum, r.outer.last - r.outer.first);
   }
 
   /// Whether the fan's columns in these planes lie near each other, as a GPU's addresses go.
@@ -209,143 +376,53 @@ struct joseph_walk {
         column_at(fan, planes.first, std::int32_t(rises ? one_end : other_end)),
         column_at(fan, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2));
   }
-
-  /// One plane between reading its voxels and adding its samples.
-  template <class Group, int Count>
-  struct plane_state {
-    typename Group::template columns<T> voxels[Count];
-    lane_value<Group> fraction[Count];
-    typename Group::template per_lane<std::uint32_t> z[Count];
-    T weight;
-  };
-
-  /// How to find a plane's columns. Byte distances fit 32 bits (checked by fast_path_applies),
-  /// addresses take 64, and volumes may be as large as memory. A bias that the group's integer
-  /// parts carry is taken off once.
-  template <class Group>
-  struct column_map {
-    using address = typename Group::template address<T>;
-    address origin;
-    std::uint32_t plane;   ///< bytes from a plane to the next
-    std::uint32_t column;  ///< from a column to the next
-
-    KOKKOS_FORCEINLINE_FUNCTION column_map(T const* start, std::uint32_t bias, std::uint32_t stride,
-                                           std::uint32_t next)
-        : origin(address(start).plus(0 - bias * (1 + std::uint64_t(next)) * sizeof(T))),
-          plane(stride * std::uint32_t(sizeof(T))),
-          column(next * std::uint32_t(sizeof(T))) {}
-    KOKKOS_FORCEINLINE_FUNCTION address at_plane(std::int32_t i) const {
-      return origin.plus(std::uint32_t(i), plane);
-    }
-  };
-
-  template <int Count, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void read_plane(Group const& group, column_map<Group> const& map,
-                                              auto& at, joseph_fan<T> const& fan,
-                                              row_state<Group> const* rows, std::int32_t count,
-                                              std::int32_t i,
-                                              plane_state<Group, Count>& plane) const {
-    std::uint32_t k;
-    group.split(fan.across(i), k, plane.weight);
-    auto const lower = at.plus(k, map.column);
-    at = at.plus(map.plane);
-    for (int r = 0; r < present<Count>(count); ++r) {
-      group.each([&](int lane) {
-        group.split(rows[r].z(lane, i), plane.z[r][lane], plane.fraction[r][lane]);
-      });
-      plane.voxels[r] =
-          group.read_columns(lower, map.column, std::int32_t(g.extent[2]), plane.z[r]);
-    }
+  template <class Group, class Cursor>
+  KOKKOS_FORCEINLINE_FUNCTION auto near_cursor(Cursor const& c, std::int32_t first) const {
+    auto const at =
+        Group::near_to(c.at, column_at(c.fan, first, std::int32_t(c.fan.across(first))));
+    return column_cursor<Group, std::decay_t<decltype(at)>>{c.fan, at, c.plane, c.column};
   }
 
-  template <bool Finite, int Count, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add_plane(Group const& group, Sum const& sum,
-                                             row_state<Group>* rows, std::int32_t count,
-                                             plane_state<Group, Count> const& plane) const {
-    for (int r = 0; r < present<Count>(count); ++r) {
-      lane_value<Group> sample;
-      group.blend_columns(plane.voxels[r], plane.weight, plane.fraction[r], sample,
-                          [](T w, T a, T b) { return blend(w, a, b); });
-      group.each([&](int lane) { sum.template add<Finite>(rows[r].sum, lane, sample[lane]); });
-    }
-  }
-
-  /// Planes where every lane has four voxels about its point: no test in the loop. `Near` wants
-  /// planes_are_near, `Finite` sum.all_finite().
-  template <int Count, bool Near, bool Finite, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Group const& group, Sum const& sum,
-                                                joseph_fan<T> const& fan, row_state<Group>* rows,
-                                                std::int32_t count, plane_range planes) const {
-    column_map<Group> const map(volume, Group::template index_bias<T>, stride_along(fan.axis),
-                                stride_along(1 - fan.axis));
-    auto at = [&] {
-      if constexpr (Near) {
-        return typename Group::template near_address<T>(
-            map.at_plane(planes.first),
-            column_at(fan, planes.first, std::int32_t(fan.across(planes.first))));
-      } else {
-        return map.at_plane(planes.first);
-      }
-    }();
+  /// Planes where every ray has four voxels about its point: no test in the loop.
+  template <bool Finite, class Part, class Cursor, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Part const& part, part_state<Part>& rays,
+                                                plane_range planes, Cursor const& from,
+                                                Columns const& columns_of) const {
+    using value = typename Part::template per_lane<T>;
+    decltype(auto) cursor = from.started();
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
-      plane_state<Group, Count> plane;
-      read_plane<Count>(group, map, at, fan, rows, count, i, plane);
-      add_plane<Finite, Count>(group, sum, rows, count, plane);
-    }
-    for (int r = 0; r < present<Count>(count); ++r) {
-      group.each([&](int lane) { sum.added(rows[r].sum, lane, planes.last - planes.first); });
+      auto const& at = cursor.take_inner(i);
+      inner_blend<std::decay_t<decltype(at.lower)>> const blended{at};
+      typename Part::index k;
+      value rest;
+      value a;
+      value b;
+      part.split(fma(value(T(i)), rays.slope, rays.base), k, rest);
+      columns_of(i, blended).pair(k, a, b);
+      rays.sum.template add<Finite>(blend(rest, a, b));
     }
   }
 
-  /// Planes where some lane's point lies at the border of the volume or beyond it.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Group const& group, Sum const& sum,
-                                               joseph_fan<T> const& fan, row_state<Group>& row,
-                                               plane_range planes) const {
-    if (planes.empty()) {
-      return;
-    }
-    column_map<Group> const map(volume, 0, stride_along(fan.axis), stride_along(1 - fan.axis));
-    auto at = map.at_plane(planes.first);
-    auto const columns = std::uint32_t(g.extent[1 - fan.axis]);
-    auto const height = std::int32_t(g.extent[2]);
-    T const highest = field.highest[1 - fan.axis];
+  /// Planes where some ray's point lies at the border of the volume or beyond it.
+  template <class Part, class Cursor, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Part const& part, part_state<Part>& rays,
+                                               plane_range planes, Cursor const& from,
+                                               Columns const& columns_of) const {
+    using value = typename Part::template per_lane<T>;
+    decltype(auto) cursor = from.started();
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
-      std::int32_t k;
-      T w;
-      group.split_signed(field.keep(fan.across(i), highest, std::int32_t(columns)), k, w);
-      bool const has_lower = std::uint32_t(k) < columns;
-      bool const has_upper = std::uint32_t(k + 1) < columns;
-      auto const lower = at.plus(has_lower ? std::uint32_t(k) : 0U, map.column);
-      auto const upper = at.plus(has_upper ? std::uint32_t(k + 1) : 0U, map.column);
-      at = at.plus(map.plane);
-      lane_index<Group> z;
-      lane_value<Group> fraction;
-      lane_value<Group> sample;
-      group.each([&](int lane) {
-        group.split_signed(field.keep(row.z(lane, i), field.highest[2], height), z[lane],
-                           fraction[lane]);
-      });
-      group.blend_columns_at_edge(lower, upper, has_lower ? height : 0, has_upper ? height : 0, w,
-                                  z, fraction, sample,
-                                  [](T weight, T a, T b) { return blend(weight, a, b); });
-      group.each([&](int lane) { sum.add(row.sum, lane, sample[lane]); });
+      auto const& at = cursor.take_edge(i, *this);
+      edge_blend<std::decay_t<decltype(at.lower)>> const blended{at};
+      typename Part::index k;
+      value rest;
+      value a;
+      value b;
+      part.split_signed(kept(fma(value(T(i)), rays.slope, rays.base)), k, rest);
+      columns_of(i, blended).pair_within(k, std::int32_t(g.extent[2]), a, b);
+      rays.sum.template add<false>(blend(rest, a, b));
     }
-    group.each([&](int lane) { sum.added(row.sum, lane, planes.last - planes.first); });
-  }
-
- protected:
-  /// Column k of plane i.
-  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
-                                                 std::int32_t k) const {
-    return volume + (i * std::int64_t(stride_along(fan.axis)) +
-                     k * std::int64_t(stride_along(1 - fan.axis)));
-  }
-
-  KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
-    return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
   }
 };
 

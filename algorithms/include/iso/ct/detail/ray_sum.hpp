@@ -15,140 +15,148 @@ namespace iso::ct::detail {
 /// from low to high, and then the blocks' sums from low to high.
 inline constexpr std::int32_t block_planes = 64;
 
-/// A single ray on its own, for kernels whose lanes do not run in step.
+/// A single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
 struct single_lane {
-  template <class T>
-  class per_lane {
+  template <class T, int Rows = 1>
+  class lane_array {
    public:
-    KOKKOS_FUNCTION T& operator[](int) { return value_; }
-    KOKKOS_FUNCTION T const& operator[](int) const { return value_; }
+    KOKKOS_FUNCTION T& operator()(int, int) { return value_; }
+    KOKKOS_FUNCTION T const& operator()(int, int) const { return value_; }
+    KOKKOS_FUNCTION T* data() { return &value_; }
+    KOKKOS_FUNCTION T const* data() const { return &value_; }
 
    private:
     T value_;
   };
+  using part = backend::detail::lane_part<backend::detail::scalar_lanes, 1, 1>;
 };
 
-/// What order-free sums of a volume's samples want.
+/// What reproducible sums of a volume's samples want.
 template <class T>
 struct ray_sum_scale {
   order_free_scale<T> scale;
   bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
 };
 
-/// The lanes' ordered sums.
+/// The ordered sums of `Rows` rows of lanes.
 template <class T>
 class ordered_sum {
  public:
   static constexpr bool keeps_flags = false;
 
-  template <class Group>
+  template <class Group, int Rows>
   struct state {
-    typename Group::template per_lane<T> block;
-    typename Group::template per_lane<T> total;
+    typename Group::template lane_array<T, Rows> block;
+    typename Group::template lane_array<T, Rows> total;
+  };
+  /// A part's sums while samples are added.
+  template <class Part>
+  struct running {
+    typename Part::template per_lane<T> block;
+
+    template <class State>
+    KOKKOS_FORCEINLINE_FUNCTION running(ordered_sum const&, Part const& part, State const& s)
+        : block(part.load(s.block)) {}
+    template <bool Finite>
+    KOKKOS_FORCEINLINE_FUNCTION void add(typename Part::template per_lane<T> const& sample) {
+      block = block + sample;
+    }
+    /// After `count` additions.
+    template <class State>
+    KOKKOS_FORCEINLINE_FUNCTION void store(Part const& part, State& s, std::int32_t) const {
+      part.store(s.block, block);
+    }
   };
   explicit KOKKOS_FUNCTION ordered_sum(ray_sum_scale<T> const*) {}
 
   /// Begins with what the slab before left in the output.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void start(state<Group>& s, int lane, T carried) const {
-    s.block[lane] = 0;
-    s.total[lane] = carried;
+  KOKKOS_FORCEINLINE_FUNCTION void start(auto& s, int row, int lane, T carried) const {
+    s.block(row, lane) = 0;
+    s.total(row, lane) = carried;
   }
   /// Whether every sample is known to be finite: then `add` need not look (`Finite`).
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static constexpr bool all_finite() { return true; }
-  template <bool Finite = false, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
-    s.block[lane] = s.block[lane] + sample;
-  }
-  /// For a group that walks columns by itself.
-  template <class Group>
-  [[nodiscard]] backend::detail::ordered_lanes<T> lanes(state<Group>& s) const {
-    return {&s.block[0]};
-  }
-  /// To be called after each run of `count` additions.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void added(state<Group>&, int, std::int32_t) const {}
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>& s, int lane) const {
-    s.total[lane] = s.total[lane] + s.block[lane];
-    s.block[lane] = 0;
+  KOKKOS_FORCEINLINE_FUNCTION void end_block(auto& s, int row, int lane) const {
+    s.total(row, lane) = s.total(row, lane) + s.block(row, lane);
+    s.block(row, lane) = 0;
   }
   /// What the output keeps for the next slab.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
-    return s.total[lane];
+  KOKKOS_FORCEINLINE_FUNCTION T carried(auto const& s, int row, int lane) const {
+    return s.total(row, lane);
   }
   /// Takes up what another walk through the next block left.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void join(state<Group>& s, int lane, T carried) const {
-    s.total[lane] = s.total[lane] + carried;
+  KOKKOS_FORCEINLINE_FUNCTION void join(auto& s, T carried) const {
+    s.total(0, 0) = s.total(0, 0) + carried;
   }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const&, int) const {
-    return false;
-  }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION T value(state<Group> const& s, int lane) const {
-    return s.total[lane];
+  KOKKOS_FORCEINLINE_FUNCTION bool flagged(auto const&, int, int) const { return false; }
+  KOKKOS_FORCEINLINE_FUNCTION T value(auto const& s, int row, int lane) const {
+    return s.total(row, lane);
   }
 };
 
-/// The lanes' order-free sums (iso/core/order_free.hpp).
+/// The same, reproducible (iso/core/order_free.hpp).
 template <class T>
 class order_free_sum {
  public:
   static constexpr bool keeps_flags = true;
 
   using word = bits_of<T>;
-  template <class Group>
+  template <class Group, int Rows>
   struct state {
-    typename Group::template per_lane<word> sum;
-    typename Group::template per_lane<word> flags;
+    typename Group::template lane_array<word, Rows> sum;
+    typename Group::template lane_array<word, Rows> flags;
+  };
+  template <class Part>
+  struct running {
+    using value = typename Part::template per_lane<T>;
+    using words = typename Part::template per_lane<word>;
+    words sum;
+    words flags;
+    value scale;
+    order_free_scale<T> const& grid;
+
+    template <class State>
+    KOKKOS_FORCEINLINE_FUNCTION running(order_free_sum const& of, Part const& part, State const& s)
+        : sum(part.load(s.sum)),
+          flags(part.load(s.flags)),
+          scale(of.scale_.scale()),
+          grid(of.scale_) {}
+    template <bool Finite>
+    KOKKOS_FORCEINLINE_FUNCTION void add(value const& sample) {
+      words const term =
+          backend::bit_cast<word>(fma(sample, scale, value(T(order_free_scale<T>::rounder))));
+      sum = sum + term;
+      if constexpr (!Finite) {
+        flags = flags | term;
+      }
+    }
+    /// After `count` additions: takes off their rounding constants.
+    template <class State>
+    KOKKOS_FORCEINLINE_FUNCTION void store(Part const& part, State& s, std::int32_t count) const {
+      part.store(s.sum, sum - words(word(0) - grid.without_rounder(word(0), word(count))));
+      part.store(s.flags, flags);
+    }
   };
   explicit KOKKOS_FUNCTION order_free_sum(ray_sum_scale<T> const* scale)
       : scale_(scale->scale), all_finite_(scale->all_finite) {}
 
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void start(state<Group>& s, int lane, T carried) const {
-    s.sum[lane] = Kokkos::bit_cast<word>(carried);
-    s.flags[lane] = 0;
+  KOKKOS_FORCEINLINE_FUNCTION void start(auto& s, int row, int lane, T carried) const {
+    s.sum(row, lane) = Kokkos::bit_cast<word>(carried);
+    s.flags(row, lane) = 0;
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool all_finite() const { return all_finite_; }
-  template <bool Finite = false, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add(state<Group>& s, int lane, T sample) const {
-    word const term = scale_.round(sample);
-    s.sum[lane] += term;
-    if constexpr (!Finite) {
-      s.flags[lane] |= term;
-    }
+  KOKKOS_FORCEINLINE_FUNCTION void end_block(auto&, int, int) const {}
+  KOKKOS_FORCEINLINE_FUNCTION T carried(auto const& s, int row, int lane) const {
+    return Kokkos::bit_cast<T>(s.sum(row, lane));
   }
-  /// For a group that walks columns by itself.
-  template <class Group>
-  [[nodiscard]] backend::detail::order_free_lanes<T, word> lanes(state<Group>& s) const {
-    return {&s.sum[0], &s.flags[0], scale_.scale(), order_free_scale<T>::rounder};
+  KOKKOS_FORCEINLINE_FUNCTION void join(auto& s, T carried) const {
+    s.sum(0, 0) += Kokkos::bit_cast<word>(carried);
   }
-  /// To be called after each run of `count` additions: takes off their rounding constants.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void added(state<Group>& s, int lane, std::int32_t count) const {
-    s.sum[lane] = scale_.without_rounder(s.sum[lane], word(count));
+  KOKKOS_FORCEINLINE_FUNCTION bool flagged(auto const& s, int row, int lane) const {
+    return scale_.flagged(s.flags(row, lane));
   }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void end_block(state<Group>&, int) const {}
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION T carried(state<Group> const& s, int lane) const {
-    return Kokkos::bit_cast<T>(s.sum[lane]);
-  }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void join(state<Group>& s, int lane, T carried) const {
-    s.sum[lane] += Kokkos::bit_cast<word>(carried);
-  }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION bool flagged(state<Group> const& s, int lane) const {
-    return scale_.flagged(s.flags[lane]);
-  }
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION T value(state<Group> const& s, int lane) const {
-    return scale_.value(s.sum[lane]);
+  KOKKOS_FORCEINLINE_FUNCTION T value(auto const& s, int row, int lane) const {
+    return scale_.value(s.sum(row, lane));
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/detail/host_vectors.hpp>
+#include <iso/backend/lane_group.hpp>
 #include <iso/ray/detail/entry.hpp>
 #include <iso/ray/traverse.hpp>
 
@@ -11,10 +11,6 @@
 #include <type_traits>
 
 namespace iso::ray::detail {
-
-/// The lanes of such a group are arrays of one thread, stepped together.
-template <class Group>
-concept steps_together = requires { Group::vector_bytes; };
 
 /// Adds length * value, one fma each in order along the ray. Each product waits a step for its
 /// value, so that the walk goes on while the value comes; a segment of no length adds zero.
@@ -48,31 +44,11 @@ KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RE
   return Kokkos::fma(report.length_before, report.value_before, report.sum);
 }
 
-/// A register of `Bytes`: the lane group's, and the one that half a register of indices goes with.
-template <class T, int Bytes>
-struct lanes_of : backend::detail::simd<T, Bytes> {};
-template <>
-struct lanes_of<float, 16> {
-  using type [[gnu::vector_size(16)]] = float;
-};
-
-/// a b + c, lane by lane, which the compiler makes one instruction.
-template <class Vector>
-[[gnu::always_inline]] inline void fma_lanes(Vector const& a, Vector const& b, Vector const& c,
-                                             Vector& out) {
-  Vector result;
-  for (int lane = 0; lane < int(sizeof(Vector) / sizeof(a[0])); ++lane) {
-    result[lane] = Kokkos::fma(a[lane], b[lane], c[lane]);
-  }
-  out = result;
-}
-
-// What follows runs on hosts alone: nvcc takes no vectors in what is device code too.
-
-/// One axis of a register of rays in lock-step. The crossing after the next is kept ready, which
-/// takes an addition and an fma off the chain from one segment to the next.
-template <class T, class Lengths, class Indices>
+/// One axis of a part's rays in lock-step. The crossing after the next is kept ready, which takes
+/// an addition and an fma off the chain from one segment to the next.
+template <class Lengths, class Indices>
 struct axis_together {
+  using T = typename Lengths::element;
   Lengths first;  // as in entry
   Lengths step;
   Indices stride;
@@ -80,33 +56,30 @@ struct axis_together {
   Lengths after;  // the one after it, number n
   Lengths n;
 
-  template <class Index>
-  [[gnu::always_inline]] axis_together(T const* from, T const* by, Index const* over) {
-    __builtin_memcpy(&first, from, sizeof first);
-    __builtin_memcpy(&step, by, sizeof step);
-    __builtin_memcpy(&stride, over, sizeof stride);
-    Lengths const zero{};
-    next = first;
-    n = zero + T(1);
-    fma_lanes(n, step, first, after);
-  }
+  [[gnu::always_inline]] axis_together(Lengths const& from, Lengths const& by, Indices const& over)
+      : first(from),
+        step(by),
+        stride(over),
+        next(from),
+        after(fma(Lengths(T(1)), by, from)),
+        n(1) {}
 
   /// Steps the rays whose next plane is `plane`, the nearest of the three axes'.
   [[gnu::always_inline]] void cross(Lengths const& plane, Indices& voxel) {
     auto const reached = next <= plane;
-    voxel = __builtin_convertvector(reached, Indices) ? voxel + stride : voxel;
-    next = reached ? after : next;
-    n = reached ? n + T(1) : n;
-    fma_lanes(n, step, first, after);
+    voxel = select(reached, voxel + stride, voxel);
+    next = select(reached, after, next);
+    n = select(reached, n + Lengths(T(1)), n);
+    after = fma(n, step, first);
   }
 };
 
 /// 32 rays, a register of them at a time in lock-step, its state in registers all the way.
 ///
-/// A round makes one segment of each ray. The voxel's value is asked of the cache at once and read
-/// `ahead` batches later, beside the making of a new segment: the loads fill the time in which a
-/// round waits for the one before it. A ray that has arrived goes on with segments of no length in
-/// voxel 0.
+/// A round makes one segment of each ray. The voxel's value is requested from memory at once and
+/// read `ahead` batches later, beside the making of a new segment: the loads fill the time in which
+/// a round waits for the one before it. A ray that has arrived goes on with segments of no length
+/// in voxel 0.
 template <class Group, class T, class Index>
 struct rays_together {
   template <class X>
@@ -114,13 +87,15 @@ struct rays_together {
   using lane_index =
       std::conditional_t<sizeof(T) == 4 && sizeof(Index) == 4, std::int32_t, std::int64_t>;
 
-  static constexpr int width = Group::vector_bytes / int(sizeof(lane_index));
+  using isa = typename Group::isa;
+  static constexpr int width = isa::template width<lane_index>;
+  using part = backend::detail::lane_part<isa, width, width>;
+  using lengths = typename part::template per_lane<T>;
+  using indices = typename part::template per_lane<lane_index>;
+  using axis = axis_together<lengths, indices>;
   static constexpr int rounds = 4;       // a batch
   static constexpr int ahead = 16;       // batches
   static constexpr int look_again = 64;  // batches
-  using lengths = typename lanes_of<T, int(sizeof(T)) * width>::type;
-  using indices = typename lanes_of<lane_index, Group::vector_bytes>::type;
-  using axis = axis_together<T, lengths, indices>;
 
   per_lane<T> first_x, first_y, first_z;  // as in entry
   per_lane<T> step_x, step_y, step_z;
@@ -131,43 +106,37 @@ struct rays_together {
   /// Segments whose values are still to be read.
   struct batch {
     alignas(64) T segment[rounds][width];
-    alignas(64) std::make_unsigned_t<lane_index> where[rounds][width];
+    alignas(64) lane_index where[rounds][width];
     int from;  // first lane of the register
   };
 
-  /// Sums of a register's rays, in parts: one of 64 bytes is dear to put together from single
-  /// loads.
+  /// Sums of a register's rays, in registers of 32 bytes at most: one of 64 is dear to put together
+  /// from single loads.
   struct sums_together {
-    static constexpr int part = sizeof(lengths) < 32 ? width : 32 / int(sizeof(T));
-    using part_lengths = typename lanes_of<T, int(sizeof(T)) * part>::type;
-    part_lengths sum[width / part];
+    static constexpr int narrow = width * int(sizeof(T)) < 32 ? width : 32 / int(sizeof(T));
+    using narrow_part = backend::detail::lane_part<isa, narrow, narrow>;
+    using narrow_lengths = typename narrow_part::template per_lane<T>;
+    narrow_lengths sum[width / narrow];
 
     [[gnu::always_inline]] explicit sums_together(T const* sums) {
-      for (int k = 0; k < width / part; ++k) {
-        __builtin_memcpy(&sum[k], sums + k * part, sizeof sum[k]);
+      for (int k = 0; k < width / narrow; ++k) {
+        sum[k] = narrow_part{k * narrow}.load(sums);
       }
     }
     [[gnu::always_inline]] void store(T* sums) const {
-      for (int k = 0; k < width / part; ++k) {
-        __builtin_memcpy(sums + k * part, &sum[k], sizeof sum[k]);
+      for (int k = 0; k < width / narrow; ++k) {
+        narrow_part{k * narrow}.store(sums, sum[k]);
       }
     }
 
-    /// Adds what one round's segments saw. Plain loads: they beat a gather instruction.
+    /// Adds what one round's segments saw.
     [[gnu::always_inline]] void add(batch const& b, int round, T const* KOKKOS_RESTRICT values) {
-      part_lengths const zero{};
 #pragma GCC unroll 2
-      for (int k = 0; k < width / part; ++k) {
-        part_lengths segment;
-        part_lengths value;
-        part_lengths more;
-        for (int lane = 0; lane < part; ++lane) {
-          value[lane] = values[b.where[round][k * part + lane]];
-        }
-        __builtin_memcpy(&segment, &b.segment[round][k * part], sizeof segment);
-        part_lengths const before = sum[k];
-        fma_lanes(segment, value, before, more);
-        sum[k] = segment > zero ? more : before;
+      for (int k = 0; k < width / narrow; ++k) {
+        narrow_part const lanes{k * narrow};
+        narrow_lengths const segment = lanes.load(b.segment[round]);
+        auto const value = gather(values, lanes.load(b.where[round]));
+        sum[k] = fma_where(narrow_lengths(T(0)) < segment, segment, value, sum[k]);
       }
     }
   };
@@ -181,41 +150,28 @@ struct rays_together {
     lengths at;  // where the next segment begins
     indices voxel;
 
-    [[gnu::always_inline]] walkers(rays_together const& all, int from)
-        : x(&all.first_x[from], &all.step_x[from], &all.stride_x[from]),
-          y(&all.first_y[from], &all.step_y[from], &all.stride_y[from]),
-          z(&all.first_z[from], &all.step_z[from], &all.stride_z[from]) {
-      lengths const zero{};
-      at = zero;
-      __builtin_memcpy(&end, &all.end[from], sizeof end);
-      __builtin_memcpy(&voxel, &all.index[from], sizeof voxel);
-    }
+    [[gnu::always_inline]] walkers(rays_together const& all, part const& p)
+        : x(p.load(all.first_x), p.load(all.step_x), p.load(all.stride_x)),
+          y(p.load(all.first_y), p.load(all.step_y), p.load(all.stride_y)),
+          z(p.load(all.first_z), p.load(all.step_z), p.load(all.stride_z)),
+          end(p.load(all.end)),
+          at(T(0)),
+          voxel(p.load(all.index)) {}
 
-    [[nodiscard, gnu::always_inline]] bool any_left() const {
-      lengths const rest = end - at;  // no bit is set where a ray has arrived
-      std::uint64_t words[sizeof rest / 8];
-      __builtin_memcpy(words, &rest, sizeof rest);
-      std::uint64_t any = 0;
-      for (std::uint64_t const word : words) {
-        any |= word;
-      }
-      return any != 0;
-    }
+    [[nodiscard, gnu::always_inline]] bool any_left() const { return !all_of(end == at); }
 
     /// Makes the next segment of each ray, and asks for the outer two's voxels.
     [[gnu::always_inline]] void advance(batch& b, int round, T const* KOKKOS_RESTRICT values) {
-      lengths const xy = x.next < y.next ? x.next : y.next;
-      lengths const plane = xy < z.next ? xy : z.next;
-      lengths const next = plane < end ? plane : end;
-      lengths const segment = next - at;
-      __builtin_memcpy(b.segment[round], &segment, sizeof segment);
-      __builtin_memcpy(b.where[round], &voxel, sizeof voxel);
+      part const lanes{0};
+      lengths const plane = min(min(x.next, y.next), z.next);
+      lengths const next = min(plane, end);
+      lanes.store(b.segment[round], next - at);
+      lanes.store(b.where[round], voxel);
       at = next;
       x.cross(plane, voxel);
       y.cross(plane, voxel);
       z.cross(plane, voxel);
-      indices const voxel_0{};
-      voxel = __builtin_convertvector(plane < end, indices) ? voxel : voxel_0;
+      voxel = select(plane < end, voxel, indices(0));
       __builtin_prefetch(values + b.where[round][0]);
       __builtin_prefetch(values + b.where[round][width - 1]);
     }
@@ -251,8 +207,8 @@ struct rays_together {
     int on_their_way = 0;
     int near = 0;
     for (int lane = 0; lane + 1 < width; ++lane) {
-      auto const here = lane_index(b.where[0][lane]);
-      auto const away = lane_index(b.where[0][lane + 1]) - here;
+      lane_index const here = b.where[0][lane];
+      lane_index const away = b.where[0][lane + 1] - here;
       on_their_way += here != 0 ? 1 : 0;
       near += (here != 0) & (away < line) & (away > -line) ? 1 : 0;
     }
@@ -273,7 +229,7 @@ struct rays_together {
     batch batches[ahead];
     int made = 0;
     for (int from = 0; from < 32; from += width) {
-      walkers w(*this, from);
+      walkers w(*this, part{from});
       bool left = w.any_left();
       bool far = false;
       auto const finish = [&](batch& b, int turn) {
@@ -329,7 +285,7 @@ KOKKOS_FORCEINLINE_FUNCTION void trace_group(
     Group const& group, traversal_grid const& grid, T const* KOKKOS_RESTRICT values,
     typename Group::template per_lane<ray<Real>> const& rays,
     typename Group::template per_lane<T>& sums) {
-  if constexpr (steps_together<Group> && std::is_same_v<Method, branchless>) {
+  if constexpr (Group::has_windows && std::is_same_v<Method, branchless>) {
     rays_together<Group, T, Index> all;
     all.enter_all(group, grid, rays);
     sums = typename Group::template per_lane<T>(T(0));

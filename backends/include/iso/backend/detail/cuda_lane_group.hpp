@@ -2,15 +2,25 @@
 #pragma once
 
 #include <iso/backend/backends.hpp>
+#include <iso/backend/detail/lanes_scalar.hpp>
+#include <iso/backend/lane_value.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::backend::detail {
 
 template <class Exec>
 inline constexpr bool is_cuda = false;
+/// Threads of a processor, whose vector registers lane groups use.
+template <class Exec>
+inline constexpr bool is_processor = std::is_same_v<Exec, Kokkos::Serial>;
+#if ISO_HAS_OPENMP
+template <>
+inline constexpr bool is_processor<Kokkos::OpenMP> = true;
+#endif
 
 // From Hopper on; both sides of a launch must have been compiled for it.
 #if ISO_HAS_CUDA && (defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL))
@@ -49,17 +59,40 @@ struct group_sums {
 /// A warp. What a lane keeps is a register, so that indexing it costs nothing.
 class cuda_lane_group {
  public:
-  template <class T>
-  class per_lane {
+  /// What a lane keeps between operations, `Rows` values: as in array_lane_group.
+  template <class T, int Rows = 1>
+  class lane_array {
    public:
-    per_lane() = default;
-    KOKKOS_FUNCTION per_lane(T x) : value_(x) {}
-    KOKKOS_FUNCTION T& operator[](int) { return value_; }
-    KOKKOS_FUNCTION T const& operator[](int) const { return value_; }
+    lane_array() = default;
+    KOKKOS_FUNCTION lane_array(T x) {
+      for (T& value : value_) {
+        value = x;
+      }
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T& operator[](int) { return value_[0]; }
+    KOKKOS_FORCEINLINE_FUNCTION T const& operator[](int) const { return value_[0]; }
+    KOKKOS_FORCEINLINE_FUNCTION T& operator()(int row, int) { return value_[row]; }
+    KOKKOS_FORCEINLINE_FUNCTION T const& operator()(int row, int) const { return value_[row]; }
 
    private:
-    T value_;
+    T value_[Rows];
   };
+  template <class T>
+  using per_lane = lane_array<T>;
+
+  /// A lane of each of `Rows` rows.
+  template <int Rows>
+  class part;
+  /// f(part) once, `rows` being Rows: all that this thread has.
+  template <class T, int, int Rows = 1, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void parts(int, F const& f) const {
+    f(part<Rows>(lane_));
+  }
+  template <class T, int Registers, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void parts(F const& f) const {
+    f(part<1>(lane_));
+  }
+  static constexpr bool has_windows = false;
 
   KOKKOS_FUNCTION explicit cuda_lane_group(int lane) : lane_(lane) {}
 
@@ -326,6 +359,10 @@ class cuda_lane_group {
     std::uint32_t low_;
     std::uint32_t high_;
   };
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static near_address<T> near_to(address<T> const& a, T const* place) {
+    return {a, place};
+  }
   /// Whether no multiple of 4 GiB lies between `first` and `last`: then the upper halves of all
   /// addresses between them are one.
   template <class T>
@@ -334,56 +371,15 @@ class cuda_lane_group {
            reinterpret_cast<std::uintptr_t>(last) >> 32U;
   }
 
-  /// Four voxels about a point of each lane, on their way: of two neighbouring columns, at the
-  /// heights z and z + 1.
+  /// p, moved on by count times `bytes`.
+  template <class Address>
+  KOKKOS_FORCEINLINE_FUNCTION static Address moved(Address const& p, std::uint32_t count,
+                                                   std::uint32_t bytes) {
+    return p.plus(count, bytes);
+  }
   template <class T>
-  struct columns {
-    T lower_at_z;
-    T lower_above;
-    T upper_at_z;
-    T upper_above;
-  };
-
-  /// Asks for the four voxels, the upper column `next` bytes beyond the lower; `blend_columns`
-  /// waits for them.
-  template <template <class> class Address, class T>
-  KOKKOS_FORCEINLINE_FUNCTION columns<T> read_columns(Address<T> const& lower, std::uint32_t next,
-                                                      std::int32_t,
-                                                      per_lane<std::uint32_t> const& z) const {
-    Address<T> const p = lower.plus(z[0], sizeof(T));
-    Address<T> const q = p.plus(next);
-    return {p.template read<0>(), p.template read<1>(), q.template read<0>(), q.template read<1>()};
-  }
-
-  /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
-  template <class T, class Blend>
-  KOKKOS_FORCEINLINE_FUNCTION void blend_columns(columns<T> const& c, T w,
-                                                 per_lane<T> const& fraction, per_lane<T>& out,
-                                                 Blend const& blend) const {
-    out[0] = blend(fraction[0], blend(w, c.lower_at_z, c.upper_at_z),
-                   blend(w, c.lower_above, c.upper_above));
-  }
-
-  /// The same where neighbours may be missing: heights outside [0, lower_height) of the lower
-  /// column and [0, upper_height) of the upper count as zero. z lies in [-2, height].
-  template <class T, class Blend>
-  KOKKOS_FORCEINLINE_FUNCTION void blend_columns_at_edge(
-      address<T> lower, address<T> upper, std::int32_t lower_height, std::int32_t upper_height, T w,
-      per_lane<std::int32_t> const& z, per_lane<T> const& fraction, per_lane<T>& out,
-      Blend const& blend) const {
-    auto const at_z = std::uint32_t(z[0]);
-    std::uint32_t const above = at_z + 1;
-    auto const most_p = std::uint32_t(lower_height);
-    auto const most_q = std::uint32_t(upper_height);
-    address<T> const p = lower.at(z[0]);
-    address<T> const q = upper.at(z[0]);
-    T const p0 = p.template read_if_below<0>(at_z, most_p);
-    T const q0 = q.template read_if_below<0>(at_z, most_q);
-    T const p1 = p.template read_if_below<1>(above, most_p);
-    T const q1 = q.template read_if_below<1>(above, most_q);
-    T const a = blend(w, p0, q0);
-    T const b = blend(w, p1, q1);
-    out[0] = blend(fraction[0], a, b);
+  KOKKOS_FORCEINLINE_FUNCTION static address<T> moved_by(address<T> const& p, std::uint64_t bytes) {
+    return p.plus(bytes);
   }
 
  private:
@@ -415,6 +411,112 @@ class cuda_lane_group {
     }
   }
 
+  int lane_;
+};
+
+template <int Rows>
+class cuda_lane_group::part {
+ public:
+  using shape = lane_shape<scalar_lanes, Rows, 1>;
+  template <class T>
+  using per_lane = lane_value<T, shape>;
+  using index = per_lane<std::int32_t>;
+  using mask = lane_mask<std::int32_t, shape>;
+  static constexpr int num_rows = Rows;
+
+  KOKKOS_FUNCTION explicit part(int lane) : lane_(lane) {}
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static int first_row() { return 0; }
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(T const* p) const {
+    per_lane<T> out;
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) { out.r[row] = p[lane_ + 32 * row]; }
+    return out;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void store(T* p, per_lane<T> const& x) const {
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) { p[lane_ + 32 * row] = x.r[row]; }
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(lane_array<T, Rows> const& a) const {
+    per_lane<T> out;
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) { out.r[row] = a(row, lane_); }
+    return out;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void store(lane_array<T, Rows>& a, per_lane<T> const& x) const {
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) { a(row, lane_) = x.r[row]; }
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION index lane() const { return index(lane_); }
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split(per_lane<T> const& z, index& whole,
+                                                per_lane<T>& rest) {
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+      std::uint32_t k;
+      cuda_lane_group::split(z.r[row], k, rest.r[row]);
+      whole.r[row] = std::int32_t(k);
+    }
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split_signed(per_lane<T> const& z, index& whole,
+                                                       per_lane<T>& rest) {
+    ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+      cuda_lane_group::split_signed(z.r[row], whole.r[row], rest.r[row]);
+    }
+  }
+
+  /// A place of each lane's own, `Offset` beyond k.
+  template <int Offset>
+  struct places {
+    index const& k;
+
+    template <template <class> class Address, class T>
+    KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(Address<T> const& p) const {
+      per_lane<T> out;
+      ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+        out.r[row] = p.plus(std::uint32_t(k.r[row]), sizeof(T)).template read<Offset>();
+      }
+      return out;
+    }
+  };
+  /// The same where it lies in [0, count), elsewhere a zero.
+  template <int Offset>
+  struct places_within {
+    index const& k;
+    std::uint32_t count;
+
+    template <class T>
+    KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load_if(bool exists, address<T> const& p) const {
+      per_lane<T> out;
+      ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+        out.r[row] = p.at(k.r[row]).template read_if_below<Offset>(std::uint32_t(k.r[row]) + Offset,
+                                                                   exists ? count : 0U);
+      }
+      return out;
+    }
+  };
+  template <class T, class F>
+  struct picks {
+    F const& f;
+
+    KOKKOS_FORCEINLINE_FUNCTION void pair(index const& k, per_lane<T>& a, per_lane<T>& b) const {
+      a = f(places<0>{k});
+      b = f(places<1>{k});
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t count, per_lane<T>& a,
+                                                 per_lane<T>& b) const {
+      a = f(places_within<0>{k, std::uint32_t(count)});
+      b = f(places_within<1>{k, std::uint32_t(count)});
+    }
+  };
+  template <class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static picks<T, F> scattered(F const& f) {
+    return {f};
+  }
+
+ private:
   int lane_;
 };
 #endif

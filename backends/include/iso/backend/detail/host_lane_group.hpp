@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/detail/host_columns.hpp>
 #include <iso/backend/detail/host_products.hpp>
-#include <iso/backend/detail/host_vectors.hpp>
+#include <iso/backend/detail/lane_part.hpp>
+#include <iso/backend/detail/lanes_scalar.hpp>
+
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#define ISO_HOST_AVX2
+#include <iso/backend/detail/lanes_avx2.hpp>
+#if defined(__GNUC__)
+#include <iso/backend/detail/lanes_avx512.hpp>
+#endif
+#endif
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::backend::detail {
 
@@ -18,14 +27,14 @@ struct host_group_sums {
 
   /// f(n, sum n) for every n.
   template <class F>
-  [[gnu::always_inline]] void each(F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
     for (int n = 0; n < Count; ++n) {
       f(n, value[n]);
     }
   }
   /// Whether f(sum n) holds for some n.
   template <class F>
-  [[gnu::always_inline]] bool any(F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
     bool found = false;
     for (int n = 0; n < Count; ++n) {
       found |= f(value[n]);
@@ -34,31 +43,41 @@ struct host_group_sums {
   }
 };
 
-/// Thirty-two lanes in arrays that the compiler vectorises. `VectorBytes` is the register width
-/// that permutes are written for; no bit depends on it.
-template <int VectorBytes>
-class host_lane_group {
+/// Thirty-two lanes of one thread, in arrays between operations and in registers of `Isa` within
+/// them: on processors, and with scalar_lanes on any execution space of Kokkos.
+template <class Isa>
+class array_lane_group {
  public:
-  static constexpr int vector_bytes = VectorBytes;
+  using isa = Isa;
 
-  template <class T>
-  class per_lane {
+  /// What the lanes keep between operations, `Rows` values each: a value of its own for every lane,
+  /// at [lane] or at (row, lane).
+  template <class T, int Rows = 1>
+  class lane_array {
    public:
-    per_lane() = default;
-    per_lane(T x) {
-      for (int lane = 0; lane < 32; ++lane) {
-        value_[lane] = x;
+    lane_array() = default;
+    KOKKOS_FUNCTION lane_array(T x) {
+      for (T& value : value_) {
+        value = x;
       }
     }
-    T& operator[](int lane) { return value_[lane]; }
-    T const& operator[](int lane) const { return value_[lane]; }
+    KOKKOS_FORCEINLINE_FUNCTION T& operator[](int lane) { return value_[lane]; }
+    KOKKOS_FORCEINLINE_FUNCTION T const& operator[](int lane) const { return value_[lane]; }
+    KOKKOS_FORCEINLINE_FUNCTION T& operator()(int row, int lane) { return value_[32 * row + lane]; }
+    KOKKOS_FORCEINLINE_FUNCTION T const& operator()(int row, int lane) const {
+      return value_[32 * row + lane];
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T* data() { return value_; }
+    KOKKOS_FORCEINLINE_FUNCTION T const* data() const { return value_; }
 
    private:
-    alignas(64) T value_[32];
+    alignas(64) T value_[32 * Rows];
   };
+  template <class T>
+  using per_lane = lane_array<T>;
 
   template <class F>
-  [[gnu::always_inline]] void each(F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
 #pragma GCC ivdep
     for (int lane = 0; lane < 32; ++lane) {
       f(lane);
@@ -66,14 +85,14 @@ class host_lane_group {
   }
 
   template <class F>
-  [[gnu::always_inline]] void each_below(std::int32_t count, F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void each_below(std::int32_t count, F&& f) const {
     for (int lane = 0; lane < count; ++lane) {
       f(lane);
     }
   }
 
   template <class Index, class F>
-  [[gnu::always_inline]] void strided(Index begin, Index end, F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void strided(Index begin, Index end, F&& f) const {
     Index i = begin;
     for (; i + 32 <= end; i += 32) {
 #pragma GCC ivdep
@@ -87,7 +106,7 @@ class host_lane_group {
   }
 
   template <class T>
-  [[gnu::always_inline]] T sum(per_lane<T> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION T sum(per_lane<T> const& x) const {
     per_lane<T> partial = x;
     for (int offset = 16; offset > 0; offset /= 2) {
       for (int lane = 0; lane < offset; ++lane) {
@@ -99,7 +118,7 @@ class host_lane_group {
 
   /// `Count` sums at once, each by the tree of `sum`.
   template <int Count, class T>
-  [[gnu::always_inline]] host_group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
+  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
     host_group_sums<T, Count> result;
     for (int n = 0; n < Count; ++n) {
       result.value[n] = sum(x[n]);
@@ -108,8 +127,8 @@ class host_lane_group {
   }
 
   template <class T>
-  [[gnu::always_inline]] per_lane<T> shuffle(per_lane<T> const& x,
-                                             per_lane<int> const& from) const {
+  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> shuffle(per_lane<T> const& x,
+                                                  per_lane<int> const& from) const {
     per_lane<T> result;
     for (int lane = 0; lane < 32; ++lane) {
       result[lane] = x[from[lane] & 31];
@@ -118,11 +137,11 @@ class host_lane_group {
   }
 
   template <class T>
-  [[gnu::always_inline]] T broadcast(per_lane<T> const& x, int from) const {
+  KOKKOS_FORCEINLINE_FUNCTION T broadcast(per_lane<T> const& x, int from) const {
     return x[from];
   }
 
-  [[gnu::always_inline]] bool any(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool any(per_lane<bool> const& x) const {
     bool found = false;
     for (int lane = 0; lane < 32; ++lane) {
       found |= x[lane];
@@ -131,7 +150,7 @@ class host_lane_group {
   }
 
   /// Smallest and largest of all lanes.
-  [[gnu::always_inline]] std::int32_t lowest(per_lane<std::int32_t> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(per_lane<std::int32_t> const& x) const {
     std::int32_t least = x[0];
     for (int lane = 1; lane < 32; ++lane) {
       least = x[lane] < least ? x[lane] : least;
@@ -139,7 +158,7 @@ class host_lane_group {
     return least;
   }
   template <class T>
-  [[gnu::always_inline]] T highest(per_lane<T> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION T highest(per_lane<T> const& x) const {
     T most = x[0];
     for (int lane = 1; lane < 32; ++lane) {
       most = x[lane] > most ? x[lane] : most;
@@ -148,7 +167,7 @@ class host_lane_group {
   }
 
   /// Bit l of the result is x of lane l.
-  [[gnu::always_inline]] std::uint32_t mask(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(per_lane<bool> const& x) const {
     std::uint32_t bits = 0;
     for (int lane = 0; lane < 32; ++lane) {
       bits |= std::uint32_t(x[lane]) << lane;
@@ -158,19 +177,17 @@ class host_lane_group {
 
   /// Calls f once for the group, for what it writes once.
   template <class F>
-  [[gnu::always_inline]] void once(F&& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void once(F&& f) const {
     f();
   }
 
   /// On a processor a launch begins when the one before it has ended.
-  static void let_next_begin() {}
-  static void await_previous() {}
+  KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {}
+  KOKKOS_FORCEINLINE_FUNCTION static void await_previous() {}
 
   /// Whether what host_products.hpp has runs here.
-  static constexpr bool has_products = VectorBytes == 64;
+  static constexpr bool has_products = Isa::template width<float> == 16;
   static constexpr bool multiplies_matrices = false;
-  /// Whether walk_columns runs here.
-  static constexpr bool walks_columns = VectorBytes == 64;
 
   /// A processor looks ahead by itself.
   static constexpr int turns_ahead = 0;
@@ -179,8 +196,8 @@ class host_lane_group {
   template <class T>
   class in_turns {
    public:
-    in_turns(host_lane_group const&, T const* array) : array_(array) {}
-    [[gnu::always_inline]] T const* at(std::int32_t turn, int lane) const {
+    KOKKOS_FUNCTION in_turns(array_lane_group const&, T const* array) : array_(array) {}
+    KOKKOS_FORCEINLINE_FUNCTION T const* at(std::int32_t turn, int lane) const {
       return array_ + 32 * turn + lane;
     }
 
@@ -190,222 +207,137 @@ class host_lane_group {
 
   /// Asks the caches for `count` values from `p` on.
   template <class T>
-  [[gnu::always_inline]] static void prefetch(T const* p, std::int32_t count) {
-    auto const* const from = reinterpret_cast<char const*>(p);
-    for (std::int32_t byte = 0; byte < count * std::int32_t(sizeof(T)) + 63; byte += 64) {
-      __builtin_prefetch(from + byte);
-    }
+  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const* p, std::int32_t count) {
+    KOKKOS_IF_ON_HOST((auto const* const from = reinterpret_cast<char const*>(p);
+                       for (std::int32_t byte = 0; byte < count * std::int32_t(sizeof(T)) + 63;
+                            byte += 64) { __builtin_prefetch(from + byte); }))
+    KOKKOS_IF_ON_DEVICE((static_cast<void>(p); static_cast<void>(count);))
   }
 
-  template <class T>
-  static constexpr std::uint32_t index_bias = 0;
+  /// f(part) for parts of the 32 `rows` lanes, rows at most Rows, whose values take `Registers`
+  /// registers of T each.
+  template <class T, int Registers, int Rows = 1, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void parts(int rows, F const& f) {
+    constexpr int width = Isa::template width<T>;
+    constexpr int count = Registers * width < 32 ? Registers * width : 32;
+    for (int first = 0; first < 32 * rows; first += count) {
+      f(lane_part<Isa, count, width>{first});
+    }
+  }
+  template <class T, int Registers, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
+    parts<T, Registers>(1, f);
+  }
+  /// Whether a part picks neighbouring places out of registers.
+  static constexpr bool has_windows = Isa::template width<float> > 1;
 
-  /// z >= 0 to its integer part and the rest.
+  /// z >= 0 to its integer part, biased by index_bias, and the rest.
   template <class T>
-  [[gnu::always_inline]] static void split(T z, std::uint32_t& whole, T& rest) {
+  KOKKOS_FORCEINLINE_FUNCTION static void split(T z, std::uint32_t& whole, T& rest) {
     auto const truncated = std::int32_t(z);
     whole = std::uint32_t(truncated);
     rest = z - T(truncated);
   }
   /// Any z of less than 2^31 to its floor and the rest.
   template <class T>
-  [[gnu::always_inline]] static void split_signed(T z, std::int32_t& whole, T& rest) {
+  KOKKOS_FORCEINLINE_FUNCTION static void split_signed(T z, std::int32_t& whole, T& rest) {
     T const down = Kokkos::floor(z);
     whole = std::int32_t(down);
     rest = z - down;
   }
-
-  /// Where a column begins.
   template <class T>
-  class address {
-   public:
-    explicit address(T const* p) : value_(reinterpret_cast<char const*>(p)) {}
-    /// `count` times `bytes` further on.
-    [[nodiscard]] address plus(std::uint32_t count, std::uint32_t bytes) const {
-      address to = *this;
-      to.value_ += std::uint64_t(count) * bytes;
-      return to;
-    }
-    [[nodiscard]] address plus(std::uint64_t bytes) const {
-      address to = *this;
-      to.value_ += bytes;
-      return to;
-    }
-    [[nodiscard]] T const* pointer() const { return reinterpret_cast<T const*>(value_); }
+  static constexpr std::uint32_t index_bias = 0;
 
-   private:
-    char const* value_;
-  };
-
+  /// Where something lies in memory.
   template <class T>
-  class near_address : public address<T> {
-   public:
-    near_address(address<T> const& a, T const*) : address<T>(a) {}
-    near_address& operator=(address<T> const& a) {
-      address<T>::operator=(a);
-      return *this;
-    }
-  };
+  using address = T const*;
   template <class T>
-  static bool near(T const*, T const*) {
+  using near_address = T const*;
+  /// p, moved on by count times `bytes`.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T const* moved(T const* p, std::uint32_t count,
+                                                    std::uint32_t bytes) {
+    return reinterpret_cast<T const*>(reinterpret_cast<char const*>(p) +
+                                      std::uint64_t(count) * bytes);
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T const* moved_by(T const* p, std::uint64_t bytes) {
+    return reinterpret_cast<T const*>(reinterpret_cast<char const*>(p) + bytes);
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T const* near_to(T const* p, T const*) {
+    return p;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static bool near(T const*, T const*) {
     return true;
   }
-
-  /// Where to find four voxels about a point of each lane: of two neighbouring columns of `height`
-  /// voxels, at the heights z and z + 1.
-  template <class T>
-  struct columns {
-    T const* lower;
-    T const* upper;
-    std::int32_t height;
-    per_lane<std::uint32_t> const* z;  ///< outlives this: copying it costs a tenth of the time
-  };
-
-  template <class T>
-  [[gnu::always_inline]] columns<T> read_columns(address<T> lower, std::uint32_t next,
-                                                 std::int32_t height,
-                                                 per_lane<std::uint32_t> const& z) const {
-    return {lower.pointer(), lower.plus(std::uint64_t(next)).pointer(), height, &z};
-  }
-
-  /// Interpolates: the columns with weight w, then the heights with the lane's fraction.
-  ///
-  /// Where a register's lanes lie within two registers of voxels, which neighbouring pixels do
-  /// unless the magnification is large, the columns are blended once for all of them and each lane
-  /// picks its two heights by a permute; otherwise each lane gathers. Same operations on the same
-  /// numbers.
-  template <class T, class Blend>
-  [[gnu::always_inline]] void blend_columns(columns<T> const& c, T w, per_lane<T> const& fraction,
-                                            per_lane<T>& out, Blend const& blend) const {
-    T const* const lower = c.lower;
-    T const* const upper = c.upper;
-    std::int32_t const height = c.height;
-    per_lane<std::uint32_t> const& z = *c.z;
-    for (int first = 0; first < 32; first += width<T>) {
-      height_vec<T> heights;
-      vectors::load(&z[first], heights);
-      std::int32_t low;
-      if (vectors::window(heights, height, low)) {
-        auto const at = __builtin_convertvector(heights - low, index_vec<T>);
-        blended_window<T> const columns(lower + low, upper + low, w);
-        vec<T> fractions;
-        vec<T> a;
-        vec<T> b;
-        vectors::load(&fraction[first], fractions);
-        columns.pick(at, a);
-        columns.pick(at + integer<T>(1), b);
-        vectors::blend_vector(fractions, a, b, a);
-        __builtin_memcpy(&out[first], &a, sizeof a);
-      } else {
-        for (int lane = first; lane < first + width<T>; ++lane) {
-          std::uint32_t const k = z[lane];
-          out[lane] = blend(fraction[lane], blend(w, lower[k], upper[k]),
-                            blend(w, lower[k + 1], upper[k + 1]));
-        }
-      }
-    }
-  }
-
-  /// The same where neighbours may be missing: heights outside [0, lower_height) of the lower
-  /// column and [0, upper_height) of the upper count as zero; each is the volume's height or, where
-  /// there is no such column, 0. z lies in [-2, height].
-  template <class T, class Blend>
-  [[gnu::always_inline]] void blend_columns_at_edge(
-      address<T> lower_column, address<T> upper_column, std::int32_t lower_height,
-      std::int32_t upper_height, T w, per_lane<std::int32_t> const& z, per_lane<T> const& fraction,
-      per_lane<T>& out, Blend const& blend) const {
-    std::int32_t const height = lower_height > upper_height ? lower_height : upper_height;
-    T const* const lower = lower_column.pointer();
-    T const* const upper = upper_column.pointer();
-    for (int first = 0; first < 32; first += width<T>) {
-      height_vec<T> heights;
-      vectors::load(&z[first], heights);
-      height_vec<T> below;
-      height_vec<T> above;
-      vectors::clamp(heights, height - 1, below);
-      vectors::clamp(heights + 1, height - 1, above);
-      std::int32_t low;
-      if (vectors::window(below, height, low)) {
-        blended_window<T> const columns(lower_height > 0 ? lower + low : nullptr,
-                                        upper_height > 0 ? upper + low : nullptr, w);
-        vec<T> const zero{};
-        vec<T> fractions;
-        vec<T> a;
-        vec<T> b;
-        vectors::load(&fraction[first], fractions);
-        columns.pick(__builtin_convertvector(below - low, index_vec<T>), a);
-        columns.pick(__builtin_convertvector(above - low, index_vec<T>), b);
-        a = __builtin_convertvector(below == heights, index_vec<T>) ? a : zero;
-        b = __builtin_convertvector(above == heights + 1, index_vec<T>) ? b : zero;
-        vectors::blend_vector(fractions, a, b, a);
-        __builtin_memcpy(&out[first], &a, sizeof a);
-      } else {
-        auto const at = [&](std::int32_t k) {
-          T const a = k >= 0 && k < lower_height ? lower[k] : T(0);
-          T const b = k >= 0 && k < upper_height ? upper[k] : T(0);
-          return blend(w, a, b);
-        };
-        for (int lane = first; lane < first + width<T>; ++lane) {
-          out[lane] = blend(fraction[lane], at(z[lane]), at(z[lane] + 1));
-        }
-      }
-    }
-  }
-
- private:
-  using vectors = host_vectors<VectorBytes>;
-  template <class T>
-  using integer = typename vectors::template integer<T>;
-  template <class T>
-  using vec = typename vectors::template vec<T>;
-  template <class T>
-  using index_vec = typename vectors::template index_vec<T>;
-  template <class T>
-  using height_vec = typename vectors::template height_vec<T>;
-  template <class T>
-  using blended_window = typename vectors::template blended_window<T>;
-  template <class T>
-  static constexpr int width = vectors::template width<T>;
 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define ISO_HOST_WIDE \
-  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512"), flatten))
+// Which instruction sets a kernel is compiled for. AVX-512 in a source that is compiled for less
+// takes GCC's flatten, which inlines all that a kernel calls; clang's reaches one level only, so
+// that clang has the instruction set of the build alone.
+#if defined(ISO_AVX512)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define ISO_HOST_AVX512 1
+#elif !defined(__clang__) && defined(__OPTIMIZE__)
+#define ISO_HOST_AVX512 1
 #endif
-
-/// 64 where this processor has the AVX-512 that the wide body is compiled for, else 32.
-inline int host_vector_bytes() {
-#ifdef ISO_HOST_WIDE
-  static bool const wide = __builtin_cpu_supports("avx512f") &&
-                           __builtin_cpu_supports("avx512vl") &&
-                           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-  return wide ? 64 : 32;
+#endif
+#if defined(__clang__)
+#define ISO_FLATTEN
 #else
-  return 32;
+#define ISO_FLATTEN __attribute__((flatten))
 #endif
-}
 
-/// kernel(group, index), compiled for both widths. `Group` is host_lane_group or derived from it.
-template <class Kernel, template <int> class Group = host_lane_group>
+/// Bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0
+/// (none: the lanes are arrays, of which the compiler makes what it can).
+int host_vector_bytes();
+/// Makes it `bytes`, or the most that this processor and this build have. No bit depends on it: for
+/// tests and measurements.
+void set_host_vector_bytes(int bytes);
+
+using portable_lane_group = array_lane_group<scalar_lanes>;
+
+/// kernel(group, index) on a processor, compiled for each of the instruction sets.
+template <class Kernel>
 struct host_body {
   Kernel kernel;
   int vector_bytes;
 
   void operator()(std::int64_t index) const {
-#ifdef ISO_HOST_WIDE
+#ifdef ISO_HOST_AVX512
     if (vector_bytes == 64) {
       wide(kernel, index);
       return;
     }
 #endif
-    kernel(Group<32>{}, index);
+    base(kernel, index);
   }
 
-#ifdef ISO_HOST_WIDE
-  ISO_HOST_WIDE static void wide(Kernel const& kernel, std::int64_t index) {
-    kernel(Group<64>{}, index);
+ private:
+#ifdef ISO_HOST_AVX512
+  ISO_AVX512 ISO_FLATTEN static void wide(Kernel const& kernel, std::int64_t index) {
+    kernel(array_lane_group<avx512_lanes>(), index);
   }
 #endif
+  ISO_FLATTEN static void base(Kernel const& kernel, std::int64_t index) {
+#ifdef ISO_HOST_AVX2
+    kernel(array_lane_group<avx2_lanes>(), index);
+#else
+    kernel(portable_lane_group(), index);
+#endif
+  }
+};
+
+/// The same in plain arrays, on any execution space of Kokkos.
+template <class Kernel>
+struct portable_body {
+  Kernel kernel;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    kernel(portable_lane_group(), index);
+  }
 };
 
 }  // namespace iso::backend::detail

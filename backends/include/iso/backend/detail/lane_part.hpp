@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/lane_value.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace iso::backend::detail {
+
+/// Places in an array, one after the other, from `low` on: a register of them.
+template <class Isa, int Width>
+struct run_of_places {
+  std::int64_t low;
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION lane_value<T, lane_shape<Isa, Width, Width>> load(T const* p) const {
+    using to = lane_value<T, lane_shape<Isa, Width, Width>>;
+    to out;
+    out.r[0] = Isa::template load<typename to::reg>(p + low);
+    return out;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION auto load_if(bool exists, T const* p) const {
+    return exists ? load(p) : lane_value<T, lane_shape<Isa, Width, Width>>(T(0));
+  }
+};
+
+/// A place of its own for every lane.
+template <class Shape>
+struct places_of_lanes {
+  lane_value<std::int32_t, Shape> k;
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> load(T const* p) const {
+    return gather(p, k);
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> load_if(bool exists, T const* p) const {
+    return exists ? load(p) : lane_value<T, Shape>(T(0));
+  }
+};
+
+/// What `Picked::pick` finds, at neighbouring places and at the ends of a column.
+template <class T, class Shape, class Picked>
+struct picks {
+  using value = lane_value<T, Shape>;
+  using index = lane_value<std::int32_t, Shape>;
+
+  /// f at k and at k + 1 of every lane.
+  KOKKOS_FORCEINLINE_FUNCTION void pair(index const& k, value& a, value& b) const {
+    auto const& self = static_cast<Picked const&>(*this);
+    a = self.pick(k);
+    b = self.pick(k + index(1));
+  }
+  /// The same, zero at places outside [0, count).
+  KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t count, value& a,
+                                               value& b) const {
+    auto const& self = static_cast<Picked const&>(*this);
+    index const last(count - 1);
+    index const next = k + index(1);
+    index const below = clamp(k, index(0), last);
+    index const above = clamp(next, index(0), last);
+    a = select(below == k, self.pick(below), value(T(0)));
+    b = select(above == next, self.pick(above), value(T(0)));
+  }
+};
+
+/// f of neighbouring places, worked out once for all lanes: two registers of places for each
+/// register of lanes, from a low of its own on, out of which every lane picks.
+template <class T, class Shape>
+struct place_window : picks<T, Shape, place_window<T, Shape>> {
+  using value = lane_value<T, Shape>;
+  using index = lane_value<std::int32_t, Shape>;
+  using isa = typename Shape::isa;
+  std::int32_t low[Shape::registers];
+  typename value::reg first[Shape::registers];
+  typename value::reg second[Shape::registers];
+
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION place_window(std::int32_t const* lows, std::int32_t apart,
+                                           F const& f) {
+    using run = run_of_places<isa, Shape::width>;
+    ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
+      low[i] = lows[i * apart];
+      first[i] = f(run{low[i]}).r[0];
+      second[i] = f(run{low[i] + Shape::width}).r[0];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION value pick(index const& k) const { return picked(within(k)); }
+  KOKKOS_FORCEINLINE_FUNCTION void pair(index const& k, value& a, value& b) const {
+    index const at = within(k);
+    a = picked(at);
+    b = picked(at + index(1));
+  }
+
+ private:
+  /// Counted from where the register's window begins.
+  KOKKOS_FORCEINLINE_FUNCTION index within(index const& k) const {
+    index out;
+    ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
+      out.r[i] = isa::sub(k.r[i], isa::template all<typename index::reg>(low[i]));
+    }
+    return out;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION value picked(index const& at) const {
+    value out;
+    ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
+      out.r[i] = isa::pick(first[i], second[i], at.r[i]);
+    }
+    return out;
+  }
+};
+
+/// f of a place of each lane's own.
+template <class T, class Shape, class F>
+struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
+  F const& f;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit scattered_places(F const& function) : f(function) {}
+  KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> pick(
+      lane_value<std::int32_t, Shape> const& k) const {
+    return f(places_of_lanes<Shape>{k});
+  }
+};
+
+/// `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
+template <class Isa, int Count, int Width>
+struct lane_part {
+  using shape = lane_shape<Isa, Count, Width>;
+  template <class T>
+  using per_lane = lane_value<T, shape>;
+  using index = per_lane<std::int32_t>;
+  using mask = lane_mask<std::int32_t, shape>;
+  static constexpr int num_rows = 1;
+
+  int first;
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_row() const { return first / 32; }
+
+  /// p[lane].
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(T const* p) const {
+    per_lane<T> out;
+    ISO_EACH_REGISTER(int i = 0; i < shape::registers; ++i) {
+      out.r[i] = Isa::template load<typename per_lane<T>::reg>(p + first + i * Width);
+    }
+    return out;
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void store(T* p, per_lane<T> const& x) const {
+    ISO_EACH_REGISTER(int i = 0; i < shape::registers; ++i) {
+      Isa::store(p + first + i * Width, x.r[i]);
+    }
+  }
+  template <class Array>
+    requires requires(Array const& a) { a.data(); }
+  KOKKOS_FORCEINLINE_FUNCTION auto load(Array const& a) const {
+    return load(a.data());
+  }
+  template <class Array, class V>
+    requires requires(Array& a) { a.data(); }
+  KOKKOS_FORCEINLINE_FUNCTION void store(Array& a, V const& x) const {
+    store(a.data(), x);
+  }
+  /// The lane's number, from 0.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION index lane() const {
+    index out;
+    ISO_EACH_REGISTER(int i = 0; i < shape::registers; ++i) {
+      out.r[i] = Isa::add(Isa::template ramp<typename index::reg>(),
+                          Isa::template all<typename index::reg>((first + i * Width) % 32));
+    }
+    return out;
+  }
+
+  /// z to its floor and the rest; `split` of z >= 0 alone. Of numbers below 2^22.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split(per_lane<T> const& z, index& whole,
+                                                per_lane<T>& rest) {
+    whole = truncate(z);
+    rest = z - convert<T>(whole);
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split_signed(per_lane<T> const& z, index& whole,
+                                                       per_lane<T>& rest) {
+    per_lane<T> const down = floor(z);
+    whole = truncate(down);
+    rest = z - down;
+  }
+
+  /// f(place), for neighbouring places that a permute picks from, register i's beginning at
+  /// lows[i apart]; or for places far apart. `f` says what stands at a place, whose load(p) is
+  /// p[place].
+  template <class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static place_window<T, shape> window(std::int32_t const* lows,
+                                                                   std::int32_t apart, F const& f) {
+    return {lows, apart, f};
+  }
+  template <class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static scattered_places<T, shape, F> scattered(F const& f) {
+    return scattered_places<T, shape, F>(f);
+  }
+  /// Number of register i's first lane among all.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_of_register(int i) const {
+    return first + i * Width;
+  }
+};
+
+}  // namespace iso::backend::detail

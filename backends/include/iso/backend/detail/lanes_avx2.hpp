@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/detail/lane_register.hpp>
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace iso::backend::detail {
+
+/// Registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside doubles take 16
+/// bytes. A mask is a register of integers as wide as what was compared, all ones or none.
+struct avx2_lanes {
+  template <class T>
+  static constexpr int width = 32 / int(sizeof(T));
+  template <class T, int W>
+  using reg = lane_register<T, W>;
+  template <class T>
+  using truth = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  template <class T, int W>
+  using mask = lane_register<truth<T>, W>;
+
+  template <class R>
+  static native<R> get(R const& a) {
+    native<R> v;
+    __builtin_memcpy(&v, &a, sizeof v);
+    return v;
+  }
+  template <class R, class V>
+  static R put(V const& v) {
+    static_assert(sizeof(R) == sizeof v);
+    R a;
+    __builtin_memcpy(&a, &v, sizeof v);
+    return a;
+  }
+
+  template <class R>
+  static R all(typename R::element x) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<R>(_mm256_set1_ps(x));
+    } else if constexpr (is_register<R, double, 32>) {
+      return put<R>(_mm256_set1_pd(x));
+    } else if constexpr (is_register<R, float, 16>) {
+      return put<R>(_mm_set1_ps(x));
+    } else if constexpr (sizeof(R) == 16) {
+      return put<R>(_mm_set1_epi32(std::int32_t(x)));
+    } else if constexpr (sizeof(typename R::element) == 4) {
+      return put<R>(_mm256_set1_epi32(std::int32_t(x)));
+    } else {
+      return put<R>(_mm256_set1_epi64x(std::int64_t(x)));
+    }
+  }
+  /// 0, 1, 2, ...
+  template <class R>
+  static R ramp() {
+    alignas(64) static constexpr std::int32_t numbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                             8, 9, 10, 11, 12, 13, 14, 15};
+    return load<R>(numbers);
+  }
+  template <class R>
+  static R load(typename R::element const* p) {
+    native<R> v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return put<R>(v);
+  }
+  template <class R>
+  static void store(typename R::element* p, R const& a) {
+    native<R> const v = get(a);
+    __builtin_memcpy(p, &v, sizeof v);
+  }
+  template <class R>
+  static R add(R const& a, R const& b) {
+    return put<R>(get(a) + get(b));
+  }
+  template <class R>
+  static R sub(R const& a, R const& b) {
+    return put<R>(get(a) - get(b));
+  }
+  template <class R>
+  static R mul(R const& a, R const& b) {
+    return put<R>(get(a) * get(b));
+  }
+  template <class R>
+  static R bit_or(R const& a, R const& b) {
+    return put<R>(get(a) | get(b));
+  }
+  template <class R>
+  static R min(R const& a, R const& b) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<R>(_mm256_min_ps(get(a), get(b)));
+    } else if constexpr (is_register<R, double, 32>) {
+      return put<R>(_mm256_min_pd(get(a), get(b)));
+    } else {
+      return put<R>(get(a) < get(b) ? get(a) : get(b));
+    }
+  }
+  template <class R>
+  static R max(R const& a, R const& b) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<R>(_mm256_max_ps(get(a), get(b)));
+    } else if constexpr (is_register<R, double, 32>) {
+      return put<R>(_mm256_max_pd(get(a), get(b)));
+    } else {
+      return put<R>(get(a) > get(b) ? get(a) : get(b));
+    }
+  }
+  template <class R>
+  static R fma(R const& a, R const& b, R const& c) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<R>(_mm256_fmadd_ps(get(a), get(b), get(c)));
+    } else if constexpr (is_register<R, float, 16>) {
+      return put<R>(_mm_fmadd_ps(get(a), get(b), get(c)));
+    } else {
+      return put<R>(_mm256_fmadd_pd(get(a), get(b), get(c)));
+    }
+  }
+  template <class R>
+  static R floor(R const& a) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<R>(_mm256_floor_ps(get(a)));
+    } else {
+      return put<R>(_mm256_floor_pd(get(a)));
+    }
+  }
+  template <class To, class R>
+  static To truncate(R const& a) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<To>(_mm256_cvttps_epi32(get(a)));
+    } else {
+      return put<To>(_mm256_cvttpd_epi32(get(a)));
+    }
+  }
+  template <class To, class R>
+  static To convert(R const& k) {
+    if constexpr (is_register<To, float, 32>) {
+      return put<To>(_mm256_cvtepi32_ps(__m256i(get(k))));
+    } else {
+      return put<To>(_mm256_cvtepi32_pd(__m128i(get(k))));
+    }
+  }
+  template <class To, class R>
+  static To bits(R const& a) {
+    return put<To>(get(a));
+  }
+
+  template <class R>
+  using mask_of = mask<typename R::element, R::width>;
+  template <class R>
+  static mask_of<R> less(R const& a, R const& b) {
+    return put<mask_of<R>>(get(a) < get(b));
+  }
+  template <class R>
+  static mask_of<R> less_equal(R const& a, R const& b) {
+    return put<mask_of<R>>(get(a) <= get(b));
+  }
+  template <class R>
+  static mask_of<R> equal(R const& a, R const& b) {
+    return put<mask_of<R>>(get(a) == get(b));
+  }
+  template <class M>
+  static M both(M const& a, M const& b) {
+    return put<M>(get(a) & get(b));
+  }
+  template <class M>
+  static M negated(M const& a) {
+    return put<M>(~get(a));
+  }
+  template <class M>
+  static bool every(M const& a) {
+    if constexpr (sizeof(M) == 16) {
+      return _mm_movemask_epi8(__m128i(get(a))) == 0xffff;
+    } else {
+      return _mm256_movemask_epi8(__m256i(get(a))) == -1;
+    }
+  }
+  template <class M, class R>
+  static R select(M const& m, R const& a, R const& b) {
+    if constexpr (sizeof(M) < sizeof(R)) {  // of the integers beside doubles
+      return select(put<mask_of<R>>(_mm256_cvtepi32_epi64(__m128i(get(m)))), a, b);
+    } else if constexpr (sizeof(R) == 16) {
+      return put<R>(_mm_blendv_epi8(__m128i(get(b)), __m128i(get(a)), __m128i(get(m))));
+    } else if constexpr (sizeof(typename R::element) == 4) {
+      return put<R>(_mm256_blendv_ps(__m256(get(b)), __m256(get(a)), __m256(get(m))));
+    } else {
+      return put<R>(_mm256_blendv_pd(__m256d(get(b)), __m256d(get(a)), __m256d(get(m))));
+    }
+  }
+  template <class R, class K>
+  static R gather(typename R::element const* p, K const& k) {
+    return gather<R>(p, k, std::make_integer_sequence<int, R::width>());
+  }
+  // Plain loads: no slower than the instruction.
+  template <class R, class K, int... I>
+  static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
+    return put<R>(native<R>{p[k.x[I]]...});
+  }
+  /// Elements k of the two registers a and b in a row, 0 <= k < 2 width.
+  template <class R, class K>
+  static R pick(R const& a, R const& b, K const& k) {
+    if constexpr (is_register<R, float, 32>) {
+      __m256i const at = __m256i(get(k));
+      return put<R>(_mm256_blendv_ps(_mm256_permutevar8x32_ps(get(a), at),
+                                     _mm256_permutevar8x32_ps(get(b), at),
+                                     _mm256_castsi256_ps(_mm256_slli_epi32(at, 28))));
+    } else {
+      // Doubles go as pairs of floats: 2 k and 2 k + 1.
+      __m256i const wide = _mm256_cvtepi32_epi64(__m128i(get(k)));
+      __m256i const low = _mm256_add_epi64(wide, wide);
+      __m256i const pair =
+          _mm256_or_si256(low, _mm256_slli_epi64(_mm256_add_epi64(low, _mm256_set1_epi64x(1)), 32));
+      __m256 const from_a = _mm256_permutevar8x32_ps(_mm256_castpd_ps(get(a)), pair);
+      __m256 const from_b = _mm256_permutevar8x32_ps(_mm256_castpd_ps(get(b)), pair);
+      return put<R>(_mm256_blendv_pd(_mm256_castps_pd(from_a), _mm256_castps_pd(from_b),
+                                     _mm256_castsi256_pd(_mm256_slli_epi64(wide, 61))));
+    }
+  }
+};
+
+}  // namespace iso::backend::detail
