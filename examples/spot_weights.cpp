@@ -42,14 +42,14 @@ template <class Exec>
 struct problem {
   using space = typename Exec::memory_space;
   using vector = Kokkos::View<double*, space>;
-  using matrix = sparse::grouped_view<iso::half, std::uint8_t, 4, space>;
+  using matrix = sparse::row_block_csr<iso::half, 4, space>;
 
   explicit problem(Exec const& exec)
       : wanted("wanted", std::size_t(field().voxels.size())),
         importance("importance", wanted.size()) {
     auto const a = sparse::generate<iso::half>(exec, field());
-    by_voxels = sparse::make_grouped<4, std::uint8_t>(exec, a);
-    by_spots = sparse::make_grouped<4, std::uint8_t>(exec, sparse::transpose(exec, a));
+    by_voxels = sparse::make_row_blocks<4>(exec, a);
+    by_spots = sparse::make_row_blocks<4>(exec, sparse::transpose(exec, a));
     voxel_plan = sparse::make_plan(exec, by_voxels);
     spot_plan = sparse::make_plan(exec, by_spots);
     scratch.reserve(sparse::spmv_bytes_needed<double>(by_voxels, voxel_plan, 1));
@@ -75,8 +75,8 @@ struct problem {
     exec.fence("the prescription");
   }
 
-  [[nodiscard]] std::int64_t spots() const { return by_voxels.num_cols; }
-  [[nodiscard]] std::int64_t voxels() const { return by_voxels.num_rows; }
+  [[nodiscard]] std::int64_t spots() const { return by_voxels.num_cols(); }
+  [[nodiscard]] std::int64_t voxels() const { return by_voxels.num_rows(); }
 
   matrix by_voxels, by_spots;
   sparse::spmv_plan<space> voxel_plan, spot_plan;
@@ -171,8 +171,7 @@ class dot_product {
   }
   double operator()(Exec const& exec, vector const& a, vector const& b) {
     row_.values = a;
-    sparse::spmv(exec, 1, row_, b, 0, result_, plan_, scratch_,
-                 {.sum = sparse::sum_order::ordered});
+    sparse::spmv(exec, 1, row_, b, 0, result_, plan_, scratch_, {.sum = iso::summation::ordered});
     double sum = 0;
     Kokkos::deep_copy(exec, Kokkos::View<double, Kokkos::HostSpace>(&sum),
                       Kokkos::subview(result_, std::size_t(0)));
@@ -245,7 +244,7 @@ std::vector<double> optimise(Exec const& exec, std::string const& name) {
   double const bound = curvature(exec, p);
   std::printf("%s: %lld voxels x %lld spots, %lld non-zeros, curvature %.4g\n", name.c_str(),
               static_cast<long long>(p.voxels()), static_cast<long long>(p.spots()),
-              static_cast<long long>(p.by_voxels.entries), bound);
+              static_cast<long long>(p.by_voxels.num_entries()), bound);
   auto const make = [](std::int64_t n) { return vector("vector", std::size_t(n)); };
   vector const w = make(p.spots()), z = make(p.spots()), gradient = make(p.spots());
   vector const pull = make(p.spots()), move = make(p.spots()), dose = make(p.voxels());

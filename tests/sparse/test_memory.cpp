@@ -74,7 +74,7 @@ TEST_CASE("making, transposing, converting and grouping a matrix say what did no
         }) >= 4 * most);
   CHECK(refused(some, [&] { sparse::transpose(exec, a); }) >= 2 * most);
   CHECK(refused(some, [&] { sparse::convert_values<double>(exec, a); }) >= 4 * most);
-  CHECK(refused(some, [&] { sparse::make_grouped<4, std::uint8_t>(exec, a); }) >= most);
+  CHECK(refused(some, [&] { sparse::make_row_blocks<4>(exec, a); }) >= most);
   auto figures = sparse::table_of(sparse::plan_case::prostate_1, 0.2);
   CHECK(refused(some, [&] { sparse::generate<iso::half>(exec, figures); }) > 0);
   // More bytes than a number holds.

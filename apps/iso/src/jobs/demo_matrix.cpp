@@ -41,10 +41,10 @@ std::vector<double> time_product(Exec const& exec, std::string const& backend, d
                                  std::vector<double> const& weights,
                                  std::vector<double> const& exact) {
   product_runner<double, Exec, Matrix> const product(
-      exec, a, weights, std::vector<double>(std::size_t(a.num_rows), 0));
+      exec, a, weights, std::vector<double>(std::size_t(sparse::shape_of(a).num_rows), 0));
   double best = 1e30;
   for (int run = 0; run < 5; ++run) {
-    best = std::min(best, product.seconds(1, 0, sparse::sum_order::automatic));
+    best = std::min(best, product.seconds(1, 0, std::nullopt));
   }
   auto y = product.result();
   double const error = relative_l1(y, exact);
@@ -69,8 +69,7 @@ void run_matrix_on(Exec const& exec, std::string const& backend, demo_state& sta
   time_product(exec, backend, state, "dose_matrix_double", wide, weights, exact);
   auto const narrow = sparse::convert_values<half>(exec, wide).matrix;
   time_product(exec, backend, state, "dose_matrix_half", narrow, weights, exact);
-  auto const chosen = sparse::choose_format(exec, narrow);
-  matrix_format const format{chosen.rows, chosen.offset_bits, chosen.paired};
+  auto const format = sparse::choose_format(exec, narrow).format;
   with_format(exec, narrow, format, [&](auto const& formatted) {
     auto const dose = time_product(exec, backend, state, "dose_matrix_half_" + name_of(format),
                                    formatted, weights, exact);

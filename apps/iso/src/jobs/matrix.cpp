@@ -61,7 +61,7 @@ matrix_facts look_at(Exec const& exec, Matrix const& a) {
   demands.values = sparse::csr_demands::of_values::finite;
   auto const report = sparse::validate(exec, a, demands);
   if (!report.sound()) {
-    throw invalid_argument(sparse::sentence(report));
+    throw invalid_argument(sparse::to_string(report));
   }
   return facts_of(sparse::statistics(exec, a), report);
 }

@@ -8,75 +8,41 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 namespace iso::jobs {
 namespace {
 
 /// What iso::sparse::spmv takes `automatic` for, or what is named.
 template <class Value>
-sparse::sum_order sum_used(std::string const& name) {
-  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "order-free",
-               "sum '{}' is not known (automatic, ordered, order-free)", name);
-  bool const free = name == "order-free" || (name == "automatic" && sizeof(Value) == 2);
-  return free ? sparse::sum_order::order_free : sparse::sum_order::ordered;
-}
-
-/// Of the grouped formats, the one of least cost.
-template <class Exec, class Matrix>
-matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
-  matrix_format best = grouped_formats[0];
-  double least = 0;
-  for (auto const& format : grouped_formats) {
-    if (format.paired && !backend::is_device<Exec>) {
-      continue;  // nothing for hosts, and product_cost does not know it there
-    }
-    double const cost =
-        sparse::product_cost(measured(exec, a, format), sparse::processor_of<Exec>());
-    if (format == grouped_formats[0] || cost < least) {
-      best = format;
-      least = cost;
-    }
-  }
-  return best;
-}
-
-/// The format of that name, if it is the name of one.
-std::optional<matrix_format> named(std::string const& name) {
-  auto const among = [&](auto const& formats) -> std::optional<matrix_format> {
-    auto const* const at = std::find_if(formats.begin(), formats.end(),
-                                        [&](matrix_format const& f) { return name_of(f) == name; });
-    return at != formats.end() ? std::optional(*at) : std::nullopt;
-  };
-  auto const csr = among(csr_formats);
-  return csr ? csr : among(grouped_formats);
+summation sum_used(std::string const& name) {
+  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "reproducible",
+               "sum '{}' is not known (automatic, ordered, reproducible)", name);
+  bool const free = name == "reproducible" || (name == "automatic" && sizeof(Value) == 2);
+  return free ? summation::reproducible : summation::ordered;
 }
 
 template <class Exec, class Matrix>
 matrix_format format_named(Exec const& exec, Matrix const& a, std::string const& name,
                            column_order order) {
-  auto const exact = named(name);
-  bool const by_cost = name == "auto" || name == "csr" || name == "grouped";
-  ISO_VALIDATE(exact || by_cost, "format '{}' is not known (apply_formats lists them)", name);
-  constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
-  if (name == "grouped" || (exact && exact->rows > 1)) {
-    ISO_VALIDATE(narrow,
-                 "format '{}' (it is for values of 16 bits) convert the matrix: iso "
-                 "matrix convert --values half",
-                 name);
-    // Where columns do not ascend every one is refused, with counts.
-    return exact                              ? *exact
-           : order == column_order::ascending ? cheapest_group(exec, a)
-                                              : matrix_format{4, 8};
+  if (name == "auto") {
+    return order == column_order::any ? matrix_format::csr32
+                                      : sparse::choose_format(exec, a).format;
   }
-  if (exact) {
-    return *exact;
+  for (auto const format : csr_formats) {
+    if (name == name_of(format)) {
+      return format;
+    }
   }
-  if (name == "csr" || order == column_order::any) {
-    return {};
+  for (auto const format : block_formats) {
+    if (name == name_of(format)) {
+      ISO_VALIDATE(sizeof(typename Matrix::value_type) == 2,
+                   "format '{}' (it is for values of 16 bits) convert the matrix: iso "
+                   "matrix convert --values half",
+                   name);
+      return format;
+    }
   }
-  auto const chosen = sparse::choose_format(exec, a);
-  return {chosen.rows, chosen.offset_bits, chosen.paired};
+  fail_argument("format '{}' is not known (apply_formats lists them)", name);
 }
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
@@ -96,7 +62,7 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
   auto const x = filled(request.x, a.num_cols, 1, "x");
   auto const y = filled(request.y, a.num_rows, 0, "y");
   apply_result result;
-  result.sum = sum == sparse::sum_order::ordered ? "ordered" : "order-free";
+  result.sum = sum == summation::ordered ? "ordered" : "reproducible";
   auto const format = format_named(exec, a, request.format, checked_order(exec, a));
   result.format = name_of(format);
   with_format(exec, a, format, [&](auto const& formatted) {
@@ -104,8 +70,8 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
     product_runner<double, Exec, matrix> const run(exec, formatted, x, y);
     result.time_ms = 1e3 * run.seconds(request.alpha, request.beta, sum);
     result.y = run.result();
-    result.bytes_per_entry =
-        bytes_of(formatted) / double(std::max<std::int64_t>(1, formatted.num_entries()));
+    result.bytes_per_entry = double(sparse::shape_of(formatted).bytes) /
+                             double(std::max<std::int64_t>(1, a.num_entries()));
   });
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
   return result;
@@ -115,10 +81,9 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
 
 std::vector<std::string> const& apply_formats() {
   static std::vector<std::string> const names = [] {
-    std::vector<std::string> all = {"auto", "csr", "grouped"};
+    std::vector<std::string> all = {"auto"};
     std::transform(csr_formats.begin(), csr_formats.end(), std::back_inserter(all), name_of);
-    std::transform(grouped_formats.begin(), grouped_formats.end(), std::back_inserter(all),
-                   name_of);
+    std::transform(block_formats.begin(), block_formats.end(), std::back_inserter(all), name_of);
     return all;
   }();
   return names;
@@ -132,7 +97,7 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
     exec_space const exec;
     with_values_of(matrix, [&](auto value) {
       bool const turned = request.side == matrix_side::transposed;
-      // As it is stored, transposed, and values of 16 bits in groups of rows.
+      // As it is stored, transposed, and values of 16 bits in row blocks.
       std::int64_t const forms = 1 + (turned ? 1 : 0) + (sizeof(value) == 2 ? 1 : 0);
       check_products(exec, matrix, request.side, forms * std::int64_t(sizeof(value) + 4), 1);
       watch.step(0, "loading the matrix");

@@ -6,7 +6,7 @@
 
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/statistics.hpp>
-#include <iso/sparse/validate_grouped.hpp>
+#include <iso/sparse/validate.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -22,12 +22,6 @@ struct numbers {
   template <class... T>
   void add(T... values) {
     (all.push_back(double(values)), ...);
-  }
-  void add(sparse::slot_base<std::uint8_t> base) { add(base.first, base.jump); }
-  void add(sparse::slot_base<std::uint16_t> base) { add(base.first); }
-  template <class T>
-  void add(sparse::half_pair<T> pair) {
-    add(pair.upper, pair.lower);
   }
   template <class Range>
   void add_each(Range const& values) {
@@ -146,7 +140,7 @@ struct validating {
     n.add(int(r.found), r.row, r.entry, r.value, r.limit, r.bad_row_offsets, r.bad_columns,
           r.bad_row_scales, r.not_finite, r.descending, r.doubled, r.stored_zeros, r.negative_zeros,
           r.longest_row, r.widest_row, r.empty_rows);
-    n.add_each(sparse::sentence(r));
+    n.add_each(sparse::to_string(r));
   }
 };
 
@@ -193,33 +187,24 @@ struct turning {
   }
 };
 
-struct grouping {
+struct blocking {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<half>());
-    for (auto const& format : grouped_formats) {
-      detail::with_grouped(exec, a, format, [&](auto const& g) {
-        add_slots(n, exec, g);
-        if constexpr (requires { g.shared; }) {
-          add_slots(n, exec, g.shared);
+    for (auto const format : block_formats) {
+      with_format(exec, a, format, [&](auto const& b) {
+        if constexpr (requires { b.bases(); }) {
+          n.add(b.num_rows(), b.num_cols(), b.num_entries());
+          n.add_array(exec, b.chunk_offsets());
+          n.add_array(exec, b.bases());
+          n.add_array(exec, b.offsets());
+          n.add_array(exec, b.values());
+          n.add_matrix(exec, sparse::to_csr(exec, b));
         }
-        n.add_matrix(exec, sparse::to_csr(exec, g));
-        auto const report = sparse::validate(exec, g);
-        n.add(int(report.found), report.entries, report.not_finite);
       });
     }
     return n;
-  }
-
- private:
-  template <class Exec, class Matrix>
-  static void add_slots(numbers& n, Exec const& exec, Matrix const& g) {
-    n.add(g.num_rows, g.num_cols, g.entries);
-    n.add_array(exec, g.slot_offsets);
-    n.add_array(exec, g.bases);
-    n.add_array(exec, g.offsets);
-    n.add_array(exec, g.values);
   }
 };
 
@@ -228,10 +213,10 @@ struct weighing {
   numbers operator()(Exec const& exec) const {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<bfloat16>());
-    for (auto const& format : grouped_formats) {
-      add(n, measured(exec, a, format));
+    for (auto const format : block_formats) {
+      add(n, sparse::measure_format(exec, a, format));
     }
-    add(n, sparse::measure_format(exec, a, 1, 32));
+    add(n, sparse::measure_format(exec, a, matrix_format::csr32));
     for (auto const kind : {sparse::processor::host, sparse::processor::device}) {
       add(n, sparse::choose_format(exec, a, kind));
     }
@@ -240,8 +225,8 @@ struct weighing {
 
  private:
   static void add(numbers& n, sparse::format_report const& r) {
-    n.add(r.rows, r.offset_bits, r.paired, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry,
-          sparse::product_cost(r, sparse::processor::host),
+    n.add(int(r.format), r.chunks, r.bytes_per_entry, r.fill, r.reads_per_entry,
+          r.columns_per_chunk, sparse::product_cost(r, sparse::processor::host),
           sparse::product_cost(r, sparse::processor::device));
   }
 };
@@ -253,8 +238,7 @@ struct planning {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<half>());
     add(n, exec, a);
-    add(n, exec, sparse::make_grouped<4, std::uint8_t>(exec, a));
-    add(n, exec, sparse::make_paired(exec, a));
+    add(n, exec, sparse::make_row_blocks<4>(exec, a));
     return n;
   }
 
@@ -263,15 +247,15 @@ struct planning {
   static void add(numbers& n, Exec const& exec, Matrix const& a) {
     auto const bounds = sparse::make_bounds(exec, a);
     auto const plan = sparse::make_plan(exec, a, bounds);
-    n.add_array(exec, bounds.largest);
+    n.add_array(exec, bounds.max_abs);
     n.add_array(exec, bounds.entries);
-    n.add(plan.num_long, plan.num_parts, plan.num_groups);
+    n.add(plan.num_long, plan.num_parts, plan.num_blocks);
     n.add_array(exec, plan.first_part);
     n.add_array(exec, plan.exponents);
   }
 };
 
-struct seeking_largest {
+struct seeking_max_abs {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     using space = typename Exec::memory_space;
@@ -285,10 +269,10 @@ struct seeking_largest {
         exec, x,
         Kokkos::View<double const**, Kokkos::LayoutRight, Kokkos::HostSpace,
                      Kokkos::MemoryUnmanaged>(values.data(), std::size_t(length), std::size_t(3)));
-    Kokkos::View<double*, space> const largest("iso::jobs::largest", std::size_t(3));
-    sparse::write_largest(exec, x, largest);
+    Kokkos::View<double*, space> const maxima("iso::jobs::maxima", std::size_t(3));
+    sparse::max_abs(exec, x, maxima);
     numbers n;
-    n.add_array(exec, largest);
+    n.add_array(exec, maxima);
     return n;
   }
 };
@@ -307,16 +291,16 @@ void add_sparse(plan& all) {
   add_collected<making_dose_like>(all, "matrix_dose_like", {"generate", "table_of", "validate"});
   add_collected<making_pencil_beams>(all, "matrix_pencil_beams", {"generate"});
   add_collected<counting>(all, "matrix_statistics", {"statistics"});
-  add_collected<validating>(all, "matrix_validate", {"validate", "sentence"});
+  add_collected<validating>(all, "matrix_validate", {"validate", "to_string"});
   add_collected<converting>(all, "matrix_convert_values", {"convert_values"});
   add_collected<renumbering>(all, "matrix_columns",
                              {"to_relative_columns", "to_absolute_columns", "make_csr"});
   add_collected<turning>(all, "matrix_transpose", {"transpose"});
-  add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "make_paired", "to_csr"});
+  add_collected<blocking>(all, "matrix_row_blocks", {"make_row_blocks", "to_csr"});
   add_collected<weighing>(all, "matrix_format",
-                          {"measure_format", "measure_paired", "choose_format", "product_cost"});
+                          {"measure_format", "choose_format", "product_cost"});
   add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
-  add_collected<seeking_largest>(all, "vector_largest", {"write_largest"});
+  add_collected<seeking_largest>(all, "vector_largest", {"max_abs"});
   add_sparse_products(all);
 }
 

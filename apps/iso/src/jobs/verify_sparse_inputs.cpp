@@ -13,7 +13,7 @@ sparse::dose_like verify_figures() {
   figures.columns = 7000;
   figures.nonzeros = 300000;
   figures.empty_share = 0.5;
-  figures.longest = 2900;  // more than a part of a row (iso::sparse::part_turns)
+  figures.longest = 2900;  // more than a part of a row (iso::sparse::part_steps)
   figures.similarity = 0.75;
   return figures;
 }

@@ -168,7 +168,6 @@ class host_lane_group {
 
   /// Whether what host_products.hpp has runs here.
   static constexpr bool has_products = VectorBytes == 64;
-  static constexpr bool multiplies_matrices = false;
   /// Whether walk_columns runs here.
   static constexpr bool walks_columns = VectorBytes == 64;
 

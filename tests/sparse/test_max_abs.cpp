@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// write_largest against a plain loop: lengths about its blocks and beyond its most groups, several
+// max_abs against a plain loop: lengths about its blocks and beyond its most groups, several
 // vectors with gaps, numbers of every kind.
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ std::vector<double> found_by(Exec const& exec, std::vector<T> const& values, std
   }
   Kokkos::deep_copy(exec, whole, mirror);
   Kokkos::View<double*, space> const largest("largest", std::size_t(vectors));
-  iso::sparse::write_largest(
+  iso::sparse::max_abs(
       exec, Kokkos::subview(whole, Kokkos::ALL, std::make_pair(std::int64_t(0), vectors)), largest);
   auto const back = Kokkos::create_mirror_view_and_copy(host(), largest);
   return {back.data(), back.data() + vectors};
