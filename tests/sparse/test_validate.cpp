@@ -144,7 +144,7 @@ TEST_CASE("validate: row offsets") {
   check_csr(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
             [](csr_arrays& m) { m.offsets[1] = -2; });
   check_csr(fault::non_monotone_row_offset,
-            "row offset 2 is 1 (the one before it is 2, they must not fall); 1 are wrong",
+            "row offset 2 is 1 (the one before it is 2, they must not decrease); 1 are wrong",
             [](csr_arrays& m) { m.offsets[2] = 1; });
   check_csr(fault::row_offset_beyond,
             "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "

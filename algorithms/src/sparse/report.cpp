@@ -85,7 +85,7 @@ std::string to_string(csr_report const& r) {
                      {r.row, r.value, r.bad_row_offsets});
     case fault::non_monotone_row_offset:
       return message(
-          "row offset {} is {} (the one before it is {}, they must not fall); {} are wrong",
+          "row offset {} is {} (the one before it is {}, they must not decrease); {} are wrong",
           {r.row, r.value, r.limit, r.bad_row_offsets});
     case fault::row_offset_beyond:
       return message("row offset {} is {} (there are {} entries); {} are wrong",

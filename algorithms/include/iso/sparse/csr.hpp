@@ -76,6 +76,7 @@ struct matrix_shape {
   }
 };
 
+/// Determinism: backend_to_backend.
 template <class Value, class Column, class Space>
 matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {
   auto const bytes = [](auto const& view) {

@@ -68,6 +68,7 @@ class row_block_csr {
   array<double> row_scales_;
 };
 
+/// Determinism: backend_to_backend.
 template <class Value, int R, class Space>
 matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
   std::int64_t const chunks = a.num_chunks();

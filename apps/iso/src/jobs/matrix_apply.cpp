@@ -5,44 +5,32 @@
 #include <iso/backend/registry.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix_product.hpp>
+#include <iso/sparse/dose_matrix.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace iso::jobs {
 namespace {
 
-/// What iso::sparse::spmv takes `automatic` for, or what is named.
-template <class Value>
-summation sum_used(std::string const& name) {
+std::optional<summation> sum_named(std::string const& name) {
   ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "reproducible",
                "sum '{}' is not known (automatic, ordered, reproducible)", name);
-  bool const free = name == "reproducible" || (name == "automatic" && sizeof(Value) == 2);
-  return free ? summation::reproducible : summation::ordered;
+  return name == "automatic" ? std::optional<summation>()
+         : name == "ordered" ? summation::ordered
+                             : summation::reproducible;
 }
 
-template <class Exec, class Matrix>
-matrix_format format_named(Exec const& exec, Matrix const& a, std::string const& name,
-                           column_order order) {
-  if (name == "auto") {
-    return order == column_order::any ? matrix_format::csr32
-                                      : sparse::choose_format(exec, a).format;
-  }
-  for (auto const format : csr_formats) {
+/// Absent: to be chosen.
+std::optional<matrix_format> format_named(std::string const& name) {
+  for (auto const format : all_formats) {
     if (name == name_of(format)) {
       return format;
     }
   }
-  for (auto const format : block_formats) {
-    if (name == name_of(format)) {
-      ISO_VALIDATE(sizeof(typename Matrix::value_type) == 2,
-                   "format '{}' (it is for values of 16 bits) convert the matrix: iso "
-                   "matrix convert --values half",
-                   name);
-      return format;
-    }
-  }
-  fail_argument("format '{}' is not known (apply_formats lists them)", name);
+  ISO_VALIDATE(name == "auto", "format '{}' is not known (apply_formats lists them)", name);
+  return {};
 }
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
@@ -56,23 +44,53 @@ std::vector<double> filled(std::optional<std::vector<double>> const& given, std:
   return *given;
 }
 
-template <class Exec, class Matrix>
-apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& request) {
-  auto const sum = sum_used<typename Matrix::value_type>(request.sum);
-  auto const x = filled(request.x, a.num_cols, 1, "x");
-  auto const y = filled(request.y, a.num_rows, 0, "y");
+template <class Exec>
+Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
+                                                          std::vector<double> const& from) {
+  auto const to = allocate<Kokkos::View<double*, typename Exec::memory_space>>(
+      "iso::jobs::vector", {std::int64_t(from.size())}, exec, Kokkos::WithoutInitializing);
+  copy_in(exec, to, from);
+  exec.fence("iso::jobs: a vector");
+  return to;
+}
+
+template <class Value, class Exec>
+apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request) {
+  auto const sum = sum_named(request.sum);
+  bool const turned = request.side == matrix_side::transposed;
+  auto const x = filled(request.x, turned ? m.rows : m.columns, 1, "x");
+  auto const y = filled(request.y, turned ? m.columns : m.rows, 0, "y");
+  auto const format = format_named(request.format);
+  ISO_VALIDATE(!is_row_block(format) || sizeof(Value) == 2,
+               "format '{}' (it is for values of 16 bits) convert the matrix: iso matrix convert "
+               "--values half",
+               request.format);
+  using direction = sparse::dose_matrix_options::directions;
+  auto const to = turned ? direction::transposed : direction::forward;
+  auto const& stored_values = std::get<stored<Value>>(m.values);
+  Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const values(
+      reinterpret_cast<Value const*>(stored_values.data()), stored_values.size());
+  sparse::dose_matrix<typename Exec::memory_space> const a(
+      exec, sparse::csr_arrays(m.rows, m.columns, m.offsets, m.indices, values),
+      {.products = to, .format = format});
+  auto const in = loaded(exec, x);
+  auto const out = loaded(exec, y);
   apply_result result;
-  result.sum = sum == summation::ordered ? "ordered" : "reproducible";
-  auto const format = format_named(exec, a, request.format, checked_order(exec, a));
-  result.format = name_of(format);
-  with_format(exec, a, format, [&](auto const& formatted) {
-    using matrix = std::decay_t<decltype(formatted)>;
-    product_runner<double, Exec, matrix> const run(exec, formatted, x, y);
-    result.time_ms = 1e3 * run.seconds(request.alpha, request.beta, sum);
-    result.y = run.result();
-    result.bytes_per_entry = double(sparse::shape_of(formatted).bytes) /
-                             double(std::max<std::int64_t>(1, a.num_entries()));
-  });
+  result.time_ms =
+      1e3 * seconds_of(exec, [&] {
+        turned ? a.apply_transposed(exec, request.alpha, in, request.beta, out, {.sum = sum})
+               : a.apply(exec, request.alpha, in, request.beta, out, {.sum = sum});
+      });
+  copy_out(exec, result.y, out);
+  exec.fence("iso::jobs::apply_matrix: the result");
+  auto const& report = a.report(to);
+  result.format = name_of(report.format);
+  result.sum = sum.value_or(sizeof(Value) == 2 ? summation::reproducible : summation::ordered) ==
+                       summation::ordered
+                   ? "ordered"
+                   : "reproducible";
+  result.bytes_per_entry =
+      double(report.matrix_bytes) / double(std::max<std::int64_t>(1, report.num_entries));
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
   return result;
 }
@@ -82,8 +100,7 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
 std::vector<std::string> const& apply_formats() {
   static std::vector<std::string> const names = [] {
     std::vector<std::string> all = {"auto"};
-    std::transform(csr_formats.begin(), csr_formats.end(), std::back_inserter(all), name_of);
-    std::transform(block_formats.begin(), block_formats.end(), std::back_inserter(all), name_of);
+    std::transform(all_formats.begin(), all_formats.end(), std::back_inserter(all), name_of);
     return all;
   }();
   return names;
@@ -100,14 +117,8 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
       // As it is stored, transposed, and values of 16 bits in row blocks.
       std::int64_t const forms = 1 + (turned ? 1 : 0) + (sizeof(value) == 2 ? 1 : 0);
       check_products(exec, matrix, request.side, forms * std::int64_t(sizeof(value) + 4), 1);
-      watch.step(0, "loading the matrix");
-      auto const a = load_matrix<decltype(value)>(exec, matrix);
-      if (request.side == matrix_side::forward) {
-        result = apply_to(exec, a, request);
-      } else {
-        checked_order(exec, a);  // transpose wants a valid matrix
-        result = apply_to(exec, sparse::transpose(exec, a), request);
-      }
+      watch.step(0, "the product");
+      result = apply_to<decltype(value)>(exec, matrix, request);
     });
   });
   watch.step(1, "done");

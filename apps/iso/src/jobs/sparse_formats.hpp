@@ -6,6 +6,7 @@
 #include <iso/sparse/formats.hpp>
 
 #include <array>
+#include <optional>
 #include <string>
 
 namespace iso::jobs {
@@ -14,6 +15,13 @@ using sparse::matrix_format;
 
 inline constexpr std::array csr_formats = {matrix_format::csr32, matrix_format::csr16};
 inline constexpr std::array block_formats = {matrix_format::row_block4, matrix_format::row_block8};
+
+inline constexpr std::array all_formats = {matrix_format::csr32, matrix_format::csr16,
+                                           matrix_format::row_block4, matrix_format::row_block8};
+
+inline bool is_row_block(std::optional<matrix_format> format) {
+  return format == matrix_format::row_block4 || format == matrix_format::row_block8;
+}
 
 inline std::string name_of(matrix_format format) { return std::string(sparse::to_string(format)); }
 

@@ -4,9 +4,10 @@
 #include "sparse_formats.hpp"
 #include "verify_sparse_inputs.hpp"
 
+#include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/spmv.hpp>
-#include <iso/sparse/statistics.hpp>
 #include <iso/sparse/validate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -67,15 +68,15 @@ struct collected {
   };
 };
 
-struct making_dose_like {
+struct making_matrix_figures {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    n.add_matrix(exec, sparse::generate<half>(exec, verify_figures()));
-    n.add_matrix(exec, sparse::generate<bfloat16>(exec, verify_figures()));
-    auto unlike = sparse::table_of(sparse::plan_case::prostate_1, 0.002);
-    unlike.similarity = 0;
-    n.add_matrix(exec, sparse::generate<double>(exec, unlike));
+    n.add_matrix(exec, synthetic::generate<half>(exec, verify_figures()));
+    n.add_matrix(exec, synthetic::generate<bfloat16>(exec, verify_figures()));
+    auto uncorrelated = synthetic::table_of(synthetic::plan_case::prostate_1, 0.002);
+    uncorrelated.similarity = 0;
+    n.add_matrix(exec, synthetic::generate<double>(exec, uncorrelated));
     return n;
   }
 };
@@ -84,8 +85,8 @@ struct making_pencil_beams {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    n.add_matrix(exec, sparse::generate<double>(exec, verify_field()));
-    n.add_matrix(exec, sparse::generate<half>(exec, verify_field()));
+    n.add_matrix(exec, synthetic::generate<double>(exec, verify_field()));
+    n.add_matrix(exec, synthetic::generate<half>(exec, verify_field()));
     return n;
   }
 };
@@ -95,14 +96,14 @@ struct counting {
   numbers operator()(Exec const& exec) const {
     auto const a = load_csr(exec, verify_matrix<half>());
     numbers n;
-    for (auto const& s : {sparse::statistics(exec, a),
-                          sparse::statistics(exec, sparse::to_relative_columns(exec, a))}) {
+    for (auto const& s : {synthetic::statistics(exec, a),
+                          synthetic::statistics(exec, sparse::to_relative_columns(exec, a))}) {
       n.add(s.rows, s.columns, s.nonzeros, s.empty_rows, s.short_rows, s.longest, s.runs, s.gaps,
-            s.wide_gaps, s.shared, s.paired_rows, s.paired_entries);
+            s.wide_gaps, s.shared, s.neighbour_rows, s.neighbour_entries);
       n.add_each(s.row_lengths);
       n.add_each(s.run_lengths);
       n.add_each(s.unions);
-      n.add_each(s.likeness);
+      n.add_each(s.jaccard_histogram);
     }
     return n;
   }
@@ -126,9 +127,9 @@ struct validating {
     infinite.values.data()[1234] = std::numeric_limits<float>::infinity();
     infinite.values.data()[4321] = 0;
     add(n, exec, infinite, {.values = strict.values});
-    auto falling = reversed(sound);
-    falling.row_offsets.data()[1500] = 3;
-    add(n, exec, falling, {});
+    auto decreasing = reversed(sound);
+    decreasing.row_offsets.data()[1500] = 3;
+    add(n, exec, decreasing, {});
     return n;
   }
 
@@ -148,7 +149,7 @@ struct converting {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    auto const a = sparse::generate<double>(exec, verify_field());
+    auto const a = synthetic::generate<double>(exec, verify_field());
     add<half>(n, exec, a, sparse::row_scaling::none);
     add<half>(n, exec, a, sparse::row_scaling::by_largest);
     add<bfloat16>(n, exec, a, sparse::row_scaling::by_largest);
@@ -255,6 +256,41 @@ struct planning {
   }
 };
 
+/// Both directions, from rows and from columns, in the format that one kind of processor would
+/// have.
+struct applying {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    using matrix = sparse::dose_matrix<typename Exec::memory_space>;
+    auto const a = verify_matrix<half>();
+    auto const t = sparse::transpose(Kokkos::Serial(), a);
+    sparse::dose_matrix_options const options{.kind = sparse::processor::device};
+    numbers n;
+    add(n, exec,
+        matrix(exec, sparse::csr_arrays(a.num_rows, a.num_cols, a.row_offsets, a.columns, a.values),
+               options));
+    add(n, exec,
+        matrix(exec, sparse::csc_arrays(a.num_rows, a.num_cols, t.row_offsets, t.columns, t.values),
+               options));
+    n.add(sparse::shape_of(a).bytes, sparse::shape_of(a).num_entries);
+    return n;
+  }
+
+ private:
+  template <class Exec, class Matrix>
+  static void add(numbers& n, Exec const& exec, Matrix const& a) {
+    using vector = Kokkos::View<double*, typename Exec::memory_space>;
+    vector const x("iso::jobs::x", std::size_t(a.num_cols()));
+    vector const y("iso::jobs::y", std::size_t(a.num_rows()));
+    Kokkos::deep_copy(exec, x, 0.75);
+    a.apply(exec, x, y);
+    a.apply_transposed(exec, y, x);
+    n.add_array(exec, y);
+    n.add_array(exec, x);
+    n.add_each(sparse::to_string(a.report()));
+  }
+};
+
 struct seeking_max_abs {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
@@ -278,9 +314,10 @@ struct seeking_max_abs {
 };
 
 template <class Collect>
-void add_collected(plan& all, std::string const& name, std::vector<std::string> functions) {
+void add_collected(plan& all, std::string const& name, std::string const& scope,
+                   std::vector<std::string> functions) {
   for (auto& function : functions) {
-    function.insert(0, "iso::sparse::");
+    function.insert(0, "iso::" + scope + "::");
   }
   all.add_double<collected<Collect>::template type>({name, std::move(functions), {{}}});
 }
@@ -288,19 +325,22 @@ void add_collected(plan& all, std::string const& name, std::vector<std::string> 
 }  // namespace
 
 void add_sparse(plan& all) {
-  add_collected<making_dose_like>(all, "matrix_dose_like", {"generate", "table_of", "validate"});
-  add_collected<making_pencil_beams>(all, "matrix_pencil_beams", {"generate"});
-  add_collected<counting>(all, "matrix_statistics", {"statistics"});
-  add_collected<validating>(all, "matrix_validate", {"validate", "to_string"});
-  add_collected<converting>(all, "matrix_convert_values", {"convert_values"});
-  add_collected<renumbering>(all, "matrix_columns",
+  add_collected<making_matrix_figures>(all, "matrix_figures", "synthetic",
+                                       {"generate", "table_of", "validate"});
+  add_collected<making_pencil_beams>(all, "matrix_pencil_beams", "synthetic", {"generate"});
+  add_collected<counting>(all, "matrix_statistics", "synthetic", {"statistics"});
+  add_collected<validating>(all, "matrix_validate", "sparse", {"validate", "to_string"});
+  add_collected<converting>(all, "matrix_convert_values", "sparse", {"convert_values"});
+  add_collected<renumbering>(all, "matrix_columns", "sparse",
                              {"to_relative_columns", "to_absolute_columns", "make_csr"});
-  add_collected<turning>(all, "matrix_transpose", {"transpose"});
-  add_collected<blocking>(all, "matrix_row_blocks", {"make_row_blocks", "to_csr"});
-  add_collected<weighing>(all, "matrix_format",
+  add_collected<turning>(all, "matrix_transpose", "sparse", {"transpose"});
+  add_collected<blocking>(all, "matrix_row_blocks", "sparse", {"make_row_blocks", "to_csr"});
+  add_collected<weighing>(all, "matrix_format", "sparse",
                           {"measure_format", "choose_format", "product_cost"});
-  add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
-  add_collected<seeking_largest>(all, "vector_largest", {"max_abs"});
+  add_collected<applying>(all, "matrix_apply", "sparse",
+                          {"csr_arrays", "csc_arrays", "shape_of", "to_string"});
+  add_collected<planning>(all, "matrix_plan", "sparse", {"make_bounds", "make_plan"});
+  add_collected<seeking_max_abs>(all, "vector_max_abs", "sparse", {"max_abs"});
   add_sparse_products(all);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Where the entries of a made-up dose matrix lie: closed forms of hashes, for counting and
+//! Where the entries of a synthetic dose matrix lie: closed forms of hashes, for counting and
 //! filling.
 #pragma once
 
 #include <iso/core/math.hpp>
-#include <iso/sparse/detail/counter_random.hpp>
+#include <iso/synthetic/detail/counter_random.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
-namespace iso::sparse::detail {
+namespace iso::synthetic::detail {
 
 inline constexpr std::int64_t stretch_rows = 32;  ///< neighbouring rows that share their runs
 inline constexpr std::int64_t cell_columns = 64;  ///< at most one run lies in a cell of columns
@@ -53,7 +53,7 @@ struct length_law {
 
 /// One row: `runs` runs of consecutive columns in cells of their own, lengths base or base + 1,
 /// then spread within pairs.
-struct dose_like_row {
+struct matrix_figures_row {
   std::uint64_t key = 0;
   std::int64_t length = 0;
   std::int64_t runs = 1;
@@ -103,37 +103,39 @@ struct dose_like_row {
 };
 
 /// The whole matrix as a function of the row.
-struct dose_like_law {
+struct matrix_figures_law {
   std::uint64_t seed = 0;
   std::int64_t cells = 1;
-  std::int64_t strays_of_2_20 = 0;  ///< share of stretches whose rows are unrelated, times 2^20
+  std::int64_t uncorrelated_of_2_20 =
+      0;  ///< share of stretches whose rows are unrelated, times 2^20
   population stretches;
-  population strays;
+  population uncorrelated;
   length_law lengths;
 
   /// Unrelated stretches before number q: they are spread evenly.
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t strays_before(std::int64_t q) const {
-    return q * strays_of_2_20 >> 20;
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t uncorrelated_before(std::int64_t q) const {
+    return q * uncorrelated_of_2_20 >> 20;
   }
 
-  [[nodiscard]] KOKKOS_FUNCTION dose_like_row operator()(std::int64_t row) const {
+  [[nodiscard]] KOKKOS_FUNCTION matrix_figures_row operator()(std::int64_t row) const {
     std::int64_t const q = row / stretch_rows;
     std::int64_t const i = row % stretch_rows;
-    std::int64_t const before = strays_before(q);
-    bool const stray = strays_before(q + 1) != before;
-    double const u =
-        stray ? strays.quantile(before * stretch_rows + i) : stretches.quantile(q - before);
+    std::int64_t const before = uncorrelated_before(q);
+    bool const is_uncorrelated = uncorrelated_before(q + 1) != before;
+    double const u = is_uncorrelated ? uncorrelated.quantile(before * stretch_rows + i)
+                                     : stretches.quantile(q - before);
     if (u < 0) {
       return {};
     }
-    return shaped(key_of(seed, std::uint64_t(stray ? row : -1 - q)), u, stray ? 0 : i);
+    return shaped(key_of(seed, std::uint64_t(is_uncorrelated ? row : -1 - q)), u,
+                  is_uncorrelated ? 0 : i);
   }
 
  private:
   /// Row i of a stretch; the key and u belong to the stretch, so that only lengths and the common
   /// shift tell its rows apart.
-  [[nodiscard]] KOKKOS_FUNCTION dose_like_row shaped(std::uint64_t key, double u,
-                                                     std::int64_t i) const {
+  [[nodiscard]] KOKKOS_FUNCTION matrix_figures_row shaped(std::uint64_t key, double u,
+                                                          std::int64_t i) const {
     auto const draw = [&](int n) { return unit_number(key_of(~key, std::uint64_t(n))); };
     std::int64_t const typical = lengths(u);
     // Moved along the distribution and folded at its ends: all lengths stay as frequent.
@@ -141,7 +143,7 @@ struct dose_like_law {
     double moved = u + slope * double(2 * i - stretch_rows) / double(2 * stretch_rows);
     moved = moved < 0 ? -moved : moved > 1 ? 2 - moved : moved;
 
-    dose_like_row row;
+    matrix_figures_row row;
     row.key = key;
     std::int64_t const wanted = 12 + std::int64_t(draw(1) * double(longest_run - 11));
     std::int64_t const runs = (typical + wanted - 1) / wanted;
@@ -164,4 +166,4 @@ struct dose_like_law {
   }
 };
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::synthetic::detail

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace iso::sparse::detail {
+namespace iso::synthetic::detail {
 
 inline constexpr int most_slabs = 16;
 
@@ -149,4 +149,4 @@ struct pencil_beam_law {
   }
 };
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::synthetic::detail

@@ -5,8 +5,8 @@
 #include "instances.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/sparse/bragg_curve.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/bragg_curve.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <doctest/doctest.h>
 
@@ -17,6 +17,7 @@
 
 namespace {
 
+using namespace iso::synthetic;
 using namespace iso::sparse;
 using iso::test::fault;
 using iso::test::on_host;
@@ -242,7 +243,7 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
     CHECK_THROWS_WITH_AS(plan_of(f), sentence.c_str(), iso::invalid_argument);
   };
   auto const refused = [&](auto change, std::string const& sentence) {
-    says(change, "iso::sparse::generate: pencil beams: " + sentence);
+    says(change, "iso::synthetic::generate: pencil beams: " + sentence);
   };
   refused([](auto& f) { f.voxels.extent[0] = 0; },
           "grid of [0, 20, 22] voxels (every extent must be at least 1) was the volume read?");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/check.hpp>
-#include <iso/sparse/bragg_curve.hpp>
+#include <iso/synthetic/bragg_curve.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 namespace {
 
 // Bortfeld's constants; lengths in cm.
@@ -131,4 +131,4 @@ bragg_table tabulate(proton_beam const& beam, double distal_cut) {
   return table;
 }
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

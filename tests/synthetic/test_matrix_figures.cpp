@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Made-up dose matrices against the figures of the published table.
+// Synthetic dose matrices against the figures of the published table.
 #include "generate_support.hpp"
 #include "instances.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/sparse/detail/counter_random.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/detail/counter_random.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace iso::sparse;
+using namespace iso::synthetic;
 using iso::test::fault;
 using iso::test::on_host;
 
@@ -154,7 +154,7 @@ TEST_CASE("small and odd shapes are matrices") {
   for (std::int64_t const rows : {1, 31, 33, 1000}) {
     for (std::int64_t const columns : {256, 319, 1000}) {
       for (double const similarity : {0.0, 0.7, 1.0}) {
-        dose_like figures;
+        matrix_figures figures;
         figures.rows = rows;
         figures.columns = columns;
         figures.empty_share = 0.3;
@@ -188,11 +188,11 @@ TEST_CASE("the random order is a permutation") {
 TEST_CASE("figures that no matrix has are refused by name and value") {
   double const nan = std::numeric_limits<double>::quiet_NaN();
   auto const with = [](auto change) {
-    dose_like figures;
+    matrix_figures figures;
     change(figures);
     return generate<float>(Kokkos::Serial(), figures);
   };
-  std::string const name = "iso::sparse::generate: ";
+  std::string const name = "iso::synthetic::generate: ";
   auto const refused = [&](auto change, std::string const& sentence) {
     CHECK_THROWS_WITH_AS(with(change), (name + sentence).c_str(), iso::invalid_argument);
   };
@@ -229,8 +229,8 @@ TEST_CASE("a table is scaled by a factor that is positive and not too large") {
   auto const refused = [](double factor, char const* sentence) {
     CHECK_THROWS_WITH_AS(table_of(plan_case::liver_1, factor), sentence, iso::invalid_argument);
   };
-  refused(0, "iso::sparse::table_of: factor 0 (must be positive, at most 100)");
-  refused(-1, "iso::sparse::table_of: factor -1 (must be positive, at most 100)");
-  refused(nan, "iso::sparse::table_of: factor nan (must be positive, at most 100)");
-  refused(100.5, "iso::sparse::table_of: factor 100.5 (must be positive, at most 100)");
+  refused(0, "iso::synthetic::table_of: factor 0 (must be positive, at most 100)");
+  refused(-1, "iso::synthetic::table_of: factor -1 (must be positive, at most 100)");
+  refused(nan, "iso::synthetic::table_of: factor nan (must be positive, at most 100)");
+  refused(100.5, "iso::synthetic::table_of: factor 100.5 (must be positive, at most 100)");
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
+#include <iso/backend/registry.hpp>
 
 #include <iso/core/allocate.hpp>
 #include <iso/ct/detail/on_circle.hpp>
-#include <iso/sparse/bragg_curve.hpp>
-#include <iso/sparse/detail/generate_impl.hpp>
-#include <iso/sparse/detail/pencil_beam_kernel.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/bragg_curve.hpp>
+#include <iso/synthetic/detail/generate_impl.hpp>
+#include <iso/synthetic/detail/pencil_beam_kernel.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 namespace detail {
 namespace {
 
-constexpr char const* function = "iso::sparse::generate: pencil beams";
+constexpr char const* function = "iso::synthetic::generate: pencil beams";
 constexpr std::int64_t most_layers = 1000;
 
 /// Counts the spots that reach a voxel; computes their doses.
@@ -214,10 +214,10 @@ pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_bea
   // MeV/g to Gy, 1e11 protons, and variances in mm2 where fluence is per cm2.
   law.gray = 1.602176634e-10 * 1e11 * 100 / (2 * std::numbers::pi);
   law.water = scale_of(f.slabs);
-  law.layers = staged(exec, "iso::sparse::generate: layers", field.layers);
-  law.lines = staged(exec, "iso::sparse::generate: lines", field.lines);
-  law.dose = staged(exec, "iso::sparse::generate: depth dose", field.dose);
-  law.variance = staged(exec, "iso::sparse::generate: variance", field.variance);
+  law.layers = staged(exec, "iso::synthetic::generate: layers", field.layers);
+  law.lines = staged(exec, "iso::synthetic::generate: lines", field.lines);
+  law.dose = staged(exec, "iso::synthetic::generate: depth dose", field.dose);
+  law.variance = staged(exec, "iso::synthetic::generate: variance", field.variance);
   return law;
 }
 
@@ -227,8 +227,8 @@ pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_bea
 field_plan plan_of(pencil_beams const& field) { return detail::plan_field(field).plan; }
 
 template <stored_real Value, execution_space Exec>
-csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& exec,
-                                                                    pencil_beams const& field) {
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, pencil_beams const& field) {
   auto const planned = detail::plan_field(field);
   detail::pencil_beam_rows<typename Exec::memory_space> const rows{
       detail::law_of(exec, field, planned)};
@@ -236,12 +236,16 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& 
                                     std::int64_t(planned.plan.spots.size()), rows);
 }
 
-#define ISO_INSTANTIATE_VALUE(Exec, Value)                                                \
-  template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>(Exec const&, \
-                                                                             pencil_beams const&);
-#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
+#define ISO_INSTANTIATE_VALUE(Exec, Value)                                            \
+  template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+      Exec const&, pencil_beams const&);
+#define ISO_INSTANTIATE(Exec)           \
+  ISO_INSTANTIATE_VALUE(Exec, half)     \
+  ISO_INSTANTIATE_VALUE(Exec, bfloat16) \
+  ISO_INSTANTIATE_VALUE(Exec, float)    \
+  ISO_INSTANTIATE_VALUE(Exec, double)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE_VALUE
 #undef ISO_INSTANTIATE
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace iso::sparse::detail {
+namespace iso::synthetic::detail {
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection of 64 bits.
 KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t x) {
@@ -61,4 +61,4 @@ class random_order {
   int half_ = 1;
 };
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::synthetic::detail

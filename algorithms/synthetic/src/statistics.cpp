@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
-#include <iso/sparse/statistics.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
 
 #include <algorithm>
 
-namespace iso::sparse::detail {
+namespace iso::synthetic::detail {
 namespace {
 
 constexpr int bins = matrix_statistics::bins;
@@ -20,11 +20,11 @@ enum counter : int {
   gaps,
   wide_gaps,
   shared,
-  paired_rows,
-  paired_entries,
+  neighbour_rows,
+  neighbour_entries,
   unions,
-  likeness = unions + 3,
-  row_lengths = likeness + 11,
+  jaccard_histogram = unions + 3,
+  row_lengths = jaccard_histogram + 11,
   run_lengths = row_lengths + bins,
   counters = run_lengths + bins
 };
@@ -44,7 +44,7 @@ struct row_totals {
   std::int64_t few = 0;
   std::int64_t longest = 0;
   std::int64_t pairs = 0;
-  std::int64_t paired_entries = 0;
+  std::int64_t neighbour_entries = 0;
 };
 
 /// Every most_groups-th row; a group of lanes, each of which has counters of its own.
@@ -72,8 +72,8 @@ struct row_counter {
       mine[empty_rows * backend::lanes] = rows.empty;
       mine[short_rows * backend::lanes] = rows.few;
       mine[longest * backend::lanes] = rows.longest;
-      mine[paired_rows * backend::lanes] = rows.pairs;
-      mine[paired_entries * backend::lanes] = rows.paired_entries;
+      mine[neighbour_rows * backend::lanes] = rows.pairs;
+      mine[neighbour_entries * backend::lanes] = rows.neighbour_entries;
     });
   }
 
@@ -93,7 +93,7 @@ struct row_counter {
     group.strided(0, 1, [&](int, int) { ++mine[(row_lengths + bin_of(length)) * backend::lanes]; });
     std::int64_t const before = row > 0 ? a.offsets[row] - a.offsets[row - 1] : 0;
     rows.pairs += before > 0 ? 1 : 0;
-    rows.paired_entries += before > 0 ? before + length : 0;
+    rows.neighbour_entries += before > 0 ? before + length : 0;
   }
   template <class Group>
   KOKKOS_FUNCTION void add_pair(Group const& group, std::int64_t row, std::int64_t length,
@@ -103,7 +103,7 @@ struct row_counter {
       // Doubled columns may count more than there are.
       std::int64_t const either = length + before - common;
       std::int64_t const bin = common < either ? 10 * common / either : 10;
-      group.strided(0, 1, [&](int, int) { ++mine[(likeness + bin) * backend::lanes]; });
+      group.strided(0, 1, [&](int, int) { ++mine[(jaccard_histogram + bin) * backend::lanes]; });
     }
   }
   /// Into the counters of one lane; 1 where the row before has the column too, else 0.
@@ -189,13 +189,13 @@ matrix_statistics named(std::array<std::int64_t, std::size_t(counters)> const& c
   s.gaps = counts[gaps];
   s.wide_gaps = counts[wide_gaps];
   s.shared = counts[shared];
-  s.paired_rows = counts[paired_rows];
-  s.paired_entries = counts[paired_entries];
+  s.neighbour_rows = counts[neighbour_rows];
+  s.neighbour_entries = counts[neighbour_entries];
   for (std::size_t i = 0; i < 3; ++i) {
     s.unions[i] = counts[std::size_t(unions) + i];
   }
-  for (std::size_t i = 0; i < s.likeness.size(); ++i) {
-    s.likeness[i] = counts[std::size_t(likeness) + i];
+  for (std::size_t i = 0; i < s.jaccard_histogram.size(); ++i) {
+    s.jaccard_histogram[i] = counts[std::size_t(jaccard_histogram) + i];
   }
   for (std::size_t i = 0; i < std::size_t(bins); ++i) {
     s.row_lengths[i] = counts[std::size_t(row_lengths) + i];
@@ -213,18 +213,18 @@ matrix_statistics count(Exec const& exec,
   using space = typename Exec::memory_space;
   using integers = Kokkos::View<std::int64_t*, space>;
   std::int64_t const groups = std::min(pattern.rows, most_groups);
-  auto const parts = allocate<integers>("iso::sparse::statistics: parts",
+  auto const parts = allocate<integers>("iso::synthetic::statistics: parts",
                                         {groups * counters * backend::lanes}, exec);
-  auto const totals = allocate<integers>("iso::sparse::statistics", {counters}, exec);
-  backend::for_each_lane_group("iso::sparse::statistics", exec, groups,
+  auto const totals = allocate<integers>("iso::synthetic::statistics", {counters}, exec);
+  backend::for_each_lane_group("iso::synthetic::statistics", exec, groups,
                                row_counter<Column, space>{pattern, groups, parts.data()});
-  backend::for_each_lane_group("iso::sparse::statistics: sums", exec, counters,
+  backend::for_each_lane_group("iso::synthetic::statistics: sums", exec, counters,
                                count_totals{groups, parts.data(), totals.data()});
   std::array<std::int64_t, std::size_t(counters)> counts{};
   Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(counts.data(),
                                                                                      counts.size());
   Kokkos::deep_copy(exec, host, totals);
-  exec.fence("iso::sparse::statistics");
+  exec.fence("iso::synthetic::statistics");
   matrix_statistics s = named(counts);
   s.rows = pattern.rows;
   s.columns = pattern.columns;
@@ -232,11 +232,11 @@ matrix_statistics count(Exec const& exec,
   return s;
 }
 
-#define ISO_SPARSE_STATISTICS(Exec)                                                        \
+#define ISO_SYNTHETIC_STATISTICS(Exec)                                                     \
   template matrix_statistics count(Exec const&,                                            \
                                    pattern_view<std::int32_t, Exec::memory_space> const&); \
   template matrix_statistics count(Exec const&,                                            \
                                    pattern_view<std::uint16_t, Exec::memory_space> const&);
-ISO_FOR_EACH_BACKEND(ISO_SPARSE_STATISTICS)
+ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_STATISTICS)
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::synthetic::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/sparse/generate.hpp
-//! Dose-deposition matrices without a patient: made up to a published table, or of proton pencil
+//! \file  iso/synthetic/generate.hpp
+//! Dose-deposition matrices without a patient: after a published table, or of proton pencil
 //! beams in a phantom.
 #pragma once
 
@@ -16,17 +16,17 @@
 #include <cstdint>
 #include <vector>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 
-/// Figures that a made-up dose matrix has. The matrix is a function of them alone.
-struct dose_like {
+/// Figures that a synthetic dose matrix has. The matrix is a function of them alone.
+struct matrix_figures {
   std::int64_t rows = 100000;
   std::int64_t columns = 5000;      ///< at least 256
   std::int64_t nonzeros = 9000000;  ///< met within 1 % from 5 000 rows on
   double empty_share = 0.7;         ///< of the rows
   double short_share = 0.1;         ///< of the other rows: they have fewer than 32 entries
   std::int64_t longest = 1800;      ///< entries of a row; at most about 0.43 of the columns
-  double similarity = 1;            ///< share of rows that are like their neighbours
+  double similarity = 1;            ///< share of rows that are similar to their neighbours
   std::uint64_t seed = 1;
 };
 
@@ -40,11 +40,11 @@ enum class plan_case { liver_1, liver_2, liver_3, liver_4, prostate_1, prostate_
 /// \throws iso::invalid_argument  a factor that is not positive, or above 100
 /// \par Source  Liu, Jansson, Podobas, Fredriksson and Markidis 2021, Accelerating radiation
 ///              therapy dose calculation with Nvidia GPUs: Table I and figure 2.
-dose_like table_of(plan_case which, double factor = 1);
+matrix_figures table_of(plan_case which, double factor = 1);
 
 /// Throws iso::invalid_argument, naming `function`, where no matrix has the figures.
 /// Determinism: backend_to_backend; on the host.
-void validate(dose_like const& figures, char const* function);
+void validate(matrix_figures const& figures, char const* function);
 
 /// A matrix of these figures, in three launches: lengths of rows and their sums, then the entries.
 ///
@@ -53,18 +53,17 @@ void validate(dose_like const& figures, char const* function);
 /// a random order, one each, so that shares and sums are met, not only expected. Stretches of 32
 /// rows share their runs of consecutive columns (20 columns in the mean); from row to row the runs
 /// move by about a column, and lengths change slowly: that is how plans look along a grid
-/// line. A share 1 - `similarity` of the stretches, evenly spread, has rows without anything in
-/// common instead, empty ones among them.
-/// Values are positive, from 1.2e-4 to 8, and normal numbers of half precision whatever `Value` is,
-/// so that matrices of half, float and double hold the same numbers.
+/// line. A share 1 - `similarity` of the stretches, evenly spread, has uncorrelated rows instead,
+/// empty ones among them. Values are positive, from 1.2e-4 to 8, and normal numbers of half
+/// precision whatever `Value` is, so that matrices of half, float and double hold the same numbers.
 ///
 /// Allocates the matrix, and fences `exec`. Rows ascend.
 /// Determinism: backend_to_backend; random numbers are hashes of row and run.
 /// \throws iso::invalid_argument  figures that no matrix has
 /// \throws iso::out_of_memory     it does not fit
 template <stored_real Value, execution_space Exec>
-csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& exec,
-                                                                    dose_like const& figures);
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, matrix_figures const& figures);
 
 /// A layer of the phantom, normal to the beam.
 struct slab {
@@ -123,7 +122,7 @@ field_plan plan_of(pencil_beams const& field);
 /// The dose matrix of a field: entry (voxel, spot) is the dose in Gy at the voxel's centre for 1e11
 /// protons of the spot: depth dose by Bortfeld's formula at the voxel's water-equivalent depth,
 /// times a Gaussian whose variance is that of the beam at the entrance and that of multiple
-/// scattering in water at that depth (iso/sparse/bragg_curve.hpp); both are read from tables by
+/// scattering in water at that depth (iso/synthetic/bragg_curve.hpp); both are read from tables by
 /// linear interpolation. Density scales no dose: slabs only stretch the depth. Rows are voxels in
 /// the grid's own order, z fastest; columns are the spots of `plan_of`.
 ///
@@ -134,21 +133,21 @@ field_plan plan_of(pencil_beams const& field);
 /// \throws iso::invalid_argument  a grid or field that makes no sense
 /// \throws iso::out_of_memory     it does not fit
 template <stored_real Value, execution_space Exec>
-csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& exec,
-                                                                    pencil_beams const& field);
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, pencil_beams const& field);
 
-#define ISO_SPARSE_GENERATE_FOR(Value, Exec)                                         \
-  extern template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
-      Exec const&, dose_like const&);                                                \
-  extern template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+#define ISO_SYNTHETIC_GENERATE_FOR(Value, Exec)                                              \
+  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+      Exec const&, matrix_figures const&);                                                   \
+  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
       Exec const&, pencil_beams const&);
-#define ISO_SPARSE_GENERATE(Exec)         \
-  ISO_SPARSE_GENERATE_FOR(half, Exec)     \
-  ISO_SPARSE_GENERATE_FOR(bfloat16, Exec) \
-  ISO_SPARSE_GENERATE_FOR(float, Exec)    \
-  ISO_SPARSE_GENERATE_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_SPARSE_GENERATE)
-#undef ISO_SPARSE_GENERATE
-#undef ISO_SPARSE_GENERATE_FOR
+#define ISO_SYNTHETIC_GENERATE(Exec)         \
+  ISO_SYNTHETIC_GENERATE_FOR(half, Exec)     \
+  ISO_SYNTHETIC_GENERATE_FOR(bfloat16, Exec) \
+  ISO_SYNTHETIC_GENERATE_FOR(float, Exec)    \
+  ISO_SYNTHETIC_GENERATE_FOR(double, Exec)
+ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_GENERATE)
+#undef ISO_SYNTHETIC_GENERATE
+#undef ISO_SYNTHETIC_GENERATE_FOR
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/sparse/bragg_curve.hpp
+//! \file  iso/synthetic/bragg_curve.hpp
 //! Protons in water, in closed form: range, depth dose, lateral spread. Host, double.
 #pragma once
 
 #include <vector>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 
 /// A broad proton beam that enters water at depth 0. Depths are water-equivalent.
 struct proton_beam {
@@ -62,4 +62,4 @@ struct bragg_table {
 /// \throws iso::invalid_argument  a beam or cut outside what the formulae describe
 bragg_table tabulate(proton_beam const& beam, double distal_cut);
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

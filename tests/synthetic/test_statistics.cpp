@@ -5,8 +5,8 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/convert.hpp>
-#include <iso/sparse/generate.hpp>
-#include <iso/sparse/statistics.hpp>
+#include <iso/synthetic/generate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,7 @@
 
 namespace {
 
+using namespace iso::synthetic;
 using namespace iso::sparse;
 
 template <class Column, class Exec>
@@ -68,11 +69,11 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
     CHECK(s.run_lengths[1] == 2);
     CHECK(s.gaps == 2);
     CHECK(s.wide_gaps == 1);
-    CHECK(s.paired_rows == 2);     // rows 0 and 1, rows 3 and 4
-    CHECK(s.paired_entries == 9);  // 3 + 3 and 2 + 1
-    CHECK(s.shared == 3);          // 11, 12; 276
+    CHECK(s.neighbour_rows == 2);     // rows 0 and 1, rows 3 and 4
+    CHECK(s.neighbour_entries == 9);  // 3 + 3 and 2 + 1
+    CHECK(s.shared == 3);             // 11, 12; 276
     CHECK(s.jaccard() == 0.5);
-    CHECK(s.likeness == std::array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
+    CHECK(s.jaccard_histogram == std::array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
     // By twos {10,11,12,20} {20,276} {276} {} {300}; by fours {10,11,12,20,276} {276} {300}; by
     // eights {10,11,12,20,276} {300}.
     CHECK(s.unions[0] == 8);
@@ -86,7 +87,7 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
   });
 }
 
-TEST_CASE_TEMPLATE("likeness of neighbours", Column, std::int32_t, std::uint16_t) {
+TEST_CASE_TEMPLATE("jaccard_histogram of neighbours", Column, std::int32_t, std::uint16_t) {
   iso::backend::for_each([](auto tag) {
     using exec = typename decltype(tag)::execution_space;
     INFO(tag.name);
@@ -108,7 +109,7 @@ TEST_CASE_TEMPLATE("likeness of neighbours", Column, std::int32_t, std::uint16_t
                                       {500}},
                                      10);
     auto const s = statistics(exec(), a);
-    CHECK(s.likeness == std::array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
+    CHECK(s.jaccard_histogram == std::array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
   });
 }
 
@@ -166,8 +167,9 @@ TEST_CASE("conversion of the values changes no count") {
 TEST_CASE("statistics refuse arrays whose lengths disagree") {
   auto a = matrix_of<std::int32_t>(Kokkos::Serial(), 9, {{1, 2}, {3}}, 0);
   a.row_offsets = {};
-  CHECK_THROWS_WITH_AS(statistics(Kokkos::Serial(), a),
-                       "iso::sparse::statistics: 0 row offsets for 2 rows (there must be one more "
-                       "than rows)",
-                       iso::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      statistics(Kokkos::Serial(), a),
+      "iso::synthetic::statistics: 0 row offsets for 2 rows (there must be one more "
+      "than rows)",
+      iso::invalid_argument);
 }

@@ -6,13 +6,13 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
-namespace iso::sparse::detail {
+namespace iso::synthetic::detail {
 
 /// Lengths into offsets(row + 1).
 template <class Law, class Space>
@@ -55,31 +55,31 @@ struct fill_row {
 };
 
 template <class Value, class Exec, class Law>
-csr_view<Value, std::int32_t, typename Exec::memory_space> generate_by(Exec const& exec,
-                                                                       std::int64_t rows,
-                                                                       std::int64_t cols,
-                                                                       Law const& law) {
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate_by(Exec const& exec,
+                                                                               std::int64_t rows,
+                                                                               std::int64_t cols,
+                                                                               Law const& law) {
   using space = typename Exec::memory_space;
-  using matrix = csr_view<Value, std::int32_t, space>;
+  using matrix = sparse::csr_view<Value, std::int32_t, space>;
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const offsets = allocate<Kokkos::View<std::int64_t*, space>>(
-      "iso::sparse::generate: row offsets", {rows + 1}, exec);
-  Kokkos::parallel_for("iso::sparse::generate: lengths", policy(exec, 0, rows),
+      "iso::synthetic::generate: row offsets", {rows + 1}, exec);
+  Kokkos::parallel_for("iso::synthetic::generate: lengths", policy(exec, 0, rows),
                        count_rows<Law, space>{law, offsets});
   std::int64_t entries = 0;
-  Kokkos::parallel_scan("iso::sparse::generate: offsets", policy(exec, 0, rows),
+  Kokkos::parallel_scan("iso::synthetic::generate: offsets", policy(exec, 0, rows),
                         sum_lengths<space>{offsets}, entries);
-  exec.fence("iso::sparse::generate: number of entries");
+  exec.fence("iso::synthetic::generate: number of entries");
   matrix a{rows, cols, offsets, {}, {}, {}, {}};
-  a.columns = allocate<decltype(a.columns)>("iso::sparse::generate: columns", {entries}, exec,
+  a.columns = allocate<decltype(a.columns)>("iso::synthetic::generate: columns", {entries}, exec,
                                             Kokkos::WithoutInitializing);
-  a.values = allocate<decltype(a.values)>("iso::sparse::generate: values", {entries}, exec,
+  a.values = allocate<decltype(a.values)>("iso::synthetic::generate: values", {entries}, exec,
                                           Kokkos::WithoutInitializing);
   backend::for_each_lane_group(
-      "iso::sparse::generate: entries", exec, rows,
+      "iso::synthetic::generate: entries", exec, rows,
       fill_row<Law, Value, space>{law, offsets, a.columns.data(), a.values.data()});
-  exec.fence("iso::sparse::generate");
+  exec.fence("iso::synthetic::generate");
   return a;
 }
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::synthetic::detail

@@ -2,8 +2,8 @@
 // Generators and counts launch on the instance that they were given, and fence that one alone;
 // Kokkos' tool callbacks say which it was.
 #include <iso/backend/registry.hpp>
-#include <iso/sparse/generate.hpp>
-#include <iso/sparse/statistics.hpp>
+#include <iso/synthetic/generate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,7 @@
 
 namespace {
 
+using namespace iso::synthetic;
 using namespace iso::sparse;
 namespace tools = Kokkos::Tools::Experimental;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
+#include <iso/backend/registry.hpp>
 
 #include <iso/core/check.hpp>
-#include <iso/sparse/detail/dose_like_kernel.hpp>
-#include <iso/sparse/detail/generate_impl.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/detail/generate_impl.hpp>
+#include <iso/synthetic/detail/matrix_figures_kernel.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 namespace detail {
 namespace {
 
@@ -42,7 +42,7 @@ std::int64_t filled_of(std::int64_t count, double empty_share) {
 }
 
 /// The law of lengths whose mean is that of the figures.
-length_law lengths_of(dose_like const& figures) {
+length_law lengths_of(matrix_figures const& figures) {
   length_law law;
   law.short_share = figures.short_share;
   law.longest = figures.longest;
@@ -63,22 +63,23 @@ population population_of(std::uint64_t key, std::int64_t count, double empty_sha
   return {random_order(key, std::max<std::int64_t>(count, 1)), filled_of(count, empty_share)};
 }
 
-dose_like_law law_of(dose_like const& figures) {
-  dose_like_law law;
+matrix_figures_law law_of(matrix_figures const& figures) {
+  matrix_figures_law law;
   law.seed = mix(figures.seed + 0x9e3779b97f4a7c15ULL);
   law.cells = cells_of(figures.columns);
-  law.strays_of_2_20 = std::llround((1 - figures.similarity) * 0x1p20);
+  law.uncorrelated_of_2_20 = std::llround((1 - figures.similarity) * 0x1p20);
   std::int64_t const stretches = (figures.rows + stretch_rows - 1) / stretch_rows;
-  std::int64_t const strays = law.strays_before(stretches);
-  law.stretches = population_of(key_of(law.seed, 1), stretches - strays, figures.empty_share);
-  law.strays = population_of(key_of(law.seed, 2), strays * stretch_rows, figures.empty_share);
+  std::int64_t const uncorrelated = law.uncorrelated_before(stretches);
+  law.stretches = population_of(key_of(law.seed, 1), stretches - uncorrelated, figures.empty_share);
+  law.uncorrelated =
+      population_of(key_of(law.seed, 2), uncorrelated * stretch_rows, figures.empty_share);
   law.lengths = lengths_of(figures);
   return law;
 }
 
 /// The law with the two things that a matrix is made by.
-struct dose_like_rows {
-  dose_like_law law;
+struct matrix_figures_rows {
+  matrix_figures_law law;
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
     return law(row).length;
@@ -86,7 +87,7 @@ struct dose_like_rows {
   template <class Group, class Value>
   KOKKOS_FUNCTION void fill(Group const& group, std::int64_t row, std::int32_t* columns,
                             Value* values) const {
-    dose_like_row const shape = law(row);
+    matrix_figures_row const shape = law(row);
     group.strided(std::int64_t(0), shape.length, [&](int, std::int64_t j) {
       std::int64_t const k = shape.run_of(j);
       columns[j] = std::int32_t(shape.column(k) + j - shape.start(k));
@@ -99,12 +100,12 @@ struct dose_like_rows {
 }  // namespace
 }  // namespace detail
 
-dose_like table_of(plan_case which, double factor) {
+matrix_figures table_of(plan_case which, double factor) {
   ISO_VALIDATE(factor > 0 && factor <= 100,
-               "iso::sparse::table_of: factor {} (must be positive, at most 100)", factor);
+               "iso::synthetic::table_of: factor {} (must be positive, at most 100)", factor);
   auto const& row = detail::table[int(which)];
   bool const liver = which < plan_case::prostate_1;
-  dose_like figures;
+  matrix_figures figures;
   figures.rows = std::llround(row.rows * factor);
   figures.columns = std::int64_t(row.columns);
   figures.nonzeros = std::llround(row.nonzeros * factor);
@@ -115,7 +116,7 @@ dose_like table_of(plan_case which, double factor) {
   return figures;
 }
 
-void validate(dose_like const& f, char const* function) {
+void validate(matrix_figures const& f, char const* function) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   ISO_VALIDATE(
       f.rows >= 1 && f.rows <= most && f.columns >= 4 * detail::cell_columns && f.columns <= most,
@@ -145,19 +146,23 @@ void validate(dose_like const& f, char const* function) {
 }
 
 template <stored_real Value, execution_space Exec>
-csr_view<Value, std::int32_t, typename Exec::memory_space> generate(Exec const& exec,
-                                                                    dose_like const& figures) {
-  validate(figures, "iso::sparse::generate");
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, matrix_figures const& figures) {
+  validate(figures, "iso::synthetic::generate");
   return detail::generate_by<Value>(exec, figures.rows, figures.columns,
-                                    detail::dose_like_rows{detail::law_of(figures)});
+                                    detail::matrix_figures_rows{detail::law_of(figures)});
 }
 
-#define ISO_INSTANTIATE_VALUE(Exec, Value)                                                \
-  template csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>(Exec const&, \
-                                                                             dose_like const&);
-#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
+#define ISO_INSTANTIATE_VALUE(Exec, Value)                                            \
+  template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+      Exec const&, matrix_figures const&);
+#define ISO_INSTANTIATE(Exec)           \
+  ISO_INSTANTIATE_VALUE(Exec, half)     \
+  ISO_INSTANTIATE_VALUE(Exec, bfloat16) \
+  ISO_INSTANTIATE_VALUE(Exec, float)    \
+  ISO_INSTANTIATE_VALUE(Exec, double)
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE_VALUE
 #undef ISO_INSTANTIATE
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/sparse/statistics.hpp
-//! What a matrix looks like: lengths of rows, runs of columns, likeness of neighbours.
+//! \file  iso/synthetic/statistics.hpp
+//! What a matrix looks like: lengths of rows, runs of columns, similarity of neighbours.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdint>
 
-namespace iso::sparse {
+namespace iso::synthetic {
 
 /// Counts; element k of a histogram is that of sizes from 2^k to below 2^(k+1).
 struct matrix_statistics {
@@ -32,14 +32,14 @@ struct matrix_statistics {
   std::int64_t gaps = 0;       ///< between runs of one row
   std::int64_t wide_gaps = 0;  ///< columns that differ by more than 255
   /// Entries in a column that the row before has too, and rows for whom there is a row before that
-  /// is not empty either: how alike neighbours are.
+  /// is not empty either: the Jaccard similarity of neighbours.
   std::int64_t shared = 0;
-  std::int64_t paired_rows = 0;
-  std::int64_t paired_entries = 0;  ///< of both rows of all pairs
+  std::int64_t neighbour_rows = 0;
+  std::int64_t neighbour_entries = 0;  ///< of both rows of all pairs
   /// Of those pairs, by what they have in common: element k counts the pairs of whose columns, in
   /// either row, 10 k to below 10 k + 10 percent stand in both; element 10 those of equal rows.
-  std::array<std::int64_t, 11> likeness{};
-  /// Columns of the union of 2, 4, 8 rows from a multiple of that number on, over all such groups.
+  std::array<std::int64_t, 11> jaccard_histogram{};
+  /// Columns of the union of 2, 4, 8 rows from a multiple of that number on, over all such blocks.
   std::array<std::int64_t, 3> unions{};
 
   [[nodiscard]] double empty_share() const {
@@ -58,15 +58,15 @@ struct matrix_statistics {
     std::int64_t const steps = nonzeros - (rows - empty_rows);
     return steps > 0 ? double(wide_gaps) / double(steps) : 0;
   }
-  /// Entries over places, where groups of 2, 4 or 8 rows share one list of columns: element 0,
-  /// 1, 2.
-  [[nodiscard]] double fill(int group) const {
-    std::int64_t const places = unions[std::size_t(group)] << (group + 1);
+  /// Entries over stored values, where blocks of 2, 4 or 8 rows share one list of columns: element
+  /// 0, 1, 2.
+  [[nodiscard]] double fill(int block) const {
+    std::int64_t const places = unions[std::size_t(block)] << (block + 1);
     return places > 0 ? double(nonzeros) / double(places) : 0;
   }
   /// Columns in both rows over columns in either, over all pairs of neighbours that are not empty.
   [[nodiscard]] double jaccard() const {
-    std::int64_t const either = paired_entries - shared;
+    std::int64_t const either = neighbour_entries - shared;
     return either > 0 ? double(shared) / double(either) : 0;
   }
 };
@@ -79,9 +79,10 @@ struct matrix_statistics {
 /// \param[in]  pattern  a matrix that `validate` accepts
 /// \throws iso::invalid_argument  arrays whose lengths disagree
 /// \throws iso::out_of_memory
-template <execution_space Exec, class Value, column_index Column, class Space>
+template <execution_space Exec, class Value, sparse::column_index Column, class Space>
   requires accesses<Exec, Space>
-matrix_statistics statistics(Exec const& exec, csr_view<Value, Column, Space> const& pattern);
+matrix_statistics statistics(Exec const& exec,
+                             sparse::csr_view<Value, Column, Space> const& pattern);
 
 namespace detail {
 
@@ -100,23 +101,24 @@ template <execution_space Exec, class Column>
 matrix_statistics count(Exec const& exec,
                         pattern_view<Column, typename Exec::memory_space> const& pattern);
 
-#define ISO_SPARSE_STATISTICS(Exec)                                                               \
+#define ISO_SYNTHETIC_STATISTICS(Exec)                                                            \
   extern template matrix_statistics count(Exec const&,                                            \
                                           pattern_view<std::int32_t, Exec::memory_space> const&); \
   extern template matrix_statistics count(Exec const&,                                            \
                                           pattern_view<std::uint16_t, Exec::memory_space> const&);
-ISO_FOR_EACH_BACKEND(ISO_SPARSE_STATISTICS)
-#undef ISO_SPARSE_STATISTICS
+ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_STATISTICS)
+#undef ISO_SYNTHETIC_STATISTICS
 
 }  // namespace detail
 
-template <execution_space Exec, class Value, column_index Column, class Space>
+template <execution_space Exec, class Value, sparse::column_index Column, class Space>
   requires accesses<Exec, Space>
-matrix_statistics statistics(Exec const& exec, csr_view<Value, Column, Space> const& pattern) {
-  detail::validate_shape(pattern, "iso::sparse::statistics");
+matrix_statistics statistics(Exec const& exec,
+                             sparse::csr_view<Value, Column, Space> const& pattern) {
+  sparse::detail::validate_shape(pattern, "iso::synthetic::statistics");
   return detail::count<Exec, Column>(
       exec, {pattern.num_rows, pattern.num_cols, pattern.num_entries(), pattern.row_offsets.data(),
-             pattern.columns.data(), detail::data_or_null(pattern.row_bases)});
+             pattern.columns.data(), sparse::detail::data_or_null(pattern.row_bases)});
 }
 
-}  // namespace iso::sparse
+}  // namespace iso::synthetic

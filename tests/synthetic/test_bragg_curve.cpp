@@ -2,7 +2,7 @@
 // The beam's formulae against independent evaluations: parabolic cylinder functions by Kummer's
 // series in 50 digits, and published figures.
 #include <iso/core/error.hpp>
-#include <iso/sparse/bragg_curve.hpp>
+#include <iso/synthetic/bragg_curve.hpp>
 
 #include <doctest/doctest.h>
 #include <boost/multiprecision/cpp_dec_float.hpp>
@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace iso::sparse;
+using namespace iso::synthetic;
 using exact = boost::multiprecision::cpp_dec_float_100;
 
 exact kummer(exact const& a, exact const& b, exact const& x) {
