@@ -69,8 +69,10 @@ format_report cheapest(format_report const* formats, int count, processor kind) 
   for (int n = 1; n < count; ++n) {
     double const cost = product_cost(formats[n], kind);
     bool const leaves_csr = best.rows() == 1 && formats[n].rows() > 1;
+    bool const takes_ties =
+        kind == processor::avx512_host && formats[n].format == matrix_format::csr16;
     bool const scattered = kind == processor::host && formats[n].columns_per_chunk > most_columns;
-    if (cost < (leaves_csr ? 0.9 : 1.0) * least && !scattered) {
+    if ((cost < (leaves_csr ? 0.9 : 1.0) * least || (takes_ties && cost == least)) && !scattered) {
       best = formats[n];
       least = cost;
     }
@@ -97,7 +99,7 @@ double product_cost(format_report const& format, processor kind) {
   }
   bool const avx512 = kind == processor::avx512_host;
   double const value = avx512 ? 0.6 : 1.95;
-  double const narrow = avx512 ? 0.95 : 1.3;
+  double const narrow = avx512 ? 1.0 : 1.3;
   return (1 + value * format.rows()) * format.reads_per_entry *
          (format.format == matrix_format::csr16 ? narrow : 1.0);
 }
