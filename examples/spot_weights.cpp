@@ -5,9 +5,8 @@
 //   iso_example_spot_weights [BACKEND]
 #include <iso/backend/registry.hpp>
 #include <iso/core/grid.hpp>
-#include <iso/sparse/convert.hpp>
-#include <iso/sparse/generate.hpp>
-#include <iso/sparse/spmv.hpp>
+#include <iso/sparse/dose_matrix.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -20,14 +19,15 @@
 namespace {
 
 namespace sparse = iso::sparse;
+namespace synthetic = iso::synthetic;
 
 constexpr double dose_wanted = 60;        // Gy, in the target
 constexpr double weight_outside = 0.002;  // of a voxel's squared dose, over that of the target's
 constexpr double rim = 6;                 // mm around the target that nobody counts
 constexpr int iterations = 200;
 
-sparse::pencil_beams field() {
-  sparse::pencil_beams f;
+synthetic::pencil_beams field() {
+  synthetic::pencil_beams f;
   f.voxels = iso::grid::centred({40, 40, 40}, {3, 3, 3});
   f.entrance = 60;
   f.radius = 18;
@@ -42,18 +42,15 @@ template <class Exec>
 struct problem {
   using space = typename Exec::memory_space;
   using vector = Kokkos::View<double*, space>;
-  using matrix = sparse::grouped_view<iso::half, std::uint8_t, 4, space>;
+  using dose_matrix = sparse::dose_matrix<space>;
 
   explicit problem(Exec const& exec)
       : wanted("wanted", std::size_t(field().voxels.size())),
         importance("importance", wanted.size()) {
-    auto const a = sparse::generate<iso::half>(exec, field());
-    by_voxels = sparse::make_grouped<4, std::uint8_t>(exec, a);
-    by_spots = sparse::make_grouped<4, std::uint8_t>(exec, sparse::transpose(exec, a));
-    voxel_plan = sparse::make_plan(exec, by_voxels);
-    spot_plan = sparse::make_plan(exec, by_spots);
-    scratch.reserve(sparse::spmv_bytes_needed<double>(by_voxels, voxel_plan, 1));
-    scratch.reserve(sparse::spmv_bytes_needed<double>(by_spots, spot_plan, 1));
+    auto const a = synthetic::generate<iso::half>(exec, field());
+    // From arrays to products: format, plans and scratch are chosen and made here.
+    matrix = dose_matrix(
+        exec, sparse::csr_arrays(a.num_rows, a.num_cols, a.row_offsets, a.columns, a.values));
     prescribe(exec);
   }
 
@@ -75,12 +72,10 @@ struct problem {
     exec.fence("the prescription");
   }
 
-  [[nodiscard]] std::int64_t spots() const { return by_voxels.num_cols; }
-  [[nodiscard]] std::int64_t voxels() const { return by_voxels.num_rows; }
+  [[nodiscard]] std::int64_t spots() const { return matrix.num_cols(); }
+  [[nodiscard]] std::int64_t voxels() const { return matrix.num_rows(); }
 
-  matrix by_voxels, by_spots;
-  sparse::spmv_plan<space> voxel_plan, spot_plan;
-  iso::workspace<space> scratch;
+  dose_matrix matrix;
   vector wanted, importance;
 };
 
@@ -95,7 +90,7 @@ template <class Exec, class Vector>
 void gradient_at(Exec const& exec, problem<Exec> const& p, Vector const& w, Vector const& target,
                  Vector const& dose, Vector const& gradient) {
   // The dose is A w: half values, vectors in double.
-  sparse::spmv(exec, 1, p.by_voxels, w, 0, dose, p.voxel_plan, p.scratch);
+  p.matrix.apply(exec, w, dose);
   auto const* const importance = p.importance.data();
   auto const* const wanted = target.data();
   auto* const residual = dose.data();
@@ -103,7 +98,7 @@ void gradient_at(Exec const& exec, problem<Exec> const& p, Vector const& w, Vect
       "residual", range(exec, p.voxels()),
       KOKKOS_LAMBDA(std::int64_t v) { residual[v] = importance[v] * (residual[v] - wanted[v]); });
   // The gradient is A^T of the residual, by the transposed matrix.
-  sparse::spmv(exec, 1, p.by_spots, dose, 0, gradient, p.spot_plan, p.scratch);
+  p.matrix.apply_transposed(exec, dose, gradient);
 }
 
 template <class Exec, class Vector>
@@ -171,8 +166,7 @@ class dot_product {
   }
   double operator()(Exec const& exec, vector const& a, vector const& b) {
     row_.values = a;
-    sparse::spmv(exec, 1, row_, b, 0, result_, plan_, scratch_,
-                 {.sum = sparse::sum_order::ordered});
+    sparse::spmv(exec, 1, row_, b, 0, result_, plan_, scratch_, {.sum = iso::summation::ordered});
     double sum = 0;
     Kokkos::deep_copy(exec, Kokkos::View<double, Kokkos::HostSpace>(&sum),
                       Kokkos::subview(result_, std::size_t(0)));
@@ -213,7 +207,7 @@ struct outcome {
 /// What the weights do to the patient, counted on the host.
 template <class Exec, class Vector>
 outcome look_at(Exec const& exec, problem<Exec> const& p, Vector const& w, Vector const& dose) {
-  sparse::spmv(exec, 1, p.by_voxels, w, 0, dose, p.voxel_plan, p.scratch);
+  p.matrix.apply(exec, w, dose);
   exec.fence("the dose");
   auto const d = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dose);
   auto const wanted = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.wanted);
@@ -245,7 +239,8 @@ std::vector<double> optimise(Exec const& exec, std::string const& name) {
   double const bound = curvature(exec, p);
   std::printf("%s: %lld voxels x %lld spots, %lld non-zeros, curvature %.4g\n", name.c_str(),
               static_cast<long long>(p.voxels()), static_cast<long long>(p.spots()),
-              static_cast<long long>(p.by_voxels.entries), bound);
+              static_cast<long long>(p.matrix.num_entries()), bound);
+  std::printf("  A: %s\n", sparse::to_string(p.matrix.report()).c_str());
   auto const make = [](std::int64_t n) { return vector("vector", std::size_t(n)); };
   vector const w = make(p.spots()), z = make(p.spots()), gradient = make(p.spots());
   vector const pull = make(p.spots()), move = make(p.spots()), dose = make(p.voxels());

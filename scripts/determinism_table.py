@@ -20,7 +20,8 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = ("backend_to_backend", "run_to_run", "not_guaranteed")
-HEADERS = ("algorithms/include/iso/*/*.hpp", "backends/include/iso/backend/*.hpp",
+HEADERS = ("algorithms/include/iso/*/*.hpp", "algorithms/synthetic/include/iso/*/*.hpp",
+           "backends/include/iso/backend/*.hpp",
            "core/include/iso/core/*.hpp")
 REQUIRED = re.compile(
     r"^algorithms/|^core/|^backends/include/iso/backend/(ceilings|device_facts|lane_group)\.hpp$"

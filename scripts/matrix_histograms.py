@@ -19,12 +19,12 @@ import sys
 TABLES = {
     "row_lengths": "entries of a row",
     "runs": "columns of a run",
-    "likeness": "percent of columns common to neighbours",
+    "jaccard_histogram": "percent of columns common to neighbours",
 }
 
 
 def size(key, low):
-    if key == "likeness":
+    if key == "jaccard_histogram":
         return f"{low} to {low + 9}" if low < 100 else "100"
     return str(low) if low == 1 else f"{low} to {2 * low - 1}"
 
@@ -53,7 +53,8 @@ def tables_of(matrices):
 
 def self_test():
     matrices = {"a": {"row_lengths": {"1": 3, "4": 2}, "runs": {"2": 1}},
-                "b": {"row_lengths": {"2": 5}, "runs": {}, "likeness": {"90": 4, "100": 1}}}
+                "b": {"row_lengths": {"2": 5}, "runs": {},
+                      "jaccard_histogram": {"90": 4, "100": 1}}}
     return 0 if tables_of(matrices) == [
         "| entries of a row | a | b |", "| ---: | ---: | ---: |",
         "| 1 | 3 | 0 |", "| 2 to 3 | 0 | 5 |", "| 4 to 7 | 2 | 0 |", "",

@@ -267,7 +267,7 @@ def refuses_empty(tool, folder):
 
 
 def self_test():
-    row = {"backend": "serial", "variant": "half grouped4x8 ordered", "chosen": True, "flops": 2e6,
+    row = {"backend": "serial", "variant": "half row_block4 ordered", "chosen": True, "flops": 2e6,
            "bytes": 4e6, "time_ms": 0.5, "share_of_ceiling": 0.8, "error": 0}
     tool = {"operation": "matrix bench", "rows": [row], "machine": {"backends": [
         {"backend": "serial", "processor": "X", "ceilings": {"read": 1e10, "fp64": 1e11}}]}}

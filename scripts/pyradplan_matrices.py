@@ -6,7 +6,7 @@ Needs the Python packages pyRadPlan 0.5.0 and pydantic 2.11.7 (in an environment
 bring many others) and h5py. Writes the HDF5 layout of docs/formats.md, half-precision values,
 columns in pyRadPlan's order of beamlets, rows in the order of its dose grid (x fastest) or in that
 of this library's volumes (z fastest), and prints the histograms of row lengths, runs of consecutive
-columns and likeness of neighbouring rows.
+columns and similarity of neighbouring rows.
 
     python scripts/pyradplan_matrices.py --modality protons --output tg119_protons.h5
 """

@@ -6,8 +6,6 @@
 #ifdef __AVX512F__
 #include <immintrin.h>
 
-#include <type_traits>
-
 namespace iso::backend::detail {
 namespace {
 
@@ -92,49 +90,19 @@ __m512d gathered(double const* x, Column const* c, runs const& r, int first) {
   return _mm512_setr_pd(x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]]);
 }
 
-/// x, K vectors of it, at the places of slots with offsets of 16 bits.
+/// x, K vectors of it, at the lanes of a column chunk.
 template <int K>
-class wide_slot {
+class chunk {
  public:
-  wide_slot(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
-            std::int64_t slot)
-      : x_(x + std::int64_t(K) * bases[slot]), offsets_(offsets + 32 * slot) {}
-  double const* operator()(int place) const { return x_ + std::int64_t(K) * offsets_[place]; }
+  chunk(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
+        std::int64_t number)
+      : x_(x + std::int64_t(K) * bases[number]), offsets_(offsets + 32 * number) {}
+  double const* operator()(int lane) const { return x_ + std::int64_t(K) * offsets_[lane]; }
 
  private:
   double const* x_;
   std::uint16_t const* offsets_;
 };
-
-/// The same with offsets of 8 bits.
-template <int K>
-class narrow_slot {
- public:
-  narrow_slot(double const* x, std::int32_t const* bases, std::uint8_t const* offsets,
-              std::int64_t slot)
-      : x_(x + std::int64_t(K) * bases[2 * slot]) {
-    auto const jump = std::uint32_t(bases[2 * slot + 1]);
-    __m512i const further = _mm512_set1_epi32(std::int32_t(jump / 32));
-    std::uint32_t const moved = all_lanes << (jump % 32);
-    for (int i = 0; i < 2; ++i) {
-      __m512i const offset = _mm512_cvtepu8_epi32(
-          _mm_loadu_si128(reinterpret_cast<__m128i const*>(offsets + 32 * slot + 16 * i)));
-      _mm512_store_si512(
-          offset_ + 16 * i,
-          _mm512_mask_add_epi32(offset, __mmask16(moved >> (16 * i)), offset, further));
-    }
-    // Each is to be read from memory: taking a register apart takes longer.
-    asm("" : "+m"(offset_));
-  }
-  double const* operator()(int place) const { return x_ + std::int64_t(K) * offset_[place]; }
-
- private:
-  double const* x_;
-  alignas(64) std::uint32_t offset_[32];
-};
-
-template <class Offset, int K>
-using slot_of = std::conditional_t<sizeof(Offset) == 1, narrow_slot<K>, wide_slot<K>>;
 
 /// `Count` numbers, again and again.
 template <int Count>
@@ -191,7 +159,7 @@ __m512d spread_values(std::uint16_t const* values, int i) {
 
 /// Adds to `Count` registers what as many lanes as they hold bring of R rows.
 template <narrow Kind, lane_sums Sums, int R, int K, int Count, class At>
-void add_turn(__m512d (&sum)[Count], At const& at, std::uint16_t const* values) {
+void add_step(__m512d (&sum)[Count], At const& at, std::uint16_t const* values) {
 #pragma GCC unroll 32
   for (int i = 0; i < Count; ++i) {
     sum[i] = _mm512_fmadd_pd(spread_values<Kind, K>(values, i), prepared<Sums>(spread<R, K>(at, i)),
@@ -267,7 +235,7 @@ void row_products(double const* x, Column const* columns, std::uint16_t const* v
       auto const at = [x, here = columns + j](int lane) {
         return x + std::int64_t(K) * here[lane];
       };
-      add_turn<Kind, Sums, 1, K>(sum, at, values + j);
+      add_step<Kind, Sums, 1, K>(sum, at, values + j);
     }
   }
   std::int32_t const left = count - j;
@@ -292,38 +260,36 @@ void row_products(double const* x, Column const* columns, std::uint16_t const* v
   tree_sums<Sums, K>(sum, sums);
 }
 
-template <narrow Kind, lane_sums Sums, int R, int K, class Offset>
-void slot_products(double const* x, std::int32_t const* bases, Offset const* offsets,
-                   std::uint16_t const* values, std::int32_t slots, double const* origins,
-                   double* sums) {
+template <narrow Kind, lane_sums Sums, int R, int K>
+void chunk_products(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
+                    std::uint16_t const* values, std::int32_t chunks, double const* origins,
+                    double* sums) {
   constexpr int registers = 4 * R * K;
   __m512d sum[registers];
   fill<R * K>(sum, origins);
-  using slot_type = slot_of<Offset, K>;
-  auto const values_of = [&](std::int32_t slot) { return values + std::int64_t(32 * R) * slot; };
+  auto const values_of = [&](std::int32_t c) { return values + std::int64_t(32 * R) * c; };
   if constexpr (registers <= 32) {
-    for (std::int32_t slot = 0; slot < slots; ++slot) {
-      slot_type const places(x, bases, offsets, slot);
-      add_turn<Kind, Sums, R, K>(sum, places, values_of(slot));
+    for (std::int32_t c = 0; c < chunks; ++c) {
+      chunk<K> const at(x, bases, offsets, c);
+      add_step<Kind, Sums, R, K>(sum, at, values_of(c));
     }
   } else {
-    // More sums than registers: a stretch of slots for some of the lanes at a time.
+    // More sums than registers: a stretch of chunks for some of the lanes at a time.
     constexpr int held = 16;
     constexpr int stretch = 8;
-    for (std::int32_t begin = 0; begin < slots; begin += stretch) {
-      std::int32_t const end = begin + stretch < slots ? begin + stretch : slots;
+    for (std::int32_t begin = 0; begin < chunks; begin += stretch) {
+      std::int32_t const end = begin + stretch < chunks ? begin + stretch : chunks;
       for (int first = 0; first < registers; first += held) {
         __m512d some[held];
 #pragma GCC unroll 16
         for (int i = 0; i < held; ++i) {
           some[i] = sum[first + i];
         }
-        for (std::int32_t slot = begin; slot < end; ++slot) {
-          slot_type const places(x, bases, offsets, slot);
+        for (std::int32_t c = begin; c < end; ++c) {
+          chunk<K> const at(x, bases, offsets, c);
           int const lane = 8 * first / (R * K);
-          add_turn<Kind, Sums, R, K>(
-              some, [&](int further) { return places(lane + further); },
-              values_of(slot) + lane * R);
+          add_step<Kind, Sums, R, K>(
+              some, [&](int further) { return at(lane + further); }, values_of(c) + lane * R);
         }
 #pragma GCC unroll 16
         for (int i = 0; i < held; ++i) {
@@ -335,144 +301,29 @@ void slot_products(double const* x, std::int32_t const* bases, Offset const* off
   tree_sums<Sums, R * K>(sum, sums);
 }
 
-namespace {
-
-/// Four chains, of one vector each, eight rows wide.
-template <narrow Kind, lane_sums Sums>
-class eight_row_chain {
- public:
-  explicit eight_row_chain(double const* origins) {
-    for (int k = 0; k < 4; ++k) {
-      __m256i const rows = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
-      origin_[k] = Sums == lane_sums::exact ? _mm512_i32gather_pd(rows, origins + k, 8)
-                                            : _mm512_setzero_pd();
-      sum_[k] = origin_[k];
-    }
-  }
-  /// A place: what is there of the eight rows, and x of the upper four and of the lower.
-  void add(std::uint16_t const* values, double const* upper, double const* lower) {
-    __m512d const eight = widened<Kind>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(values)));
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      __m512d at = _mm512_set1_pd(upper[k]);
-      if (upper != lower) {
-        at = _mm512_mask_broadcastsd_pd(at, 0xf0, _mm_load_sd(lower + k));
-      }
-      sum_[k] = _mm512_fmadd_pd(eight, prepared<Sums>(at), sum_[k]);
-    }
-  }
-  /// What was added, and begins anew.
-  __m512d taken(int k) {
-    __m512d const sum = finished<Sums>(sum_[k]);
-    sum_[k] = origin_[k];
-    return sum;
-  }
-
- private:
-  __m512d origin_[4];
-  __m512d sum_[4];
-};
-
-}  // namespace
-
-template <narrow Kind, lane_sums Sums, class Offset>
-void eight_row_products(double const* x, eight_row_slots<Offset> const& shared,
-                        eight_row_slots<std::uint16_t> const& pairs, double const* origins,
-                        double* sums) {
-  using chain = eight_row_chain<Kind, Sums>;
-  __m512d total[4] = {};
-  chain even(origins);
-  chain odd(origins);
-  auto const put_by = [&] {
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      total[k] = _mm512_add_pd(total[k], _mm512_add_pd(even.taken(k), odd.taken(k)));
-    }
-  };
-  std::int64_t const end = *shared.first + *shared.count;
-  for (std::int64_t slot = *shared.first; slot < end; ++slot) {
-    slot_of<Offset, 4> const places(x, shared.bases, shared.offsets, slot);
-    std::uint16_t const* const values = shared.values + 256 * slot;
-    // What follows on in a chain waits for what came before: two at a time.
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-      int const l = i / 4 * 8 + i % 4;
-      even.add(values + 8 * l, places(l), places(l));
-      odd.add(values + 8 * (l + 4), places(l + 4), places(l + 4));
-    }
-    // Sixty-four terms a chain, as `exact` has room for.
-    if (Sums == lane_sums::exact && (slot - *shared.first) % 4 == 3) {
-      put_by();
-    }
-  }
-  put_by();
-  if (pairs.count != nullptr && *pairs.count > 0) {
-    chain third(origins);
-    auto const put_third_by = [&] {
-      for (int k = 0; k < 4; ++k) {
-        total[k] = _mm512_add_pd(total[k], third.taken(k));
-      }
-    };
-    for (std::int64_t slot = *pairs.first; slot < *pairs.first + *pairs.count; ++slot) {
-      std::uint16_t const* const values = pairs.values + 256 * slot;
-      std::uint16_t const* const offsets = pairs.offsets + 64 * slot;
-      double const* const upper = x + 4 * std::int64_t(pairs.bases[2 * slot]);
-      double const* const lower = x + 4 * std::int64_t(pairs.bases[2 * slot + 1]);
-#pragma GCC unroll 8
-      for (int l = 0; l < 32; ++l) {
-        third.add(values + 8 * l, upper + 4 * offsets[2 * l], lower + 4 * offsets[2 * l + 1]);
-      }
-      if (Sums == lane_sums::exact) {
-        put_third_by();
-      }
-    }
-    put_third_by();
-  }
-  for (int k = 0; k < 4; ++k) {
-    alignas(64) double rows[8];
-    _mm512_store_pd(rows, total[k]);
-    for (int r = 0; r < 8; ++r) {
-      sums[4 * r + k] = rows[r];
-    }
-  }
-}
-
 #define ISO_ROW(Kind, Sums, K, Column)                          \
   template void row_products<narrow::Kind, lane_sums::Sums, K>( \
       double const*, Column const*, std::uint16_t const*, std::int32_t, double const*, double*);
-#define ISO_SLOTS(Kind, Sums, K, R, Offset)                                                  \
-  template void slot_products<narrow::Kind, lane_sums::Sums, R, K>(                          \
-      double const*, std::int32_t const*, Offset const*, std::uint16_t const*, std::int32_t, \
-      double const*, double*);
-#define ISO_VECTORS(Kind, Sums, K)           \
-  ISO_ROW(Kind, Sums, K, std::int32_t)       \
-  ISO_ROW(Kind, Sums, K, std::uint16_t)      \
-  ISO_SLOTS(Kind, Sums, K, 2, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, K, 2, std::uint16_t) \
-  ISO_SLOTS(Kind, Sums, K, 4, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, K, 4, std::uint16_t)
-#define ISO_EIGHT_ROWS(Kind, Sums, Offset)                                                  \
-  template void eight_row_products<narrow::Kind, lane_sums::Sums>(                          \
-      double const*, eight_row_slots<Offset> const&, eight_row_slots<std::uint16_t> const&, \
-      double const*, double*);
-#define ISO_PRODUCTS(Kind, Sums)             \
-  ISO_VECTORS(Kind, Sums, 1)                 \
-  ISO_VECTORS(Kind, Sums, 2)                 \
-  ISO_VECTORS(Kind, Sums, 4)                 \
-  ISO_SLOTS(Kind, Sums, 1, 8, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, 1, 8, std::uint16_t) \
-  ISO_SLOTS(Kind, Sums, 2, 8, std::uint8_t)  \
-  ISO_SLOTS(Kind, Sums, 2, 8, std::uint16_t) \
-  ISO_EIGHT_ROWS(Kind, Sums, std::uint8_t)   \
-  ISO_EIGHT_ROWS(Kind, Sums, std::uint16_t)
+#define ISO_CHUNKS(Kind, Sums, K, R)                                                  \
+  template void chunk_products<narrow::Kind, lane_sums::Sums, R, K>(                  \
+      double const*, std::int32_t const*, std::uint16_t const*, std::uint16_t const*, \
+      std::int32_t, double const*, double*);
+#define ISO_VECTORS(Kind, Sums, K)      \
+  ISO_ROW(Kind, Sums, K, std::int32_t)  \
+  ISO_ROW(Kind, Sums, K, std::uint16_t) \
+  ISO_CHUNKS(Kind, Sums, K, 4)          \
+  ISO_CHUNKS(Kind, Sums, K, 8)
+#define ISO_PRODUCTS(Kind, Sums) \
+  ISO_VECTORS(Kind, Sums, 1)     \
+  ISO_VECTORS(Kind, Sums, 2)     \
+  ISO_VECTORS(Kind, Sums, 4)
 ISO_PRODUCTS(half, plain)
 ISO_PRODUCTS(half, exact)
 ISO_PRODUCTS(bfloat16, plain)
 ISO_PRODUCTS(bfloat16, exact)
 #undef ISO_PRODUCTS
-#undef ISO_EIGHT_ROWS
 #undef ISO_VECTORS
-#undef ISO_SLOTS
+#undef ISO_CHUNKS
 #undef ISO_ROW
 
 }  // namespace iso::backend::detail

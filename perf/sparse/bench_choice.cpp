@@ -12,31 +12,22 @@
 namespace iso::perf {
 namespace {
 
-/// Rows a group and bits a column.
-struct format_asked {
-  int rows;
-  int bits;
-  bool paired = false;
-};
-
 /// `make` (exec, matrix) gives the format.
 template <class Exec, class Make>
-void add(matrix_source const& source, std::string const& backend, way direction,
-         sparse::sum_order sum, format_asked const& asked, Make const& make) {
-  std::string const format = asked.paired      ? "paired8_half"
-                             : asked.rows == 1 ? "csr16_half"
-                                               : "grouped" + std::to_string(asked.rows) + "_" +
-                                                     std::to_string(asked.bits) + "_half";
-  row_name const name{"choice", source.name,
-                      format,   sum == sparse::sum_order::ordered ? "ordered" : "order_free",
-                      backend,  direction};
+void add(matrix_source const& source, std::string const& backend, way direction, summation sum,
+         sparse::matrix_format format, Make const& make) {
+  row_name const name{"choice",
+                      source.name,
+                      std::string(sparse::to_string(format)) + "_half",
+                      sum == summation::ordered ? "ordered" : "reproducible",
+                      backend,
+                      direction};
   add_row(name, 9, [=](benchmark::State& state, row_name const& row) {
     Exec const exec;
     auto const& problem = matrix_store<Exec>::problem(source, direction);
     auto const& a = problem.matrix;
     auto const kind = sparse::processor_of<Exec>();
-    auto const report = asked.paired ? sparse::measure_paired(exec, a)
-                                     : sparse::measure_format(exec, a, asked.rows, asked.bits);
+    auto const report = sparse::measure_format(exec, a, format);
     auto const chosen = sparse::choose_format(exec, a);
     sparse::spmv_options const options{.sum = sum};
     auto const made = make(exec, a);
@@ -49,13 +40,12 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     set_product_counters(
         state, exec, row, times, other,
         {double(problem.nonzeros()), ours.bytes(), 1, problem.error(exec, ours.result(), 1)});
-    bool const taken = chosen.rows == asked.rows && chosen.offset_bits == asked.bits &&
-                       chosen.paired == asked.paired;
-    state.counters["chosen"] = taken ? 1 : 0;
+    state.counters["chosen"] = chosen.format == format ? 1 : 0;
     state.counters["fill"] = report.fill;
     state.counters["reads"] = report.reads_per_entry;
     state.counters["cost"] = sparse::product_cost(report, kind);
-    state.counters["csr_cost"] = sparse::product_cost(sparse::measure_format(exec, a, 1, 32), kind);
+    state.counters["csr_cost"] =
+        sparse::product_cost(sparse::measure_format(exec, a, sparse::matrix_format::csr32), kind);
   });
 }
 
@@ -64,25 +54,17 @@ void add(matrix_source const& source, std::string const& backend, way direction,
 template <class Exec>
 void add_choice_rows(matrix_source const& source, std::string const& backend) {
   for (auto const direction : {way::forward, way::transposed}) {
-    for (auto const sum : {sparse::sum_order::ordered, sparse::sum_order::order_free}) {
-      add<Exec>(source, backend, direction, sum, {1, 16}, [](Exec const& exec, auto const& a) {
-        return sparse::to_relative_columns(exec, a);
-      });
-      auto const add_groups = [&]<int R, class Offset>(std::integral_constant<int, R>, Offset) {
-        add<Exec>(source, backend, direction, sum, {R, 8 * int(sizeof(Offset))},
-                  [](Exec const& exec, auto const& a) {
-                    return sparse::make_grouped<R, Offset>(exec, a);
-                  });
-      };
-      auto const add_both = [&](auto rows) {
-        add_groups(rows, std::uint8_t());
-        add_groups(rows, std::uint16_t());
-      };
-      add_both(std::integral_constant<int, 2>());
-      add_both(std::integral_constant<int, 4>());
-      add_both(std::integral_constant<int, 8>());
-      add<Exec>(source, backend, direction, sum, {8, 16, true},
-                [](Exec const& exec, auto const& a) { return sparse::make_paired(exec, a); });
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
+      using sparse::matrix_format;
+      add<Exec>(
+          source, backend, direction, sum, matrix_format::csr16,
+          [](Exec const& exec, auto const& a) { return sparse::to_relative_columns(exec, a); });
+      add<Exec>(
+          source, backend, direction, sum, matrix_format::row_block4,
+          [](Exec const& exec, auto const& a) { return sparse::make_row_blocks<4>(exec, a); });
+      add<Exec>(
+          source, backend, direction, sum, matrix_format::row_block8,
+          [](Exec const& exec, auto const& a) { return sparse::make_row_blocks<8>(exec, a); });
     }
   }
 }

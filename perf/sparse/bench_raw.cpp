@@ -2,11 +2,11 @@
 // By hand, CUDA alone (raw_spmv.hpp):
 //
 //   raw/<matrix>/<A or AT>/listing1_half_double | listing1_single | atomic_columns/-/cuda
-//   raw/<matrix>/<A or AT>/grouped<R>_<bits>_half/<sum>/cuda
+//   raw/<matrix>/<A or AT>/row_block<R>_half/<sum>/cuda
 //   configurations/<matrix>/A/<the same>_t<threads a block>/<sum>/cuda
 //
 // The rival of each is the library's product in the same format: `ratio` is its time over the
-// hand-written one's, and 1 / ratio what the library reaches. `equal_bits` of the grouped ones: 1
+// hand-written one's, and 1 / ratio what the library reaches. `equal_bits` of the row blocks: 1
 // where both computed the same numbers.
 #include "sparse/bench_rows.hpp"
 #include "sparse/raw_spmv.hpp"
@@ -48,8 +48,8 @@ bool same_bits(exec_type const& exec, double const* a, double const* b, std::int
 }
 
 rival library_csr(exec_type const& exec, wide_csr<exec_type> const& a) {
-  auto const product = std::make_shared<product_csr>(
-      exec, a, 1, sparse::spmv_options{.sum = sparse::sum_order::ordered});
+  auto const product =
+      std::make_shared<product_csr>(exec, a, 1, sparse::spmv_options{.sum = summation::ordered});
   return {"csr32_half ordered", [product] { (*product)(); }};
 }
 
@@ -71,7 +71,7 @@ void half_double(benchmark::State& state, row_name const& name, matrix_source co
   auto const& a = problem.matrix;
   auto const y = zeros<double>(a.num_rows);
   measure(
-      state, name, problem, matrix_bytes(a) + double(a.num_rows + a.num_cols) * 8,
+      state, name, problem, double(sparse::shape_of(a).bytes) + double(a.num_rows + a.num_cols) * 8,
       [&] { raw_listing1(exec, arrays_of<half>(a), problem.x.data(), y.data(), threads); },
       y.data(), library_csr(exec, a));
 }
@@ -85,8 +85,9 @@ void single(benchmark::State& state, row_name const& name, matrix_source const& 
   auto const y = zeros<float>(a.num_rows);
   auto const product =
       std::make_shared<library_product<exec_type, wide_csr<exec_type, float>, float>>(
-          exec, a, 1, sparse::spmv_options{.sum = sparse::sum_order::ordered});
-  measure(state, name, problem, matrix_bytes(a) + double(a.num_rows + a.num_cols) * 4,
+          exec, a, 1, sparse::spmv_options{.sum = summation::ordered});
+  measure(state, name, problem,
+          double(sparse::shape_of(a).bytes) + double(a.num_rows + a.num_cols) * 4,
           [&] { raw_listing1(exec, arrays_of<float>(a), x.data(), y.data(), threads); }, y.data(),
           {"csr32_float_single", [product] { (*product)(); }});
 }
@@ -102,7 +103,8 @@ void atomic_columns(benchmark::State& state, row_name const& name, matrix_source
   auto const& a = problem.matrix;
   auto const y = zeros<double>(a.num_rows);
   measure(
-      state, name, problem, matrix_bytes(columns) + double(a.num_rows + a.num_cols) * 8,
+      state, name, problem,
+      double(sparse::shape_of(columns).bytes) + double(a.num_rows + a.num_cols) * 8,
       [&] {
         raw_atomic_columns(exec, arrays_of<half>(columns), problem.x.data(), y.data(), a.num_rows,
                            threads);
@@ -110,24 +112,24 @@ void atomic_columns(benchmark::State& state, row_name const& name, matrix_source
       y.data(), library_csr(exec, a));
 }
 
-template <class Offset, int R>
-void twin(benchmark::State& state, row_name const& name, matrix_source const& source,
-          sparse::sum_order sum, int threads) {
+template <int R>
+void twin(benchmark::State& state, row_name const& name, matrix_source const& source, summation sum,
+          int threads) {
   exec_type const exec;
   auto const& problem = store::problem(source, name.direction);
-  auto const a = sparse::make_grouped<R, Offset>(exec, problem.matrix);
+  auto const a = sparse::make_row_blocks<R>(exec, problem.matrix);
   using matrix = std::decay_t<decltype(a)>;
   auto const top = zeros<double>(1);
-  sparse::write_largest(exec, problem.x, Kokkos::View<double*, Kokkos::CudaSpace>(top));
+  sparse::max_abs(exec, problem.x, Kokkos::View<double*, Kokkos::CudaSpace>(top));
   auto const ours = std::make_shared<library_product<exec_type, matrix, double>>(
-      exec, a, 1, sparse::spmv_options{.sum = sum, .largest_x = top.data()});
-  auto const y = zeros<double>(a.num_rows);
+      exec, a, 1, sparse::spmv_options{.sum = sum, .max_abs_x = top.data()});
+  auto const y = zeros<double>(a.num_rows());
   auto const parts = zeros<double>(R * ours->plan().num_parts);
-  raw_grouped_call const call{ours->plan(), top.data(), problem.x.data(), y.data(),
-                              parts.data(), sum,        threads};
-  measure(state, name, problem, ours->bytes(), [&] { raw_grouped(exec, a, call); }, y.data(),
+  raw_blocks_call const call{ours->plan(), top.data(), problem.x.data(), y.data(),
+                             parts.data(), sum,        threads};
+  measure(state, name, problem, ours->bytes(), [&] { raw_blocks(exec, a, call); }, y.data(),
           {"the library's", [ours] { (*ours)(); }});
-  state.counters["equal_bits"] = same_bits(exec, ours->result(), y.data(), a.num_rows) ? 1 : 0;
+  state.counters["equal_bits"] = same_bits(exec, ours->result(), y.data(), a.num_rows()) ? 1 : 0;
 }
 
 template <class F>
@@ -137,17 +139,15 @@ void add(std::string const& family, matrix_source const& source, way direction,
           [=](benchmark::State& state, row_name const& name) { f(state, name, source); });
 }
 
-template <class Offset, int R>
+template <int R>
 void add_twin(std::string const& family, matrix_source const& source, way direction, int threads,
               int usual) {
-  std::string const label = with_threads(
-      "grouped" + std::to_string(R) + "_" + std::to_string(8 * sizeof(Offset)) + "_half", threads,
-      usual);
-  for (auto const sum : {sparse::sum_order::ordered, sparse::sum_order::order_free}) {
+  std::string const label = with_threads("row_block" + std::to_string(R) + "_half", threads, usual);
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
     add(family, source, direction, label,
-        sum == sparse::sum_order::ordered ? "ordered" : "order_free_given",
+        sum == summation::ordered ? "ordered" : "reproducible_given",
         [=](benchmark::State& state, row_name const& name, matrix_source const& from) {
-          twin<Offset, R>(state, name, from, sum, threads);
+          twin<R>(state, name, from, sum, threads);
         });
   }
 }
@@ -176,11 +176,9 @@ void add_paper(std::string const& family, matrix_source const& source, way direc
 void add_raw_rows(matrix_source const& source) {
   for (auto const direction : {way::forward, way::transposed}) {
     add_paper("raw", source, direction, 512, 512);
-    add_twin<std::uint8_t, 4>("raw", source, direction, 128, 128);
+    add_twin<4>("raw", source, direction, 128, 128);
     if (source.rows == extent::full) {
-      add_twin<std::uint8_t, 2>("raw", source, direction, 128, 128);
-      add_twin<std::uint8_t, 8>("raw", source, direction, 128, 128);
-      add_twin<std::uint16_t, 8>("raw", source, direction, 128, 128);
+      add_twin<8>("raw", source, direction, 128, 128);
     }
   }
 }
@@ -188,7 +186,7 @@ void add_raw_rows(matrix_source const& source) {
 void add_configuration_rows(matrix_source const& source) {
   for (int const threads : {64, 128, 256, 512, 1024}) {
     add_paper("configurations", source, way::forward, threads, 0);
-    add_twin<std::uint8_t, 4>("configurations", source, way::forward, threads, 0);
+    add_twin<4>("configurations", source, way::forward, threads, 0);
   }
 }
 

@@ -11,9 +11,9 @@
 //   growth/liver_<non-zeros>/A/<format>/<sum>/<backend>              growth.py
 //
 // AT is the transposed matrix, written out, times a vector. Formats: csr32, csr16 (columns of 32
-// bits, or 16 from a base a row), grouped<R>_<bits of an offset>, paired8. Vectors are of double,
-// but for `csr32_float_single`, all in float. `order_free` finds the largest |x| within the time;
-// `order_free_given` is told.
+// bits, or 16 from a base a row), row_block4, row_block8. Vectors are of double,
+// but for `csr32_float_single`, all in float. `reproducible` finds max|x| within the time;
+// `reproducible_given` is told.
 //
 // Counters beside the usual: `nonzeros`, `vectors`, `bytes_per_nonzero` (matrix and vectors),
 // `gflops` (2 a non-zero and vector); `ratio`, the rival's time over ours, both timed in turn in
@@ -38,17 +38,17 @@
 namespace iso::perf {
 namespace {
 
-enum class largest { found, given };
+enum class max_abs_x { found, given };
 
 struct sum_variant {
   char const* name;
-  sparse::sum_order order;
-  largest x = largest::found;
+  summation order;
+  max_abs_x x = max_abs_x::found;
 };
-constexpr sum_variant ordered{"ordered", sparse::sum_order::ordered};
-constexpr sum_variant order_free{"order_free", sparse::sum_order::order_free};
-constexpr sum_variant order_free_given{"order_free_given", sparse::sum_order::order_free,
-                                       largest::given};
+constexpr sum_variant ordered{"ordered", summation::ordered};
+constexpr sum_variant reproducible{"reproducible", summation::reproducible};
+constexpr sum_variant reproducible_given{"reproducible_given", summation::reproducible,
+                                         max_abs_x::given};
 
 /// Where rows go.
 struct place {
@@ -67,10 +67,10 @@ void measure(benchmark::State& state, row_name const& name, place const& where, 
   auto const a = make(exec, problem.matrix);
   using matrix = std::decay_t<decltype(a)>;
   sparse::spmv_options options{.sum = sum.order};
-  Kokkos::View<double*, typename Exec::memory_space> const top("iso::perf::largest", 1);
-  if (sum.x == largest::given) {
-    sparse::write_largest(exec, problem.x, top);
-    options.largest_x = top.data();
+  Kokkos::View<double*, typename Exec::memory_space> const top("iso::perf::max_abs", 1);
+  if (sum.x == max_abs_x::given) {
+    sparse::max_abs(exec, problem.x, top);
+    options.max_abs_x = top.data();
   }
   library_product<Exec, matrix, T> const ours(exec, a, vectors, options);
   rival other;
@@ -108,64 +108,51 @@ void add_product(place const& where, std::string const& format, Make const& make
   }
 }
 
-template <int R, class Offset>
-constexpr auto grouped =
-    [](auto const& exec, auto const& a) { return sparse::make_grouped<R, Offset>(exec, a); };
+template <int R>
+constexpr auto row_blocks =
+    [](auto const& exec, auto const& a) { return sparse::make_row_blocks<R>(exec, a); };
 template <class Value>
 constexpr auto values_of =
     [](auto const& exec, auto const& a) { return sparse::convert_values<Value>(exec, a).matrix; };
-constexpr auto paired = [](auto const& exec, auto const& a) {
-  return sparse::make_paired(exec, a);
-};
 constexpr auto as_it_is = [](auto const&, auto const& a) { return a; };
 constexpr auto narrow_columns = [](auto const& exec, auto const& a) {
   return sparse::to_relative_columns(exec, a);
 };
-constexpr auto grouped_bfloat16 = [](auto const& exec, auto const& a) {
-  return sparse::make_grouped<4, std::uint8_t>(exec,
-                                               sparse::convert_values<bfloat16>(exec, a).matrix);
+constexpr auto blocks_of_bfloat16 = [](auto const& exec, auto const& a) {
+  return sparse::make_row_blocks<4>(exec, sparse::convert_values<bfloat16>(exec, a).matrix);
 };
 
 /// Formats that every matrix is measured in.
 template <class Exec>
 void add_main_formats(place const& where) {
-  using eight = std::uint8_t;
-  add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, order_free});
-  add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, order_free});
-  add_product<Exec, double>(where, "grouped4_8_half", grouped<4, eight>,
-                            {ordered, order_free, order_free_given});
+  add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, reproducible});
+  add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, reproducible});
+  add_product<Exec, double>(where, "row_block4_half", row_blocks<4>,
+                            {ordered, reproducible, reproducible_given});
   if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
-    add_product<Exec, double>(where, "grouped2_8_half", grouped<2, eight>, {ordered, order_free});
-    add_product<Exec, double>(where, "grouped8_8_half", grouped<8, eight>, {ordered, order_free});
-    add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
-                              {ordered, order_free});
-    add_product<Exec, double>(where, "paired8_half", paired,
-                              {ordered, order_free, order_free_given});
+    add_product<Exec, double>(where, "row_block8_half", row_blocks<8>,
+                              {ordered, reproducible, reproducible_given});
   }
 }
 
 template <class Exec>
 void add_other_formats(place const& where) {
-  using sixteen = std::uint16_t;
-  add_product<Exec, double>(where, "grouped2_16_half", grouped<2, sixteen>, {ordered, order_free});
-  add_product<Exec, double>(where, "grouped8_16_half", grouped<8, sixteen>, {ordered, order_free});
-  add_product<Exec, double>(where, "grouped4_8_bfloat16", grouped_bfloat16, {order_free});
-  add_product<Exec, double>(where, "csr32_bfloat16", values_of<bfloat16>, {order_free});
-  add_product<Exec, double>(where, "csr32_float", values_of<float>, {ordered, order_free});
+  add_product<Exec, double>(where, "row_block4_bfloat16", blocks_of_bfloat16, {reproducible});
+  add_product<Exec, double>(where, "csr32_bfloat16", values_of<bfloat16>, {reproducible});
+  add_product<Exec, double>(where, "csr32_float", values_of<float>, {ordered, reproducible});
   add_product<Exec, float>(where, "csr32_float_single", values_of<float>, {ordered});
-  add_product<Exec, double>(where, "csr32_double", values_of<double>, {ordered, order_free});
+  add_product<Exec, double>(where, "csr32_double", values_of<double>, {ordered, reproducible});
 }
 
 template <class Exec>
 void add_several_vectors(place const& where) {
   for (int const vectors : {2, 4, 8}) {
-    add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, order_free}, vectors);
-    add_product<Exec, double>(where, "grouped4_8_half", grouped<4, std::uint8_t>,
-                              {ordered, order_free}, vectors);
+    add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, reproducible}, vectors);
+    add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible},
+                              vectors);
     if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
-      add_product<Exec, double>(where, "grouped8_16_half", grouped<8, std::uint16_t>,
-                                {ordered, order_free}, vectors);
-      add_product<Exec, double>(where, "paired8_half", paired, {ordered, order_free}, vectors);
+      add_product<Exec, double>(where, "row_block8_half", row_blocks<8>, {ordered, reproducible},
+                                vectors);
     }
   }
 }
@@ -191,9 +178,8 @@ template <class Exec>
 void add_beside_double(matrix_source const& source, std::string const& backend) {
   for (auto const direction : {way::forward, way::transposed}) {
     place const where{"spmv_beside_double", source, direction, backend, number::twice};
-    add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, order_free});
-    add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
-                              {ordered, order_free});
+    add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, reproducible});
+    add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible});
   }
 }
 
@@ -208,10 +194,9 @@ void add_growth(std::string const& backend) {
     source.name += "_" + std::to_string(std::int64_t(most / k));
     place const where{"growth", source, way::forward, backend};
     if constexpr (backend::is_device<Exec>) {
-      add_product<Exec, double>(where, "paired8_half", paired, {ordered, order_free});
+      add_product<Exec, double>(where, "row_block8_half", row_blocks<8>, {ordered, reproducible});
     } else {
-      add_product<Exec, double>(where, "grouped4_16_half", grouped<4, std::uint16_t>,
-                                {ordered, order_free});
+      add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible});
     }
   }
 }

@@ -5,7 +5,7 @@
     choice.py <iso_bench_spmv or its JSON> [--backend serial] [--slack 0.05]
 
 Runs the rows choice/ of the benchmark or reads them: every format beside plain CSR (32-bit
-columns) in turn, on every matrix, A and A^T, ordered and order-free sums. On the host processor
+columns) in turn, on every matrix, A and A^T, ordered and reproducible sums. On the host processor
 time counts, which other programs on the machine change least, on a GPU the time. Prints each
 format's time over that of plain CSR, the chosen one in brackets, and fails where a chosen format is
 slower by more than the slack. Behind each time stands what product_cost expected. Several files:
@@ -70,16 +70,16 @@ def self_test():
         return {"name": f"choice/m/A/{form}_half/ordered/openmp/manual_time", "ratio": 9.0,
                 "processor_ratio": 1 / relative, "chosen": chosen, "cost": 2.0, "csr_cost": 2.5}
 
-    rows = [row("grouped4_16", 0.8, 1), row("grouped4_8", 1.5, 0),
+    rows = [row("row_block4", 0.8, 1), row("row_block8", 1.5, 0),
             {"name": "spmv/m/A/csr32_half/x/openmp"}]
     table = merged([table_of(rows, "openmp")])
     if list(table) != [("m", "A", "ordered")]:
         return 1
     formats = table["m", "A", "ordered"]
-    good = verdict(formats, 0.05)[::2] == ("grouped4_16_half", True)
-    formats["grouped4_16_half"]["relative"] = 1.06
+    good = verdict(formats, 0.05)[::2] == ("row_block4_half", True)
+    formats["row_block4_half"]["relative"] = 1.06
     good = good and not verdict(formats, 0.05)[2]
-    formats["grouped4_16_half"]["chosen"] = 0
+    formats["row_block4_half"]["chosen"] = 0
     return 0 if good and verdict(formats, 0.05) == ("csr32", 1.0, True) else 1
 
 
@@ -113,7 +113,7 @@ def main():
     for key, formats in table.items():
         chosen, relative, will_do = verdict(formats, given.slack)
         good = good and will_do
-        names = {n: n.removeprefix("grouped").removesuffix("_half") for n in formats}
+        names = {n: n.removeprefix("row_").removesuffix("_half") for n in formats}
         texts = [f"{names[name]} {row['relative']:.2f} {row['expected']:.2f}"
                  for name, row in formats.items()]
         texts = [f"[{text}]" if row["chosen"] == 1 else f" {text} "

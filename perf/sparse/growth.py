@@ -7,7 +7,7 @@
 Runs the rows growth/ of the benchmark (four sizes, rows lengthened by numbers alone: a liver-like
 matrix with more rows), or reads them, takes the least time of each size over the repeats, and fits
 log time against log non-zeros by least squares. The slope must be 1.00 +- 0.03 for ordered and
-order-free sums, or the exit status is 1.
+reproducible sums, or the exit status is 1.
 """
 import pathlib
 import sys

@@ -9,8 +9,8 @@
 namespace iso::perf {
 namespace {
 
-using sparse::plan_case;
-using sparse::table_of;
+using synthetic::plan_case;
+using synthetic::table_of;
 
 constexpr double liver_nonzeros = 1.48e9;
 constexpr double prostate_nonzeros = 9.5e7;
@@ -21,7 +21,7 @@ double nonzeros_or(double usual) {
   return wanted > 0 ? wanted : usual;
 }
 
-sparse::dose_like tiny(double similarity) {
+synthetic::matrix_figures tiny(double similarity) {
   return {
       .rows = 6000, .columns = 700, .nonzeros = 200000, .longest = 250, .similarity = similarity};
 }
@@ -30,15 +30,15 @@ matrix_source prostate_of(double nonzeros) {
   return {"prostate", table_of(plan_case::prostate_1, nonzeros / prostate_nonzeros)};
 }
 
-matrix_source unlike_of(double nonzeros) {
+matrix_source uncorrelated_of(double nonzeros) {
   auto figures = table_of(plan_case::liver_1, nonzeros / liver_nonzeros);
   figures.similarity = 0;
-  return {"unlike", figures, extent::brief};
+  return {"uncorrelated", figures, extent::brief};
 }
 
 /// A cube of 300 mm around a spherical target.
 matrix_source pencil_of(std::int64_t size, double radius, double spots) {
-  sparse::pencil_beams field;
+  synthetic::pencil_beams field;
   double const spacing = 300.0 / double(size);
   field.voxels = grid::centred({size, size, size}, {spacing, spacing, spacing});
   field.radius = radius;
@@ -56,20 +56,20 @@ matrix_source liver_of(double nonzeros) {
 
 std::vector<matrix_source> matrix_sources(machine where) {
   if (smoke()) {
-    return {{"liver", tiny(1)}, {"unlike", tiny(0), extent::brief}, pencil_of(20, 20, 10)};
+    return {{"liver", tiny(1)}, {"uncorrelated", tiny(0), extent::brief}, pencil_of(20, 20, 10)};
   }
   std::vector<matrix_source> all;
   switch (where) {
     case machine::device:
       all = {liver_of(nonzeros_or(4.9e8)), prostate_of(nonzeros_or(prostate_nonzeros)),
-             pencil_of(150, 50, 5), unlike_of(2.4e8)};
+             pencil_of(150, 50, 5), uncorrelated_of(2.4e8)};
       all.push_back(liver_of(liver_nonzeros));
       all.back().name = "liver_full";
       all.back().rows = extent::brief;
       break;
     case machine::threads:
       all = {liver_of(nonzeros_or(1e8)), prostate_of(nonzeros_or(prostate_nonzeros)),
-             pencil_of(100, 30, 5), unlike_of(2e7)};
+             pencil_of(100, 30, 5), uncorrelated_of(2e7)};
       break;
     case machine::one_thread:
       all = {prostate_of(nonzeros_or(1.9e7))};

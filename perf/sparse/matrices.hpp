@@ -7,7 +7,7 @@
 
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -25,7 +25,7 @@ enum class extent {
 
 struct matrix_source {
   std::string name;
-  std::variant<sparse::dose_like, sparse::pencil_beams, std::filesystem::path> what;
+  std::variant<synthetic::matrix_figures, synthetic::pencil_beams, std::filesystem::path> what;
   extent rows = extent::full;
 };
 
@@ -33,9 +33,9 @@ struct matrix_source {
 enum class machine { device, threads, one_thread };
 
 /// liver, prostate: after the published table, 4.9e8 and 9.5e7 non-zeros on a GPU, about 1e8 on the
-/// host; pencil: proton pencil beams in water; unlike: liver whose neighbouring rows have nothing
-/// in common; liver_full: 1.48e9 non-zeros, on a GPU; real: the file that ISO_BENCH_MATRIX names.
-/// ISO_BENCH_NONZEROS overrides the size of liver and of prostate. Tiny ones in a smoke run.
+/// host; pencil: proton pencil beams in water; uncorrelated: liver whose neighbouring rows have
+/// nothing in common; liver_full: 1.48e9 non-zeros, on a GPU; real: the file that ISO_BENCH_MATRIX
+/// names. ISO_BENCH_NONZEROS overrides the size of liver and of prostate. Tiny ones in a smoke run.
 std::vector<matrix_source> matrix_sources(machine where);
 
 /// Those that formats are chosen for: on the host all of them for one thread too.
@@ -59,11 +59,11 @@ void copy_in(View const& to, std::vector<T> const& from) {
 /// The matrix in half precision, columns of 32 bits.
 template <class Exec>
 wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
-  if (auto const* const figures = std::get_if<sparse::dose_like>(&source.what)) {
-    return sparse::generate<half>(exec, *figures);
+  if (auto const* const figures = std::get_if<synthetic::matrix_figures>(&source.what)) {
+    return synthetic::generate<half>(exec, *figures);
   }
-  if (auto const* const field = std::get_if<sparse::pencil_beams>(&source.what)) {
-    return sparse::generate<half>(exec, *field);
+  if (auto const* const field = std::get_if<synthetic::pencil_beams>(&source.what)) {
+    return synthetic::generate<half>(exec, *field);
   }
   auto const file = read_raw_matrix(std::get<std::filesystem::path>(source.what));
   auto const a = sparse::make_csr<float, std::int32_t>(exec, "iso::perf", file.rows, file.columns,

@@ -126,25 +126,6 @@ struct product_problem {
   }
 };
 
-template <class Value, class Column, class Space>
-double matrix_bytes(sparse::csr_view<Value, Column, Space> const& a) {
-  return double(a.row_offsets.extent(0)) * 8 + double(a.columns.extent(0)) * sizeof(Column) +
-         double(a.values.extent(0)) * sizeof(Value) + double(a.row_bases.extent(0)) * 4;
-}
-template <class Value, class Offset, int R, class Space>
-double matrix_bytes(sparse::grouped_view<Value, Offset, R, Space> const& a) {
-  return double(a.slot_offsets.extent(0)) * 8 +
-         double(a.bases.extent(0)) * sizeof(sparse::slot_base<Offset>) +
-         double(a.offsets.extent(0)) * sizeof(Offset) + double(a.values.extent(0)) * sizeof(Value);
-}
-template <class Value, class Space>
-double matrix_bytes(sparse::paired_view<Value, Space> const& a) {
-  return matrix_bytes(a.shared) + double(a.slot_offsets.extent(0)) * 8 +
-         double(a.bases.extent(0)) * sizeof(sparse::half_pair<std::int32_t>) +
-         double(a.offsets.extent(0)) * sizeof(sparse::half_pair<std::uint16_t>) +
-         double(a.values.extent(0)) * sizeof(Value);
-}
-
 /// A product of the library with everything it wants, `T` being the type of the vectors.
 template <class Exec, class Matrix, class T>
 class library_product {
@@ -155,8 +136,9 @@ class library_product {
         a_(a),
         vectors_(vectors),
         options_(options),
-        x_(make_weights<T>(exec, a.num_cols, vectors)),
-        y_(make_array<T>(exec, a.num_rows * vectors)),
+        shape_(sparse::shape_of(a)),
+        x_(make_weights<T>(exec, shape_.num_cols, vectors)),
+        y_(make_array<T>(exec, shape_.num_rows * vectors)),
         plan_(sparse::make_plan(exec, a)),
         scratch_(sparse::spmv_bytes_needed<T>(a, plan_, vectors)) {
     exec.fence("iso::perf::library_product");
@@ -170,12 +152,12 @@ class library_product {
     using several = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space,
                                  Kokkos::MemoryUnmanaged>;
     auto const k = std::size_t(vectors_);
-    sparse::spmv(exec_, 1.0, a_, several(x_.data(), std::size_t(a_.num_cols), k), 0.0,
-                 several(y_.data(), std::size_t(a_.num_rows), k), plan_, scratch_, options_);
+    sparse::spmv(exec_, 1.0, a_, several(x_.data(), std::size_t(shape_.num_cols), k), 0.0,
+                 several(y_.data(), std::size_t(shape_.num_rows), k), plan_, scratch_, options_);
   }
 
   [[nodiscard]] double bytes() const {
-    return matrix_bytes(a_) + double(x_.extent(0) + y_.extent(0)) * sizeof(T);
+    return double(shape_.bytes) + double(x_.extent(0) + y_.extent(0)) * sizeof(T);
   }
   [[nodiscard]] Matrix const& matrix() const { return a_; }
   [[nodiscard]] T const* result() const { return y_.data(); }
@@ -186,6 +168,7 @@ class library_product {
   Matrix a_;
   int vectors_;
   sparse::spmv_options options_;
+  sparse::matrix_shape shape_;
   device_array<Exec, T> x_;
   device_array<Exec, T> y_;
   sparse::spmv_plan<typename Exec::memory_space> plan_;

@@ -86,31 +86,31 @@ __device__ __forceinline__ double tree_sums(double (&sum)[R], int lane) {
   return total;
 }
 
-/// raw_grouped_call as a kernel takes it.
+/// raw_blocks_call as a kernel takes it.
 struct twin_arrays {
-  sparse::row_piece const* pieces;
+  sparse::row_segment const* segments;
   std::int64_t const* first_part;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_pieces;
+  std::int64_t num_segments;
   std::uint32_t const* empty;
   std::int64_t num_empty_words;
   std::int16_t const* exponents;
-  double const* largest_x;
+  double const* max_abs_x;
   double const* x;
   double* y;
   double* part_sums;
 
-  explicit twin_arrays(raw_grouped_call const& call)
-      : pieces(call.plan.pieces.data()),
+  explicit twin_arrays(raw_blocks_call const& call)
+      : segments(call.plan.segments.data()),
         first_part(call.plan.first_part.data()),
         num_long(call.plan.num_long),
         num_parts(call.plan.num_parts),
-        num_pieces(call.plan.num_pieces),
+        num_segments(call.plan.num_segments),
         empty(call.plan.empty.data()),
         num_empty_words(std::int64_t(call.plan.empty.extent(0))),
         exponents(call.plan.exponents.data()),
-        largest_x(call.largest_x),
+        max_abs_x(call.max_abs_x),
         x(call.x),
         y(call.y),
         part_sums(call.part_sums) {}
@@ -122,32 +122,32 @@ struct plain_sum {
 };
 struct rounded_sum {
   __device__ static double origin(twin_arrays const& call, std::int64_t row) {
-    return sparse::detail::order_free_sum::origin(call.exponents[row], *call.largest_x);
+    return sparse::detail::reproducible_sum::origin(call.exponents[row], *call.max_abs_x);
   }
   __device__ static double prepared(double x) {
-    return sparse::detail::order_free_sum::prepared(x);
+    return sparse::detail::reproducible_sum::prepared(x);
   }
 };
 
-/// Some slots of a group; the sum of row lane / (32 / R).
-template <class Sum, class Offset, int R>
-__device__ __forceinline__ double slots_sum(sparse::detail::grouped_rows<half, Offset, R> const& a,
-                                            twin_arrays const& call, sparse::row_piece const& piece,
-                                            int lane) {
-  sparse::slot_base<Offset> const* __restrict__ const base = a.bases + piece.first;
-  Offset const* __restrict__ const offset = a.offsets + 32 * piece.first + lane;
-  entry<half, R> const* __restrict__ const value = a.values + 32 * piece.first + lane;
+/// Some chunks of a block; the sum of row lane / (32 / R).
+template <class Sum, int R>
+__device__ __forceinline__ double chunks_sum(sparse::detail::row_block_rows<half, R> const& a,
+                                             twin_arrays const& call,
+                                             sparse::row_segment const& segment, int lane) {
+  std::int32_t const* __restrict__ const base = a.bases + segment.first;
+  std::uint16_t const* __restrict__ const offset = a.offsets + 32 * segment.first + lane;
+  entry<half, R> const* __restrict__ const value = a.values + 32 * segment.first + lane;
   double const* __restrict__ const x = call.x;
   double sum[R];
   double origin[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    sum[r] = origin[r] = Sum::origin(call, std::int64_t(piece.group) * R + r);
+    sum[r] = origin[r] = Sum::origin(call, std::int64_t(segment.block) * R + r);
   }
 #pragma unroll 4
-  for (int slot = 0; slot < piece.count; ++slot) {
-    entry<half, R> const v = value[32 * slot];
-    double const at = Sum::prepared(x[base[slot].column(lane, offset[32 * slot])]);
+  for (int chunk = 0; chunk < segment.count; ++chunk) {
+    entry<half, R> const v = value[32 * chunk];
+    double const at = Sum::prepared(x[base[chunk] + offset[32 * chunk]]);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       sum[r] = fma(double(widened(v.row[r])), at, sum[r]);
@@ -160,14 +160,14 @@ __device__ __forceinline__ double slots_sum(sparse::detail::grouped_rows<half, O
   return tree_sums(sum, lane);
 }
 
-/// Parts of long groups, then the other groups with entries, then a lane for every empty one.
-template <class Sum, class Offset, int R>
-__global__ void grouped(sparse::detail::grouped_rows<half, Offset, R> const a,
-                        twin_arrays const call) {
+/// Parts of long blocks, then the other blocks with entries, then a lane for every empty one.
+template <class Sum, int R>
+__global__ void row_blocks(sparse::detail::row_block_rows<half, R> const a,
+                           twin_arrays const call) {
   std::int64_t const warp = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   int const lane = int(threadIdx.x % 32);
-  if (warp >= call.num_pieces) {
-    std::int64_t const word = warp - call.num_pieces;
+  if (warp >= call.num_segments) {
+    std::int64_t const word = warp - call.num_segments;
     bool const none = word < call.num_empty_words && (call.empty[word] >> lane & 1U) != 0;
     for (int r = 0; none && r < R; ++r) {
       std::int64_t const row = (32 * word + lane) * R + r;
@@ -177,13 +177,13 @@ __global__ void grouped(sparse::detail::grouped_rows<half, Offset, R> const a,
     }
     return;
   }
-  sparse::row_piece const piece = call.pieces[warp];
-  double const total = slots_sum<Sum>(a, call, piece, lane);
+  sparse::row_segment const segment = call.segments[warp];
+  double const total = chunks_sum<Sum>(a, call, segment, lane);
   int const r = lane / (32 / R);
   if (lane % (32 / R) != 0) {
     return;
   }
-  std::int64_t const row = std::int64_t(piece.group) * R + r;
+  std::int64_t const row = std::int64_t(segment.block) * R + r;
   if (warp < call.num_parts) {
     call.part_sums[warp * R + r] = total;
   } else if (row < a.num_rows) {
@@ -199,7 +199,7 @@ __global__ void add_parts(twin_arrays const call, std::int64_t num_rows) {
   if (owner >= call.num_long) {
     return;
   }
-  std::int64_t const row = std::int64_t(call.pieces[call.first_part[owner]].group) * R + r;
+  std::int64_t const row = std::int64_t(call.segments[call.first_part[owner]].block) * R + r;
   double sum = call.part_sums[call.first_part[owner] * R + r];
   for (std::int64_t p = call.first_part[owner] + 1; p < call.first_part[owner + 1]; ++p) {
     sum += call.part_sums[p * R + r];
@@ -227,39 +227,35 @@ void raw_atomic_columns(Kokkos::Cuda const& exec, raw_csr<half> const& a, double
   ISO_CUDA_CHECK(cudaGetLastError());
 }
 
-template <class Offset, int R>
-void raw_grouped(Kokkos::Cuda const& exec,
-                 sparse::grouped_view<half, Offset, R, Kokkos::CudaSpace> const& a,
-                 raw_grouped_call const& call) {
+template <int R>
+void raw_blocks(Kokkos::Cuda const& exec,
+                sparse::row_block_csr<half, R, Kokkos::CudaSpace> const& a,
+                raw_blocks_call const& call) {
   auto const rows = sparse::detail::rows_of(a);
   twin_arrays const arrays(call);
-  std::int64_t const warps = arrays.num_pieces + arrays.num_empty_words;
+  std::int64_t const warps = arrays.num_segments + arrays.num_empty_words;
   unsigned const blocks = blocks_for(warps, call.threads);
   auto const threads = unsigned(call.threads);
-  if (call.sum == sparse::sum_order::order_free) {
-    grouped<rounded_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
+  if (call.sum == summation::reproducible) {
+    row_blocks<rounded_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
   } else {
-    grouped<plain_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
+    row_blocks<plain_sum><<<blocks, threads, 0, exec.cuda_stream()>>>(rows, arrays);
   }
   if (arrays.num_long > 0) {
     unsigned const more = unsigned((arrays.num_long * R + 127) / 128);
-    add_parts<R><<<more, 128, 0, exec.cuda_stream()>>>(arrays, a.num_rows);
+    add_parts<R><<<more, 128, 0, exec.cuda_stream()>>>(arrays, a.num_rows());
   }
   ISO_CUDA_CHECK(cudaGetLastError());
 }
 
 template void raw_listing1(Kokkos::Cuda const&, raw_csr<half> const&, double const*, double*, int);
 template void raw_listing1(Kokkos::Cuda const&, raw_csr<float> const&, float const*, float*, int);
-#define ISO_INSTANTIATE_TWIN(Offset, R)                                                      \
-  template void raw_grouped(Kokkos::Cuda const&,                                             \
-                            sparse::grouped_view<half, Offset, R, Kokkos::CudaSpace> const&, \
-                            raw_grouped_call const&);
-ISO_INSTANTIATE_TWIN(std::uint8_t, 2)
-ISO_INSTANTIATE_TWIN(std::uint8_t, 4)
-ISO_INSTANTIATE_TWIN(std::uint8_t, 8)
-ISO_INSTANTIATE_TWIN(std::uint16_t, 2)
-ISO_INSTANTIATE_TWIN(std::uint16_t, 4)
-ISO_INSTANTIATE_TWIN(std::uint16_t, 8)
+#define ISO_INSTANTIATE_TWIN(R)                                                      \
+  template void raw_blocks(Kokkos::Cuda const&,                                      \
+                           sparse::row_block_csr<half, R, Kokkos::CudaSpace> const&, \
+                           raw_blocks_call const&);
+ISO_INSTANTIATE_TWIN(4)
+ISO_INSTANTIATE_TWIN(8)
 #undef ISO_INSTANTIATE_TWIN
 
 }  // namespace iso::perf

@@ -26,7 +26,7 @@ struct row_name {
   std::string family;   ///< "spmv", "peer", ...
   std::string matrix;   ///< matrix_source::name
   std::string product;  ///< format and values, or who computes it
-  std::string sum;      ///< "ordered", "order_free", "-"
+  std::string sum;      ///< "ordered", "reproducible", "-"
   std::string backend;
   way direction = way::forward;
 

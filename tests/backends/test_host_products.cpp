@@ -159,103 +159,36 @@ void check_rows() {
   }
 }
 
-/// Slots of 32 places, and the column of each.
-template <class Offset>
-struct drawn_slots {
+/// Chunks of 32 lanes, and the column of each lane.
+struct drawn_chunks {
   std::vector<std::int32_t> bases;
-  std::vector<Offset> offsets;
+  std::vector<std::uint16_t> offsets;
   std::vector<std::int32_t> columns;
 
-  drawn_slots(std::mt19937& random, int slots) : offsets(std::size_t(32 * slots)) {
-    for (int s = 0; s < slots; ++s) {
-      auto const first = std::int32_t(random() % 2000);
-      std::uint32_t const jump = s % 3 == 0 ? 0 : (random() % 300) * 32 + random() % 32;
-      bases.push_back(first);
-      if (sizeof(Offset) == 1) {
-        bases.push_back(std::int32_t(jump));
-      }
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        Offset& offset = offsets[std::size_t(32 * s) + lane];
-        offset = Offset(random() % (sizeof(Offset) == 1 ? 256 : 60000));
-        bool const moved = sizeof(Offset) == 1 && lane >= jump % 32;
-        columns.push_back(first + offset + std::int32_t(moved ? jump / 32 : 0));
+  drawn_chunks(std::mt19937& random, int chunks) {
+    for (int c = 0; c < chunks; ++c) {
+      bases.push_back(std::int32_t(random() % 2000));
+      for (int lane = 0; lane < 32; ++lane) {
+        offsets.push_back(std::uint16_t(random() % 60000));
+        columns.push_back(bases.back() + offsets.back());
       }
     }
   }
 };
 
-template <narrow Kind, lane_sums Sums, int K, int R, class Offset>
-void check_slots() {
+template <narrow Kind, lane_sums Sums, int K, int R>
+void check_chunks() {
   auto const x = weights<K>();
   auto const origins = origins_of<Sums, R * K>();
   std::mt19937 random(11);
-  for (int slots = 0; slots < 20; ++slots) {
-    CAPTURE(slots);
-    drawn_slots<Offset> const drawn(random, slots);
-    auto const values = values_of<Kind>(std::size_t(32 * R * slots));
+  for (int chunks = 0; chunks < 20; ++chunks) {
+    CAPTURE(chunks);
+    drawn_chunks const drawn(random, chunks);
+    auto const values = values_of<Kind>(std::size_t(32 * R * chunks));
     std::array<double, R * K> found;
-    slot_products<Kind, Sums, R, K>(x.data(), drawn.bases.data(), drawn.offsets.data(),
-                                    values.data(), slots, origins.data(), found.data());
+    chunk_products<Kind, Sums, R, K>(x.data(), drawn.bases.data(), drawn.offsets.data(),
+                                     values.data(), chunks, origins.data(), found.data());
     require_definition<Kind, Sums, R, K>(found, origins, x, drawn.columns, values);
-  }
-}
-
-/// Eight rows and four vectors: chains. Sums that are exact have no order.
-template <narrow Kind, lane_sums Sums, class Offset>
-void check_eight_rows() {
-  auto const x = weights<4>();
-  auto const origins = origins_of<Sums, 32>();
-  std::mt19937 random(13);
-  for (int slots = 0; slots < 40; ++slots) {
-    CAPTURE(slots);
-    std::int64_t const before = slots % 3;  // slots of other pieces
-    std::int32_t const num_shared = slots % 11;
-    std::int32_t const num_pairs = slots % 4;
-    drawn_slots<Offset> const shared(random, int(before) + num_shared);
-    drawn_slots<std::uint16_t> const upper(random, int(before) + num_pairs);
-    drawn_slots<std::uint16_t> const lower(random, int(before) + num_pairs);
-    std::vector<std::int32_t> bases;
-    std::vector<std::uint16_t> offsets;
-    for (auto const* const half : {&upper, &lower}) {
-      for (std::size_t s = 0; s < half->bases.size(); ++s) {
-        bases.resize(std::max(bases.size(), 2 * s + 2));
-        bases[2 * s + (half == &lower)] = half->bases[s];
-      }
-      for (std::size_t j = 0; j < half->offsets.size(); ++j) {
-        offsets.resize(std::max(offsets.size(), 2 * j + 2));
-        offsets[2 * j + (half == &lower)] = half->offsets[j];
-      }
-    }
-    auto const values = values_of<Kind>(8 * (shared.columns.size() + upper.columns.size()));
-    std::uint16_t const* const of_pairs = values.data() + 8 * shared.columns.size();
-    std::array<double, 32> found;
-    eight_row_products<Kind, Sums, Offset>(
-        x.data(), {shared.bases.data(), shared.offsets.data(), values.data(), &before, &num_shared},
-        num_pairs == 0 ? eight_row_slots<std::uint16_t>{}
-                       : eight_row_slots<std::uint16_t>{bases.data(), offsets.data(), of_pairs,
-                                                        &before, &num_pairs},
-        origins.data(), found.data());
-    for (std::size_t n = 0; n < 32; ++n) {
-      double chain[3] = {};
-      auto const add = [&](double& sum, std::uint16_t const* places, std::size_t j,
-                           std::int32_t column) {
-        double const a = widened<Kind>(places[8 * j + n / 4]);
-        double const at = prepared<Sums>(x[std::size_t(4 * column) + n % 4]);
-        if (Sums == lane_sums::exact) {
-          sum += std::fma(a, at, origins[n]) - origins[n];
-        } else {
-          sum = std::fma(a, at, sum);
-        }
-      };
-      for (auto j = std::size_t(32 * before); j < shared.columns.size(); ++j) {
-        add(chain[j % 8 / 4], values.data(), j, shared.columns[j]);
-      }
-      for (auto j = std::size_t(32 * before); j < upper.columns.size(); ++j) {
-        add(chain[2], of_pairs, j, (n < 16 ? upper : lower).columns[j]);
-      }
-      CAPTURE(n);
-      REQUIRE(found[n] == (chain[0] + chain[1]) + chain[2]);
-    }
   }
 }
 
@@ -264,14 +197,8 @@ void check_vectors() {
   CAPTURE(K);
   check_rows<Kind, Sums, K, std::int32_t>();
   check_rows<Kind, Sums, K, std::uint16_t>();
-  check_slots<Kind, Sums, K, 2, std::uint8_t>();
-  check_slots<Kind, Sums, K, 2, std::uint16_t>();
-  check_slots<Kind, Sums, K, 4, std::uint8_t>();
-  check_slots<Kind, Sums, K, 4, std::uint16_t>();
-  if constexpr (K < 4) {
-    check_slots<Kind, Sums, K, 8, std::uint8_t>();
-    check_slots<Kind, Sums, K, 8, std::uint16_t>();
-  }
+  check_chunks<Kind, Sums, K, 4>();
+  check_chunks<Kind, Sums, K, 8>();
 }
 
 template <narrow Kind, lane_sums Sums>
@@ -279,8 +206,6 @@ void check_all() {
   check_vectors<Kind, Sums, 1>();
   check_vectors<Kind, Sums, 2>();
   check_vectors<Kind, Sums, 4>();
-  check_eight_rows<Kind, Sums, std::uint8_t>();
-  check_eight_rows<Kind, Sums, std::uint16_t>();
 }
 
 bool runs_here() { return host_vector_bytes() == 64; }

@@ -44,15 +44,15 @@ void with_some_format(Exec const& exec, lists const& m, F const& f) {
     case 0:
       return f(a);
     case 1:
-      return f(iso::sparse::make_paired(exec, a));
+      return f(iso::sparse::make_row_blocks<8>(exec, a));
     case 2:
       return f(csr<iso::half, std::uint16_t>(exec, m));
     default:
-      return f(iso::sparse::make_grouped<4, std::uint8_t>(exec, a));
+      return f(iso::sparse::make_row_blocks<4>(exec, a));
   }
 }
 
-std::vector<double> whole_product(lists const& m, std::vector<double> const& x, sum_order sum) {
+std::vector<double> whole_product(lists const& m, std::vector<double> const& x, summation sum) {
   Kokkos::Serial const serial;
   return product(serial, csr<iso::half, std::int32_t>(serial, m), x, {.sum = sum});
 }
@@ -60,9 +60,9 @@ std::vector<double> whole_product(lists const& m, std::vector<double> const& x, 
 }  // namespace
 
 TEST_CASE("ranks: split by columns, partial products added by MPI in any order") {
-  auto const m = dose_like(90, 3000, 11, 0.3);
+  auto const m = synthetic(90, 3000, 11, 0.3);
   auto const x = some_vector(m.cols);
-  auto const expected = whole_product(m, x, sum_order::order_free);
+  auto const expected = whole_product(m, x, summation::reproducible);
   auto const part_here = part_of(m.cols);
   auto const mine = columns_of(m, std::int32_t(part_here.first), std::int32_t(part_here.second));
   std::vector<double> const my_x(x.begin() + part_here.first, x.begin() + part_here.second);
@@ -76,18 +76,18 @@ TEST_CASE("ranks: split by columns, partial products added by MPI in any order")
       auto const of_part = iso::sparse::make_bounds(exec, part);
       exec.fence();
       iso::sparse::bounds<space> const whole{
-          on(exec, over_ranks(to_vector(of_part.largest), MPI_DOUBLE, MPI_MAX)),
+          on(exec, over_ranks(to_vector(of_part.max_abs), MPI_DOUBLE, MPI_MAX)),
           on(exec, over_ranks(to_vector(of_part.entries), MPI_INT32_T, MPI_SUM))};
       auto const x_part = on(exec, my_x);
       Kokkos::View<double*, space> const top("largest", 1);
-      iso::sparse::write_largest(exec, x_part, top);
+      iso::sparse::max_abs(exec, x_part, top);
       exec.fence();
       auto const largest = on(exec, over_ranks(to_vector(top), MPI_DOUBLE, MPI_MAX));
       auto const plan = iso::sparse::make_plan(exec, part, whole);
       iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(part, plan, 1));
       auto const y = on(exec, std::vector<double>(m.rows.size(), nan_value));
       iso::sparse::spmv(exec, 1.0, part, x_part, 0.0, y, plan, scratch,
-                        {.sum = sum_order::order_free, .largest_x = largest.data()});
+                        {.sum = summation::reproducible, .max_abs_x = largest.data()});
       exec.fence();
       CHECK(difference(expected, over_ranks(to_vector(y), MPI_DOUBLE, MPI_SUM)) == "");
     });
@@ -95,7 +95,7 @@ TEST_CASE("ranks: split by columns, partial products added by MPI in any order")
 }
 
 TEST_CASE("ranks: split by rows, in either sum") {
-  auto const m = dose_like(90, 3000, 12, 0.3);
+  auto const m = synthetic(90, 3000, 12, 0.3);
   auto const x = some_vector(m.cols);
   auto const part_here = part_of(m.num_rows());
   std::int64_t const first = part_here.first;
@@ -103,15 +103,15 @@ TEST_CASE("ranks: split by rows, in either sum") {
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
     typename decltype(tag)::execution_space const exec;
-    auto const check = [&](auto const& part, sum_order sum) {
+    auto const check = [&](auto const& part, summation sum) {
       auto const y = product(exec, part, x, {.sum = sum});
       // Rows of other ranks are zero here.
       std::vector<double> all(m.rows.size(), 0.0);
       std::copy(y.begin(), y.end(), all.begin() + first);
       CHECK(difference(whole_product(m, x, sum), over_ranks(all, MPI_DOUBLE, MPI_SUM)) == "");
     };
-    with_some_format(exec, mine, [&](auto const& part) { check(part, sum_order::order_free); });
-    check(csr<iso::half, std::int32_t>(exec, mine), sum_order::ordered);
+    with_some_format(exec, mine, [&](auto const& part) { check(part, summation::reproducible); });
+    check(csr<iso::half, std::int32_t>(exec, mine), summation::ordered);
   });
 }
 

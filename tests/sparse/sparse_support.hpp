@@ -7,7 +7,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/formats.hpp>
-#include <iso/sparse/paired.hpp>
+#include <iso/sparse/row_block_csr.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
 
@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -27,15 +28,15 @@ namespace sparse_support {
 
 using host = Kokkos::HostSpace;
 using iso::bfloat16;
+using iso::summation;
 using iso::sparse::csr_view;
-using iso::sparse::sum_order;
 using iso::test::difference;
 using iso::test::for_each_instance;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-/// Of grouped and paired matrices: where no entry is.
-inline iso::half const fill(-0.0);
+/// Of row blocks: where no entry is.
+inline iso::half const padding(-0.0);
 
 struct item {
   std::int32_t column;
@@ -57,9 +58,9 @@ struct lists {
   }
 };
 
-/// Rows as a dose matrix has them: most empty, runs of columns, neighbours alike.
-inline lists dose_like(std::int64_t rows, std::int32_t cols, unsigned seed, double empty = 0.5,
-                       double alike = 0.8) {
+/// Rows as a dose matrix has them: most empty, runs of columns, similar neighbours.
+inline lists synthetic(std::int64_t rows, std::int32_t cols, unsigned seed, double empty = 0.5,
+                       double similarity = 0.8) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(0, 1);
   lists m{cols, std::vector<std::vector<item>>(std::size_t(rows))};
@@ -68,7 +69,7 @@ inline lists dose_like(std::int64_t rows, std::int32_t cols, unsigned seed, doub
     if (unit(random) < empty) {
       continue;
     }
-    if (columns.empty() || unit(random) > alike) {
+    if (columns.empty() || unit(random) > similarity) {
       columns.clear();
       double const keep = unit(random) * unit(random);
       for (std::int32_t c = 0; c < cols;) {
@@ -168,7 +169,7 @@ std::vector<T> some_vector(std::int64_t length, std::int64_t vectors = 1, unsign
 }
 
 struct how {
-  sum_order sum = sum_order::automatic;
+  std::optional<summation> sum = {};
   double alpha = 1;
   double beta = 0;
   std::int64_t vectors = 1;
@@ -205,26 +206,9 @@ std::vector<T> product(Exec const& exec, Matrix const& a, std::vector<T> const& 
 template <class T = double, class Exec, class Matrix>
 std::vector<T> product(Exec const& exec, Matrix const& a, std::vector<T> const& x,
                        how const& h = {}) {
-  return product(exec, a, x, std::vector<T>(std::size_t(a.num_rows * h.vectors), T(nan_value)), h);
-}
-
-/// How ordered products of several copies of x differ from `y`, that of x alone; empty: not at all.
-template <class Exec, class Matrix>
-std::string of_copies(Exec const& exec, Matrix const& a, std::vector<double> const& x,
-                      std::vector<double> const& y) {
-  auto const copies = [](std::vector<double> const& one, std::int64_t k) {
-    std::vector<double> all(one.size() * std::size_t(k));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = one[i / std::size_t(k)];
-    }
-    return all;
-  };
-  std::string found;
-  for (std::int64_t const k : {2, 3, 4, 6}) {
-    how const h{.sum = sum_order::ordered, .vectors = k};
-    found += difference(copies(y, k), product(exec, a, copies(x, k), h));
-  }
-  return found;
+  return product(
+      exec, a, x,
+      std::vector<T>(std::size_t(iso::sparse::shape_of(a).num_rows * h.vectors), T(nan_value)), h);
 }
 
 }  // namespace sparse_support

@@ -37,7 +37,7 @@ TEST_CASE_TEMPLATE(
     "transpose: rows ascending in every column, stable, the same from every instance", Value,
     iso::half, float, double) {
   for (unsigned seed = 0; seed < 3; ++seed) {
-    auto m = dose_like(80, 300, seed, 0.4);
+    auto m = synthetic(80, 300, seed, 0.4);
     // Unsorted and doubled columns keep their order.
     m.rows[7] = {{5, 1}, {2, 2}, {5, 3}, {299, 4}, {0, 5}, {5, 6}};
     auto const expected = csr<Value, std::int32_t>(Kokkos::Serial(), transposed(m));
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE(
 
 TEST_CASE("arrays that are empty count as none, though they be allocated") {
   Kokkos::Serial const exec;
-  auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 300, 3));
+  auto const a = csr<iso::half, std::int32_t>(exec, synthetic(50, 300, 3));
   auto b = a;
   b.row_bases = decltype(b.row_bases)("no bases", 0);
   b.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("no scales", 0);
@@ -59,7 +59,7 @@ TEST_CASE("arrays that are empty count as none, though they be allocated") {
   auto const expected = product(exec, a, x);
   CHECK(iso::sparse::validate(exec, b).sound());
   CHECK(difference(expected, product(exec, b, x)) == "");
-  auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, b);
+  auto const g = iso::sparse::make_row_blocks<4>(exec, b);
   CHECK(difference(expected, product(exec, g, x)) == "");
   check_same(iso::sparse::transpose(exec, a), iso::sparse::transpose(exec, b));
 }
@@ -72,12 +72,12 @@ TEST_CASE("transpose: nothing, and twice") {
     CHECK(t.num_cols == m.num_rows());
     CHECK(t.num_entries() == 0);
   }
-  auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 77, 3));
+  auto const a = csr<iso::half, std::int32_t>(exec, synthetic(50, 77, 3));
   check_same(a, iso::sparse::transpose(exec, iso::sparse::transpose(exec, a)));
 }
 
-TEST_CASE("transpose: order-free A^T y is the sum over columns, in any order") {
-  auto const m = dose_like(90, 400, 8, 0.2);
+TEST_CASE("transpose: reproducible A^T y is the sum over columns, in any order") {
+  auto const m = synthetic(90, 400, 8, 0.2);
   auto const y = some_vector(90);
   Kokkos::Serial const exec;
   auto const t = iso::sparse::transpose(exec, csr<iso::half, std::int32_t>(exec, m));
@@ -87,8 +87,7 @@ TEST_CASE("transpose: order-free A^T y is the sum over columns, in any order") {
   }
   auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, reversed), y);
   CHECK(difference(expected, product(exec, t, y)) == "");
-  CHECK(difference(expected,
-                   product(exec, iso::sparse::make_grouped<4, std::uint16_t>(exec, t), y)) == "");
+  CHECK(difference(expected, product(exec, iso::sparse::make_row_blocks<4>(exec, t), y)) == "");
   // y A x both ways, within rounding.
   auto const x = some_vector(400);
   auto const ax = product(exec, csr<iso::half, std::int32_t>(exec, m), x);
@@ -109,7 +108,7 @@ TEST_CASE("columns: 16 bits and back, and rows that are too wide") {
   iso::backend::for_each([&](auto tag) {
     INFO(std::string(tag.name));
     typename decltype(tag)::execution_space const exec;
-    auto const m = dose_like(70, 50000, 2, 0.4, 0.5);
+    auto const m = synthetic(70, 50000, 2, 0.4, 0.5);
     auto const wide = csr<float, std::int32_t>(exec, m);
     auto const narrow = iso::sparse::to_relative_columns(exec, wide);
     check_same(csr<float, std::uint16_t>(exec, m), narrow);
@@ -155,7 +154,7 @@ TEST_CASE("values: half overflows, underflows and loses, with counts") {
 }
 
 TEST_CASE("values: scaled rows lose nothing that half can hold relative to their largest") {
-  auto m = dose_like(40, 300, 4, 0.2);
+  auto m = synthetic(40, 300, 4, 0.2);
   int n = 0;
   for (auto& row : m.rows) {
     for (auto& e : row) {
@@ -175,12 +174,12 @@ TEST_CASE("values: scaled rows lose nothing that half can hold relative to their
     CHECK(scaled.report.overflowed + scaled.report.underflowed + scaled.report.lost == 0);
     CHECK(iso::sparse::validate(exec, scaled.matrix).sound());
     auto const x = some_vector(300);
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       how const h{.sum = sum, .alpha = 1.1};
       auto const expected = product(exec, a, x, h);
       CHECK(difference(expected, product(exec, scaled.matrix, x, h)) == "");
-      auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, scaled.matrix);
-      if (sum == sum_order::order_free) {
+      auto const g = iso::sparse::make_row_blocks<4>(exec, scaled.matrix);
+      if (sum == summation::reproducible) {
         CHECK(difference(expected, product(exec, g, x, h)) == "");
       }
       auto const csr_again = iso::sparse::to_csr(exec, g);

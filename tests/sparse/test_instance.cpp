@@ -66,12 +66,13 @@ Exec new_instance() {
 }
 
 template <class Exec, class Matrix>
-void check_product(Exec const& exec, Matrix const& a, std::int64_t k, sum_order sum) {
+void check_product(Exec const& exec, Matrix const& a, std::int64_t k, summation sum) {
   using space = typename Exec::memory_space;
   auto const plan = iso::sparse::make_plan(exec, a);
-  Kokkos::View<double**, Kokkos::LayoutRight, space> const x("x", std::size_t(a.num_cols),
+  auto const shape = iso::sparse::shape_of(a);
+  Kokkos::View<double**, Kokkos::LayoutRight, space> const x("x", std::size_t(shape.num_cols),
                                                              std::size_t(k));
-  Kokkos::View<double**, Kokkos::LayoutRight, space> const y("y", std::size_t(a.num_rows),
+  Kokkos::View<double**, Kokkos::LayoutRight, space> const y("y", std::size_t(shape.num_rows),
                                                              std::size_t(k));
   iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a, plan, k));
   exec.fence();
@@ -99,11 +100,11 @@ TEST_CASE("spmv launches on its instance, does not fence and does not allocate")
     using exec_space = typename decltype(tag)::execution_space;
     INFO(std::string(tag.name));
     for (auto const& exec : {exec_space(), new_instance<exec_space>()}) {
-      auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 200, 1));
-      auto const g = iso::sparse::make_grouped<4, std::uint8_t>(exec, a);
-      auto const p = iso::sparse::make_paired(exec, a);
+      auto const a = csr<iso::half, std::int32_t>(exec, synthetic(50, 200, 1));
+      auto const g = iso::sparse::make_row_blocks<4>(exec, a);
+      auto const p = iso::sparse::make_row_blocks<8>(exec, a);
       for (std::int64_t const k : {1, 3}) {
-        for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+        for (auto const sum : {summation::ordered, summation::reproducible}) {
           check_product(exec, a, k, sum);
           check_product(exec, g, k, sum);
           check_product(exec, p, k, sum);
@@ -118,11 +119,11 @@ TEST_CASE("builders fence no more than their instance") {
     using exec_space = typename decltype(tag)::execution_space;
     INFO(std::string(tag.name));
     exec_space const exec;
-    auto const a = csr<iso::half, std::int32_t>(exec, dose_like(50, 200, 1));
+    auto const a = csr<iso::half, std::int32_t>(exec, synthetic(50, 200, 1));
     auto const found = watch([&] {
       CHECK(iso::sparse::validate(exec, a).sound());
-      iso::sparse::make_plan(exec, iso::sparse::make_grouped<4, std::uint8_t>(exec, a));
-      iso::sparse::make_plan(exec, iso::sparse::make_paired(exec, a));
+      iso::sparse::make_plan(exec, iso::sparse::make_row_blocks<4>(exec, a));
+      iso::sparse::make_plan(exec, iso::sparse::make_row_blocks<8>(exec, a));
     });
     for (auto const device : found.launches) {
       CHECK(device == tools::device_id(exec));
@@ -146,11 +147,11 @@ TEST_CASE("instance: a chain of products that add to each other's vectors") {
     std::sort(m.rows[r].begin(), m.rows[r].end(),
               [](item const& a, item const& b) { return a.column < b.column; });
   }
-  auto const chain = [&](auto const& exec, std::int64_t vectors, sum_order sum) {
+  auto const chain = [&](auto const& exec, std::int64_t vectors, summation sum) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const half = csr<iso::half, std::int32_t>(exec, m);
-    auto const a = iso::sparse::make_paired(exec, half);
-    auto const b = iso::sparse::make_grouped<4, std::uint8_t>(exec, half);
+    auto const a = iso::sparse::make_row_blocks<8>(exec, half);
+    auto const b = iso::sparse::make_row_blocks<4>(exec, half);
     auto const plan_a = iso::sparse::make_plan(exec, a);
     auto const plan_b = iso::sparse::make_plan(exec, b);
     iso::workspace<space> const scratch(
@@ -175,7 +176,7 @@ TEST_CASE("instance: a chain of products that add to each other's vectors") {
     return result;
   };
   for (std::int64_t const vectors : {1, 4}) {
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       auto const expected = chain(Kokkos::Serial(), vectors, sum);
       for_each_instance([&](auto const& exec) {
         for (int repeat = 0;

@@ -88,7 +88,7 @@ void check_within(std::vector<T> const& a, std::vector<U> const& b, std::vector<
 
 template <class T>
 struct setting {
-  lists m = dose_like(300, 700, 11, 0.3);
+  lists m = synthetic(300, 700, 11, 0.3);
   std::vector<T> x = some_vector<T>(m.cols);
   std::vector<T> y = some_vector<T>(m.num_rows(), 1, 8);
   std::vector<double> by = bounds(m, x, y);
@@ -99,7 +99,7 @@ struct setting {
 template <class T, class Exec, class Matrix>
 void check_product(Exec const& exec, setting<T> const& s, Matrix const& theirs) {
   auto const ours = product(exec, csr<T, std::int32_t>(exec, s.m), s.x, s.y,
-                            {.sum = sum_order::ordered, .alpha = 2, .beta = -1});
+                            {.sum = summation::ordered, .alpha = 2, .beta = -1});
   auto const result = their_product(exec, theirs, s.x, s.y);
   check_within(result, s.want, s.by, 1);
   check_within(ours, s.want, s.by, 1);
@@ -126,7 +126,7 @@ static_assert(!readable<serial, crs_matrix<double, std::int32_t, serial>>);
 TEST_CASE_TEMPLATE("kokkos_kernels: as_ copies nothing, both ways", T, float, double) {
   for_each_backend([](auto const& exec) {
     using exec_space = std::decay_t<decltype(exec)>;
-    auto const a = csr<T, std::int32_t>(exec, dose_like(50, 300, 3));
+    auto const a = csr<T, std::int32_t>(exec, synthetic(50, 300, 3));
     auto const check = [&](auto const& m, auto const& back) {
       CHECK(m.numRows() == a.num_rows);
       CHECK(m.numCols() == a.num_cols);
@@ -157,7 +157,7 @@ TEST_CASE_TEMPLATE("kokkos_kernels: as_ copies nothing, both ways", T, float, do
 
 TEST_CASE("kokkos_kernels: a view keeps alive what it shows, either way") {
   for_each_backend([](auto const& exec) {
-    lists const m = dose_like(50, 300, 3);
+    lists const m = synthetic(50, 300, 3);
     auto const x = some_vector(m.cols);
     auto a = csr<double, std::int32_t>(exec, m);
     auto const before = product(exec, a, x);
@@ -179,7 +179,7 @@ TEST_CASE("kokkos_kernels: a view keeps alive what it shows, either way") {
 TEST_CASE("kokkos_kernels: a matrix whose Views own nothing is shown as well") {
   for_each_backend([](auto const& exec) {
     using exec_space = std::decay_t<decltype(exec)>;
-    lists const m = dose_like(50, 300, 3);
+    lists const m = synthetic(50, 300, 3);
     auto const x = some_vector(m.cols);
     auto const a = csr<double, std::int32_t>(exec, m);
     using unowned =
@@ -207,7 +207,7 @@ TEST_CASE_TEMPLATE("kokkos_kernels: KokkosSparse::spmv and ours", T, float, doub
 
 TEST_CASE_TEMPLATE("kokkos_kernels: to_ copies the row offsets alone, both ways", T, float,
                    double) {
-  lists const m = dose_like(50, 300, 3);
+  lists const m = synthetic(50, 300, 3);
   auto const x = some_vector<T>(m.cols);
   for_each_backend([&](auto const& exec) {
     auto const a = csr<T, std::int32_t>(exec, m);
@@ -270,7 +270,7 @@ TEST_CASE("kokkos_kernels: more entries than 32 bits count to") {
 
 TEST_CASE("kokkos_kernels: what does not fit together is refused") {
   serial const exec;
-  auto const sound = csr<double, std::int32_t>(exec, dose_like(20, 30, 3));
+  auto const sound = csr<double, std::int32_t>(exec, synthetic(20, 30, 3));
   auto a = sound;
   a.row_scales = on(exec, std::vector<double>(20, 0.5));
   CHECK_THROWS_AS(as_crs_matrix(exec, a), iso::invalid_argument);

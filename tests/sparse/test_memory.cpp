@@ -4,7 +4,7 @@
 #include "sparse_support.hpp"
 
 #include <iso/sparse/convert.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <doctest/doctest.h>
 
@@ -17,6 +17,7 @@ namespace {
 
 using exec_space = Kokkos::Serial;
 namespace sparse = iso::sparse;
+namespace synthetic = iso::synthetic;
 
 /// While it lives this process gets `bytes` more address space than it has.
 class room {
@@ -53,7 +54,7 @@ std::uint64_t refused(std::int64_t bytes_left, F const& f) {
 
 }  // namespace
 
-TEST_CASE("making, transposing, converting and grouping a matrix say what did not fit") {
+TEST_CASE("making, transposing, converting a matrix and its row blocks say what did not fit") {
   exec_space const exec;
   // Rows of one length, each the columns from 0 on; arrays larger than what an allocator keeps.
   std::int64_t const rows = 1 << 14;
@@ -74,9 +75,9 @@ TEST_CASE("making, transposing, converting and grouping a matrix say what did no
         }) >= 4 * most);
   CHECK(refused(some, [&] { sparse::transpose(exec, a); }) >= 2 * most);
   CHECK(refused(some, [&] { sparse::convert_values<double>(exec, a); }) >= 4 * most);
-  CHECK(refused(some, [&] { sparse::make_grouped<4, std::uint8_t>(exec, a); }) >= most);
-  auto figures = sparse::table_of(sparse::plan_case::prostate_1, 0.2);
-  CHECK(refused(some, [&] { sparse::generate<iso::half>(exec, figures); }) > 0);
+  CHECK(refused(some, [&] { sparse::make_row_blocks<4>(exec, a); }) >= most);
+  auto figures = synthetic::table_of(synthetic::plan_case::prostate_1, 0.2);
+  CHECK(refused(some, [&] { synthetic::generate<iso::half>(exec, figures); }) > 0);
   // More bytes than a number holds.
   auto const huge = std::int64_t(1) << 62;
   CHECK(refused(some, [&] { sparse::make_csr<double, std::int32_t>(exec, "c", 1, 1, huge); }) >=

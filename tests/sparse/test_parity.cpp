@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bits on every backend, number of threads, launch shape and run; order-free sums however
-// the matrix is permuted or split.
+// The same bits on every backend, number of threads, launch shape and run; reproducible sums
+// however the matrix is permuted or split.
 #include <doctest/doctest.h>
 
 #include "sparse_support.hpp"
@@ -15,7 +15,7 @@ void check_everywhere(lists const& m, Make const& make) {
   auto const here = make(serial);
   for_each_instance([&](auto const& exec) {
     auto const a = make(exec);
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       for (std::int64_t const k : {1, 3, 4, 5}) {
         auto const x = some_vector(m.cols, k);
         auto const y = some_vector(m.num_rows(), k, 5);
@@ -35,27 +35,21 @@ void check_everywhere(lists const& m, Make const& make) {
 
 TEST_CASE_TEMPLATE("spmv: the same bits on every backend, number of threads and launch shape",
                    Value, iso::half, bfloat16, float, double) {
-  auto const m = dose_like(150, 2000, 4);
+  auto const m = synthetic(150, 2000, 4);
   check_everywhere(m, [&](auto const& exec) { return csr<Value, std::int32_t>(exec, m); });
   check_everywhere(m, [&](auto const& exec) { return csr<Value, std::uint16_t>(exec, m); });
   if constexpr (sizeof(Value) == 2) {
     check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_grouped<4, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
+      return iso::sparse::make_row_blocks<4>(exec, csr<Value, std::int32_t>(exec, m));
     });
     check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
-    });
-    check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_grouped<8, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
-    });
-    check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_paired(exec, csr<Value, std::int32_t>(exec, m));
+      return iso::sparse::make_row_blocks<8>(exec, csr<Value, std::int32_t>(exec, m));
     });
   }
 }
 
 TEST_CASE_TEMPLATE("spmv: rows of many parts, the same everywhere too", Value, iso::half, double) {
-  // 2048 entries a part, or 64 slots; the long ones lie among short and empty ones.
+  // 2048 entries a part, or 64 column chunks; the long ones lie among short and empty ones.
   lists m{20000, std::vector<std::vector<item>>(21)};
   std::mt19937_64 random(8);
   std::uniform_real_distribution<double> unit(0, 1);
@@ -77,26 +71,23 @@ TEST_CASE_TEMPLATE("spmv: rows of many parts, the same everywhere too", Value, i
             .num_parts == 10 + 2 + 7 + 2);
   if constexpr (sizeof(Value) == 2) {
     check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_grouped<2, std::uint8_t>(exec, csr<Value, std::int32_t>(exec, m));
+      return iso::sparse::make_row_blocks<4>(exec, csr<Value, std::int32_t>(exec, m));
     });
     check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_grouped<8, std::uint16_t>(exec, csr<Value, std::int32_t>(exec, m));
-    });
-    check_everywhere(m, [&](auto const& exec) {
-      return iso::sparse::make_paired(exec, csr<Value, std::int32_t>(exec, m));
+      return iso::sparse::make_row_blocks<8>(exec, csr<Value, std::int32_t>(exec, m));
     });
   }
 }
 
-TEST_CASE("order-free: permuted entries of a row") {
+TEST_CASE("reproducible: permuted entries of a row") {
   Kokkos::Serial const exec;
   std::mt19937_64 random(6);
   for (unsigned seed = 0; seed < 5; ++seed) {
-    auto const m = dose_like(60, 1500, seed, 0.2);
+    auto const m = synthetic(60, 1500, seed, 0.2);
     auto const x = some_vector(m.cols);
     auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, m), x);
     auto const in_order =
-        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::ordered});
+        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = summation::ordered});
     auto shuffled = m;
     for (auto& row : shuffled.rows) {
       std::shuffle(row.begin(), row.end(), random);
@@ -104,21 +95,21 @@ TEST_CASE("order-free: permuted entries of a row") {
     auto const a = csr<iso::half, std::int32_t>(exec, shuffled);
     CHECK(difference(expected, product(exec, a, x)) == "");
     // The ordered sum does depend on it: the test can fail.
-    CHECK(difference(in_order, product(exec, a, x, {.sum = sum_order::ordered})) != "");
+    CHECK(difference(in_order, product(exec, a, x, {.sum = summation::ordered})) != "");
   }
 }
 
-TEST_CASE("order-free: split by columns, with the whole's bounds and largest x") {
+TEST_CASE("reproducible: split by columns, with the whole's bounds and max|x|") {
   for_each_instance([&](auto const& exec) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
-    auto const m = dose_like(60, 1500, 2, 0.2);
+    auto const m = synthetic(60, 1500, 2, 0.2);
     auto const x = some_vector(m.cols);
     auto const whole = csr<iso::half, std::int32_t>(exec, m);
     auto const expected = product(exec, whole, x);
     auto const bounds = iso::sparse::make_bounds(exec, whole);
     auto const x_all = on(exec, x);
-    Kokkos::View<double*, space> const largest("largest", 1);
-    iso::sparse::write_largest(exec, x_all, largest);
+    Kokkos::View<double*, space> const most("max_abs", 1);
+    iso::sparse::max_abs(exec, x_all, most);
     // Where parts begin: even and uneven ones, empty ones at both ends and within.
     std::vector<std::vector<std::int32_t>> const splits{
         {1},
@@ -145,7 +136,7 @@ TEST_CASE("order-free: split by columns, with the whole's bounds and largest x")
         auto const x_part = on(exec, std::vector<double>(x.begin() + first, x.begin() + last));
         iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(part, plan, 1));
         iso::sparse::spmv(exec, 1.0, part, x_part, beta, y, plan, scratch,
-                          {.largest_x = largest.data()});
+                          {.max_abs_x = most.data()});
         exec.fence();
         beta = 1;
       }
@@ -155,7 +146,7 @@ TEST_CASE("order-free: split by columns, with the whole's bounds and largest x")
 }
 
 TEST_CASE("both sums: split by rows, as ranks have it") {
-  auto const m = dose_like(60, 1500, 3, 0.2);
+  auto const m = synthetic(60, 1500, 3, 0.2);
   auto const x = some_vector(m.cols);
   std::vector<std::vector<std::ptrdiff_t>> const splits{
       {17}, {20, 40}, {1, 58}, {0, 60}, {8, 17, 25, 34, 43, 51}, {2, 3, 3, 3, 40, 59}};
@@ -164,7 +155,7 @@ TEST_CASE("both sums: split by rows, as ranks have it") {
       return csr<iso::half, std::int32_t>(
           exec, lists{m.cols, {m.rows.begin() + first, m.rows.begin() + last}});
     };
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       auto const expected = product(exec, part(0, 60), x, {.sum = sum});
       for (auto begins : splits) {
         CAPTURE(begins.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a plan says: every entry in one piece, and the groups that have none.
+// What a plan says: every entry in one segment, and the blocks that have none.
 #include <doctest/doctest.h>
 
 #include "sparse_support.hpp"
@@ -22,19 +22,17 @@ lists some_rows(std::int64_t count, Chosen const& chosen) {
   return m;
 }
 
-/// Entries (csr_view) or slots of every group, from the plan's pieces; -1 where bits say none.
+/// Entries (csr_view) or chunks of every block, from the plan's segments; -1 where bits say none.
 template <class Exec, class Matrix>
 std::vector<std::int64_t> planned(Exec const& exec, Matrix const& a) {
   auto const plan = iso::sparse::make_plan(exec, a);
-  auto const pieces = to_vector(plan.pieces);
+  auto const segments = to_vector(plan.segments);
   auto const empty = to_vector(plan.empty);
-  std::int64_t const a_piece =
-      iso::sparse::detail::reads_a_piece<decltype(iso::sparse::detail::rows_of(a))>;
-  REQUIRE(std::int64_t(pieces.size()) == a_piece * plan.num_pieces);
-  std::vector<std::int64_t> found(std::size_t(plan.num_groups), 0);
-  for (auto const& piece : pieces) {
-    REQUIRE(piece.count >= 0);
-    found[std::size_t(piece.group)] += piece.count;
+  REQUIRE(std::int64_t(segments.size()) == plan.num_segments);
+  std::vector<std::int64_t> found(std::size_t(plan.num_blocks), 0);
+  for (auto const& segment : segments) {
+    REQUIRE(segment.count >= 0);
+    found[std::size_t(segment.block)] += segment.count;
   }
   bool any = false;
   for (std::size_t g = 0; g < found.size(); ++g) {
@@ -58,31 +56,24 @@ void check(Exec const& exec, lists const& m) {
   for (std::size_t r = 0; r < m.rows.size(); ++r) {
     REQUIRE(by_row[r] == (m.rows[r].empty() ? -1 : std::int64_t(m.rows[r].size())));
   }
-  auto const check_groups = [&](std::vector<std::int64_t> const& slots, std::size_t rows) {
-    REQUIRE(slots.size() == (m.rows.size() + rows - 1) / rows);
-    for (std::size_t g = 0; g < slots.size(); ++g) {
+  auto const check_blocks = [&](std::vector<std::int64_t> const& chunks, std::size_t rows) {
+    REQUIRE(chunks.size() == (m.rows.size() + rows - 1) / rows);
+    for (std::size_t g = 0; g < chunks.size(); ++g) {
       std::size_t longest = 0;
       for (std::size_t r = g * rows; r < std::min((g + 1) * rows, m.rows.size()); ++r) {
         longest = std::max(longest, m.rows[r].size());
       }
       // The rows begin at column 0 and have no gaps: the longest has them all.
-      REQUIRE(slots[g] == (longest == 0 ? -1 : std::int64_t(longest + 31) / 32));
+      REQUIRE(chunks[g] == (longest == 0 ? -1 : std::int64_t(longest + 31) / 32));
     }
   };
-  check_groups(planned(exec, iso::sparse::make_grouped<4, std::uint16_t>(exec, a)), 4);
-  auto const paired = planned(exec, iso::sparse::make_paired(exec, a));
-  for (std::size_t g = 0; g < paired.size(); ++g) {
-    bool some = false;
-    for (std::size_t r = 8 * g; r < std::min(8 * (g + 1), m.rows.size()); ++r) {
-      some = some || !m.rows[r].empty();
-    }
-    REQUIRE((paired[g] > 0) == some);
-  }
+  check_blocks(planned(exec, iso::sparse::make_row_blocks<4>(exec, a)), 4);
+  check_blocks(planned(exec, iso::sparse::make_row_blocks<8>(exec, a)), 8);
 }
 
 }  // namespace
 
-TEST_CASE("plan: every entry lies in one piece, and a bit a group says which have none") {
+TEST_CASE("plan: every entry lies in one segment, and a bit a block says which have none") {
   for_each_instance([&](auto const& exec) {
     for (std::int64_t const rows : {0, 1, 31, 32, 33, 64, 300, 1025}) {
       CAPTURE(rows);
@@ -94,7 +85,7 @@ TEST_CASE("plan: every entry lies in one piece, and a bit a group says which hav
   });
 }
 
-TEST_CASE("plan: a product finishes the rows of groups without entries, and no others") {
+TEST_CASE("plan: a product finishes the rows of blocks without entries, and no others") {
   for_each_instance([&](auto const& exec) {
     for (std::int64_t const rows : {33, 300, 1025}) {
       auto const m = some_rows(rows, [](std::int64_t r) { return r % 64 >= 40; });
@@ -113,9 +104,8 @@ TEST_CASE("plan: a product finishes the rows of groups without entries, and no o
         check_result(product(exec, matrix, both, nan, {.alpha = 2, .beta = 0, .vectors = 2}), 0);
       };
       check_format(a);
-      check_format(iso::sparse::make_grouped<2, std::uint8_t>(exec, a));
-      check_format(iso::sparse::make_grouped<8, std::uint16_t>(exec, a));
-      check_format(iso::sparse::make_paired(exec, a));
+      check_format(iso::sparse::make_row_blocks<4>(exec, a));
+      check_format(iso::sparse::make_row_blocks<8>(exec, a));
     }
   });
 }

@@ -45,10 +45,10 @@ inline int least_exponent(long double x, int from) {
   return e;
 }
 
-/// Where the order-free sum of a row begins.
+/// Where the reproducible sum of a row begins.
 template <class Value>
-double order_free_origin(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
-                         std::int64_t vectors) {
+double reproducible_origin(std::vector<item> const& row, std::vector<double> const& x,
+                           std::int64_t k, std::int64_t vectors) {
   long double most_a = 0;
   long double most_x = 0x1p-1000L;
   for (auto const& e : row) {
@@ -63,11 +63,11 @@ double order_free_origin(std::vector<item> const& row, std::vector<double> const
                     std::max(-900, least_exponent(bound, -1200) + least_exponent(most_x, -1000)));
 }
 
-/// Order-free: each product rounded alone, from the end to the start.
+/// Reproducible: each product rounded alone, from the end to the start.
 template <class Value>
-double order_free_row(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
-                      std::int64_t vectors) {
-  double const c = order_free_origin<Value>(row, x, k, vectors);
+double reproducible_row(std::vector<item> const& row, std::vector<double> const& x, std::int64_t k,
+                        std::int64_t vectors) {
+  double const c = reproducible_origin<Value>(row, x, k, vectors);
   double sum = 0;
   for (auto j = row.size(); j-- > 0;) {
     double at = x[std::size_t(row[j].column * vectors + k)];
@@ -86,8 +86,8 @@ void check_orders(lists const& m, std::int64_t vectors) {
   auto const y = some_vector<T>(m.num_rows(), vectors, 8);
   Kokkos::Serial const exec;
   auto const a = csr<Value, std::int32_t>(exec, m);
-  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
-    if (sum == sum_order::order_free && !std::is_same_v<T, double>) {
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
+    if (sum == summation::reproducible && !std::is_same_v<T, double>) {
       continue;
     }
     auto const plain = product(exec, a, x, {.sum = sum, .vectors = vectors});
@@ -99,7 +99,7 @@ void check_orders(lists const& m, std::int64_t vectors) {
         T expected = ordered_row<T, Value>(row, x, k, vectors);
         if constexpr (std::is_same_v<T, double>) {
           expected =
-              sum == sum_order::ordered ? expected : order_free_row<Value>(row, x, k, vectors);
+              sum == summation::ordered ? expected : reproducible_row<Value>(row, x, k, vectors);
         }
         auto const at = std::size_t(r * vectors + k);
         REQUIRE(plain[at] == expected);
@@ -115,7 +115,7 @@ TEST_CASE_TEMPLATE("spmv: the order of both sums, to the bit", Value, iso::half,
                    double) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     CAPTURE(seed);
-    auto const m = dose_like(40, 3 + 97 * std::int32_t(seed), seed, 0.3, 0.6);
+    auto const m = synthetic(40, 3 + 97 * std::int32_t(seed), seed, 0.3, 0.6);
     for (std::int64_t const vectors : {1, 2, 3, 4, 5, 8, 9}) {
       CAPTURE(vectors);
       check_orders<double, Value>(m, vectors);
@@ -124,19 +124,19 @@ TEST_CASE_TEMPLATE("spmv: the order of both sums, to the bit", Value, iso::half,
 }
 
 TEST_CASE("spmv: vectors of float with values of float") {
-  auto const m = dose_like(60, 300, 3, 0.3);
+  auto const m = synthetic(60, 300, 3, 0.3);
   for (std::int64_t const vectors : {1, 2, 3, 4, 7}) {
     check_orders<float, float>(m, vectors);
   }
 }
 
 TEST_CASE_TEMPLATE("spmv: errors stay below the bounds that are stated", Value, iso::half, float) {
-  auto const m = dose_like(200, 4000, 5, 0.3);
+  auto const m = synthetic(200, 4000, 5, 0.3);
   auto const x = some_vector(m.cols);
   Kokkos::Serial const exec;
   auto const a = csr<Value, std::int32_t>(exec, m);
-  auto const ordered = product(exec, a, x, {.sum = sum_order::ordered});
-  auto const free = product(exec, a, x, {.sum = sum_order::order_free});
+  auto const ordered = product(exec, a, x, {.sum = summation::ordered});
+  auto const free = product(exec, a, x, {.sum = summation::reproducible});
   double most_x = 0;
   for (double const v : x) {
     most_x = std::max(most_x, std::abs(v));
@@ -173,9 +173,9 @@ TEST_CASE("spmv: a constant needs no slack: every product at the largest, and po
           m.rows[0].push_back({j, value});
         }
         std::vector<double> const x(std::size_t(n), weight);
-        auto const y =
-            product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::order_free});
-        CHECK(y[0] == order_free_row<iso::half>(m.rows[0], x, 0, 1));
+        auto const y = product(exec, csr<iso::half, std::int32_t>(exec, m), x,
+                               {.sum = summation::reproducible});
+        CHECK(y[0] == reproducible_row<iso::half>(m.rows[0], x, 0, 1));
         CHECK(std::abs(y[0] - n * value * weight) <=
               double(n) * (std::max(4 * std::min(n, 64), n) + 1) * 0x1p-52 * (1 + 0x1p-20) *
                   std::abs(value * weight));
@@ -189,7 +189,7 @@ TEST_CASE("spmv: a short row may lose more than n^2 2^-52 max|a| max|x|, as is s
   // Any e that lets one lane add both products rounds each to 1 (docs/algorithms/dose_matrices.md).
   double const weight = 1 + 3 * 0x1p-52;
   auto const a = csr<iso::half, std::int32_t>(exec, lists{2, {{{0, 1.0}, {1, 1.0}}}});
-  auto const y = product(exec, a, {weight, weight}, {.sum = sum_order::order_free});
+  auto const y = product(exec, a, {weight, weight}, {.sum = summation::reproducible});
   CHECK(y[0] == 2);
   CHECK(2 * (weight - 1) > 2 * 2 * 0x1p-52 * weight);
   CHECK(2 * (weight - 1) < 2 * (4 * 2 + 1) * 0x1p-52 * weight);
@@ -197,27 +197,27 @@ TEST_CASE("spmv: a short row may lose more than n^2 2^-52 max|a| max|x|, as is s
 
 TEST_CASE("spmv: numbers near the ends of the range") {
   Kokkos::Serial const exec;
-  auto const run = [&](std::vector<item> const& row, std::vector<double> const& x, sum_order sum) {
+  auto const run = [&](std::vector<item> const& row, std::vector<double> const& x, summation sum) {
     lists const m{std::int64_t(x.size()), {row}};
     return product(exec, csr<double, std::int32_t>(exec, m), x, {.sum = sum})[0];
   };
-  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
     CHECK(run({{0, 0.0}, {1, 0.0}}, {1, 2}, sum) == 0);
     CHECK(!std::signbit(run({{0, -0.0}, {1, 0.0}}, {-1, 2}, sum)));
-    CHECK(run({{0, 1.0}}, {0x1p-1074}, sum) == (sum == sum_order::ordered ? 0x1p-1074 : 0.0));
+    CHECK(run({{0, 1.0}}, {0x1p-1074}, sum) == (sum == summation::ordered ? 0x1p-1074 : 0.0));
     CHECK(run({{0, 1e300}, {1, -1e300}}, {1, 1}, sum) == 0);
   }
-  CHECK(run({{0, 1e-300}, {1, 1e-300}}, {0.5, 0.5}, sum_order::ordered) == 1e-300);
+  CHECK(run({{0, 1e-300}, {1, 1e-300}}, {0.5, 0.5}, summation::ordered) == 1e-300);
   // No intermediate result leaves the range where the sum does not.
-  CHECK(run({{0, 1e307}, {1, 5e306}, {2, -1e307}}, {1, 1, 1}, sum_order::order_free) ==
+  CHECK(run({{0, 1e307}, {1, 5e306}, {2, -1e307}}, {1, 1, 1}, summation::reproducible) ==
         doctest::Approx(5e306));
-  CHECK(run({{0, 1e308}, {1, 1e308}}, {1e-10, 1e-10}, sum_order::order_free) ==
+  CHECK(run({{0, 1e308}, {1, 1e308}}, {1e-10, 1e-10}, summation::reproducible) ==
         doctest::Approx(2e298));
-  CHECK(run({{0, 5e-324}, {1, 5e-324}}, {1e300, 1e300}, sum_order::order_free) ==
+  CHECK(run({{0, 5e-324}, {1, 5e-324}}, {1e300, 1e300}, summation::reproducible) ==
         doctest::Approx(1e-23).epsilon(0.02));
   // Where the grid's constant exceeds it there is no common grid.
-  CHECK(std::isnan(run({{0, 1e300}}, {1e10}, sum_order::order_free)));
-  CHECK(run({{0, 1e300}}, {1e10}, sum_order::ordered) == infinity);
+  CHECK(std::isnan(run({{0, 1e300}}, {1e10}, summation::reproducible)));
+  CHECK(run({{0, 1e300}}, {1e10}, summation::ordered) == infinity);
 }
 
 TEST_CASE(
@@ -232,28 +232,28 @@ TEST_CASE(
     std::vector<item>& row = m.rows[0];
     row.resize(std::size_t(n));
     row[0] = {n, 1.0};
-    double const half_unit = std::ldexp(order_free_origin<iso::half>(row, x, 0, 1) / 1.5, -53);
+    double const half_unit = std::ldexp(reproducible_origin<iso::half>(row, x, 0, 1) / 1.5, -53);
     for (std::int32_t j = 1; j < n; ++j) {
       row[std::size_t(j)] = {j, 0x1p-10};
       x[std::size_t(j)] = (2.0 * double(random() % 1000) - 999) * half_unit * 0x1p10;
     }
     auto const forwards =
-        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = sum_order::order_free});
+        product(exec, csr<iso::half, std::int32_t>(exec, m), x, {.sum = summation::reproducible});
     for (int turn = 0; turn < 10; ++turn) {
       std::shuffle(row.begin(), row.end(), random);
       CHECK(product(exec, csr<iso::half, std::int32_t>(exec, m), x,
-                    {.sum = sum_order::order_free}) == forwards);
+                    {.sum = summation::reproducible}) == forwards);
     }
   }
 }
 
 TEST_CASE("spmv: beta = 0 does not read y, alpha = 0 reads neither the matrix nor x") {
   for_each_instance([&](auto const& exec) {
-    auto const m = dose_like(70, 100, 9);
+    auto const m = synthetic(70, 100, 9);
     auto a = csr<iso::half, std::int32_t>(exec, m);
     std::vector<double> const x(100, 1.0);
     std::vector<double> const nans(70, nan_value);
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       for (double const v : product(exec, a, x, nans, {.sum = sum})) {
         CHECK(std::isfinite(v));
       }
@@ -333,7 +333,7 @@ TEST_CASE("spmv: what is not finite reaches the rows that have it, as IEEE arith
   std::vector<double> const x{1, infinity, -infinity, 2};
   for_each_instance([&](auto const& exec) {
     auto const a = csr<iso::half, std::int32_t>(exec, m);
-    for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       auto const y = product(exec, a, x, {.sum = sum});
       CHECK(y[0] == infinity);
       CHECK(y[1] == infinity);
@@ -362,23 +362,23 @@ TEST_CASE("spmv: no rows, no columns, nothing stored, and one row of 2^20") {
   auto const x = some_vector(m.cols);
   Kokkos::Serial const exec;
   auto const a = csr<iso::half, std::int32_t>(exec, m);
-  CHECK(product(exec, a, x, {.sum = sum_order::ordered})[0] ==
+  CHECK(product(exec, a, x, {.sum = summation::ordered})[0] ==
         ordered_row<double, iso::half>(m.rows[0], x, 0, 1));
-  CHECK(product(exec, a, x, {.sum = sum_order::order_free})[0] ==
-        order_free_row<iso::half>(m.rows[0], x, 0, 1));
+  CHECK(product(exec, a, x, {.sum = summation::reproducible})[0] ==
+        reproducible_row<iso::half>(m.rows[0], x, 0, 1));
 }
 
 TEST_CASE("spmv: duplicate and unsorted columns add up") {
   Kokkos::Serial const exec;
   lists const m{3, {{{2, 1}, {0, 2}, {2, 4}, {2, 8}}}};
-  for (auto const sum : {sum_order::ordered, sum_order::order_free}) {
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
     CHECK(product(exec, csr<iso::half, std::int32_t>(exec, m), {1, 0, 10}, {.sum = sum})[0] == 132);
     CHECK(product(exec, csr<float, std::uint16_t>(exec, m), {1, 0, 10}, {.sum = sum})[0] == 132);
   }
 }
 
 TEST_CASE("spmv: one of several vectors that lie side by side, where they lie") {
-  auto const m = dose_like(40, 300, 3, 0.4, 0.2);
+  auto const m = synthetic(40, 300, 3, 0.4, 0.2);
   for_each_instance([&](auto const& exec) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const a = csr<iso::half, std::int32_t>(exec, m);

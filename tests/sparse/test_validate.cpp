@@ -43,7 +43,7 @@ void check_csr(fault expected, char const* words, F const& spoil) {
     INFO(std::string(tag.name));
     auto const report = report_on(typename decltype(tag)::execution_space(), m);
     CHECK(report.found == expected);
-    CHECK(iso::sparse::sentence(report) == words);
+    CHECK(iso::sparse::to_string(report) == words);
   });
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("validate: a sound matrix, and what is counted in it") {
 
 TEST_CASE("validate: what is looked at by stretches of entries is what rows say") {
   // Rows that begin and end anywhere in stretches, one spoilt entry at a time.
-  auto const m = dose_like(3000, 500, 11, 0.4);
+  auto const m = synthetic(3000, 500, 11, 0.4);
   for_each_instance([&](auto const& exec) {
     auto const a = csr<float, std::int32_t>(exec, m);
     auto const whole = iso::sparse::validate(exec, a);
@@ -143,8 +143,8 @@ TEST_CASE("validate: row offsets") {
             [](csr_arrays& m) { m.offsets[0] = -3; });
   check_csr(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
             [](csr_arrays& m) { m.offsets[1] = -2; });
-  check_csr(fault::falling_row_offset,
-            "row offset 2 is 1 (the one before it is 2, they must not fall); 1 are wrong",
+  check_csr(fault::non_monotone_row_offset,
+            "row offset 2 is 1 (the one before it is 2, they must not decrease); 1 are wrong",
             [](csr_arrays& m) { m.offsets[2] = 1; });
   check_csr(fault::row_offset_beyond,
             "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "
@@ -201,17 +201,17 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
   CHECK(iso::sparse::validate(exec, a).sound());
   CHECK(iso::sparse::validate(exec, a).widest_row == 29999);
   a.num_cols = 99999;
-  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) ==
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
         "entry 1 of row 0 lies in column 99999 (there are 99999); 1 are out of range");
   a.row_bases(2) = -4;
   a.num_cols = 100000;
   CHECK(iso::sparse::validate(exec, a).found == fault::column_negative);
   a.row_bases = {};
-  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) == "0 row bases (3 are needed)");
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) == "0 row bases (3 are needed)");
   auto b = csr<iso::half, std::int32_t>(exec, m);
   b.values = decltype(b.values)(static_cast<iso::half*>(nullptr), 3);
   CHECK(iso::sparse::validate(exec, b).found == fault::null_array);
-  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, b)) ==
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, b)) ==
         "an array that has a length and no memory (it is null) allocate it");
 }
 
@@ -227,6 +227,6 @@ TEST_CASE("validate: a row too long for 32 bits") {
   a.row_offsets = on(exec, std::vector<std::int64_t>{0, entries});
   a.columns = decltype(a.columns)(&column, std::size_t(entries));
   a.values = decltype(a.values)(&value, std::size_t(entries));
-  CHECK(iso::sparse::sentence(iso::sparse::validate(exec, a)) ==
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
         "row 0 has 2147483648 entries (at most 2147483584) split the matrix by columns");
 }

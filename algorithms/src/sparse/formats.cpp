@@ -41,63 +41,38 @@ ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE_COLUMN
 #undef ISO_INSTANTIATE
 
-void validate_format(int rows, int offset_bits) {
-  bool const grouped =
-      (rows == 2 || rows == 4 || rows == 8) && (offset_bits == 8 || offset_bits == 16);
-  ISO_VALIDATE(
-      (rows == 1 && (offset_bits == 16 || offset_bits == 32)) || grouped,
-      "iso::sparse::measure_format: {} rows a group, offsets of {} bits (2, 4 or 8 rows go "
-      "with 8 or 16 bits, 1 with 16 or 32)",
-      rows, offset_bits);
-}
-
-format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes, int rows,
-                          int offset_bits, std::int64_t slots) {
-  format_report f{.rows = rows, .offset_bits = offset_bits, .slots = slots};
+format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes,
+                          matrix_format format, chunk_counts const& counts) {
+  format_report f{.format = format, .chunks = counts.chunks};
   auto const number = double(std::max<std::int64_t>(entries, 1));
+  int const rows = f.rows();
   double const offsets = 8.0 * (double(num_rows) / rows + 1);
   if (rows == 1) {
-    double const bases = offset_bits == 16 ? 4.0 * double(num_rows) : 0;
+    bool const narrow = format == matrix_format::csr16;
+    double const bases = narrow ? 4.0 * double(num_rows) : 0;
     f.bytes_per_entry =
-        (double(entries) * (value_bytes + offset_bits / 8.0) + offsets + bases) / number;
-  } else {
-    double const places = 32.0 * double(slots);
-    std::size_t const base =
-        offset_bits == 8 ? sizeof(slot_base<std::uint8_t>) : sizeof(slot_base<std::uint16_t>);
-    f.bytes_per_entry = (places * (value_bytes * rows + offset_bits / 8.0) +
-                         double(slots) * double(base) + offsets) /
-                        number;
-    f.fill = double(entries) / (places * rows);
-    f.reads_per_entry = places / number;
+        (double(entries) * (value_bytes + (narrow ? 2 : 4)) + offsets + bases) / number;
+    return f;
   }
-  return f;
-}
-
-format_report paired_cost(std::int64_t num_rows, std::int64_t entries,
-                          paired_counts const& counts) {
-  format_report f{
-      .rows = 8, .offset_bits = 16, .paired = true, .slots = counts.shared + counts.pairs};
-  auto const number = double(std::max<std::int64_t>(entries, 1));
-  double const places = 32.0 * double(f.slots);
-  double const pairs = 32.0 * double(counts.pairs);
-  f.bytes_per_entry = (places * (16 + 2) + pairs * 2 + 4.0 * double(f.slots + counts.pairs) +
-                       2 * 8.0 * (double(num_rows) / 8 + 1)) /
-                      number;
-  f.fill = double(entries) / (places * 8);
-  f.reads_per_entry = (places + pairs) / number;
+  auto const chunks = double(counts.chunks);
+  f.bytes_per_entry = (32 * chunks * (value_bytes * rows + 2) + 4 * chunks + offsets) / number;
+  f.fill = double(entries) / (32 * chunks * rows);
+  f.reads_per_entry = 32 * chunks / number;
+  f.columns_per_chunk = double(counts.columns) / chunks;
   return f;
 }
 
 format_report cheapest(format_report const* formats, int count, processor kind) {
+  constexpr double most_columns = 1024;
   format_report best = formats[0];
   double least = product_cost(best, kind);
   for (int n = 1; n < count; ++n) {
     double const cost = product_cost(formats[n], kind);
-    bool const leaves_csr = best.rows == 1 && formats[n].rows > 1;
-    // The same rows with 8-bit offsets stand before those with 16 bits.
-    bool const scattered =
-        formats[n].offset_bits == 16 && formats[n - 1].slots > 2 * formats[n].slots;
-    if (cost < (leaves_csr ? 0.9 : 1.0) * least && !(kind == processor::host && scattered)) {
+    bool const leaves_csr = best.rows() == 1 && formats[n].rows() > 1;
+    bool const takes_ties =
+        kind == processor::avx512_host && formats[n].format == matrix_format::csr16;
+    bool const scattered = kind == processor::host && formats[n].columns_per_chunk > most_columns;
+    if ((cost < (leaves_csr ? 0.9 : 1.0) * least || (takes_ties && cost == least)) && !scattered) {
       best = formats[n];
       least = cost;
     }
@@ -109,27 +84,24 @@ format_report cheapest(format_report const* formats, int count, processor kind) 
 
 namespace iso::sparse {
 
+std::string_view to_string(matrix_format format) {
+  constexpr std::string_view names[] = {"csr32", "csr16", "row_block4", "row_block8"};
+  return names[int(format)];
+}
+
 double product_cost(format_report const& format, processor kind) {
   if (kind == processor::device) {
     constexpr double bytes_of_read = 6.3;
-    constexpr double jumps = 1.06;
-    constexpr double pairs = 1.04;
     auto const square = [](double x) { return x * x; };
     double const bytes = square(square(format.bytes_per_entry));
     double const reads = square(square(bytes_of_read * format.reads_per_entry));
-    return std::sqrt(std::sqrt(bytes + reads)) * (format.offset_bits == 8 ? jumps
-                                                  : format.paired         ? pairs
-                                                                          : 1.0);
+    return std::sqrt(std::sqrt(bytes + reads));
   }
-  bool const narrow_csr = format.rows == 1 && format.offset_bits == 16;
-  bool const wide = kind == processor::wide_host;
-  double const reads_of_value = wide ? 0.6 : 1.95;
-  double const jumps = wide ? 1.3 : 1.4;
-  double const bases = wide ? 1.0 : 1.3;
-  return (1 + reads_of_value * format.rows) * format.reads_per_entry *
-         (format.offset_bits == 8 ? jumps
-          : narrow_csr            ? bases
-                                  : 1.0);
+  bool const avx512 = kind == processor::avx512_host;
+  double const value = avx512 ? 0.6 : 1.95;
+  double const narrow = avx512 ? 1.0 : 1.3;
+  return (1 + value * format.rows()) * format.reads_per_entry *
+         (format.format == matrix_format::csr16 ? narrow : 1.0);
 }
 
 }  // namespace iso::sparse

@@ -12,6 +12,3 @@
 #define ISO_FOR_EACH_COLUMN(MACRO, ...) \
   MACRO(__VA_ARGS__, std::int32_t)      \
   MACRO(__VA_ARGS__, std::uint16_t)
-#define ISO_FOR_EACH_OFFSET(MACRO, ...) \
-  MACRO(__VA_ARGS__, std::uint8_t)      \
-  MACRO(__VA_ARGS__, std::uint16_t)

@@ -5,24 +5,11 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace iso::sparse::detail {
 
 template <class Exec>
 using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-
-/// f(R) with the number of rows a group as a type.
-template <class F>
-void with_rows(int rows, F const& f) {
-  if (rows == 2) {
-    f(std::integral_constant<int, 2>());
-  } else if (rows == 4) {
-    f(std::integral_constant<int, 4>());
-  } else {
-    f(std::integral_constant<int, 8>());
-  }
-}
 
 /// offsets[i + 1], counts, become running totals.
 struct running_total {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate_csr.hpp"
+#include "instantiate_products.hpp"
 
 namespace iso::sparse::detail {
 ISO_INSTANTIATE_CSR(float)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "inspect_offsets.hpp"
 #include "instantiate.hpp"
 #include "launch.hpp"
 
@@ -10,8 +9,78 @@
 
 #include <Kokkos_NumericTraits.hpp>
 
+#include <limits>
+
 namespace iso::sparse::detail {
 namespace {
+
+/// What a reduction over rows carries: how many are bad, and the first with what is wrong there.
+struct first_bad {
+  std::int64_t count;
+  std::int64_t first;
+  fault what;
+};
+
+constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t longest_allowed = std::numeric_limits<std::int32_t>::max() - 63;
+
+struct first_bad_reducer {
+  using value_type = first_bad;
+
+  KOKKOS_FUNCTION void init(first_bad& b) const { b = {0, no_row, fault::none}; }
+  KOKKOS_FUNCTION void join(first_bad& into, first_bad const& from) const {
+    into.count += from.count;
+    if (from.first < into.first) {
+      into.first = from.first;
+      into.what = from.what;
+    }
+  }
+};
+
+/// What is wrong with row offset i.
+struct offsets_kernel : first_bad_reducer {
+  std::int64_t const* offsets;
+  std::int64_t rows;
+  std::int64_t entries;
+
+  KOKKOS_FUNCTION fault wrong_with(std::int64_t i) const {
+    std::int64_t const at = offsets[i];
+    if (i == 0 && at != 0) {
+      return fault::first_row_offset;
+    }
+    if (at < 0) {
+      return fault::negative_row_offset;
+    }
+    if (i > 0 && at < offsets[i - 1]) {
+      return fault::non_monotone_row_offset;
+    }
+    if (at > entries) {
+      return fault::row_offset_beyond;
+    }
+    if (i == rows && at != entries) {
+      return fault::last_row_offset;
+    }
+    if (i > 0 && offsets[i - 1] >= 0 && at - offsets[i - 1] > longest_allowed) {
+      return fault::row_too_long;
+    }
+    return fault::none;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, first_bad& b) const {
+    fault const what = wrong_with(i);
+    if (what != fault::none) {
+      join(b, {1, i, what});
+    }
+  }
+};
+
+/// A normal power of two above zero; no scales: all are good.
+KOKKOS_FUNCTION bool good_scale(double const* scales, std::int64_t row) {
+  if (scales == nullptr) {
+    return true;
+  }
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(scales[row]);
+  return (bits & 0x000fffffffffffffULL) == 0 && bits > 0 && bits < 0x7ff0000000000000ULL;
+}
 
 /// What can be wrong with an entry, as bits.
 enum : std::uint32_t {
@@ -26,7 +95,7 @@ constexpr int num_flags = 6;
 
 /// Looks at a row by flags, and counts only where one was seen.
 template <class Value, class Column>
-struct inspect_kernel {
+struct check_rows_kernel {
   csr_rows<Value, Column> rows;
   std::int64_t num_cols;
   row_facts* facts;
@@ -189,8 +258,8 @@ struct column_finder {
 }  // namespace
 
 template <execution_space Exec>
-void inspect_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
-                     std::int64_t entries, csr_report& report) {
+void check_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
+                   std::int64_t entries, csr_report& report) {
   first_bad bad{};
   offsets_kernel const kernel{{}, offsets, rows, entries};
   Kokkos::parallel_reduce("iso::sparse::validate: row offsets", range<Exec>(exec, 0, rows + 1),
@@ -210,7 +279,7 @@ void inspect_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t
           offsets + bad.first - std::int64_t(from), from + 1));
   exec.fence("iso::sparse::validate: the row offset is here");
   report.value = at[from];
-  report.limit = bad.what == fault::falling_row_offset ? at[0] : entries;
+  report.limit = bad.what == fault::non_monotone_row_offset ? at[0] : entries;
   if (bad.what == fault::row_too_long) {
     report.row -= 1;
     report.value = at[1] - at[0];
@@ -219,11 +288,11 @@ void inspect_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t
 }
 
 template <execution_space Exec, class Value, class Column>
-void launch_inspect(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
-                    row_facts* facts) {
+void launch_check_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
+                       row_facts* facts) {
   backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
       "iso::sparse::validate: rows", exec, rows.num_rows,
-      inspect_kernel<Value, Column>{rows, num_cols, facts});
+      check_rows_kernel<Value, Column>{rows, num_cols, facts});
 }
 
 namespace {
@@ -294,18 +363,18 @@ void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* co
   }
 }
 
-#define ISO_INSTANTIATE_ROWS(Exec, Column, Value)                                                \
-  template void launch_inspect<Exec, Value, Column>(Exec const&, csr_rows<Value, Column> const&, \
-                                                    std::int64_t, row_facts*);
+#define ISO_INSTANTIATE_ROWS(Exec, Column, Value)       \
+  template void launch_check_rows<Exec, Value, Column>( \
+      Exec const&, csr_rows<Value, Column> const&, std::int64_t, row_facts*);
 #define ISO_INSTANTIATE_COLUMN(Exec, Column)                                               \
   ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_ROWS, Exec, Column)                                   \
   template void total_facts<Exec, Column>(                                                 \
       Exec const&, std::int64_t const*, Column const*, std::int32_t const*, double const*, \
       row_facts const*, std::int64_t, std::int64_t, csr_demands const&, csr_report&);
-#define ISO_INSTANTIATE(Exec)                                                         \
-  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)                                   \
-  template void inspect_offsets<Exec>(Exec const&, std::int64_t const*, std::int64_t, \
-                                      std::int64_t, csr_report&);
+#define ISO_INSTANTIATE(Exec)                                                                     \
+  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)                                               \
+  template void check_offsets<Exec>(Exec const&, std::int64_t const*, std::int64_t, std::int64_t, \
+                                    csr_report&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE_ROWS
 #undef ISO_INSTANTIATE_COLUMN

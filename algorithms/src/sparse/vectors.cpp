@@ -26,19 +26,20 @@ struct clear_kernel {
   }
 };
 
-/// Raises largest[0] to the largest finite |x| of a stretch of x. A maximum has no order.
+/// Atomic maximum of max_abs[0] and the largest finite |x| of a stretch of x. A maximum has no
+/// order.
 template <class T>
-struct largest_kernel {
+struct max_abs_kernel {
   /// Values that a lane asks for at once: a short x is read in one wait.
-  static constexpr int turns = 32;
-  static constexpr std::int64_t block = 32 * turns;
-  /// No more, since they raise one number, in turn: 2 ns each on an H200.
+  static constexpr int steps = 32;
+  static constexpr std::int64_t block = 32 * steps;
+  /// No more, since they raise one number, in step: 2 ns each on an H200.
   static constexpr std::int64_t most_groups = 1024;
 
   T const* x;
   std::int64_t length;
   std::int64_t stride;
-  double* largest;
+  double* max_abs;
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
     std::int64_t const blocks = (length + block - 1) / block;
@@ -51,16 +52,16 @@ struct largest_kernel {
     group.await_previous();
     typename Group::template per_lane<double> most(0.0);
     for (std::int64_t first = block * index; first < length; first += block * num_groups()) {
-      typename Group::template per_lane<T> values[turns];
-      backend::unrolled<turns>([&](auto turn) {
+      typename Group::template per_lane<T> values[steps];
+      backend::unrolled<steps>([&](auto step) {
         group.each([&](int lane) {
-          std::int64_t const i = first + 32 * int(turn) + lane;
-          values[turn][lane] = i < length ? x[i * stride] : T(0);
+          std::int64_t const i = first + 32 * int(step) + lane;
+          values[step][lane] = i < length ? x[i * stride] : T(0);
         });
       });
-      backend::unrolled<turns>([&](auto turn) {
+      backend::unrolled<steps>([&](auto step) {
         group.each([&](int lane) {
-          double const size = Kokkos::fabs(double(values[turn][lane]));
+          double const size = Kokkos::fabs(double(values[step][lane]));
           most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
         });
       });
@@ -68,7 +69,7 @@ struct largest_kernel {
     double const top = group.highest(most);
     group.once([&] {
       if (top > 0) {
-        backend::raise(largest, top);
+        backend::raise(max_abs, top);
       }
     });
   }
@@ -76,12 +77,12 @@ struct largest_kernel {
 
 struct exponent_kernel {
   std::int64_t num_rows;
-  double const* largest;
+  double const* max_abs;
   std::int32_t const* entries;
   std::int16_t* exponents;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    exponents[row] = std::int16_t(row < num_rows ? exponent(largest[row], entries[row]) : -1200);
+    exponents[row] = std::int16_t(row < num_rows ? exponent(max_abs[row], entries[row]) : -1200);
   }
 
   /// The least e with 2^e >= most max(2 min(n, 64), n / 2) (1 + 2^-20): a lane adds at most 64
@@ -96,54 +97,53 @@ struct exponent_kernel {
     double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * terms * (1 + 0x1p-20);
     return ceil_log2(bound) - shift;
   }
-  static_assert(part_turns == 64);
+  static_assert(part_steps == 64);
 };
 
 }  // namespace
 
 template <execution_space Exec, real T>
-void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
-                    std::int64_t vectors, double* largest) {
+void launch_max_abs(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
+                    std::int64_t vectors, double* max_abs) {
   backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
-      "iso::sparse::write_largest: zero", exec, (vectors + 31) / 32,
-      clear_kernel{largest, vectors});
+      "iso::sparse::max_abs: zero", exec, (vectors + 31) / 32, clear_kernel{max_abs, vectors});
   for (std::int64_t k = 0; k < vectors; ++k) {
-    largest_kernel<T> const kernel{x + k, length, stride, largest + k};
+    max_abs_kernel<T> const kernel{x + k, length, stride, max_abs + k};
     backend::for_each_lane_group<128, 0, backend::sharing::even, backend::beginning::early>(
-        "iso::sparse::write_largest", exec, kernel.num_groups(), kernel);
+        "iso::sparse::max_abs", exec, kernel.num_groups(), kernel);
   }
 }
 
 template <execution_space Exec>
-void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* largest,
+void launch_exponents(Exec const& exec, std::int64_t num_rows, double const* max_abs,
                       std::int32_t const* entries, std::int64_t length, std::int16_t* exponents) {
   Kokkos::parallel_for("iso::sparse::make_plan: exponents", range<Exec>(exec, 0, length),
-                       exponent_kernel{num_rows, largest, entries, exponents});
+                       exponent_kernel{num_rows, max_abs, entries, exponents});
 }
 
 #define ISO_INSTANTIATE(Exec)                                                                      \
-  template void launch_largest<Exec, float>(Exec const&, float const*, std::int64_t, std::int64_t, \
+  template void launch_max_abs<Exec, float>(Exec const&, float const*, std::int64_t, std::int64_t, \
                                             std::int64_t, double*);                                \
-  template void launch_largest<Exec, double>(Exec const&, double const*, std::int64_t,             \
+  template void launch_max_abs<Exec, double>(Exec const&, double const*, std::int64_t,             \
                                              std::int64_t, std::int64_t, double*);                 \
   template void launch_exponents<Exec>(Exec const&, std::int64_t, double const*,                   \
                                        std::int32_t const*, std::int64_t, std::int16_t*);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 
-void validate_bounds(std::int64_t rows, std::int64_t largest, std::int64_t entries) {
+void validate_bounds(std::int64_t rows, std::int64_t max_abs, std::int64_t entries) {
   ISO_VALIDATE(
-      largest == rows && entries == rows,
+      max_abs == rows && entries == rows,
       "iso::sparse::make_plan: bounds of {} and {} rows for a matrix of {} (make them agree)",
-      largest, entries, rows);
+      max_abs, entries, rows);
 }
 
-void validate_largest(vector_facts const& x, std::int64_t largest) {
+void validate_max_abs(vector_facts const& x, std::int64_t length) {
   ISO_VALIDATE(x.plain && x.stride >= x.vectors,
-               "iso::sparse::write_largest: x has gaps between its numbers (those of a vector, or "
+               "iso::sparse::max_abs: x has gaps between its numbers (those of a vector, or "
                "of several at one place, must follow each other) use a plain view");
-  ISO_VALIDATE(largest == x.vectors,
-               "iso::sparse::write_largest: {} places for {} vectors (make them agree)", largest,
+  ISO_VALIDATE(length == x.vectors,
+               "iso::sparse::max_abs: {} numbers for {} vectors (make them agree)", length,
                x.vectors);
 }
 
@@ -173,28 +173,30 @@ void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_fa
                       bool float_vectors, std::int64_t scratch, std::int64_t needed) {
   validate_vectors(matrix.rows, num_cols, x, y);
   bool const same_rows = plan.entries == matrix.entries && plan.rows == matrix.rows &&
-                         plan.rows_a_group == matrix.rows_a_group;
-  ISO_VALIDATE(!same_rows || (plan.places == matrix.places && plan.pairs == matrix.pairs),
-               "iso::sparse::spmv: a plan of {} slots, {} of them pairs, for a matrix of {}, {} of "
-               "them pairs (it belongs to another, or another format) use make_plan",
-               plan.places, plan.pairs, matrix.places, matrix.pairs);
+                         plan.rows_per_block == matrix.rows_per_block;
+  ISO_VALIDATE(
+      !same_rows || plan.chunks == matrix.chunks,
+      "iso::sparse::spmv: a plan of {} column chunks for a matrix of {} (it belongs to another, "
+      "or another format) use make_plan",
+      plan.chunks, matrix.chunks);
   std::int64_t const without_entries =
-      matrix.groups - plan.num_long - (plan.num_pieces - plan.num_parts);
-  ISO_VALIDATE(same_rows && plan.groups == matrix.groups && plan.num_parts >= 2 * plan.num_long &&
-                   plan.num_pieces >= plan.num_parts && plan.pieces == plan.num_pieces &&
+      matrix.blocks - plan.num_long - (plan.num_segments - plan.num_parts);
+  ISO_VALIDATE(same_rows && plan.blocks == matrix.blocks && plan.num_parts >= 2 * plan.num_long &&
+                   plan.num_segments >= plan.num_parts && plan.segments == plan.num_segments &&
                    without_entries >= 0 &&
-                   plan.empty_words == (without_entries > 0 ? empty_words(matrix.groups) : 0),
-               "iso::sparse::spmv: a plan of {} entries in {} rows, {} a group, for a matrix of {} "
-               "in {}, {} "
-               "a group (it belongs to another, or another format) use make_plan",
-               plan.entries, plan.rows, plan.rows_a_group, matrix.entries, matrix.rows,
-               matrix.rows_a_group);
-  ISO_VALIDATE(options.sum >= sum_order::automatic && options.sum <= sum_order::order_free,
+                   plan.empty_words == (without_entries > 0 ? empty_words(matrix.blocks) : 0),
+               "iso::sparse::spmv: a plan of {} entries in {} rows, {} a block, for a matrix of {} "
+               "in {}, {} a block (it belongs to another, or another format) use make_plan",
+               plan.entries, plan.rows, plan.rows_per_block, matrix.entries, matrix.rows,
+               matrix.rows_per_block);
+  bool const known =
+      !options.sum || options.sum == summation::ordered || options.sum == summation::reproducible;
+  ISO_VALIDATE(known,
                "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
-               "iso::sparse::sum_order",
-               int(options.sum));
-  ISO_VALIDATE(options.sum != sum_order::order_free || !float_vectors,
-               "iso::sparse::spmv: order-free sums of floats (their 24 bits leave too few) use "
+               "iso::summation",
+               int(*options.sum));
+  ISO_VALIDATE(options.sum != summation::reproducible || !float_vectors,
+               "iso::sparse::spmv: reproducible sums of floats (their 24 bits leave too few) use "
                "vectors of double");
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "iso::sparse::spmv: groups_per_launch {} (must not be negative)",
@@ -217,23 +219,6 @@ void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t 
                function, bases, rows);
   ISO_VALIDATE(scales == 0 || scales == rows, "{}: {} row scales for {} rows (one a row, or none)",
                function, scales, rows);
-}
-
-void validate_grouped_lengths(char const* function, std::int64_t groups, std::int64_t slot_offsets,
-                              std::int64_t slots, std::int64_t offsets, std::int64_t values,
-                              int rows, std::int64_t num_rows, std::int64_t scales, bool aligned) {
-  ISO_VALIDATE(slot_offsets == groups + 1,
-               "{}: {} slot offsets for {} groups of rows (there must be one more than groups)",
-               function, slot_offsets, groups);
-  ISO_VALIDATE(offsets == 32 * slots && values == offsets * rows,
-               "{}: {} offsets and {} values for {} slots (32 and 32 times {} each)", function,
-               offsets, values, slots, rows);
-  ISO_VALIDATE(scales == 0 || scales == num_rows,
-               "{}: {} row scales for {} rows (one a row, or none)", function, scales, num_rows);
-  ISO_VALIDATE(aligned,
-               "{}: values that are not aligned (the {} of a column are read at once) use "
-               "a view of its own",
-               function, rows);
 }
 
 }  // namespace iso::sparse::detail

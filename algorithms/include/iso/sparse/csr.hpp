@@ -62,6 +62,35 @@ struct csr_view {
   }
 };
 
+/// What every format knows of its matrix.
+struct matrix_shape {
+  std::int64_t num_rows = 0;
+  std::int64_t num_cols = 0;
+  std::int64_t num_entries = 0;
+  int rows_per_block = 1;       ///< R of a row_block_csr, 1 of a csr_view
+  std::int64_t num_chunks = 0;  ///< of a row_block_csr's columns; 0: a csr_view
+  std::int64_t bytes = 0;       ///< of the arrays
+
+  [[nodiscard]] std::int64_t num_blocks() const {
+    return (num_rows + rows_per_block - 1) / rows_per_block;
+  }
+};
+
+/// Determinism: backend_to_backend.
+template <class Value, class Column, class Space>
+matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {
+  auto const bytes = [](auto const& view) {
+    return std::int64_t(view.extent(0) * sizeof(*view.data()));
+  };
+  return {a.num_rows,
+          a.num_cols,
+          a.num_entries(),
+          1,
+          0,
+          bytes(a.row_offsets) + bytes(a.columns) + bytes(a.values) + bytes(a.row_bases) +
+              bytes(a.row_scales)};
+}
+
 namespace detail {
 /// Throws unless the extents make a matrix.
 void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,

@@ -7,74 +7,83 @@
 #include <iso/sparse/csr.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace iso::sparse {
 
-/// What a matrix costs in a format.
-struct format_report {
-  int rows = 1;                ///< rows a group, R; 1: csr_view
-  int offset_bits = 32;        ///< of a column: 8 or 16 in slots, 16 or 32 in csr_view
-  bool paired = false;         ///< paired_view, R = 8 and 16 bits
-  std::int64_t slots = 0;      ///< of 32 places
-  double bytes_per_entry = 0;  ///< of the matrix's arrays
-  double fill = 1;             ///< entries over places for them, those at the slots' ends included
-  double reads_per_entry = 1;  ///< values of x read an entry
+/// How a matrix is stored.
+enum class matrix_format {
+  csr32,       ///< csr_view, 32-bit columns
+  csr16,       ///< csr_view, 16-bit columns from a base per row
+  row_block4,  ///< row_block_csr of 4 rows
+  row_block8,  ///< row_block_csr of 8 rows
 };
 
-/// What `a`, valid and its rows ascending, would cost in groups of `rows` (2, 4 or 8) with offsets
-/// of `offset_bits` (8 or 16); rows = 1: as csr_view with columns of 32 or 16 bits, be its rows
-/// narrow enough for these or not. Fences `exec`. Determinism: backend_to_backend.
+/// The enumerator's name. Determinism: backend_to_backend.
+std::string_view to_string(matrix_format format);
+
+/// What a matrix costs in a format.
+struct format_report {
+  matrix_format format = matrix_format::csr32;
+  std::int64_t chunks = 0;       ///< of 32 columns; 0: a csr_view
+  double bytes_per_entry = 0;    ///< of the matrix's arrays
+  double fill = 1;               ///< entries over stored values, padding included
+  double reads_per_entry = 1;    ///< values of x read per entry
+  double columns_per_chunk = 0;  ///< from its first to its last, mean
+
+  /// Rows of a block; 1: a csr_view.
+  [[nodiscard]] int rows() const {
+    return format == matrix_format::row_block4 ? 4 : format == matrix_format::row_block8 ? 8 : 1;
+  }
+};
+
+/// What `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its rows
+/// are narrow enough. Fences `exec`. Determinism: backend_to_backend.
 ///
-/// \throws iso::invalid_argument  another number of rows or bits; arrays whose lengths disagree
+/// \throws iso::invalid_argument  row blocks of values that do not have 16 bits; arrays whose
+///                                lengths disagree
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
-                             int rows, int offset_bits);
-/// The same as a paired_view. Determinism: backend_to_backend.
-template <execution_space Exec, class Value, column_index Column>
-format_report measure_paired(Exec const& exec,
-                             csr_view<Value, Column, typename Exec::memory_space> const& a);
+                             matrix_format format);
 
 /// What a product runs on.
 enum class processor {
-  host,       ///< few fast threads; vectors are what compilers make
-  wide_host,  ///< a host with AVX-512: products of 16-bit values by hand, paired: of four vectors
-  device,     ///< many lanes that wait for memory: a GPU
+  host,         ///< few fast threads; vectors are what compilers make
+  avx512_host,  ///< a host with AVX-512: products of 16-bit values by hand
+  device,       ///< many lanes that wait for memory: a GPU
 };
 
 /// That of an execution space on this machine. Determinism: run_to_run.
 template <execution_space Exec>
 processor processor_of();
 
-/// How long a product in a format takes, an entry. Only the ratio of two costs on one kind of
+/// How long a product in a format takes, per entry. Only the ratio of two costs on one kind of
 /// processor means something. On a device, in bytes of streamed matrix,
 ///
-///     (bytes_per_entry^4 + (6.3 reads_per_entry)^4)^(1/4),
+///     (bytes_per_entry^4 + (6.3 reads_per_entry)^4)^(1/4):
 ///
-/// 1.06 times as much with offsets of 8 bits, 1.04 times for paired_view: 6.3 bytes take as long as
-/// one read of x by a lane on an H200 (0.776 ms for 4.9e8 reads at 56 % of the read ceiling with
-/// 16-bit columns), each hides most of the other, and jumps and second reads of a place cost a
-/// little (docs/algorithms/dose_matrices.md: how far from the fastest that leads). On a host
+/// 6.3 bytes take as long as one read of x by a lane on an H200, and each hides most of the other
+/// (docs/algorithms/dose_matrices.md: how far from the fastest that leads). On a host
 ///
 ///     (1 + 1.95 rows) reads_per_entry,
 ///
-/// 1.4 times as much with offsets of 8 bits, 1.3 times with csr_view's columns of 16: a value takes
-/// at most 1.95 times as long as finding and reading its place of x, and bases and jumps cost
-/// vectors more than their bytes save. On a wide host 0.6 for 1.95, 1.3 for 1.4, and csr_view's
-/// columns of 16 bits gain nothing that can be relied upon. (One thread, perf/sparse/choice.py: the
-/// upper edge of what was measured, so that no format is taken for what it does not gain.)
-/// On hosts it does not know the paired format. Determinism: backend_to_backend.
+/// 1.3 times as much for csr16: a value takes at most 1.95 times as long as finding and reading its
+/// x, and bases cost vectors more than their bytes save. On a host with AVX-512 0.6 for 1.95, and
+/// 1 for 1.3. (One thread,
+/// perf/sparse/choice.py: the upper edge of what was measured, so that no format is taken for what
+/// it does not gain.) Determinism: backend_to_backend.
 double product_cost(format_report const& format, processor kind);
 
-/// The format that a product should be fastest in on this kind of processor: of csr_view and, for
-/// values of 16 bits, csr_view with 16-bit columns where no row is wider than 65535 columns
-/// (`to_relative_columns`), the grouped formats with R = 2, 4, 8 and 8- or 16-bit offsets, and on a
-/// device the paired one, the one with the smallest product_cost. A grouped format must beat
-/// csr_view by a tenth; equal costs go to the smaller R and the shorter offset. On a host columns
-/// must lie together as well (not on a wide one): where 8-bit offsets want twice the slots of
-/// 16-bit ones, reads of x leave the first cache, and groups wait for them longer than rows do.
-/// Ordered sums depend on the grouped format, so name `kind` where they must not depend on where
-/// they are computed. Fences `exec`. Determinism: backend_to_backend, of one kind.
+/// The format that a product should be fastest in on this kind of processor, the one with the
+/// smallest product_cost: of csr32 and, for values of 16 bits, row blocks and csr16 where no row is
+/// wider than 65535 columns (`to_relative_columns`). Row blocks must beat csr_view by a tenth;
+/// equal costs go to the format that the enumeration has first, but on a host with AVX-512 csr16 is
+/// taken before csr32: it takes 0.8 to 1.04 of its time. On a host without AVX-512 row blocks are
+/// also left where the columns of a chunk lie more than 1024 apart: reads of x then leave the first
+/// cache, and blocks wait for them longer than rows do. Ordered sums depend on the format, so name
+/// `kind` where they must not depend on where they are computed. Fences `exec`. Determinism:
+/// backend_to_backend, of one kind.
 ///
 /// \param[in] a  valid, its rows ascending
 /// \throws iso::invalid_argument  arrays whose lengths disagree

@@ -5,20 +5,19 @@
 
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/grouped.hpp>
-#include <iso/sparse/paired.hpp>
-#include <iso/sparse/row_piece.hpp>
+#include <iso/sparse/row_block_csr.hpp>
+#include <iso/sparse/row_segment.hpp>
 
 #include <cstdint>
 
 namespace iso::sparse {
 
-/// What order-free sums are rounded by, of every row of the whole matrix: fill does not count, nor
-/// do numbers that are not finite. Of parts of a matrix split by columns: the sum of their entries
-/// and the larger of their largest.
+/// What reproducible sums are rounded by, of every row of the whole matrix: padding does not count,
+/// nor do numbers that are not finite. Of parts of a matrix split by columns: the sum of their
+/// entries and the larger of their maxima.
 template <class Space>
 struct bounds {
-  Kokkos::View<double*, Kokkos::LayoutRight, Space> largest;        ///< largest finite |value|
+  Kokkos::View<double*, Kokkos::LayoutRight, Space> max_abs;        ///< largest finite |value|
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
 };
 
@@ -29,22 +28,20 @@ struct bounds {
 /// reading, and 16-bit columns read with another row's base may lead beyond x.
 template <class Space>
 struct spmv_plan {
-  /// Of a paired_view two each: shared slots, then paired ones.
-  Kokkos::View<row_piece*, Kokkos::LayoutRight, Space> pieces;
-  /// Bit g mod 32 of word g / 32: whether group g has no entries. Of length 0 where all have some.
+  Kokkos::View<row_segment*, Kokkos::LayoutRight, Space> segments;
+  /// Bit b mod 32 of word b / 32: whether block b has no entries. Of length 0 where all have some.
   Kokkos::View<std::uint32_t*, Kokkos::LayoutRight, Space> empty;
-  std::int64_t num_entries = 0;  ///< of the matrix
-  std::int64_t num_places = 0;   ///< entries of a csr_view, else slots
-  std::int64_t num_pairs = 0;    ///< of the slots, those of pairs of a paired_view
-  int rows_a_group = 1;          ///< R of a grouped_view, 8 of a paired_view, 1 of a csr_view
-  std::int64_t num_groups = 0;   ///< rows of a csr_view, else groups of rows
-  std::int64_t num_long = 0;     ///< groups that have several parts
-  std::int64_t num_parts = 0;    ///< pieces that are parts
-  std::int64_t num_pieces = 0;   ///< the parts, and groups that are one piece
+  std::int64_t num_entries = 0;   ///< of the matrix
+  std::int64_t num_chunks = 0;    ///< of columns; 0: of a csr_view
+  int rows_per_block = 1;         ///< R of a row_block_csr, 1 of a csr_view
+  std::int64_t num_blocks = 0;    ///< rows of a csr_view, else row blocks
+  std::int64_t num_long = 0;      ///< blocks that have several parts
+  std::int64_t num_parts = 0;     ///< segments that are parts
+  std::int64_t num_segments = 0;  ///< the parts, and blocks that are one segment
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
-  /// What order-free sums of a row begin with, but for the vector: the least e_a of spmv's comment,
-  /// -1200 where all is zero; of every row and of those that fill up the last eight.
+  /// What reproducible sums of a row begin with, but for the vector: the least e_a of spmv's
+  /// comment, -1200 where all is zero; of every row and of those that pad the last eight.
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 
@@ -53,8 +50,8 @@ struct spmv_plan {
 template <execution_space Exec, class Matrix>
 bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a);
 
-/// A plan for a valid csr_view, grouped_view or paired_view. Fences `exec`; allocates. Determinism:
-/// backend_to_backend, but for the order of the pieces, which suits the kind of processor.
+/// A plan for a valid csr_view or a row_block_csr. Fences `exec`; allocates. Determinism:
+/// backend_to_backend, but for the order of the segments, which suits the kind of processor.
 ///
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns
 /// \throws iso::invalid_argument  arrays whose lengths disagree

@@ -13,33 +13,25 @@ namespace iso::sparse {
 /// The first thing that is wrong with a matrix, in the order in which they are looked for.
 enum class fault {
   none,
-  negative_extent,      ///< rows, columns or entries below zero
-  extent_too_large,     ///< rows or columns above 2^31 - 1
-  row_offsets_length,   ///< not one more than rows
-  lengths_disagree,     ///< columns and values
-  row_bases_length,     ///< not one a row where columns have 16 bits, or any where they have 32
-  row_scales_length,    ///< neither none nor one a row
-  null_array,           ///< a length and no memory
-  first_row_offset,     ///< not 0
-  negative_row_offset,  ///< below zero
-  falling_row_offset,   ///< below the one before
-  row_offset_beyond,    ///< above the number of entries
-  last_row_offset,      ///< short of the number of entries
-  row_too_long,         ///< more entries than 2^31 - 64
+  negative_extent,          ///< rows, columns or entries below zero
+  extent_too_large,         ///< rows or columns above 2^31 - 1
+  row_offsets_length,       ///< not one more than rows
+  lengths_disagree,         ///< columns and values
+  row_bases_length,         ///< not one a row where columns have 16 bits, or any where they have 32
+  row_scales_length,        ///< neither none nor one a row
+  null_array,               ///< a length and no memory
+  first_row_offset,         ///< not 0
+  negative_row_offset,      ///< below zero
+  non_monotone_row_offset,  ///< below the one before
+  row_offset_beyond,        ///< above the number of entries
+  last_row_offset,          ///< short of the number of entries
+  row_too_long,             ///< more entries than 2^31 - 64
   column_negative,
   column_beyond,     ///< not below the number of columns
   row_scale,         ///< not a finite power of two
   value_not_finite,  ///< where demanded
   columns_descend,   ///< where demanded: a column below the one before it
   column_doubled,    ///< where demanded: a column equal to the one before it
-  // Of a grouped_view or paired_view, for which ascending columns are always demanded:
-  values_unaligned,  ///< the values of a column cannot be read at once
-  place_skipped,     ///< a place without entries in front of one with entries
-  row_beyond,        ///< an entry in a row of the last group that the matrix has not
-  entries_disagree,  ///< another number of entries than the matrix says
-  // Of a paired_view alone:
-  shared_disagrees,  ///< its shared part has other extents, more entries than it, or row scales
-  column_in_both,    ///< a column of a half among the shared ones as well
 };
 
 /// What more than a sound pattern is asked of a matrix.
@@ -73,10 +65,8 @@ struct csr_report {
 };
 
 /// Looks at all of `a` before any product: nothing of it is trusted but that its views may be read.
-/// Fences `exec`; allocates up to 64 KiB or a thousandth of the entries' bytes. Takes about the
-/// time of a product; where something is to be counted (zeros, columns that do not ascend, faults),
-/// three times that and 32 bytes a row. A fault is no exception: `found` names it. Determinism:
-/// backend_to_backend.
+/// Fences `exec`; allocates 32 bytes a row. A fault is no exception: `found` names it.
+/// Determinism: backend_to_backend.
 ///
 /// \throws iso::out_of_memory
 template <execution_space Exec, class Value, column_index Column>
@@ -84,7 +74,7 @@ csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::mem
                     csr_demands const& demands = {});
 
 /// `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
-std::string sentence(csr_report const& report);
+std::string to_string(csr_report const& report);
 
 }  // namespace iso::sparse
 

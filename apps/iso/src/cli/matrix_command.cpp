@@ -64,8 +64,8 @@ json to_json(jobs::matrix_facts const& f) {
     document["jaccard"] = f.jaccard;
     document["fill"] = {{"2", f.fill[0]}, {"4", f.fill[1]}, {"8", f.fill[2]}};
     document["runs"] = histogram(f.run_lengths);
-    for (std::size_t k = 0; k < f.likeness.size(); ++k) {
-      document["likeness"][std::to_string(10 * k)] = f.likeness[k];
+    for (std::size_t k = 0; k < f.jaccard_histogram.size(); ++k) {
+      document["jaccard_histogram"][std::to_string(10 * k)] = f.jaccard_histogram[k];
     }
   }
   return document;
@@ -84,10 +84,10 @@ void print_histograms(jobs::matrix_facts const& f) {
   }
   if (f.ascending) {
     fmt::print("\n{:>16} {:>14}\n", "% in common", "neighbours");
-    for (std::size_t k = 0; k < f.likeness.size(); ++k) {
+    for (std::size_t k = 0; k < f.jaccard_histogram.size(); ++k) {
       fmt::print("{:>16} {:>14}\n",
                  k < 10 ? fmt::format("{} to {}", 10 * k, 10 * k + 9) : std::string("100"),
-                 f.likeness[k]);
+                 f.jaccard_histogram[k]);
     }
   }
 }
@@ -101,11 +101,11 @@ void print_facts(jobs::matrix_facts const& f) {
     fmt::print("runs of consecutive columns: mean {:.1f}; {:.2f} % of the gaps exceed 255\n",
                f.mean_run, 100 * f.wide_share);
     fmt::print(
-        "neighbouring rows share {:.1f} % of their columns; fill of groups of 2, 4, 8 rows: "
+        "neighbouring rows share {:.1f} % of their columns; fill of blocks of 2, 4, 8 rows: "
         "{:.3f}, {:.3f}, {:.3f}\n",
         100 * f.jaccard, f.fill[0], f.fill[1], f.fill[2]);
   } else {
-    fmt::print("columns of a row do not ascend, or stand twice: no runs, no likeness of rows\n");
+    fmt::print("columns of a row do not ascend, or stand twice: no runs, no similarity of rows\n");
   }
   if (f.stored_zeros > 0) {
     fmt::print("{} of the non-zeros are stored zeros\n", f.stored_zeros);
@@ -279,7 +279,7 @@ void add_field_options(CLI::App& sub, matrix_options& options) {
 command add_generate(CLI::App& app) {
   auto const options = std::make_shared<matrix_options>();
   auto* const sub = app.add_subcommand(
-      "generate", "A dose matrix made up to a published table, or of proton pencil beams");
+      "generate", "A synthetic dose matrix, after a published table or of proton pencil beams");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   sub->add_option("kind", options->request.kind, "what to make")
@@ -312,7 +312,7 @@ command add_convert(CLI::App& app) {
 command add_matrix_info(CLI::App& app) {
   auto const options = std::make_shared<matrix_options>();
   auto* const sub =
-      app.add_subcommand("info", "Checks a matrix; histograms of rows, runs and likeness");
+      app.add_subcommand("info", "Checks a matrix; histograms of rows, runs and similarity");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   sub->add_option("input", options->input, "matrix file: .h5, .hdf5 or .mtx")->required();

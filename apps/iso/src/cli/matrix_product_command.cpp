@@ -175,13 +175,13 @@ command add_matrix_apply(CLI::App& app) {
   sub->add_option("--y", options->y, "vector file (.h5): what beta scales");
   sub->add_option("--output", options->output, "vector file (.h5): the result");
   sub->add_option("--format", options->apply.format,
-                  "how the matrix is stored for the product: auto, at the least cost; columns of "
-                  "32 or 16 bits; groups of R rows with offsets of 8 or 16 bits; pairs of groups")
+                  "how the matrix is stored for the product: auto, at the least cost; rows with "
+                  "columns of 32 or 16 bits; row blocks of 4 or 8 rows")
       ->check(CLI::IsMember(jobs::apply_formats()))
       ->capture_default_str();
   sub->add_option("--sum", options->apply.sum,
-                  "how a row is added; automatic: order-free for half values, else ordered")
-      ->check(CLI::IsMember({"automatic", "ordered", "order-free"}))
+                  "how a row is added; automatic: reproducible for half values, else ordered")
+      ->check(CLI::IsMember({"automatic", "ordered", "reproducible"}))
       ->capture_default_str();
   sub->add_option("--alpha", options->apply.alpha, "factor of the product")
       ->check(number_from(-1e300, 1e300))

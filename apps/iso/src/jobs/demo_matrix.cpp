@@ -5,7 +5,7 @@
 #include "sparse_formats.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <algorithm>
 
@@ -13,10 +13,10 @@ namespace iso::jobs {
 namespace {
 
 /// A field of pencil beams on a sphere behind bone and lung, in a cube of 192 mm.
-sparse::pencil_beams demo_field(std::int64_t size) {
+synthetic::pencil_beams demo_field(std::int64_t size) {
   std::int64_t const n = std::clamp<std::int64_t>(size, 16, 64);
   double const voxel = 192 / double(n);
-  sparse::pencil_beams field;
+  synthetic::pencil_beams field;
   field.voxels = grid::centred({n, n, n}, {voxel, voxel, voxel});
   field.entrance = 96;
   field.radius = 30;
@@ -25,8 +25,8 @@ sparse::pencil_beams demo_field(std::int64_t size) {
 }
 
 /// The deepest layer lifts the others' sum to a plateau.
-std::vector<double> demo_weights(sparse::pencil_beams const& field) {
-  auto const plan = sparse::plan_of(field);
+std::vector<double> demo_weights(synthetic::pencil_beams const& field) {
+  auto const plan = synthetic::plan_of(field);
   std::vector<double> weights;
   for (auto const& spot : plan.spots) {
     weights.push_back(spot.layer == 0 ? 0.08 : 0.02);
@@ -41,10 +41,10 @@ std::vector<double> time_product(Exec const& exec, std::string const& backend, d
                                  std::vector<double> const& weights,
                                  std::vector<double> const& exact) {
   product_runner<double, Exec, Matrix> const product(
-      exec, a, weights, std::vector<double>(std::size_t(a.num_rows), 0));
+      exec, a, weights, std::vector<double>(std::size_t(sparse::shape_of(a).num_rows), 0));
   double best = 1e30;
   for (int run = 0; run < 5; ++run) {
-    best = std::min(best, product.seconds(1, 0, sparse::sum_order::automatic));
+    best = std::min(best, product.seconds(1, 0, std::nullopt));
   }
   auto y = product.result();
   double const error = relative_l1(y, exact);
@@ -64,13 +64,12 @@ void run_matrix_on(Exec const& exec, std::string const& backend, demo_state& sta
   state.next("dose matrix on " + backend);
   auto const field = demo_field(state.request.size);
   auto const weights = demo_weights(field);
-  auto const wide = sparse::generate<double>(exec, field);
+  auto const wide = synthetic::generate<double>(exec, field);
   auto const exact = exact_dose(exec, wide, weights);
   time_product(exec, backend, state, "dose_matrix_double", wide, weights, exact);
   auto const narrow = sparse::convert_values<half>(exec, wide).matrix;
   time_product(exec, backend, state, "dose_matrix_half", narrow, weights, exact);
-  auto const chosen = sparse::choose_format(exec, narrow);
-  matrix_format const format{chosen.rows, chosen.offset_bits, chosen.paired};
+  auto const format = sparse::choose_format(exec, narrow).format;
   with_format(exec, narrow, format, [&](auto const& formatted) {
     auto const dose = time_product(exec, backend, state, "dose_matrix_half_" + name_of(format),
                                    formatted, weights, exact);

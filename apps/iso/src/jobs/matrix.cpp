@@ -4,9 +4,9 @@
 #include <iso/backend/registry.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix.hpp>
-#include <iso/sparse/generate.hpp>
-#include <iso/sparse/statistics.hpp>
 #include <iso/sparse/validate.hpp>
+#include <iso/synthetic/generate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -21,16 +21,16 @@ namespace {
 
 using files::host_matrix;
 
-constexpr std::array<std::pair<char const*, sparse::plan_case>, 6> table_kinds = {
-    {{"liver-1", sparse::plan_case::liver_1},
-     {"liver-2", sparse::plan_case::liver_2},
-     {"liver-3", sparse::plan_case::liver_3},
-     {"liver-4", sparse::plan_case::liver_4},
-     {"prostate-1", sparse::plan_case::prostate_1},
-     {"prostate-2", sparse::plan_case::prostate_2}}};
+constexpr std::array<std::pair<char const*, synthetic::plan_case>, 6> table_kinds = {
+    {{"liver-1", synthetic::plan_case::liver_1},
+     {"liver-2", synthetic::plan_case::liver_2},
+     {"liver-3", synthetic::plan_case::liver_3},
+     {"liver-4", synthetic::plan_case::liver_4},
+     {"prostate-1", synthetic::plan_case::prostate_1},
+     {"prostate-2", synthetic::plan_case::prostate_2}}};
 constexpr char const* pencil_kind = "pencil-beams";
 
-matrix_facts facts_of(sparse::matrix_statistics const& s, sparse::csr_report const& report) {
+matrix_facts facts_of(synthetic::matrix_statistics const& s, sparse::csr_report const& report) {
   matrix_facts facts;
   facts.rows = s.rows;
   facts.columns = s.columns;
@@ -42,9 +42,9 @@ matrix_facts facts_of(sparse::matrix_statistics const& s, sparse::csr_report con
   facts.mean_run = s.mean_run();
   facts.wide_share = s.wide_share();
   facts.jaccard = s.jaccard();
-  facts.likeness = s.likeness;
+  facts.jaccard_histogram = s.jaccard_histogram;
   facts.fill = {s.fill(0), s.fill(1), s.fill(2)};
-  auto const trimmed = [](sparse::matrix_statistics::histogram const& all) {
+  auto const trimmed = [](synthetic::matrix_statistics::histogram const& all) {
     auto const last = std::find_if(all.rbegin(), all.rend(), [](auto n) { return n != 0; });
     return std::vector<std::int64_t>(all.begin(), last.base());
   };
@@ -61,16 +61,16 @@ matrix_facts look_at(Exec const& exec, Matrix const& a) {
   demands.values = sparse::csr_demands::of_values::finite;
   auto const report = sparse::validate(exec, a, demands);
   if (!report.sound()) {
-    throw invalid_argument(sparse::sentence(report));
+    throw invalid_argument(sparse::to_string(report));
   }
-  return facts_of(sparse::statistics(exec, a), report);
+  return facts_of(synthetic::statistics(exec, a), report);
 }
 
 template <class Value, class Exec, class Law>
 matrix_result generate_on(Exec const& exec, Law const& law, observer const& watch) {
   watch.step(0, "making the matrix");
   auto const start = std::chrono::steady_clock::now();
-  auto const a = sparse::generate<Value>(exec, law);
+  auto const a = synthetic::generate<Value>(exec, law);
   matrix_result result;
   result.time_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -105,9 +105,9 @@ matrix_result generate_in(Exec const& exec, std::string const& values, Law const
   return generate_on<double>(exec, law, watch);
 }
 
-sparse::pencil_beams field_of(matrix_request const& r) {
+synthetic::pencil_beams field_of(matrix_request const& r) {
   ISO_VALIDATE(r.size >= 1 && r.size <= 1290, "size {} (from 1 to 1290 voxels a side)", r.size);
-  sparse::pencil_beams field;
+  synthetic::pencil_beams field;
   field.voxels = grid::centred({r.size, r.size, r.size}, {r.spacing, r.spacing, r.spacing});
   field.angle = r.angle / 180 * std::numbers::pi;
   field.entrance = r.entrance;
@@ -139,11 +139,11 @@ matrix_result generate_for(Exec const& exec, matrix_request const& request, obse
   }
   for (auto const& [name, which] : table_kinds) {
     if (request.kind == name) {
-      auto figures = sparse::table_of(which, request.factor);
+      auto figures = synthetic::table_of(which, request.factor);
       figures.similarity = request.similarity;
       figures.seed = request.seed != 0 ? request.seed : figures.seed;
       auto result = generate_in(exec, request.values, figures, watch);
-      result.matrix.notes = {{"rows", "made up, neighbours of one grid line one after another"},
+      result.matrix.notes = {{"rows", "synthetic, neighbours of one grid line one after another"},
                              {"source", message("figures of {} in Liu et al. 2021, table I",
                                                 {std::string_view(name)})}};
       return result;

@@ -5,6 +5,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix_product.hpp>
+#include <iso/sparse/dose_matrix.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -13,70 +14,23 @@
 namespace iso::jobs {
 namespace {
 
-/// What iso::sparse::spmv takes `automatic` for, or what is named.
-template <class Value>
-sparse::sum_order sum_used(std::string const& name) {
-  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "order-free",
-               "sum '{}' is not known (automatic, ordered, order-free)", name);
-  bool const free = name == "order-free" || (name == "automatic" && sizeof(Value) == 2);
-  return free ? sparse::sum_order::order_free : sparse::sum_order::ordered;
+std::optional<summation> sum_named(std::string const& name) {
+  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "reproducible",
+               "sum '{}' is not known (automatic, ordered, reproducible)", name);
+  return name == "automatic" ? std::optional<summation>()
+         : name == "ordered" ? summation::ordered
+                             : summation::reproducible;
 }
 
-/// Of the grouped formats, the one of least cost.
-template <class Exec, class Matrix>
-matrix_format cheapest_group(Exec const& exec, Matrix const& a) {
-  matrix_format best = grouped_formats[0];
-  double least = 0;
-  for (auto const& format : grouped_formats) {
-    if (format.paired && !backend::is_device<Exec>) {
-      continue;  // nothing for hosts, and product_cost does not know it there
-    }
-    double const cost =
-        sparse::product_cost(measured(exec, a, format), sparse::processor_of<Exec>());
-    if (format == grouped_formats[0] || cost < least) {
-      best = format;
-      least = cost;
+/// Absent: to be chosen.
+std::optional<matrix_format> format_named(std::string const& name) {
+  for (auto const format : all_formats) {
+    if (name == name_of(format)) {
+      return format;
     }
   }
-  return best;
-}
-
-/// The format of that name, if it is the name of one.
-std::optional<matrix_format> named(std::string const& name) {
-  auto const among = [&](auto const& formats) -> std::optional<matrix_format> {
-    auto const* const at = std::find_if(formats.begin(), formats.end(),
-                                        [&](matrix_format const& f) { return name_of(f) == name; });
-    return at != formats.end() ? std::optional(*at) : std::nullopt;
-  };
-  auto const csr = among(csr_formats);
-  return csr ? csr : among(grouped_formats);
-}
-
-template <class Exec, class Matrix>
-matrix_format format_named(Exec const& exec, Matrix const& a, std::string const& name,
-                           column_order order) {
-  auto const exact = named(name);
-  bool const by_cost = name == "auto" || name == "csr" || name == "grouped";
-  ISO_VALIDATE(exact || by_cost, "format '{}' is not known (apply_formats lists them)", name);
-  constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
-  if (name == "grouped" || (exact && exact->rows > 1)) {
-    ISO_VALIDATE(narrow,
-                 "format '{}' (it is for values of 16 bits) convert the matrix: iso "
-                 "matrix convert --values half",
-                 name);
-    // Where columns do not ascend every one is refused, with counts.
-    return exact                              ? *exact
-           : order == column_order::ascending ? cheapest_group(exec, a)
-                                              : matrix_format{4, 8};
-  }
-  if (exact) {
-    return *exact;
-  }
-  if (name == "csr" || order == column_order::any) {
-    return {};
-  }
-  auto const chosen = sparse::choose_format(exec, a);
-  return {chosen.rows, chosen.offset_bits, chosen.paired};
+  ISO_VALIDATE(name == "auto", "format '{}' is not known (apply_formats lists them)", name);
+  return {};
 }
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
@@ -90,23 +44,53 @@ std::vector<double> filled(std::optional<std::vector<double>> const& given, std:
   return *given;
 }
 
-template <class Exec, class Matrix>
-apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& request) {
-  auto const sum = sum_used<typename Matrix::value_type>(request.sum);
-  auto const x = filled(request.x, a.num_cols, 1, "x");
-  auto const y = filled(request.y, a.num_rows, 0, "y");
+template <class Exec>
+Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
+                                                          std::vector<double> const& from) {
+  auto const to = allocate<Kokkos::View<double*, typename Exec::memory_space>>(
+      "iso::jobs::vector", {std::int64_t(from.size())}, exec, Kokkos::WithoutInitializing);
+  copy_in(exec, to, from);
+  exec.fence("iso::jobs: a vector");
+  return to;
+}
+
+template <class Value, class Exec>
+apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request) {
+  auto const sum = sum_named(request.sum);
+  bool const turned = request.side == matrix_side::transposed;
+  auto const x = filled(request.x, turned ? m.rows : m.columns, 1, "x");
+  auto const y = filled(request.y, turned ? m.columns : m.rows, 0, "y");
+  auto const format = format_named(request.format);
+  ISO_VALIDATE(!is_row_block(format) || sizeof(Value) == 2,
+               "format '{}' (it is for values of 16 bits) convert the matrix: iso matrix convert "
+               "--values half",
+               request.format);
+  using direction = sparse::dose_matrix_options::directions;
+  auto const to = turned ? direction::transposed : direction::forward;
+  auto const& stored_values = std::get<stored<Value>>(m.values);
+  Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const values(
+      reinterpret_cast<Value const*>(stored_values.data()), stored_values.size());
+  sparse::dose_matrix<typename Exec::memory_space> const a(
+      exec, sparse::csr_arrays(m.rows, m.columns, m.offsets, m.indices, values),
+      {.products = to, .format = format});
+  auto const in = loaded(exec, x);
+  auto const out = loaded(exec, y);
   apply_result result;
-  result.sum = sum == sparse::sum_order::ordered ? "ordered" : "order-free";
-  auto const format = format_named(exec, a, request.format, checked_order(exec, a));
-  result.format = name_of(format);
-  with_format(exec, a, format, [&](auto const& formatted) {
-    using matrix = std::decay_t<decltype(formatted)>;
-    product_runner<double, Exec, matrix> const run(exec, formatted, x, y);
-    result.time_ms = 1e3 * run.seconds(request.alpha, request.beta, sum);
-    result.y = run.result();
-    result.bytes_per_entry =
-        bytes_of(formatted) / double(std::max<std::int64_t>(1, formatted.num_entries()));
-  });
+  result.time_ms =
+      1e3 * seconds_of(exec, [&] {
+        turned ? a.apply_transposed(exec, request.alpha, in, request.beta, out, {.sum = sum})
+               : a.apply(exec, request.alpha, in, request.beta, out, {.sum = sum});
+      });
+  copy_out(exec, result.y, out);
+  exec.fence("iso::jobs::apply_matrix: the result");
+  auto const& report = a.report(to);
+  result.format = name_of(report.format);
+  result.sum = sum.value_or(sizeof(Value) == 2 ? summation::reproducible : summation::ordered) ==
+                       summation::ordered
+                   ? "ordered"
+                   : "reproducible";
+  result.bytes_per_entry =
+      double(report.matrix_bytes) / double(std::max<std::int64_t>(1, report.num_entries));
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
   return result;
 }
@@ -115,10 +99,8 @@ apply_result apply_to(Exec const& exec, Matrix const& a, apply_request const& re
 
 std::vector<std::string> const& apply_formats() {
   static std::vector<std::string> const names = [] {
-    std::vector<std::string> all = {"auto", "csr", "grouped"};
-    std::transform(csr_formats.begin(), csr_formats.end(), std::back_inserter(all), name_of);
-    std::transform(grouped_formats.begin(), grouped_formats.end(), std::back_inserter(all),
-                   name_of);
+    std::vector<std::string> all = {"auto"};
+    std::transform(all_formats.begin(), all_formats.end(), std::back_inserter(all), name_of);
     return all;
   }();
   return names;
@@ -132,17 +114,11 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
     exec_space const exec;
     with_values_of(matrix, [&](auto value) {
       bool const turned = request.side == matrix_side::transposed;
-      // As it is stored, transposed, and values of 16 bits in groups of rows.
+      // As it is stored, transposed, and values of 16 bits in row blocks.
       std::int64_t const forms = 1 + (turned ? 1 : 0) + (sizeof(value) == 2 ? 1 : 0);
       check_products(exec, matrix, request.side, forms * std::int64_t(sizeof(value) + 4), 1);
-      watch.step(0, "loading the matrix");
-      auto const a = load_matrix<decltype(value)>(exec, matrix);
-      if (request.side == matrix_side::forward) {
-        result = apply_to(exec, a, request);
-      } else {
-        checked_order(exec, a);  // transpose wants a valid matrix
-        result = apply_to(exec, sparse::transpose(exec, a), request);
-      }
+      watch.step(0, "the product");
+      result = apply_to<decltype(value)>(exec, matrix, request);
     });
   });
   watch.step(1, "done");

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 
 namespace iso::jobs {
 namespace {
@@ -58,28 +59,26 @@ class bench {
     if (exact_.empty()) {
       exact_ = exact_product<long double>(1, host_copy(exec_, a), x_, 0, y_);
     }
-    variant<double>(a, {}, sparse::sum_order::ordered);
-    variant<double>(a, {}, sparse::sum_order::order_free);
+    variant<double>(a, matrix_format::csr32, summation::ordered);
+    variant<double>(a, matrix_format::csr32, summation::reproducible);
     csr<float>(a);
     auto const narrow = stored_as<half>(a).matrix;
     if (order == column_order::ascending) {
-      auto const best = sparse::choose_format(exec_, narrow);
-      chosen_ = {best.rows, best.offset_bits, best.paired};
+      chosen_ = sparse::choose_format(exec_, narrow).format;
     }
     csr<half>(a);
     if (order == column_order::any) {
       result_.notes.emplace_back(
           "columns do not ascend in every row, or stand twice, or a zero is stored as -0: no "
-          "grouped "
-          "formats");
+          "row blocks");
       return;
     }
-    for (auto const& format : grouped_formats) {
+    for (auto const& format : block_formats) {
       with_format(exec_, narrow, format, [&](auto const& formatted) { both(formatted, format); });
     }
-    with_format(exec_, narrow, chosen_, [&](auto const& formatted) {
-      variant<double>(formatted, chosen_, sparse::sum_order::ordered, most_vectors);
-      variant<double>(formatted, chosen_, sparse::sum_order::order_free, most_vectors);
+    with_format(exec_, narrow, *chosen_, [&](auto const& formatted) {
+      variant<double>(formatted, *chosen_, summation::ordered, most_vectors);
+      variant<double>(formatted, *chosen_, summation::reproducible, most_vectors);
     });
   }
 
@@ -112,31 +111,31 @@ class bench {
     }
     if constexpr (std::is_same_v<Value, float>) {
       if (!scaled) {
-        variant<float>(converted.matrix, {}, sparse::sum_order::ordered);
+        variant<float>(converted.matrix, matrix_format::csr32, summation::ordered);
       }
     }
-    both(converted.matrix, {});
+    both(converted.matrix, matrix_format::csr32);
     try {
-      both(sparse::to_relative_columns(exec_, converted.matrix), {1, 16});
+      both(sparse::to_relative_columns(exec_, converted.matrix), matrix_format::csr16);
     } catch (invalid_argument const& wide) {
       result_.notes.emplace_back(wide.what());
     }
   }
 
   template <class Matrix>
-  void both(Matrix const& a, matrix_format const& format) {
-    variant<double>(a, format, sparse::sum_order::ordered);
-    variant<double>(a, format, sparse::sum_order::order_free);
+  void both(Matrix const& a, matrix_format format) {
+    variant<double>(a, format, summation::ordered);
+    variant<double>(a, format, summation::reproducible);
   }
 
   template <class T, class Matrix>
-  void variant(Matrix const& a, matrix_format const& format, sparse::sum_order sum, int count = 1) {
+  void variant(Matrix const& a, matrix_format format, summation sum, int count = 1) {
     product_runner<T, Exec, Matrix> const product(exec_, a, x_, y_, count);
     bench_row row;
     row.backend = backend_;
     row.values = type_name<typename Matrix::value_type>();
     row.format = name_of(format);
-    row.sum = sum == sparse::sum_order::ordered ? "ordered" : "order-free";
+    row.sum = sum == summation::ordered ? "ordered" : "reproducible";
     row.vectors = type_name<T>();
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
@@ -144,7 +143,8 @@ class bench {
     auto const work = product_work<T>(a, count);
     row.bytes = work.bytes;
     row.flops = work.flops;
-    row.bytes_per_entry = bytes_of(a) / double(std::max<std::int64_t>(1, a.num_entries()));
+    row.bytes_per_entry =
+        double(sparse::shape_of(a).bytes) / double(std::max<std::int64_t>(1, a.num_entries()));
     row.share_of_ceiling = 1e3 * least_seconds(work, most_) / row.time_ms;
     auto const y = product.result();
     row.hash = hash_text(hash_bits<T>(y));
@@ -153,7 +153,7 @@ class bench {
   }
 
   template <class Product>
-  double best_of(Product const& product, sparse::sum_order sum) const {
+  double best_of(Product const& product, summation sum) const {
     double best = 1e30;
     double spent = 0;
     for (int run = 0; run < 5 || (spent < request_.seconds && run < 1000); ++run) {
@@ -170,12 +170,13 @@ class bench {
   bench_request const& request_;
   std::vector<long double>& exact_;
   bench_result& result_;
-  matrix_format chosen_ = {0, 0};
+  std::optional<matrix_format> chosen_;
   std::vector<double> x_;
   std::vector<double> y_;
 };
 
-/// Equal variants on all backends, and order-free sums of one type of values in all formats.
+/// Equal variants on all backends, and reproducible sums of one type of values in all formats: the
+/// result is of the first of several vectors, so their number changes no bit either.
 bool bits_agree(std::vector<bench_row> const& rows) {
   std::map<std::string, std::string> first;
   bool agree = true;
@@ -215,7 +216,7 @@ bench_result bench_matrix(files::host_matrix const& matrix, bench_request const&
   auto& result = state.result;
   for (auto const& name : request.backends) {
     backend::with_name(name, [&](auto tag) {
-      // As it is stored, in double (twice where it is transposed), in half, in groups of rows.
+      // As it is stored, in double (twice where it is transposed), in half, in row blocks.
       bool const turned = request.side == matrix_side::transposed;
       check_products(typename decltype(tag)::execution_space(), matrix, request.side,
                      turned ? 48 : 36, most_vectors);

@@ -12,53 +12,34 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace iso::jobs {
 
-/// Bytes of the matrix's arrays.
-template <class Value, class Column, class Space>
-double bytes_of(sparse::csr_view<Value, Column, Space> const& a) {
-  return double(a.row_offsets.size() * 8 + a.columns.size() * sizeof(Column) +
-                a.values.size() * sizeof(Value) + a.row_bases.size() * 4 + a.row_scales.size() * 8);
-}
-template <class Value, class Offset, int R, class Space>
-double bytes_of(sparse::grouped_view<Value, Offset, R, Space> const& a) {
-  return double(a.slot_offsets.size() * 8 + a.bases.size() * sizeof(sparse::slot_base<Offset>) +
-                a.offsets.size() * sizeof(Offset) + a.values.size() * sizeof(Value) +
-                a.row_scales.size() * 8);
-}
-template <class Value, class Space>
-double bytes_of(sparse::paired_view<Value, Space> const& a) {
-  using base = sparse::half_pair<std::int32_t>;
-  using offset = sparse::half_pair<std::uint16_t>;
-  return bytes_of(a.shared) + double(a.slot_offsets.size() * 8 + a.bases.size() * sizeof(base) +
-                                     a.offsets.size() * sizeof(offset) +
-                                     a.values.size() * sizeof(Value) + a.row_scales.size() * 8);
-}
-
 /// Of y = alpha A x + beta y with `vectors` vectors of T: an fma an entry and vector.
 template <class T, class Matrix>
 least_work product_work(Matrix const& a, std::int64_t vectors = 1, double beta = 0) {
-  double const numbers = double((beta == 0 ? a.num_rows : 2 * a.num_rows) + a.num_cols);
-  return {bytes_of(a) + double(sizeof(T)) * numbers * double(vectors),
-          2 * double(a.num_entries()) * double(vectors), arithmetic_of<T>};
+  auto const shape = sparse::shape_of(a);
+  double const numbers = double((beta == 0 ? 1 : 2) * shape.num_rows + shape.num_cols);
+  return {double(shape.bytes) + double(sizeof(T)) * numbers * double(vectors),
+          2 * double(shape.num_entries) * double(vectors), arithmetic_of<T>};
 }
 
-/// Groups of rows want ascending columns, and no stored negative zero, which is their fill.
+/// Row blocks want ascending columns, and no stored negative zero, which is their padding.
 enum class column_order { ascending, any };
 
-/// Throws unless `a` may be multiplied with; tells whether its rows may be grouped.
+/// Throws unless `a` may be multiplied with; tells whether it may become row blocks.
 template <class Exec, class Matrix>
 column_order checked_order(Exec const& exec, Matrix const& a) {
   sparse::csr_demands demands;
   demands.values = sparse::csr_demands::of_values::finite;
   auto const report = sparse::validate(exec, a, demands);
   if (!report.sound()) {
-    throw invalid_argument(sparse::sentence(report));
+    throw invalid_argument(sparse::to_string(report));
   }
-  bool const groups = report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0;
-  return groups ? column_order::ascending : column_order::any;
+  bool const blocks = report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0;
+  return blocks ? column_order::ascending : column_order::any;
 }
 
 /// Throws iso::out_of_memory before anything is made: the matrix, of `bytes_per_entry` in all its
@@ -95,10 +76,10 @@ class product_runner {
     exec.fence("iso::jobs::product: its inputs");
   }
 
-  void enqueue(double alpha, double beta, sparse::sum_order sum) const {
+  void enqueue(double alpha, double beta, std::optional<summation> sum) const {
     sparse::spmv(exec_, alpha, a_, x_, beta, y_, plan_, scratch_, {.sum = sum});
   }
-  double seconds(double alpha, double beta, sparse::sum_order sum) const {
+  double seconds(double alpha, double beta, std::optional<summation> sum) const {
     return seconds_of(exec_, [&] { enqueue(alpha, beta, sum); });
   }
   /// The first vector's result.

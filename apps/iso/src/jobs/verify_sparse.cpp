@@ -4,9 +4,10 @@
 #include "sparse_formats.hpp"
 #include "verify_sparse_inputs.hpp"
 
+#include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/spmv.hpp>
-#include <iso/sparse/statistics.hpp>
-#include <iso/sparse/validate_grouped.hpp>
+#include <iso/sparse/validate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -22,12 +23,6 @@ struct numbers {
   template <class... T>
   void add(T... values) {
     (all.push_back(double(values)), ...);
-  }
-  void add(sparse::slot_base<std::uint8_t> base) { add(base.first, base.jump); }
-  void add(sparse::slot_base<std::uint16_t> base) { add(base.first); }
-  template <class T>
-  void add(sparse::half_pair<T> pair) {
-    add(pair.upper, pair.lower);
   }
   template <class Range>
   void add_each(Range const& values) {
@@ -73,15 +68,15 @@ struct collected {
   };
 };
 
-struct making_dose_like {
+struct making_matrix_figures {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    n.add_matrix(exec, sparse::generate<half>(exec, verify_figures()));
-    n.add_matrix(exec, sparse::generate<bfloat16>(exec, verify_figures()));
-    auto unlike = sparse::table_of(sparse::plan_case::prostate_1, 0.002);
-    unlike.similarity = 0;
-    n.add_matrix(exec, sparse::generate<double>(exec, unlike));
+    n.add_matrix(exec, synthetic::generate<half>(exec, verify_figures()));
+    n.add_matrix(exec, synthetic::generate<bfloat16>(exec, verify_figures()));
+    auto uncorrelated = synthetic::table_of(synthetic::plan_case::prostate_1, 0.002);
+    uncorrelated.similarity = 0;
+    n.add_matrix(exec, synthetic::generate<double>(exec, uncorrelated));
     return n;
   }
 };
@@ -90,8 +85,8 @@ struct making_pencil_beams {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    n.add_matrix(exec, sparse::generate<double>(exec, verify_field()));
-    n.add_matrix(exec, sparse::generate<half>(exec, verify_field()));
+    n.add_matrix(exec, synthetic::generate<double>(exec, verify_field()));
+    n.add_matrix(exec, synthetic::generate<half>(exec, verify_field()));
     return n;
   }
 };
@@ -101,14 +96,14 @@ struct counting {
   numbers operator()(Exec const& exec) const {
     auto const a = load_csr(exec, verify_matrix<half>());
     numbers n;
-    for (auto const& s : {sparse::statistics(exec, a),
-                          sparse::statistics(exec, sparse::to_relative_columns(exec, a))}) {
+    for (auto const& s : {synthetic::statistics(exec, a),
+                          synthetic::statistics(exec, sparse::to_relative_columns(exec, a))}) {
       n.add(s.rows, s.columns, s.nonzeros, s.empty_rows, s.short_rows, s.longest, s.runs, s.gaps,
-            s.wide_gaps, s.shared, s.paired_rows, s.paired_entries);
+            s.wide_gaps, s.shared, s.neighbour_rows, s.neighbour_entries);
       n.add_each(s.row_lengths);
       n.add_each(s.run_lengths);
       n.add_each(s.unions);
-      n.add_each(s.likeness);
+      n.add_each(s.jaccard_histogram);
     }
     return n;
   }
@@ -132,9 +127,9 @@ struct validating {
     infinite.values.data()[1234] = std::numeric_limits<float>::infinity();
     infinite.values.data()[4321] = 0;
     add(n, exec, infinite, {.values = strict.values});
-    auto falling = reversed(sound);
-    falling.row_offsets.data()[1500] = 3;
-    add(n, exec, falling, {});
+    auto decreasing = reversed(sound);
+    decreasing.row_offsets.data()[1500] = 3;
+    add(n, exec, decreasing, {});
     return n;
   }
 
@@ -146,7 +141,7 @@ struct validating {
     n.add(int(r.found), r.row, r.entry, r.value, r.limit, r.bad_row_offsets, r.bad_columns,
           r.bad_row_scales, r.not_finite, r.descending, r.doubled, r.stored_zeros, r.negative_zeros,
           r.longest_row, r.widest_row, r.empty_rows);
-    n.add_each(sparse::sentence(r));
+    n.add_each(sparse::to_string(r));
   }
 };
 
@@ -154,7 +149,7 @@ struct converting {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
-    auto const a = sparse::generate<double>(exec, verify_field());
+    auto const a = synthetic::generate<double>(exec, verify_field());
     add<half>(n, exec, a, sparse::row_scaling::none);
     add<half>(n, exec, a, sparse::row_scaling::by_largest);
     add<bfloat16>(n, exec, a, sparse::row_scaling::by_largest);
@@ -193,33 +188,24 @@ struct turning {
   }
 };
 
-struct grouping {
+struct blocking {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<half>());
-    for (auto const& format : grouped_formats) {
-      detail::with_grouped(exec, a, format, [&](auto const& g) {
-        add_slots(n, exec, g);
-        if constexpr (requires { g.shared; }) {
-          add_slots(n, exec, g.shared);
+    for (auto const format : block_formats) {
+      with_format(exec, a, format, [&](auto const& b) {
+        if constexpr (requires { b.bases(); }) {
+          n.add(b.num_rows(), b.num_cols(), b.num_entries());
+          n.add_array(exec, b.chunk_offsets());
+          n.add_array(exec, b.bases());
+          n.add_array(exec, b.offsets());
+          n.add_array(exec, b.values());
+          n.add_matrix(exec, sparse::to_csr(exec, b));
         }
-        n.add_matrix(exec, sparse::to_csr(exec, g));
-        auto const report = sparse::validate(exec, g);
-        n.add(int(report.found), report.entries, report.not_finite);
       });
     }
     return n;
-  }
-
- private:
-  template <class Exec, class Matrix>
-  static void add_slots(numbers& n, Exec const& exec, Matrix const& g) {
-    n.add(g.num_rows, g.num_cols, g.entries);
-    n.add_array(exec, g.slot_offsets);
-    n.add_array(exec, g.bases);
-    n.add_array(exec, g.offsets);
-    n.add_array(exec, g.values);
   }
 };
 
@@ -228,10 +214,10 @@ struct weighing {
   numbers operator()(Exec const& exec) const {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<bfloat16>());
-    for (auto const& format : grouped_formats) {
-      add(n, measured(exec, a, format));
+    for (auto const format : block_formats) {
+      add(n, sparse::measure_format(exec, a, format));
     }
-    add(n, sparse::measure_format(exec, a, 1, 32));
+    add(n, sparse::measure_format(exec, a, matrix_format::csr32));
     for (auto const kind : {sparse::processor::host, sparse::processor::device}) {
       add(n, sparse::choose_format(exec, a, kind));
     }
@@ -240,8 +226,8 @@ struct weighing {
 
  private:
   static void add(numbers& n, sparse::format_report const& r) {
-    n.add(r.rows, r.offset_bits, r.paired, r.slots, r.bytes_per_entry, r.fill, r.reads_per_entry,
-          sparse::product_cost(r, sparse::processor::host),
+    n.add(int(r.format), r.chunks, r.bytes_per_entry, r.fill, r.reads_per_entry,
+          r.columns_per_chunk, sparse::product_cost(r, sparse::processor::host),
           sparse::product_cost(r, sparse::processor::device));
   }
 };
@@ -253,8 +239,7 @@ struct planning {
     numbers n;
     auto const a = load_csr(exec, verify_matrix<half>());
     add(n, exec, a);
-    add(n, exec, sparse::make_grouped<4, std::uint8_t>(exec, a));
-    add(n, exec, sparse::make_paired(exec, a));
+    add(n, exec, sparse::make_row_blocks<4>(exec, a));
     return n;
   }
 
@@ -263,15 +248,50 @@ struct planning {
   static void add(numbers& n, Exec const& exec, Matrix const& a) {
     auto const bounds = sparse::make_bounds(exec, a);
     auto const plan = sparse::make_plan(exec, a, bounds);
-    n.add_array(exec, bounds.largest);
+    n.add_array(exec, bounds.max_abs);
     n.add_array(exec, bounds.entries);
-    n.add(plan.num_long, plan.num_parts, plan.num_groups);
+    n.add(plan.num_long, plan.num_parts, plan.num_blocks);
     n.add_array(exec, plan.first_part);
     n.add_array(exec, plan.exponents);
   }
 };
 
-struct seeking_largest {
+/// Both directions, from rows and from columns, in the format that one kind of processor would
+/// have.
+struct applying {
+  template <class Exec>
+  numbers operator()(Exec const& exec) const {
+    using matrix = sparse::dose_matrix<typename Exec::memory_space>;
+    auto const a = verify_matrix<half>();
+    auto const t = sparse::transpose(Kokkos::Serial(), a);
+    sparse::dose_matrix_options const options{.kind = sparse::processor::device};
+    numbers n;
+    add(n, exec,
+        matrix(exec, sparse::csr_arrays(a.num_rows, a.num_cols, a.row_offsets, a.columns, a.values),
+               options));
+    add(n, exec,
+        matrix(exec, sparse::csc_arrays(a.num_rows, a.num_cols, t.row_offsets, t.columns, t.values),
+               options));
+    n.add(sparse::shape_of(a).bytes, sparse::shape_of(a).num_entries);
+    return n;
+  }
+
+ private:
+  template <class Exec, class Matrix>
+  static void add(numbers& n, Exec const& exec, Matrix const& a) {
+    using vector = Kokkos::View<double*, typename Exec::memory_space>;
+    vector const x("iso::jobs::x", std::size_t(a.num_cols()));
+    vector const y("iso::jobs::y", std::size_t(a.num_rows()));
+    Kokkos::deep_copy(exec, x, 0.75);
+    a.apply(exec, x, y);
+    a.apply_transposed(exec, y, x);
+    n.add_array(exec, y);
+    n.add_array(exec, x);
+    n.add_each(sparse::to_string(a.report()));
+  }
+};
+
+struct seeking_max_abs {
   template <class Exec>
   numbers operator()(Exec const& exec) const {
     using space = typename Exec::memory_space;
@@ -285,18 +305,19 @@ struct seeking_largest {
         exec, x,
         Kokkos::View<double const**, Kokkos::LayoutRight, Kokkos::HostSpace,
                      Kokkos::MemoryUnmanaged>(values.data(), std::size_t(length), std::size_t(3)));
-    Kokkos::View<double*, space> const largest("iso::jobs::largest", std::size_t(3));
-    sparse::write_largest(exec, x, largest);
+    Kokkos::View<double*, space> const maxima("iso::jobs::maxima", std::size_t(3));
+    sparse::max_abs(exec, x, maxima);
     numbers n;
-    n.add_array(exec, largest);
+    n.add_array(exec, maxima);
     return n;
   }
 };
 
 template <class Collect>
-void add_collected(plan& all, std::string const& name, std::vector<std::string> functions) {
+void add_collected(plan& all, std::string const& name, std::string const& scope,
+                   std::vector<std::string> functions) {
   for (auto& function : functions) {
-    function.insert(0, "iso::sparse::");
+    function.insert(0, "iso::" + scope + "::");
   }
   all.add_double<collected<Collect>::template type>({name, std::move(functions), {{}}});
 }
@@ -304,19 +325,22 @@ void add_collected(plan& all, std::string const& name, std::vector<std::string> 
 }  // namespace
 
 void add_sparse(plan& all) {
-  add_collected<making_dose_like>(all, "matrix_dose_like", {"generate", "table_of", "validate"});
-  add_collected<making_pencil_beams>(all, "matrix_pencil_beams", {"generate"});
-  add_collected<counting>(all, "matrix_statistics", {"statistics"});
-  add_collected<validating>(all, "matrix_validate", {"validate", "sentence"});
-  add_collected<converting>(all, "matrix_convert_values", {"convert_values"});
-  add_collected<renumbering>(all, "matrix_columns",
+  add_collected<making_matrix_figures>(all, "matrix_figures", "synthetic",
+                                       {"generate", "table_of", "validate"});
+  add_collected<making_pencil_beams>(all, "matrix_pencil_beams", "synthetic", {"generate"});
+  add_collected<counting>(all, "matrix_statistics", "synthetic", {"statistics"});
+  add_collected<validating>(all, "matrix_validate", "sparse", {"validate", "to_string"});
+  add_collected<converting>(all, "matrix_convert_values", "sparse", {"convert_values"});
+  add_collected<renumbering>(all, "matrix_columns", "sparse",
                              {"to_relative_columns", "to_absolute_columns", "make_csr"});
-  add_collected<turning>(all, "matrix_transpose", {"transpose"});
-  add_collected<grouping>(all, "matrix_grouped", {"make_grouped", "make_paired", "to_csr"});
-  add_collected<weighing>(all, "matrix_format",
-                          {"measure_format", "measure_paired", "choose_format", "product_cost"});
-  add_collected<planning>(all, "matrix_plan", {"make_bounds", "make_plan"});
-  add_collected<seeking_largest>(all, "vector_largest", {"write_largest"});
+  add_collected<turning>(all, "matrix_transpose", "sparse", {"transpose"});
+  add_collected<blocking>(all, "matrix_row_blocks", "sparse", {"make_row_blocks", "to_csr"});
+  add_collected<weighing>(all, "matrix_format", "sparse",
+                          {"measure_format", "choose_format", "product_cost"});
+  add_collected<applying>(all, "matrix_apply", "sparse",
+                          {"csr_arrays", "csc_arrays", "shape_of", "to_string"});
+  add_collected<planning>(all, "matrix_plan", "sparse", {"make_bounds", "make_plan"});
+  add_collected<seeking_max_abs>(all, "vector_max_abs", "sparse", {"max_abs"});
   add_sparse_products(all);
 }
 

@@ -7,19 +7,19 @@
 
 namespace iso::jobs {
 
-sparse::dose_like verify_figures() {
-  sparse::dose_like figures;
+synthetic::matrix_figures verify_figures() {
+  synthetic::matrix_figures figures;
   figures.rows = 3000;
   figures.columns = 7000;
   figures.nonzeros = 300000;
   figures.empty_share = 0.5;
-  figures.longest = 2900;  // more than a part of a row (iso::sparse::part_turns)
+  figures.longest = 2900;  // more than a part of a row (iso::sparse::part_steps)
   figures.similarity = 0.75;
   return figures;
 }
 
-sparse::pencil_beams verify_field() {
-  sparse::pencil_beams field;
+synthetic::pencil_beams verify_field() {
+  synthetic::pencil_beams field;
   field.voxels = grid::centred({20, 18, 22}, {5, 5, 5});
   field.angle = 0.7;
   field.entrance = 80;
@@ -32,7 +32,7 @@ sparse::pencil_beams verify_field() {
 
 template <class Value>
 host_csr<Value> verify_matrix() {
-  return sparse::generate<Value>(Kokkos::Serial(), verify_figures());
+  return synthetic::generate<Value>(Kokkos::Serial(), verify_figures());
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #include "verify_plan.hpp"
 
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/generate.hpp>
+#include <iso/synthetic/generate.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -20,10 +20,10 @@ template <class Value>
 using host_csr = sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace>;
 
 /// Figures of the matrix of the products: small, with rows of all lengths, a quarter of them
-/// without likeness to their neighbours.
-sparse::dose_like verify_figures();
+/// without jaccard_histogram to their neighbours.
+synthetic::matrix_figures verify_figures();
 /// An oblique field of few spots behind two slabs.
-sparse::pencil_beams verify_field();
+synthetic::pencil_beams verify_field();
 
 /// The matrix with those figures.
 template <class Value>

@@ -25,7 +25,7 @@ using one = Kokkos::View<T*, Kokkos::LayoutRight, Space, Kokkos::MemoryUnmanaged
 struct how {
   double alpha = 1;
   double beta = 0;
-  sparse::sum_order sum = sparse::sum_order::ordered;
+  summation sum = summation::ordered;
   std::int64_t vectors = 1;
 };
 
@@ -35,8 +35,9 @@ void multiply(Exec const& exec, how const& h, Matrix const& a, T const* x, T* y,
               workspace<typename Exec::memory_space> const& scratch,
               sparse::spmv_options const& options) {
   using space = typename Exec::memory_space;
-  auto const rows = std::size_t(a.num_rows);
-  auto const cols = std::size_t(a.num_cols);
+  auto const shape = sparse::shape_of(a);
+  auto const rows = std::size_t(shape.num_rows);
+  auto const cols = std::size_t(shape.num_cols);
   if (h.vectors == 1) {
     sparse::spmv(exec, h.alpha, a, one<T const, space>(x, cols), h.beta, one<T, space>(y, rows),
                  plan, scratch, options);
@@ -63,8 +64,9 @@ Kokkos::View<T*, typename Exec::memory_space> load_vector(Exec const& exec, std:
 template <class T, class Exec, class Matrix>
 one_run<Exec, T> product(Exec const& exec, how const& h, Matrix const& a) {
   using space = typename Exec::memory_space;
-  auto const x = load_vector<T>(exec, a.num_cols * h.vectors, 1);
-  auto const before = load_vector<T>(exec, a.num_rows * h.vectors, 2);
+  auto const shape = sparse::shape_of(a);
+  auto const x = load_vector<T>(exec, shape.num_cols * h.vectors, 1);
+  auto const before = load_vector<T>(exec, shape.num_rows * h.vectors, 2);
   auto const plan = sparse::make_plan(exec, a);
   workspace<space> const scratch(sparse::spmv_bytes_needed<T>(a, plan, h.vectors));
   return [=](Exec const& on, variant const& v, T* out) {
@@ -81,10 +83,10 @@ one_run<Exec, T> split_product(Exec const& exec, how const& h, host_csr<Value> c
   using space = typename Exec::memory_space;
   auto const cut = std::int32_t(whole.num_cols / 3);
   auto const x = load_vector<T>(exec, whole.num_cols * h.vectors, 1);
-  Kokkos::View<double*, space> const largest("iso::jobs::largest", std::size_t(h.vectors));
-  sparse::write_largest(
+  Kokkos::View<double*, space> const maxima("iso::jobs::maxima", std::size_t(h.vectors));
+  sparse::max_abs(
       exec, several<T const, space>(x.data(), std::size_t(whole.num_cols), std::size_t(h.vectors)),
-      largest);
+      maxima);
   auto const bounds = sparse::make_bounds(exec, load_csr(exec, whole));
   auto const left = load_csr(exec, columns_of(whole, 0, cut));
   auto const right = load_csr(exec, columns_of(whole, cut, std::int32_t(whole.num_cols)));
@@ -95,7 +97,7 @@ one_run<Exec, T> split_product(Exec const& exec, how const& h, host_csr<Value> c
                sparse::spmv_bytes_needed<T>(right, right_plan, h.vectors)));
   return [=](Exec const& on, variant const& v, T* out) {
     sparse::spmv_options const options{
-        .sum = h.sum, .largest_x = largest.data(), .shape = {v.groups}};
+        .sum = h.sum, .max_abs_x = maxima.data(), .shape = {v.groups}};
     how part = h;
     multiply<Exec, T>(on, part, right, x.data() + cut * h.vectors, out, right_plan, scratch,
                       options);
@@ -143,15 +145,15 @@ struct products_of {
     }
   };
 
-  /// Order-free sums: variant::layout counts layouts(), and none of them changes a bit.
+  /// Reproducible sums: variant::layout counts layouts(), and none of them changes a bit.
   template <class T>
-  struct order_free_case {
+  struct reproducible_case {
     direction side;
     std::int64_t vectors;
 
     template <class Exec>
     prepared<Exec, T> prepare(Exec const& exec) const {
-      how const h{.sum = sparse::sum_order::order_free, .vectors = vectors};
+      how const h{.sum = summation::reproducible, .vectors = vectors};
       auto const here = matrix(side);
       auto const a = load_csr(exec, here);
       std::vector<one_run<Exec, T>> runs;
@@ -161,7 +163,7 @@ struct products_of {
       runs.push_back(product<T>(exec, h, sparse::transpose(exec, sparse::transpose(exec, a))));
       runs.push_back(split_product<T>(exec, h, here));
       if constexpr (sizeof(Value) == 2) {
-        for (auto const& format : grouped_formats) {
+        for (auto const format : block_formats) {
           with_format(exec, a, format, [&](auto const& formatted) {
             runs.push_back(product<T>(exec, h, formatted));
           });
@@ -176,10 +178,10 @@ struct products_of {
     }
   };
 
-  /// Each layout of an order_free_case, in two launch shapes.
+  /// Each layout of an reproducible_case, in two launch shapes.
   static std::vector<variant> layouts() {
     std::vector<variant> all;
-    std::int32_t const count = 5 + (sizeof(Value) == 2 ? std::int32_t(grouped_formats.size()) : 0);
+    std::int32_t const count = 5 + (sizeof(Value) == 2 ? std::int32_t(block_formats.size()) : 0);
     for (std::int32_t layout = 0; layout < count; ++layout) {
       all.push_back({.layout = layout});
       all.push_back({.groups = 57, .layout = layout});
@@ -195,28 +197,26 @@ void add_products(plan& all, std::string const& value) {
   using products = products_of<Value>;
   how const with_scale{.alpha = -0.75, .beta = 1.25};
   how const six{.alpha = 0.7, .beta = 0.3, .vectors = 6};
-  auto const add = [&](matrix_format const& format) {
+  auto const add = [&](matrix_format format) {
     std::string const name = "spmv_" + value + "_" + name_of(format);
     all.add_double<products::template ordered_case>({name, spmv}, format, with_scale);
   };
-  for (auto const& format : csr_formats) {
+  for (auto const format : csr_formats) {
     add(format);
   }
   if constexpr (sizeof(Value) == 2) {
-    for (auto const& format : grouped_formats) {
+    for (auto const format : block_formats) {
       add(format);
     }
-    // Eight rows a group have an order of their own for several vectors.
-    for (auto const& format : {matrix_format{4, 8}, matrix_format{8, 8}, matrix_format{8, 16},
-                               matrix_format{8, 16, true}}) {
+    for (auto const format : block_formats) {
       all.add_double<products::template ordered_case>(
           {"spmv_" + value + "_vectors_" + name_of(format), spmv}, format, six);
     }
   }
   all.add_double<products::template ordered_case>({"spmv_" + value + "_vectors_csr32", spmv},
-                                                  matrix_format{1, 32}, six);
-  all.add_double<products::template order_free_case>(
-      {"spmv_" + value + "_order_free", spmv, products::layouts()}, direction::forward,
+                                                  matrix_format::csr32, six);
+  all.add_double<products::template reproducible_case>(
+      {"spmv_" + value + "_reproducible", spmv, products::layouts()}, direction::forward,
       std::int64_t(1));
 }
 
@@ -228,15 +228,15 @@ void add_sparse_products(plan& all) {
   add_products<float>(all, "float");
   add_products<double>(all, "double");
   using of_half = products_of<half>;
-  all.add_double<of_half::order_free_case>(
-      {"spmv_half_vectors_order_free", spmv, of_half::layouts()}, direction::forward,
+  all.add_double<of_half::reproducible_case>(
+      {"spmv_half_vectors_reproducible", spmv, of_half::layouts()}, direction::forward,
       std::int64_t(6));
-  all.add_double<of_half::order_free_case>({"spmv_half_transposed_order_free",
-                                            {"iso::sparse::spmv", "iso::sparse::transpose"},
-                                            of_half::layouts()},
-                                           direction::transposed, std::int64_t(1));
+  all.add_double<of_half::reproducible_case>({"spmv_half_transposed_reproducible",
+                                              {"iso::sparse::spmv", "iso::sparse::transpose"},
+                                              of_half::layouts()},
+                                             direction::transposed, std::int64_t(1));
   using of_float = products_of<float>;
-  for (auto const& format : csr_formats) {
+  for (auto const format : csr_formats) {
     all.add<of_float::ordered_case>({"spmv_float_vectors_of_type_" + name_of(format), spmv}, format,
                                     how{.alpha = -0.75, .beta = 1.25});
   }

@@ -104,7 +104,7 @@ to_relative_columns(Exec const& exec,
                     csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
   detail::validate_shape(a, "iso::sparse::to_relative_columns");
   auto const facts = detail::make_row_facts(exec, a.num_rows);
-  detail::launch_inspect(exec, detail::rows_of(a), a.num_cols, facts.data());
+  detail::launch_check_rows(exec, detail::rows_of(a), a.num_cols, facts.data());
   auto const wide = detail::count_wide_rows(exec, a.num_rows, facts.data());
   ISO_VALIDATE(wide.count == 0,
                "iso::sparse::to_relative_columns: {} rows with columns further apart than 65535, "

@@ -4,7 +4,7 @@
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/row_piece.hpp>
+#include <iso/sparse/row_segment.hpp>
 
 #include <type_traits>
 
@@ -13,7 +13,6 @@ namespace iso::sparse::detail {
 /// What stands in one column of `R` neighbouring rows; read at once.
 template <class Value, int R>
 struct alignas(R * sizeof(Value) > 16 ? 16 : R * sizeof(Value)) entry {
-  static constexpr int rows = R;
   Value row[R];
 };
 
@@ -21,14 +20,14 @@ template <class Value>
 inline constexpr backend::detail::narrow narrow_kind =
     std::is_same_v<Value, half> ? backend::detail::narrow::half : backend::detail::narrow::bfloat16;
 
-/// add(lane, entry_at(turn, lane), fetch(columns_at(turn)(lane))) for the turns [0, count). Where a
-/// group waits for memory, `Ahead` turns are under way: what fetch brings is asked for first, then
-/// the columns and entries of later turns, and only then is it used.
+/// add(lane, entry_at(step, lane), fetch(columns_at(step)(lane))) for the steps [0, count). Where a
+/// group waits for memory, `Ahead` steps are under way: what fetch brings is asked for first, then
+/// the columns and entries of later steps, and only then is it used.
 template <int Ahead, class Group, class Columns, class Entry, class Fetch, class Add>
-KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t count,
+KOKKOS_FORCEINLINE_FUNCTION void each_step(Group const& group, std::int32_t count,
                                            Columns const& columns_at, Entry const& entry_at,
                                            Fetch const& fetch, Add const& add) {
-  std::int32_t turn = 0;
+  std::int32_t step = 0;
   if constexpr (Ahead > 0) {
     if (count >= Ahead) {
       typename Group::template per_lane<decltype(columns_at(0)(0))> column[Ahead];
@@ -46,16 +45,16 @@ KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t coun
           group.each([&](int lane) { fetched[u][lane] = fetch(column[u][lane]); });
         });
       };
-      for (turn = Ahead; turn + Ahead <= count; turn += Ahead) {
+      for (step = Ahead; step + Ahead <= count; step += Ahead) {
         fetch_all();
         backend::unrolled<Ahead>([&](auto u) {
-          auto const columns = columns_at(turn + u);
+          auto const columns = columns_at(step + u);
           group.each([&](int lane) { column[u][lane] = columns(lane); });
         });
         backend::unrolled<Ahead>([&](auto u) {
           group.each([&](int lane) {
             add(lane, entry[u][lane], fetched[u][lane]);
-            entry[u][lane] = entry_at(turn + u, lane);
+            entry[u][lane] = entry_at(step + u, lane);
           });
         });
       }
@@ -65,9 +64,9 @@ KOKKOS_FORCEINLINE_FUNCTION void each_turn(Group const& group, std::int32_t coun
       });
     }
   }
-  for (; turn < count; ++turn) {
-    auto const columns = columns_at(turn);
-    group.each([&](int lane) { add(lane, entry_at(turn, lane), fetch(columns(lane))); });
+  for (; step < count; ++step) {
+    auto const columns = columns_at(step);
+    group.each([&](int lane) { add(lane, entry_at(step, lane), fetch(columns(lane))); });
   }
 }
 
@@ -77,11 +76,10 @@ struct csr_rows {
   using value_type = Value;
   static constexpr int rows = 1;
   /// Every entry that is walked is one of the matrix.
-  static constexpr bool has_fill = false;
+  static constexpr bool has_padding = false;
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
-  /// Whether K vectors of these are multiplied by hand on processors.
-  template <int>
+  /// Whether the host's products by hand may be used.
   static constexpr bool has_products = sizeof(Value) == 2;
 
   std::int64_t num_rows;
@@ -90,62 +88,56 @@ struct csr_rows {
   Value const* values;
   std::int32_t const* row_bases;
 
-  using piece_type = row_piece;
-
   KOKKOS_FUNCTION std::int32_t base(std::int64_t row) const {
     return relative ? row_bases[row] : 0;
   }
   KOKKOS_FUNCTION std::int32_t length(std::int64_t row) const {
     return std::int32_t(row_offsets[row + 1] - row_offsets[row]);
   }
-  KOKKOS_FUNCTION row_piece whole(std::int64_t row) const {
+  KOKKOS_FUNCTION row_segment whole(std::int64_t row) const {
     return {row_offsets[row], length(row), std::int32_t(row)};
   }
-  /// Turns of 32 lanes that a piece takes.
-  KOKKOS_FUNCTION static std::int64_t turns(row_piece const& piece) {
-    return (std::int64_t(piece.count) + 31) / 32;
+  /// Steps of 32 lanes that a segment takes.
+  KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) {
+    return (std::int64_t(segment.count) + 31) / 32;
   }
-  /// The turns of a piece from `turn` on, at most part_turns.
-  KOKKOS_FUNCTION static row_piece part(row_piece const& piece, std::int32_t turn) {
-    return piece.from(32 * turn, 32 * part_turns);
+  /// The steps of a segment from `step` on, at most part_steps.
+  KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
+    return segment.from(32 * step, 32 * part_steps);
   }
 
-  /// The sums of a piece for K vectors, by hand: from origins[k], all lanes.
+  /// The sums of a segment for K vectors, by hand: from origins[k], all lanes.
   template <backend::detail::lane_sums Sums, int K>
-  backend::detail::host_group_sums<double, K> products(row_piece const& piece, double const* x,
+  backend::detail::host_group_sums<double, K> products(row_segment const& segment, double const* x,
                                                        double const* origins) const {
     backend::detail::host_group_sums<double, K> found;
     backend::detail::row_products<narrow_kind<Value>, Sums, K>(
-        x + std::int64_t(K) * base(piece.group), columns + piece.first,
-        reinterpret_cast<std::uint16_t const*>(values + piece.first), piece.count, origins,
+        x + std::int64_t(K) * base(segment.block), columns + segment.first,
+        reinterpret_cast<std::uint16_t const*>(values + segment.first), segment.count, origins,
         found.value);
     return found;
   }
 
-  /// add(lane, entry, fetch(column), first row) for the entries of a piece: entry j on lane j % 32,
-  /// ascending; the entry is of the rows of the group from the first row on, here of its only one.
-  /// `Ahead` as in each_turn.
+  /// add(lane, entry, fetch(column)) for the entries of a segment: entry j on lane j % 32,
+  /// ascending. `Ahead` as in each_step.
   template <int Ahead, class Group, class Fetch, class Add>
-  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_piece const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_segment const& segment,
                                         Fetch const& fetch, Add const& add) const {
-    std::int32_t const from = base(piece.group);
-    // Rows begin anywhere: a turn's ends share their sectors with its neighbours, by way of the
+    std::int32_t const from = base(segment.block);
+    // Rows begin anywhere: a step's ends share their sectors with its neighbours, by way of the
     // level-1 cache.
-    typename Group::template in_turns<Column> const column(group, columns + piece.first);
-    typename Group::template in_turns<Value> const value(group, values + piece.first);
-    auto const columns_at = [&](std::int32_t turn) {
-      return [=, &column](int lane) { return from + std::int32_t(*column.at(turn, lane)); };
+    typename Group::template in_turns<Column> const column(group, columns + segment.first);
+    typename Group::template in_turns<Value> const value(group, values + segment.first);
+    auto const columns_at = [&](std::int32_t step) {
+      return [=, &column](int lane) { return from + std::int32_t(*column.at(step, lane)); };
     };
-    auto const entry_at = [&](std::int32_t turn, int lane) {
-      return entry<Value, 1>{*value.at(turn, lane)};
+    auto const entry_at = [&](std::int32_t step, int lane) {
+      return entry<Value, 1>{*value.at(step, lane)};
     };
-    std::int32_t const full = piece.count / 32;
-    auto const add_at = [&](int lane, auto const& at, auto const& fetched) {
-      add(lane, at, fetched, backend::constant<0>());
-    };
-    each_turn<Ahead>(group, full, columns_at, entry_at, fetch, add_at);
-    group.each_below(piece.count - 32 * full, [&](int lane) {
-      add_at(lane, entry_at(full, lane), fetch(columns_at(full)(lane)));
+    std::int32_t const full = segment.count / 32;
+    each_step<Ahead>(group, full, columns_at, entry_at, fetch, add);
+    group.each_below(segment.count - 32 * full, [&](int lane) {
+      add(lane, entry_at(full, lane), fetch(columns_at(full)(lane)));
     });
   }
 };
@@ -163,10 +155,9 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
                                                       data_or_null(a.row_bases)};
 }
 
-/// What the pieces of a plan count.
 template <class Value, class Column, class Space>
-std::int64_t num_places(csr_view<Value, Column, Space> const& a) {
-  return a.num_entries();
+double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
+  return data_or_null(a.row_scales);
 }
 
 void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,

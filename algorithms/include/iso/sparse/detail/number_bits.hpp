@@ -24,11 +24,11 @@ KOKKOS_INLINE_FUNCTION constexpr Bits sign_bit() {
   return Bits(Bits(1) << (8 * sizeof(Bits) - 1));
 }
 
-/// Of a grouped_view: what stands where there is no entry, negative zero.
-inline constexpr std::uint16_t fill = sign_bit<std::uint16_t>();
+/// Of a row_block_csr: the value where a row has no entry, negative zero.
+inline constexpr std::uint16_t padding = sign_bit<std::uint16_t>();
 
 template <class Value>
-KOKKOS_INLINE_FUNCTION bool is_fill(Value x) {
+KOKKOS_INLINE_FUNCTION bool is_padding(Value x) {
   return stored_bits(x) == sign_bit<decltype(stored_bits(x))>();
 }
 

@@ -11,12 +11,12 @@ namespace detail {
 /// A product of which every argument has been checked.
 template <class T>
 struct product_call {
-  row_piece const* pieces;
+  row_segment const* segments;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_pieces;
-  std::int64_t num_groups;
-  std::uint32_t const* empty;  ///< null: every group is
+  std::int64_t num_segments;
+  std::int64_t num_blocks;
+  std::uint32_t const* empty;  ///< null: every block is
   std::int64_t num_empty_words;
   std::int64_t const* first_part;
   std::int64_t num_cols;
@@ -29,22 +29,22 @@ struct product_call {
   std::int64_t vectors;
   double const* row_scales;
   std::int16_t const* exponents;
-  double const* largest_x;  ///< null: find it
-  sum_order sum;
+  double const* max_abs_x;  ///< null: find it
+  summation sum;
   backend::launch_shape shape;
   std::byte* scratch;
   std::byte* sums;  ///< of the parts of long rows, then what is to be repeated; within scratch
 };
 
-/// Places that a pass over some of `vectors` has for them.
+/// Vectors that one pass over the matrix multiplies, of `vectors`.
 inline std::int64_t vectors_at_once(std::int64_t vectors) { return vectors > 2 ? 4 : vectors; }
 
 /// Defined in src/sparse for every backend, format and type of vectors.
 template <execution_space Exec, class Rows, real T>
 void launch_product(Exec const& exec, Rows const& rows, product_call<T> const& call);
 template <execution_space Exec, real T>
-void launch_largest(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
-                    std::int64_t vectors, double* largest);
+void launch_max_abs(Exec const& exec, T const* x, std::int64_t length, std::int64_t stride,
+                    std::int64_t vectors, double* max_abs);
 
 /// What is known of a vector or several, to be checked without its type.
 struct vector_facts {
@@ -74,18 +74,17 @@ vector_facts facts_of(View const& v) {
   }
 }
 
-/// The lengths of a plan, to be checked without its memory; of a matrix the first six.
+/// The lengths of a plan, to be checked without its memory; of a matrix the first five.
 struct plan_facts {
   std::int64_t entries;
-  std::int64_t places;
-  std::int64_t pairs;
-  int rows_a_group;
+  std::int64_t chunks;
+  int rows_per_block;
   std::int64_t rows;
-  std::int64_t groups;
-  std::int64_t pieces;
+  std::int64_t blocks;
+  std::int64_t segments;
   std::int64_t num_long;
   std::int64_t num_parts;
-  std::int64_t num_pieces;
+  std::int64_t num_segments;
   std::int64_t empty_words;
 };
 
@@ -94,24 +93,24 @@ struct plan_facts {
 void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_facts const& x,
                       vector_facts const& y, plan_facts const& plan, spmv_options const& options,
                       bool float_vectors, std::int64_t scratch, std::int64_t needed);
-void validate_largest(vector_facts const& x, std::int64_t largest);
+void validate_max_abs(vector_facts const& x, std::int64_t length);
 
 template <class Matrix, class T>
-sum_order chosen_sum(spmv_options const& options) {
-  if (options.sum != sum_order::automatic) {
-    return options.sum;
+summation chosen_sum(spmv_options const& options) {
+  if (options.sum) {
+    return *options.sum;
   }
   constexpr bool narrow = sizeof(typename Matrix::value_type) == 2;
-  return narrow && std::is_same_v<T, double> ? sum_order::order_free : sum_order::ordered;
+  return narrow && std::is_same_v<T, double> ? summation::reproducible : summation::ordered;
 }
 
-/// Where the sums of parts begin in the scratch of a product: behind the largest of each vector,
+/// Where the sums of parts begin in the scratch of a product: behind max|x| of each vector,
 /// and the vectors of a pass side by side, for those that do not lie so already.
 template <class T>
 std::int64_t sums_offset(std::int64_t num_cols, std::int64_t vectors) {
-  std::int64_t const largest = iso::detail::workspace_part(vectors * std::int64_t(sizeof(double)));
+  std::int64_t const maxima = iso::detail::workspace_part(vectors * std::int64_t(sizeof(double)));
   std::int64_t const packed = num_cols * vectors_at_once(vectors) * std::int64_t(sizeof(T));
-  return largest + iso::detail::workspace_part(packed);
+  return maxima + iso::detail::workspace_part(packed);
 }
 
 }  // namespace detail
@@ -122,17 +121,17 @@ std::int64_t spmv_bytes_needed(Matrix const& a,
                                std::int64_t vectors) {
   std::int64_t const part_sums =
       plan.num_parts * decltype(detail::rows_of(a))::rows * detail::vectors_at_once(vectors);
-  return detail::sums_offset<T>(a.num_cols, vectors) + part_sums * std::int64_t(sizeof(T)) +
-         plan.num_pieces * std::int64_t(sizeof(bool));
+  return detail::sums_offset<T>(shape_of(a).num_cols, vectors) +
+         part_sums * std::int64_t(sizeof(T)) + plan.num_segments * std::int64_t(sizeof(bool));
 }
 
 template <execution_space Exec, view X>
-void write_largest(Exec const& exec, X const& x,
-                   Kokkos::View<double*, typename Exec::memory_space> const& largest) {
+void max_abs(Exec const& exec, X const& x,
+             Kokkos::View<double*, typename Exec::memory_space> const& to) {
   auto const facts = detail::facts_of(x);
-  detail::validate_largest(facts, std::int64_t(largest.extent(0)));
-  detail::launch_largest<Exec, typename X::non_const_value_type>(
-      exec, x.data(), facts.length, facts.stride, facts.vectors, largest.data());
+  detail::validate_max_abs(facts, std::int64_t(to.extent(0)));
+  detail::launch_max_abs<Exec, typename X::non_const_value_type>(
+      exec, x.data(), facts.length, facts.stride, facts.vectors, to.data());
 }
 
 template <execution_space Exec, class Matrix, view X, view Y>
@@ -152,46 +151,44 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
                 "reach");
   detail::validate_shape(a, "iso::sparse::spmv");
   auto const rows = detail::rows_of(a);
-  std::int64_t const num_groups = (a.num_rows + rows.rows - 1) / rows.rows;
+  auto const shape = shape_of(a);
   auto const in = detail::facts_of(x);
   auto const out = detail::facts_of(y);
-  sum_order const sum = detail::chosen_sum<Matrix, scalar>(options);
+  summation const sum = detail::chosen_sum<Matrix, scalar>(options);
   detail::plan_facts facts{};
   facts.entries = plan.num_entries;
-  facts.places = plan.num_places;
-  facts.pairs = plan.num_pairs;
-  facts.rows_a_group = plan.rows_a_group;
+  facts.chunks = plan.num_chunks;
+  facts.rows_per_block = plan.rows_per_block;
   facts.rows = std::int64_t(plan.rows.entries.extent(0));
-  facts.groups = plan.num_groups;
-  facts.pieces = std::int64_t(plan.pieces.extent(0)) / detail::reads_a_piece<decltype(rows)>;
+  facts.blocks = plan.num_blocks;
+  facts.segments = std::int64_t(plan.segments.extent(0));
   facts.num_long = plan.num_long;
   facts.num_parts = plan.num_parts;
-  facts.num_pieces = plan.num_pieces;
+  facts.num_segments = plan.num_segments;
   facts.empty_words = std::int64_t(plan.empty.extent(0));
   std::int64_t const needed = spmv_bytes_needed<scalar>(a, plan, in.vectors);
   detail::plan_facts matrix{};
-  matrix.entries = a.num_entries();
-  matrix.places = detail::num_places(a);
-  matrix.pairs = detail::num_pairs(a);
-  matrix.rows_a_group = rows.rows;
-  matrix.rows = a.num_rows;
-  matrix.groups = num_groups;
-  detail::validate_product(matrix, a.num_cols, in, out, facts, options,
+  matrix.entries = shape.num_entries;
+  matrix.chunks = shape.num_chunks;
+  matrix.rows_per_block = rows.rows;
+  matrix.rows = shape.num_rows;
+  matrix.blocks = shape.num_blocks();
+  detail::validate_product(matrix, shape.num_cols, in, out, facts, options,
                            std::is_same_v<scalar, float>, scratch.size(), needed);
   bool const multiplies = alpha != 0;
   Kokkos::Profiling::ScopedRegion const region("iso::sparse::spmv");
   detail::launch_product<Exec>(
       exec, rows,
       detail::product_call<scalar>{
-          plan.pieces.data(),
+          plan.segments.data(),
           multiplies ? plan.num_long : 0,
           multiplies ? plan.num_parts : 0,
-          multiplies ? plan.num_pieces : 0,
-          num_groups,
+          multiplies ? plan.num_segments : 0,
+          shape.num_blocks(),
           multiplies ? detail::data_or_null(plan.empty) : nullptr,
-          multiplies ? facts.empty_words : detail::empty_words(num_groups),
+          multiplies ? facts.empty_words : detail::empty_words(shape.num_blocks()),
           plan.first_part.data(),
-          a.num_cols,
+          shape.num_cols,
           scalar(alpha),
           scalar(beta),
           x.data(),
@@ -199,13 +196,13 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
           y.data(),
           out.stride,
           in.vectors,
-          multiplies ? detail::data_or_null(a.row_scales) : nullptr,
+          multiplies ? detail::row_scales_of(a) : nullptr,
           plan.exponents.data(),
-          options.largest_x,
+          options.max_abs_x,
           sum,
           options.shape,
           scratch.data(),
-          scratch.data() + detail::sums_offset<scalar>(a.num_cols, in.vectors)});
+          scratch.data() + detail::sums_offset<scalar>(shape.num_cols, in.vectors)});
 }
 
 }  // namespace iso::sparse

@@ -26,25 +26,16 @@ csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t off
                           std::int64_t columns, std::int64_t values, std::int64_t bases,
                           bool relative, std::int64_t scales, bool null);
 
-/// A matrix at a glance.
-struct survey {
-  bool calm = false;  ///< sound, rows ascending, values finite and not zero: nothing to count
-  std::int64_t longest = 0;
-  std::int64_t widest = 0;
-  std::int64_t empty = 0;
-};
+// Defined in src/sparse for every backend.
 
-/// Defined in src/sparse for every backend. Fences `exec`.
-template <execution_space Exec, class Value, class Column>
-survey survey_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
-                   std::int64_t entries, double const* scales);
+/// Fences `exec`.
 template <execution_space Exec>
-void inspect_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
-                     std::int64_t entries, csr_report& report);
+void check_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
+                   std::int64_t entries, csr_report& report);
 /// Facts of every row, of sound row offsets. Enqueued on `exec`.
 template <execution_space Exec, class Value, class Column>
-void launch_inspect(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
-                    row_facts* facts);
+void launch_check_rows(Exec const& exec, csr_rows<Value, Column> const& rows, std::int64_t num_cols,
+                       row_facts* facts);
 /// Adds the facts up. Fences `exec`.
 template <execution_space Exec, class Column>
 void total_facts(Exec const& exec, std::int64_t const* offsets, Column const* columns,
@@ -73,27 +64,12 @@ csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::mem
   if (!report.sound()) {
     return report;
   }
-  auto const offsets_are_sound = [&] {
-    detail::inspect_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
-    return report.sound();
-  };
-  // Rows too long for 32 bits are refused before their entries are read.
-  if (a.num_entries() > std::numeric_limits<std::int32_t>::max() && !offsets_are_sound()) {
-    return report;
-  }
-  auto const glance = detail::survey_rows(exec, detail::rows_of(a), a.num_cols, a.num_entries(),
-                                          detail::data_or_null(a.row_scales));
-  if (glance.calm) {
-    report.longest_row = glance.longest;
-    report.widest_row = glance.widest;
-    report.empty_rows = glance.empty;
-    return report;
-  }
-  if (!offsets_are_sound()) {
+  detail::check_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
+  if (!report.sound()) {
     return report;
   }
   auto const facts = detail::make_row_facts(exec, a.num_rows);
-  detail::launch_inspect(exec, detail::rows_of(a), a.num_cols, facts.data());
+  detail::launch_check_rows(exec, detail::rows_of(a), a.num_cols, facts.data());
   detail::total_facts<Exec, Column>(
       exec, a.row_offsets.data(), a.columns.data(), detail::data_or_null(a.row_bases),
       detail::data_or_null(a.row_scales), facts.data(), a.num_rows, a.num_cols, demands, report);

@@ -54,8 +54,9 @@ struct matrix_facts {
   std::array<double, 3> fill{};  ///< of groups of 2, 4, 8 rows
   std::vector<std::int64_t> row_lengths;
   std::vector<std::int64_t> run_lengths;
-  std::array<std::int64_t, 11> likeness{};  ///< pairs of neighbours, as matrix_statistics has them
-  bool ascending = true;                    ///< else runs, gaps, likeness and fill mean nothing
+  std::array<std::int64_t, 11>
+      jaccard_histogram{};  ///< pairs of neighbours, as matrix_statistics has them
+  bool ascending = true;    ///< else runs, gaps, jaccard_histogram and fill mean nothing
   std::int64_t stored_zeros = 0;
 };
 

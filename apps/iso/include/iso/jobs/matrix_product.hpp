@@ -23,7 +23,7 @@ struct apply_request {
   std::string backend;
   matrix_side side = matrix_side::forward;
   std::string format = "auto";    ///< of apply_formats
-  std::string sum = "automatic";  ///< or "ordered" or "order-free"
+  std::string sum = "automatic";  ///< or "ordered" or "reproducible"
   double alpha = 1;
   double beta = 0;
   std::optional<std::vector<double>> x;  ///< absent: ones
@@ -32,21 +32,19 @@ struct apply_request {
 
 struct apply_result {
   std::vector<double> y;
-  std::string hash;  ///< of y
-  std::string sum;   ///< that was used: ordered or order-free
-  /// csr32, csr16: bits of a column; grouped4x8: rows a group, bits of an offset; paired8
-  std::string format;
+  std::string hash;    ///< of y
+  std::string sum;     ///< that was used: ordered or reproducible
+  std::string format;  ///< of iso::sparse::matrix_format
   double bytes_per_entry = 0;
   double time_ms = 0;  ///< of one product
 };
 
-/// "auto": the format of least cost; "csr": csr32; "grouped": of groups, the one of least cost; and
-/// what apply_result::format may say.
+/// "auto": the format of least cost; and the names of iso::sparse::matrix_format.
 std::vector<std::string> const& apply_formats();
 
 /// y = alpha A x + beta y.
 /// \throws iso::invalid_argument  vectors of other lengths, names not known, a matrix that cannot
-///                                be grouped where that is demanded
+///                                become row blocks where that is demanded
 /// \throws iso::out_of_memory
 apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
                           observer const& watch);
@@ -56,7 +54,7 @@ struct bench_row {
   std::string backend;
   std::string values;  ///< type of the stored numbers
   std::string format;
-  std::string sum;      ///< ordered or order-free
+  std::string sum;      ///< ordered or reproducible
   std::string vectors;  ///< type of the vectors
   int count = 1;        ///< vectors at once
   bool chosen = false;  ///< by iso::sparse::choose_format
@@ -77,8 +75,8 @@ struct bench_request {
 
 struct bench_result {
   std::vector<bench_row> rows;
-  /// Every variant gave the same bits on every backend, all formats of one type the same order-free
-  /// ones.
+  /// Every variant gave the same bits on every backend, all formats of one type the same
+  /// reproducible ones.
   bool bits_agree = true;
   std::vector<backend_facts> machine;
   std::vector<std::string> notes;  ///< variants left out, and why

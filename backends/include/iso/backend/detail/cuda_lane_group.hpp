@@ -25,10 +25,6 @@ inline constexpr bool is_processor<Kokkos::OpenMP> = true;
 // From Hopper on; both sides of a launch must have been compiled for it.
 #if ISO_HAS_CUDA && (defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL))
 #define ISO_CUDA_LAUNCHES_EARLY
-#define ISO_CUDA_MULTIPLIES_MATRICES
-inline constexpr bool cuda_multiplies_matrices = true;
-#else
-inline constexpr bool cuda_multiplies_matrices = false;
 #endif
 
 #if ISO_HAS_CUDA
@@ -196,8 +192,6 @@ class cuda_lane_group {
 
   /// Whether sums of products are made by hand.
   static constexpr bool has_products = false;
-  /// Whether what cuda_products.hpp has may be called.
-  static constexpr bool multiplies_matrices = cuda_multiplies_matrices;
   static constexpr bool walks_columns = false;
 
   /// Turns of a strided walk that are worth asking for before the ones at hand are used.
@@ -209,12 +203,6 @@ class cuda_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static T const* kept_address(T const* p) {
     KOKKOS_IF_ON_DEVICE((asm("" : "+l"(p)); __builtin_assume(__isGlobal(p));))
     return p;
-  }
-  /// Reads what has been read before, so that no register need keep it meanwhile.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static T read_again(T const* p) {
-    KOKKOS_IF_ON_DEVICE((asm volatile("" : "+l"(p)); __builtin_assume(__isGlobal(p));))
-    return *p;
   }
 
   /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane. One

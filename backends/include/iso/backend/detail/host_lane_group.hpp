@@ -187,7 +187,6 @@ class array_lane_group {
 
   /// Whether what host_products.hpp has runs here.
   static constexpr bool has_products = Isa::template width<float> == 16;
-  static constexpr bool multiplies_matrices = false;
 
   /// A processor looks ahead by itself.
   static constexpr int turns_ahead = 0;

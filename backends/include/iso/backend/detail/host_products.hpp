@@ -18,22 +18,12 @@ template <narrow Kind, lane_sums Sums, int K, class Column>
 void row_products(double const* x, Column const* columns, std::uint16_t const* values,
                   std::int32_t count, double const* origins, double* sums);
 
-/// The sums of R rows that share their columns, but for eight rows and four vectors, in slots of
-/// 32: place l of slot s belongs to lane l and holds values[(32 s + l) R + r] at column bases[s] +
-/// offsets[32 s + l]; with offsets of 8 bits bases[2 s] + offsets[32 s + l], and from place bases[2
-/// s + 1] mod 32 on bases[2 s + 1] / 32 more. `origins` and `sums`: K numbers a row.
-template <narrow Kind, lane_sums Sums, int R, int K, class Offset>
-void slot_products(double const* x, std::int32_t const* bases, Offset const* offsets,
-                   std::uint16_t const* values, std::int32_t slots, double const* origins,
-                   double* sums);
-
-/// The sums of eight rows and four vectors, of row r and vector k at 4 r + k: three chains of fma,
-/// places ascending. Those of shared slots go to the first where l mod 8 < 4, else to the second,
-/// those of pairs to the third; the first two are added, then the third. `origins` and `sums`: 32
-/// numbers. Needs AVX-512.
-template <narrow Kind, lane_sums Sums, class Offset>
-void eight_row_products(double const* x, eight_row_slots<Offset> const& shared,
-                        eight_row_slots<std::uint16_t> const& pairs, double const* origins,
-                        double* sums);
+/// The sums of R rows that share their columns (4 or 8), in column chunks of 32 lanes: lane l of
+/// chunk c holds values[(32 c + l) R + r] of row r at column bases[c] + offsets[32 c + l].
+/// `origins` and `sums`: K numbers a row.
+template <narrow Kind, lane_sums Sums, int R, int K>
+void chunk_products(double const* x, std::int32_t const* bases, std::uint16_t const* offsets,
+                    std::uint16_t const* values, std::int32_t chunks, double const* origins,
+                    double* sums);
 
 }  // namespace iso::backend::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/sparse/row_block_csr.hpp
+//! Sparse matrices by blocks of rows that share their columns.
+#pragma once
+
+#include <iso/sparse/csr.hpp>
+
+#include <cstdint>
+
+namespace iso::sparse {
+
+namespace detail {
+struct row_block_access;
+}  // namespace detail
+
+/// Rows [R b, R b + R) form row block b. Its columns are the union of those of its rows, ascending,
+/// in column chunks of 32 lanes: chunks [chunk_offsets(b), chunk_offsets(b + 1)). Lane l of chunk c
+/// is column bases(c) + offsets(32 c + l), and the value of row R b + r there is
+/// values((32 c + l) R + r). Where a row has no entry the value is the padding, negative zero;
+/// zeros that the matrix stores are positive. A chunk uses its first lanes, at least one. The
+/// values of other lanes are padding, and their offsets name some column of the matrix. A chunk
+/// ends early only where an offset would not fit in 16 bits, and at the end of a block.
+///
+/// For values of 16 bits, where columns weigh most. Only `make_row_blocks` makes one, and nothing
+/// changes it: every object is valid. Cheap to copy; owns what its Kokkos::Views own.
+template <class Value, int R, class Space>
+  requires stored_real<Value> && (sizeof(Value) == 2) && (R == 4 || R == 8)
+class row_block_csr {
+ public:
+  template <class T>
+  using array = Kokkos::View<T const*, Kokkos::LayoutRight, Space>;
+
+  using value_type = Value;
+  using memory_space = Space;
+  static constexpr int rows = R;
+
+  /// 0 x 0.
+  row_block_csr() = default;
+
+  [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
+  [[nodiscard]] std::int64_t num_cols() const { return num_cols_; }
+  /// Of the matrix, without padding.
+  [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
+  [[nodiscard]] std::int64_t num_blocks() const { return (num_rows_ + R - 1) / R; }
+  [[nodiscard]] std::int64_t num_chunks() const { return std::int64_t(bases_.extent(0)); }
+
+  /// [num_blocks() + 1]
+  [[nodiscard]] array<std::int64_t> const& chunk_offsets() const { return chunk_offsets_; }
+  /// [num_chunks()]
+  [[nodiscard]] array<std::int32_t> const& bases() const { return bases_; }
+  /// [32 num_chunks()]
+  [[nodiscard]] array<std::uint16_t> const& offsets() const { return offsets_; }
+  /// [32 R num_chunks()]
+  [[nodiscard]] array<Value> const& values() const { return values_; }
+  /// As csr_view::row_scales.
+  [[nodiscard]] array<double> const& row_scales() const { return row_scales_; }
+
+ private:
+  friend detail::row_block_access;
+
+  std::int64_t num_rows_ = 0;
+  std::int64_t num_cols_ = 0;
+  std::int64_t num_entries_ = 0;
+  array<std::int64_t> chunk_offsets_;
+  array<std::int32_t> bases_;
+  array<std::uint16_t> offsets_;
+  array<Value> values_;
+  array<double> row_scales_;
+};
+
+/// Determinism: backend_to_backend.
+template <class Value, int R, class Space>
+matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
+  std::int64_t const chunks = a.num_chunks();
+  return {a.num_rows(),
+          a.num_cols(),
+          a.num_entries(),
+          R,
+          chunks,
+          8 * (a.num_blocks() + 1) + chunks * (4 + 32 * 2 + 32 * 2 * R) +
+              8 * std::int64_t(a.row_scales().extent(0))};
+}
+
+/// `a` by row blocks, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
+/// Determinism: backend_to_backend.
+///
+/// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
+///                                stored negative zeros (the padding); lengths that disagree
+/// \throws iso::out_of_memory
+template <int R, execution_space Exec, class Value, column_index Column>
+row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_row_blocks(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
+
+/// The matrix by rows, as it was before make_row_blocks. Runs on `exec`, fences it, allocates.
+/// Determinism: backend_to_backend.
+///
+/// \throws iso::out_of_memory
+template <execution_space Exec, class Value, int R>
+csr_view<Value, std::int32_t, typename Exec::memory_space> to_csr(
+    Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a);
+
+}  // namespace iso::sparse
+
+#include <iso/sparse/detail/row_block_impl.hpp>

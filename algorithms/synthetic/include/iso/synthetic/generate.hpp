@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/synthetic/generate.hpp
+//! Dose-deposition matrices without a patient: after a published table, or of proton pencil
+//! beams in a phantom.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/core/half.hpp>
+#include <iso/core/vec3.hpp>
+#include <iso/sparse/csr.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::synthetic {
+
+/// Figures that a synthetic dose matrix has. The matrix is a function of them alone.
+struct matrix_figures {
+  std::int64_t rows = 100000;
+  std::int64_t columns = 5000;      ///< at least 256
+  std::int64_t nonzeros = 9000000;  ///< met within 1 % from 5 000 rows on
+  double empty_share = 0.7;         ///< of the rows
+  double short_share = 0.1;         ///< of the other rows: they have fewer than 32 entries
+  std::int64_t longest = 1800;      ///< entries of a row; at most about 0.43 of the columns
+  double similarity = 1;            ///< share of rows that are similar to their neighbours
+  std::uint64_t seed = 1;
+};
+
+/// The six matrices of the table.
+enum class plan_case { liver_1, liver_2, liver_3, liver_4, prostate_1, prostate_2 };
+
+/// What the table says of one of them. `factor` scales rows and non-zeros; columns and the lengths
+/// of rows stay, so that time over non-zeros can be compared. The table does not say how long the
+/// prostate's longest rows are: 1800 here.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  a factor that is not positive, or above 100
+/// \par Source  Liu, Jansson, Podobas, Fredriksson and Markidis 2021, Accelerating radiation
+///              therapy dose calculation with Nvidia GPUs: Table I and figure 2.
+matrix_figures table_of(plan_case which, double factor = 1);
+
+/// Throws iso::invalid_argument, naming `function`, where no matrix has the figures.
+/// Determinism: backend_to_backend; on the host.
+void validate(matrix_figures const& figures, char const* function);
+
+/// A matrix of these figures, in three launches: lengths of rows and their sums, then the entries.
+///
+/// Lengths follow a closed distribution: below 32 all powers of two alike, above it
+/// 32 (longest / 32)^(t^p), p so that the number of non-zeros comes out. Rows take its quantiles in
+/// a random order, one each, so that shares and sums are met, not only expected. Stretches of 32
+/// rows share their runs of consecutive columns (20 columns in the mean); from row to row the runs
+/// move by about a column, and lengths change slowly: that is how plans look along a grid
+/// line. A share 1 - `similarity` of the stretches, evenly spread, has uncorrelated rows instead,
+/// empty ones among them. Values are positive, from 1.2e-4 to 8, and normal numbers of half
+/// precision whatever `Value` is, so that matrices of half, float and double hold the same numbers.
+///
+/// Allocates the matrix, and fences `exec`. Rows ascend.
+/// Determinism: backend_to_backend; random numbers are hashes of row and run.
+/// \throws iso::invalid_argument  figures that no matrix has
+/// \throws iso::out_of_memory     it does not fit
+template <stored_real Value, execution_space Exec>
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, matrix_figures const& figures);
+
+/// A layer of the phantom, normal to the beam.
+struct slab {
+  double thickness = 0;       ///< mm
+  double stopping_power = 1;  ///< relative to water
+};
+
+/// One field of scanned proton pencil beams over a spherical target.
+///
+/// The beam runs along (cos a, sin a, 0), parallel; spots lie on a square lattice along
+/// u = (-sin a, cos a, 0) and v = z through the target's centre. The phantom begins at a plane
+/// normal to the beam, `entrance` mm before the isocenter; behind its slabs there is water.
+struct pencil_beams {
+  iso::grid voxels;
+  double angle = 0;            ///< rad, from x to y
+  double entrance = 150;       ///< mm
+  std::vector<slab> slabs;     ///< at most 16, from the entrance on
+  vec3<double> target;         ///< mm, centre
+  double radius = 30;          ///< mm
+  double margin = 5;           ///< mm: spots this far outside the target still belong to it
+  double spot_spacing = 5;     ///< mm
+  double layer_spacing = 5;    ///< mm of water
+  double initial_sigma = 4;    ///< mm, at the entrance
+  double energy_spread = 1;    ///< % of the mean energy
+  double lateral_loss = 0.01;  ///< of a spot's dose in each plane, cut off at its edge
+  double distal_cut = 0.001;   ///< of a layer's peak, behind the peak
+};
+
+/// One energy layer of a field, as it was planned.
+struct layer_facts {
+  double energy = 0;      ///< MeV
+  double range = 0;       ///< mm of water
+  double peak_depth = 0;  ///< mm of water
+  std::int64_t spots = 0;
+  std::int64_t first_column = 0;
+};
+
+/// A spot's place on the lattice: mm along u and v from the target's centre.
+struct spot {
+  std::int64_t layer = 0;
+  double u = 0;
+  double v = 0;
+};
+
+/// The layers, deepest first, and the spots, layer by layer: lines along u, v rising, every other
+/// line backwards, as the beam is scanned. Column c of the matrix is spot c.
+struct field_plan {
+  std::vector<layer_facts> layers;
+  std::vector<spot> spots;
+};
+
+/// Determinism: not_guaranteed between machines (host library functions).
+/// \throws iso::invalid_argument  a field that cannot be planned: the sentence says why
+field_plan plan_of(pencil_beams const& field);
+
+/// The dose matrix of a field: entry (voxel, spot) is the dose in Gy at the voxel's centre for 1e11
+/// protons of the spot: depth dose by Bortfeld's formula at the voxel's water-equivalent depth,
+/// times a Gaussian whose variance is that of the beam at the entrance and that of multiple
+/// scattering in water at that depth (iso/synthetic/bragg_curve.hpp); both are read from tables by
+/// linear interpolation. Density scales no dose: slabs only stretch the depth. Rows are voxels in
+/// the grid's own order, z fastest; columns are the spots of `plan_of`.
+///
+/// Left out: what lies outside a circle that holds all but `lateral_loss` of a spot's dose, radius
+/// sigma sqrt(-2 log lateral_loss), and what lies behind the depth where the layer's dose has
+/// fallen to `distal_cut` of its peak. Allocates the matrix, and fences `exec`. Rows ascend.
+/// Determinism: backend_to_backend, for the tables of one host.
+/// \throws iso::invalid_argument  a grid or field that makes no sense
+/// \throws iso::out_of_memory     it does not fit
+template <stored_real Value, execution_space Exec>
+sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
+    Exec const& exec, pencil_beams const& field);
+
+#define ISO_SYNTHETIC_GENERATE_FOR(Value, Exec)                                              \
+  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+      Exec const&, matrix_figures const&);                                                   \
+  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
+      Exec const&, pencil_beams const&);
+#define ISO_SYNTHETIC_GENERATE(Exec)         \
+  ISO_SYNTHETIC_GENERATE_FOR(half, Exec)     \
+  ISO_SYNTHETIC_GENERATE_FOR(bfloat16, Exec) \
+  ISO_SYNTHETIC_GENERATE_FOR(float, Exec)    \
+  ISO_SYNTHETIC_GENERATE_FOR(double, Exec)
+ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_GENERATE)
+#undef ISO_SYNTHETIC_GENERATE
+#undef ISO_SYNTHETIC_GENERATE_FOR
+
+}  // namespace iso::synthetic

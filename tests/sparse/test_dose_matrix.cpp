@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dose_matrix: the products of what it was made from, by rows or by columns, in both directions,
+// and what it refuses.
+#include <iso/sparse/dose_matrix.hpp>
+
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+#include <cmath>
+
+namespace {
+
+using namespace sparse_support;
+using iso::sparse::dose_matrix;
+using iso::sparse::dose_matrix_options;
+using iso::sparse::matrix_format;
+using iso::test::refusal;
+using direction = dose_matrix_options::directions;
+using storage = dose_matrix_options::value_storage;
+
+/// A matrix as arrays on the host.
+template <class Value>
+struct host_arrays {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> indices;
+  std::vector<Value> values;
+};
+
+template <class Value>
+host_arrays<Value> by_rows(lists const& m) {
+  host_arrays<Value> a;
+  for (auto const& row : m.rows) {
+    for (auto const& e : row) {
+      a.indices.push_back(e.column);
+      a.values.push_back(Value(e.value));
+    }
+    a.offsets.push_back(std::int64_t(a.indices.size()));
+  }
+  return a;
+}
+
+lists turned(lists const& m) {
+  lists t{m.num_rows(), std::vector<std::vector<item>>(std::size_t(m.cols))};
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    for (auto const& e : m.rows[r]) {
+      t.rows[std::size_t(e.column)].push_back({std::int32_t(r), e.value});
+    }
+  }
+  return t;
+}
+
+/// y = alpha A x + beta y, or A^T, of `vectors` side by side.
+template <class T, class Exec, class Space>
+std::vector<T> applied(Exec const& exec, dose_matrix<Space> const& a, direction to,
+                       std::vector<T> const& x, std::vector<T> const& y, how const& h) {
+  using several = Kokkos::View<T**, Kokkos::LayoutRight, Space, Kokkos::MemoryUnmanaged>;
+  auto const in = on(exec, x);
+  auto const out = on(exec, y);
+  auto const k = std::size_t(h.vectors);
+  several const from(in.data(), x.size() / k, k);
+  several const into(out.data(), y.size() / k, k);
+  iso::sparse::spmv_options const options{.sum = h.sum, .shape = h.shape};
+  if (to == direction::transposed) {
+    a.apply_transposed(exec, h.alpha, from, h.beta, into, options);
+  } else {
+    a.apply(exec, h.alpha, from, h.beta, into, options);
+  }
+  exec.fence();
+  return to_vector(out);
+}
+
+/// What the plain loop in extended precision gives, and the sum of magnitudes.
+template <class Value>
+void check_plain(lists const& m, std::vector<double> const& x, std::vector<double> const& y) {
+  for (std::size_t r = 0; r < m.rows.size(); ++r) {
+    long double sum = 0;
+    long double size = 0;
+    for (auto const& e : m.rows[r]) {
+      auto const term = static_cast<long double>(double(Value(e.value))) * x[std::size_t(e.column)];
+      sum += term;
+      size += std::abs(term);
+    }
+    REQUIRE(double(std::abs(y[r] - sum)) <= 1e-11 * double(size));
+  }
+}
+
+template <class Value, class Exec>
+void check_products(Exec const& exec, dose_matrix<typename Exec::memory_space> const& a,
+                    lists const& m) {
+  CHECK(a.num_rows() == m.num_rows());
+  CHECK(a.num_cols() == m.cols);
+  CHECK(a.num_entries() == m.entries());
+  Kokkos::Serial const serial;
+  auto const t = turned(m);
+  for (auto const sum : {std::optional<summation>(), std::optional(summation::ordered),
+                         std::optional(summation::reproducible)}) {
+    for (std::int64_t const k : {1, 3}) {
+      how const h{.sum = sum, .alpha = 1.5, .beta = 0.25, .vectors = k};
+      auto const check = [&](direction to, lists const& of) {
+        auto const x = some_vector(of.cols, k);
+        auto const y = some_vector(of.num_rows(), k, 5);
+        auto const found = applied(exec, a, to, x, y, h);
+        // In the format that was chosen, on the host, one thread.
+        auto const format = a.report(to).format;
+        auto const csr_here = csr<Value, std::int32_t>(serial, of);
+        auto const expected = [&] {
+          if constexpr (sizeof(Value) == 2) {
+            if (format == matrix_format::row_block4) {
+              return product(serial, iso::sparse::make_row_blocks<4>(serial, csr_here), x, y, h);
+            }
+            if (format == matrix_format::row_block8) {
+              return product(serial, iso::sparse::make_row_blocks<8>(serial, csr_here), x, y, h);
+            }
+          }
+          return product(serial, csr_here, x, y, h);
+        }();
+        CHECK(difference(expected, found) == "");
+      };
+      check(direction::forward, m);
+      check(direction::transposed, t);
+    }
+  }
+  auto const x = some_vector(m.cols);
+  std::vector<double> const nothing(std::size_t(m.num_rows()), nan_value);
+  check_plain<Value>(m, x,
+                     applied(exec, a, direction::forward, x, nothing,
+                             {.sum = summation::ordered, .alpha = 1, .beta = 0}));
+}
+
+template <class Exec, class Value>
+auto made(Exec const& exec, lists const& m, host_arrays<Value> const& a,
+          dose_matrix_options const& options = {}) {
+  return dose_matrix<typename Exec::memory_space>(
+      exec, iso::sparse::csr_arrays(m.num_rows(), m.cols, a.offsets, a.indices, a.values), options);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("dose_matrix: products of CSR and CSC arrays, on the host and in memory", Value,
+                   iso::half, bfloat16, float, double) {
+  auto const m = synthetic(150, 400, 5, 0.4);
+  auto const rows = by_rows<Value>(m);
+  auto const columns = by_rows<Value>(turned(m));
+  for_each_instance([&](auto const& exec) {
+    using matrix = dose_matrix<typename std::decay_t<decltype(exec)>::memory_space>;
+    dose_matrix_options const options{.vectors = 3};
+    check_products<Value>(exec, made(exec, m, rows, options), m);
+    check_products<Value>(exec,
+                          matrix(exec,
+                                 iso::sparse::csc_arrays(m.num_rows(), m.cols, columns.offsets,
+                                                         columns.indices, columns.values),
+                                 options),
+                          m);
+    auto const there = csr<Value, std::int32_t>(exec, m);
+    check_products<Value>(exec,
+                          matrix(exec,
+                                 iso::sparse::csr_arrays(m.num_rows(), m.cols, there.row_offsets,
+                                                         there.columns, there.values),
+                                 options),
+                          m);
+  });
+}
+
+TEST_CASE(
+    "dose_matrix: the documented rule chooses the format, and the report says what it costs") {
+  using iso::sparse::processor;
+  lists same{64, std::vector<std::vector<item>>(64)};
+  for (auto& row : same.rows) {
+    for (std::int32_t c = 0; c < 64; ++c) {
+      row.push_back({c, 1 + 0.25 * (c % 3)});
+    }
+  }
+  Kokkos::Serial const exec;
+  auto const arrays = by_rows<iso::half>(same);
+  auto const blocks = made(exec, same, arrays, {.kind = processor::device});
+  CHECK(blocks.report().format == matrix_format::row_block8);
+  auto const b = iso::sparse::make_row_blocks<8>(exec, csr<iso::half, std::int32_t>(exec, same));
+  CHECK(blocks.report().matrix_bytes == iso::sparse::shape_of(b).bytes);
+  CHECK(blocks.report().num_entries == 64 * 64);
+  CHECK(blocks.bytes() >= 2 * blocks.report().matrix_bytes);
+  CHECK(iso::sparse::to_string(blocks.report()) ==
+        "row_block8 of half: 4096 entries in " + std::to_string(blocks.report().matrix_bytes) +
+            " bytes, and " + std::to_string(blocks.report().plan_bytes) + " bytes of plan");
+  // Rows that do not ascend, or store a negative zero, cannot be row blocks.
+  auto backwards = same;
+  std::reverse(backwards.rows[3].begin(), backwards.rows[3].end());
+  CHECK(made(exec, backwards, by_rows<iso::half>(backwards), {.kind = processor::device})
+            .report()
+            .format == matrix_format::csr32);
+  CHECK(made(exec, same, by_rows<float>(same)).report().format == matrix_format::csr32);
+  CHECK(made(exec, same, by_rows<float>(same)).report().values == "float");
+}
+
+TEST_CASE("dose_matrix: a format that is asked for") {
+  auto const m = synthetic(60, 300, 6, 0.3);
+  Kokkos::Serial const exec;
+  auto const x = some_vector(m.cols);
+  std::vector<double> const y(std::size_t(m.num_rows()), nan_value);
+  auto const expected = product(exec, csr<iso::half, std::int32_t>(exec, m), x);
+  for (auto const format : {matrix_format::csr32, matrix_format::csr16, matrix_format::row_block4,
+                            matrix_format::row_block8}) {
+    auto const a = made(exec, m, by_rows<iso::half>(m), {.format = format});
+    CHECK(a.report().format == format);
+    CHECK(difference(expected, applied(exec, a, direction::forward, x, y, {})) == "");
+  }
+  CHECK(made(exec, m, by_rows<double>(m), {.format = matrix_format::csr16}).report().format ==
+        matrix_format::csr16);
+  CHECK(refusal([&] { made(exec, m, by_rows<float>(m), {.format = matrix_format::row_block4}); }) ==
+        "iso::sparse::dose_matrix: row_block4 of values of float (row blocks are for values of 16 "
+        "bits) ask for values of half");
+}
+
+TEST_CASE("dose_matrix: values rounded to 16 bits, scaled by rows where they are too large") {
+  Kokkos::Serial const exec;
+  lists const m{3, {{{0, 1.0 / 3}, {2, 1e-9}}, {{1, 3e6}, {2, 7}}}};
+  auto const small = lists{3, {m.rows[0]}};
+  auto const rounded = made(exec, small, by_rows<double>(small), {.values = storage::half});
+  CHECK(rounded.report().values == "half");
+  CHECK(rounded.report().rounding.lost == 1);
+  std::vector<double> const x{1, 2, 4};
+  std::vector<double> const y{nan_value, nan_value};
+  how const ordered{.sum = summation::ordered};
+  CHECK(applied(exec, rounded, direction::forward, x, {nan_value}, ordered)[0] ==
+        double(iso::half(1.0 / 3)));
+  auto const scaled = made(exec, m, by_rows<double>(m), {.values = storage::half});
+  auto const found = applied(exec, scaled, direction::forward, x, y, ordered);
+  CHECK(found[1] == doctest::Approx(6e6 + 28).epsilon(1e-3));
+  auto const back = applied(exec, scaled, direction::transposed, std::vector<double>{1, 1},
+                            std::vector<double>(3, nan_value), ordered);
+  CHECK(back[1] == doctest::Approx(3e6).epsilon(1e-3));
+  CHECK(made(exec, m, by_rows<double>(m), {.values = storage::bfloat16}).report().values ==
+        "bfloat16");
+}
+
+TEST_CASE("dose_matrix: what reproducible sums lose and ordered ones keep, as its page says") {
+  Kokkos::Serial const exec;
+  lists const m{2, {{{0, 1}}, {{1, 1}}}};
+  auto const identity = made(exec, m, by_rows<iso::half>(m));
+  std::vector<double> const x{1e10, 1e-9};
+  std::vector<double> const y{nan_value, nan_value};
+  CHECK(applied(exec, identity, direction::forward, x, y, {}) == std::vector<double>{1e10, 0});
+  CHECK(applied(exec, identity, direction::forward, x, y, {.sum = summation::ordered}) == x);
+}
+
+TEST_CASE("dose_matrix refuses, in sentences") {
+  Kokkos::Serial const exec;
+  lists const m{4, {{{0, 1}, {3, 2}}, {{1, 1}}}};
+  auto const good = by_rows<iso::half>(m);
+  auto const with = [&](auto const& arrays, dose_matrix_options const& options = {}) {
+    return refusal([&] { made(exec, m, arrays, options); });
+  };
+  CHECK(with(good) == "");
+  auto bad = good;
+  bad.indices[1] = 4;
+  CHECK(with(bad) ==
+        "iso::sparse::dose_matrix: entry 1 of row 0 lies in column 4 (there are 4); 1 are out of "
+        "range");
+  bad = good;
+  bad.offsets.pop_back();
+  CHECK(with(bad) == "iso::sparse::dose_matrix: 2 row offsets (3 are needed, one more than rows)");
+  bad = good;
+  bad.values[0] = iso::half(infinity);
+  CHECK(with(bad) == "iso::sparse::dose_matrix: row 0 has a value that is not finite; there are 1");
+  CHECK(with(good, {.vectors = 0}) == "iso::sparse::dose_matrix: 0 vectors at once (at least one)");
+  auto const forward = made(exec, m, good, {.products = direction::forward});
+  std::vector<double> const x(4, 1.0);
+  std::vector<double> const y(2, 0.0);
+  CHECK(applied(exec, forward, direction::forward, x, y, {}) == std::vector<double>{3, 1});
+  char const* const other =
+      "iso::sparse::dose_matrix: a product in the other direction (it was not asked for) make it "
+      "for both";
+  CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
+  CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
+  CHECK(refusal([&] { static_cast<void>(dose_matrix<host>().report()); }) == other);
+  CHECK(refusal([&] {
+          applied(exec, forward, direction::forward, std::vector<double>(8, 1.0),
+                  std::vector<double>(4, 0.0), {.vectors = 2});
+        }) ==
+        "iso::sparse::dose_matrix: 2 vectors (it was made for 1) ask for more in its options");
+  CHECK(refusal([&] {
+          applied(exec, forward, direction::forward, std::vector<float>(4, 1.0F),
+                  std::vector<float>(2, 0.0F), {});
+        }) ==
+        "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors of "
+        "double");
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several vectors have the bits of as many single products, in every format and order of sums.
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+namespace {
+
+using namespace sparse_support;
+
+template <class Exec, class Matrix>
+void check_vectors(Exec const& exec, Matrix const& a, std::int64_t rows, std::int64_t cols) {
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
+    CAPTURE(int(sum));
+    for (std::int64_t k = 2; k <= 9; ++k) {
+      CAPTURE(k);
+      auto const x = some_vector(cols, k);
+      auto const y = some_vector(rows, k, 11);
+      auto const together =
+          product(exec, a, x, y, {.sum = sum, .alpha = 1.5, .beta = 0.25, .vectors = k});
+      for (std::int64_t n = 0; n < k; ++n) {
+        auto const one = [&](std::vector<double> const& all) {
+          std::vector<double> picked;
+          for (auto i = std::size_t(n); i < all.size(); i += std::size_t(k)) {
+            picked.push_back(all[i]);
+          }
+          return picked;
+        };
+        auto const alone =
+            product(exec, a, one(x), one(y), {.sum = sum, .alpha = 1.5, .beta = 0.25});
+        REQUIRE(difference(alone, one(together)) == "");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("spmv: k vectors have the bits of k single products", Value, iso::half, bfloat16,
+                   float, double) {
+  auto m = synthetic(45, 3000, 4, 0.3);
+  // One row in parts: 2048 entries or 64 chunks each.
+  for (std::int32_t c = 0; c < 3000; ++c) {
+    m.rows[9].push_back({c, 0.5 + 0.125 * (c % 5)});
+  }
+  std::sort(m.rows[9].begin(), m.rows[9].end(),
+            [](item const& a, item const& b) { return a.column < b.column; });
+  auto const same = [](item const& a, item const& b) { return a.column == b.column; };
+  m.rows[9].erase(std::unique(m.rows[9].begin(), m.rows[9].end(), same), m.rows[9].end());
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<Value, std::int32_t>(exec, m);
+    check_vectors(exec, a, m.num_rows(), m.cols);
+    check_vectors(exec, csr<Value, std::uint16_t>(exec, m), m.num_rows(), m.cols);
+    if constexpr (sizeof(Value) == 2) {
+      check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols);
+      check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols);
+    }
+  });
+}
