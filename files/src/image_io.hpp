@@ -36,18 +36,18 @@ inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
   return region;
 }
 
-/// The image of `bytes` pixels that `io` describes, as a file that a commit puts in place.
-inline atomic_file prepare_image(std::filesystem::path const& path, itk::ImageIOBase& io,
-                                 void const* pixels, std::uintmax_t bytes) {
+/// Room for what is not the image in a file of one.
+constexpr std::uintmax_t most_overhead = 65536;
+
+/// Writes the image that `io` describes, for `path`, under the temporary name of `file`.
+inline void write_image(std::filesystem::path const& path, atomic_file const& file,
+                        itk::ImageIOBase& io, void const* pixels) {
   itk::Object::SetGlobalWarningDisplay(false);
-  constexpr std::uintmax_t most_overhead = 65536;
-  atomic_file file(path, bytes + most_overhead);
   guarded(path, "written", [&] {
     io.SetIORegion(whole_region(io));
     io.SetFileName(file.temporary().string());
     io.Write(pixels);
   });
-  return file;
 }
 
 }  // namespace iso::files::detail

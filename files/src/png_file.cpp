@@ -4,14 +4,15 @@
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <itkPNGImageIO.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <cstring>
 #include <limits>
-#include <string>
 
 namespace iso::files {
 namespace {
@@ -28,6 +29,16 @@ std::vector<Level> levels(gray_image const& image, gray_window window) {
   return result;
 }
 
+// ITK's writer of PNG crashes where the disk is full: a file of that length is tried first.
+void take_room(std::filesystem::path const& path, atomic_file const& file, std::uintmax_t bytes) {
+  int const descriptor = ::open(file.temporary().c_str(), O_WRONLY | O_CLOEXEC);
+  int const failure = ::posix_fallocate(descriptor, 0, off_t(bytes));
+  ::close(descriptor);
+  if (failure != 0) {
+    detail::refuse(path, fmt::format("cannot be written ({})", std::strerror(failure)));
+  }
+}
+
 template <class Level>
 atomic_file written(std::filesystem::path const& path, gray_image const& image,
                     std::vector<Level> const& pixels) {
@@ -38,15 +49,10 @@ atomic_file written(std::filesystem::path const& path, gray_image const& image,
   io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
   io->SetComponentType(sizeof(Level) == 1 ? itk::CommonEnums::IOComponent::UCHAR
                                           : itk::CommonEnums::IOComponent::USHORT);
-  auto file = detail::prepare_image(path, *io, pixels.data(), pixels.size() * sizeof(Level));
-  // ITK says nothing where the disk is full: the last chunk tells.
-  std::string const last = "IEND\xae\x42\x60\x82";
-  std::string found(last.size(), '\0');
-  std::ifstream in(file.temporary(), std::ios::binary);
-  in.seekg(-std::streamoff(last.size()), std::ios::end);
-  if (!in.read(found.data(), std::streamsize(found.size())) || found != last) {
-    detail::refuse(path, "was cut short (is the disk full?) the old file is as it was");
-  }
+  auto const room = pixels.size() * sizeof(Level) + detail::most_overhead;
+  atomic_file file(path, room);
+  take_room(path, file, room);
+  detail::write_image(path, file, *io, pixels.data());
   return file;
 }
 

@@ -293,7 +293,8 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
   io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
   io->SetComponentType(sizeof(T) == 4 ? itk::CommonEnums::IOComponent::FLOAT
                                       : itk::CommonEnums::IOComponent::DOUBLE);
-  auto file = detail::prepare_image(path, *io, values.data(), values.size() * sizeof(T));
+  atomic_file file(path, values.size() * sizeof(T) + detail::most_overhead);
+  detail::write_image(path, file, *io, values.data());
   check_written(path, file.temporary());
   return file;
 }
