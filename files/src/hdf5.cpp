@@ -176,10 +176,10 @@ std::optional<std::string> read_attribute(fs::path const& path, hid_t object, ch
   if (H5Tis_variable_str(type) > 0) {
     char* text = nullptr;
     handle const memory(path, H5Tcopy(type), H5Tclose, damaged);
-    if (H5Aread(attribute, memory, &text) < 0) {
+    if (H5Aread(attribute, memory, static_cast<void*>(&text)) < 0) {
       refuse(path, damaged);
     }
-    std::string const result(text == nullptr ? "" : text);
+    std::string result(text == nullptr ? "" : text);
     H5free_memory(text);
     return result;
   }
@@ -206,7 +206,7 @@ void write_attribute(fs::path const& path, hid_t object, char const* name,
   handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
                          H5Aclose, "cannot be written (HDF5 attribute)");
   char const* const start = text.c_str();
-  if (H5Awrite(attribute, type, &start) < 0) {
+  if (H5Awrite(attribute, type, static_cast<void const*>(&start)) < 0) {
     refuse(path, fmt::format("cannot be written (attribute '{}')", name));
   }
 }

@@ -203,6 +203,28 @@ END
   expect 2 "attribute 'format' is missing" info no_format.h5
 fi
 
+# A conversion says nothing but its result.
+said=$("$iso" matrix convert m.h5 quiet.h5 --values half 2>&1 >/dev/null)
+[ -z "$said" ] || fail "convert says: $said"
+
+# SIGINT stops a conversion, which leaves the old file, and a benchmark that would take minutes.
+{
+  printf '%%%%MatrixMarket matrix coordinate real general\n2000000 1 2000000\n'
+  seq 2000000 | sed 's/$/ 1 1/'
+} >long.mtx
+echo old >late.h5
+"$iso" matrix convert long.mtx late.h5 >late.txt 2>&1 &
+interrupt $!
+[ $code -eq 130 ] || fail "convert stopped by SIGINT returned $code: $(cat late.txt)"
+[ "$(cat late.h5)" = old ] || fail 'convert stopped by SIGINT replaced its output'
+"$iso" matrix generate prostate-1 --factor 0.1 --output late.h5 >/dev/null
+"$iso" matrix bench late.h5 --backend serial --seconds 100 --json late.json >late.txt 2>&1 &
+sleep 6  # beyond the ceilings
+interrupt $!
+[ $code -eq 130 ] || fail "bench stopped by SIGINT returned $code: $(cat late.txt)"
+[ ! -e late.json ] || fail 'bench stopped by SIGINT wrote late.json'
+rm long.mtx late.*
+
 # Pencil beams.
 expect 0 'cut off: beyond 3.03' generate pencil-beams --size 24 --spacing 6 --output p.h5
 expect 0 'spots, layer by layer' info p.h5
