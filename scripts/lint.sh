@@ -6,7 +6,7 @@
 #
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
-#   --tidy     also: clang-tidy on core/, backends/, algorithms/ and apps/ (minutes)
+#   --tidy     also: clang-tidy on core/, backends/, algorithms/, files/ and apps/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
@@ -77,7 +77,9 @@ check_layers() {
   wrong "core/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP)|\bomp_' core algorithms)"
   wrong "a lower layer includes a higher one" \
-    "$(in_code '#include <iso/(backend|ray|ct|dose|gamma|sparse)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse)/' backends)"
+    "$(in_code '#include <iso/(backend|ray|ct|dose|gamma|sparse|files)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse|files)/' backends)$(in_code '#include <iso/files/' algorithms)"
+  wrong "files/ is plain C++ without Kokkos: of the library only error.hpp and host_memory.hpp" \
+    "$(in_code '#include <(Kokkos|iso/(?!files/|core/error\.hpp|core/detail/host_memory\.hpp))' files)"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
     "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(printf|initialize|finalize|ScopeGuard)\b' core backends algorithms)"
   wrong "Kokkos::abort only in ISO_EXPECT" "$(in_code 'Kokkos::abort\b' core backends algorithms | grep -v '^core/include/iso/core/check.hpp:' || true)"
@@ -89,7 +91,7 @@ check_layers() {
   wrong "half by itself means ::half in a CUDA build: write iso::half" \
     "$(in_code 'using (namespace iso|iso::half);' tests perf examples apps)"
   # shellcheck disable=SC2046
-  wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms apps perf examples | grep -E '\.(cpp|hpp)$') || true)"
+  wrong "View offsets in 32 bits" "$(python3 scripts/lint_view_index.py $(files core backends algorithms files apps perf examples | grep -E '\.(cpp|hpp)$') || true)"
 }
 
 check_headers() {
@@ -102,7 +104,7 @@ check_tidy() {
   local sources gcc_headers
   # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
   gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
-  sources=$(files core backends algorithms apps | grep -E '\.cpp$' |
+  sources=$(files core backends algorithms files apps | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
     clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||

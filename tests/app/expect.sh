@@ -23,6 +23,19 @@ expect() {
   grep -qE -- "$pattern" <<<"$output" || fail "iso ${tool[*]:1} $*: output does not match '$pattern': $output"
 }
 
+# interrupt JOB: sends SIGINT to the run once it has said that it takes it; its exit code in `code`.
+interrupt() {
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 2)) -ne 0 ] && break
+    sleep 0.1
+  done 2>/dev/null
+  sleep 0.3
+  kill -INT "$1"
+  wait "$1"
+  code=$?
+}
+
 # The last line of a test.
 finish() {
   if [ $failures -gt 0 ]; then

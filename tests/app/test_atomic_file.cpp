@@ -125,7 +125,8 @@ TEST_CASE("a disk that is full after any byte leaves the old file, and a sentenc
       CHECK(get(folder / name) == "old");
       CHECK(files_in(folder.path()) == 1);
     }
-    full_disk const enough(size);
+    // Pictures take room for what is not compressed.
+    full_disk const enough(name == "i.png" ? size + (1 << 17) : size);
     prepare(folder / name).commit();
     CHECK(get(folder / name).size() == size);
   }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "matrix_support.hpp"
 
+#include <iso/files/stack_file.hpp>
+
 #include <doctest/doctest.h>
 #include <hdf5.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace files = iso::files;
 using files::host_matrix;
@@ -62,69 +66,108 @@ TEST_CASE("a matrix comes back bit for bit from HDF5") {
   CHECK(files::read_matrix(folder / "m.hdf5").notes == noted.notes);
 }
 
-TEST_CASE("what is written keeps the attributes of the file that the matrix came from") {
+TEST_CASE("notes are kept; attributes of others are not") {
   scratch_folder const folder;
   auto noted = small_half();
-  noted.notes = {{"rows", "voxels"}};
+  noted.notes = {{"rows", "voxels"}, {"unit", "Gy"}, {"source", ""}};
   files::prepare_matrix(folder / "from.h5", noted).commit();
   hid_t const file = H5Fopen((folder / "from.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-  auto const add = [](hid_t object, char const* name, hid_t type, int axes, hsize_t length,
-                      void const* values) {
-    hid_t const space = axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr);
-    hid_t const attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, type, values);
+  hid_t const space = H5Screate(H5S_SCALAR);
+  auto const add = [&](char const* name, hid_t type, void const* value) {
+    hid_t const attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Awrite(attribute, type, value) >= 0);
     H5Aclose(attribute);
-    H5Sclose(space);
   };
-  double const scale = 0x1.8p20;
-  std::int64_t const extent[3] = {167, 168, 108};
-  char const* const beams[2] = {"left", "right"};
+  // A text of fixed length is a note as well; a number of that name is none.
   hid_t const text = H5Tcopy(H5T_C_S1);
-  H5Tset_size(text, H5T_VARIABLE);
-  add(file, "value_scale", H5T_NATIVE_DOUBLE, 0, 0, &scale);
-  add(file, "grid_extent", H5T_NATIVE_INT64, 1, 3, extent);
-  add(file, "beams", text, 1, 2, beams);
-  add(file, "none", H5T_NATIVE_INT64, 1, 0, extent);
-  hid_t const data = H5Dopen2(file, "data", H5P_DEFAULT);
-  add(data, "unit", text, 0, 0, beams);
-  H5Dclose(data);
-  H5Fclose(file);
-
-  // Twice: from the first, and from what was written.
-  auto matrix = files::read_matrix(folder / "from.h5");
-  matrix.values = std::vector<float>{1, 2, -0.5F};
-  matrix.notes["rows"] = "changed";
-  files::prepare_matrix(folder / "between.h5", matrix).commit();
-  files::prepare_matrix(folder / "to.h5", files::read_matrix(folder / "between.h5")).commit();
-  hid_t const made = H5Fopen((folder / "to.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  auto const get = [](hid_t object, char const* name, hid_t type, void* values) {
-    hid_t const attribute = H5Aopen(object, name, H5P_DEFAULT);
-    REQUIRE(attribute >= 0);
-    hid_t const space = H5Aget_space(attribute);
-    auto const count = H5Sget_simple_extent_npoints(space);
-    H5Sclose(space);
-    H5Aread(attribute, type, values);
-    H5Aclose(attribute);
-    return count;
-  };
-  double found_scale = 0;
-  std::int64_t found_extent[3] = {};
-  char* found_beams[2] = {};
-  CHECK(get(made, "value_scale", H5T_NATIVE_DOUBLE, &found_scale) == 1);
-  CHECK(found_scale == scale);
-  CHECK(get(made, "grid_extent", H5T_NATIVE_INT64, found_extent) == 3);
-  CHECK(found_extent[1] == 168);
-  CHECK(get(made, "beams", text, found_beams) == 2);
-  CHECK(std::string(found_beams[1]) == "right");
-  CHECK(get(made, "none", H5T_NATIVE_INT64, found_extent) == 0);
-  hid_t const made_data = H5Dopen2(made, "data", H5P_DEFAULT);
-  CHECK(get(made_data, "unit", text, found_beams) == 1);
-  CHECK(std::string(found_beams[0]) == "left");
-  H5Dclose(made_data);
-  H5Fclose(made);
+  H5Tset_size(text, 6);
+  H5Adelete(file, "rows");
+  H5Adelete(file, "unit");
+  double const scale = 0x1.8p20;
+  add("rows", text, "voxels");
+  add("unit", H5T_NATIVE_DOUBLE, &scale);
+  add("value_scale", H5T_NATIVE_DOUBLE, &scale);
   H5Tclose(text);
-  CHECK(files::read_matrix(folder / "to.h5").notes ==
-        std::map<std::string, std::string>{{"rows", "changed"}});
+  H5Sclose(space);
+  H5Fclose(file);
+  auto const read = files::read_matrix(folder / "from.h5");
+  CHECK(read.notes == std::map<std::string, std::string>{{"rows", "voxels"}, {"source", ""}});
+  files::prepare_matrix(folder / "to.h5", read).commit();
+  hid_t const made = H5Fopen((folder / "to.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  CHECK(H5Aexists(made, "rows") > 0);
+  CHECK(H5Aexists(made, "value_scale") == 0);
+  H5Fclose(made);
+}
+
+TEST_CASE("equal contents are equal bytes, whenever they are written") {
+  scratch_folder const folder;
+  auto noted = small_half();
+  noted.notes = {{"rows", "voxels"}, {"unit", "Gy"}};
+  files::projection_stack<float> stack;
+  stack.extent = {1, 2, 3};
+  stack.values.assign(6, 1.0F);
+  stack.geometry = "{}";
+  auto const write = [&](char const* name) {
+    files::prepare_matrix(folder / (name + std::string("m.h5")), noted).commit();
+    files::prepare_vector(folder / (name + std::string("v.h5")), {1, 2}).commit();
+    files::prepare_stack(folder / (name + std::string("s.h5")), stack).commit();
+  };
+  write("a");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5's clock has seconds
+  write("b");
+  for (auto const* name : {"m.h5", "v.h5", "s.h5"}) {
+    CAPTURE(name);
+    CHECK(iso::test::get(folder / ("a" + std::string(name))) ==
+          iso::test::get(folder / ("b" + std::string(name))));
+  }
+}
+
+TEST_CASE("arrays that lie in another file, or behind a link, are refused") {
+  scratch_folder const folder;
+  auto const path = folder / "m.h5";
+  files::prepare_matrix(folder / "other.h5", small_half()).commit();
+  std::int64_t const offsets[4] = {0, 2, 2, 3};
+  iso::test::put(folder / "offsets.raw", std::string(reinterpret_cast<char const*>(offsets), 32));
+  auto const refused = [&](auto const& replace) {
+    files::prepare_matrix(path, small_half()).commit();
+    hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    REQUIRE(H5Lmove(file, "indptr", file, "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    CHECK(replace(file) >= 0);
+    H5Fclose(file);
+    return refusal([&] { files::read_matrix(path); });
+  };
+  auto const made = [](hid_t file, auto const& set) {
+    hsize_t const length = 4;
+    hid_t const space = H5Screate_simple(1, &length, nullptr);
+    hid_t const creation = H5Pcreate(H5P_DATASET_CREATE);
+    set(creation, space);
+    hid_t const dataset =
+        H5Dcreate2(file, "indptr", H5T_STD_I64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    H5Pclose(creation);
+    H5Sclose(space);
+    return H5Dclose(dataset);
+  };
+  CHECK(names(refused([&](hid_t file) {
+                return H5Lcreate_external("other.h5", "/indptr", file, "indptr", H5P_DEFAULT,
+                                          H5P_DEFAULT);
+              }),
+              {"m.h5", "/indptr is a link"}));
+  CHECK(names(refused([&](hid_t file) {
+                return H5Lcreate_soft("/moved", file, "indptr", H5P_DEFAULT, H5P_DEFAULT);
+              }),
+              {"m.h5", "/indptr is a link"}));
+  CHECK(names(refused([&](hid_t file) {
+                return made(file, [&](hid_t creation, hid_t) {
+                  H5Pset_external(creation, (folder / "offsets.raw").c_str(), 0, 32);
+                });
+              }),
+              {"m.h5", "dataset /indptr lie in other files"}));
+  CHECK(names(refused([&](hid_t file) {
+                return made(file, [&](hid_t creation, hid_t space) {
+                  H5Pset_virtual(creation, space, (folder / "other.h5").c_str(), "/indptr", space);
+                });
+              }),
+              {"m.h5", "dataset /indptr lie in other files"}));
 }
 
 TEST_CASE("matrices without rows, columns or entries") {

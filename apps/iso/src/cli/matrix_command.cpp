@@ -205,13 +205,18 @@ int run_info(matrix_options const& options) {
 
 int run_convert(matrix_options const& options) {
   check_files(options, true);
+  auto const watch = terminal_observer();
+  watch.step(0, "reading");
   auto matrix = files::read_matrix(options.input);
+  watch.step(0.4, "converting");
   jobs::conversion_counts counts;
   if (options.values != "keep") {
     counts = jobs::convert_values(matrix, options.values);
   }
+  watch.step(0.6, "writing");
   std::vector<files::atomic_file> outputs;
   outputs.push_back(files::prepare_matrix(options.output, matrix));
+  watch.step(1, "done");
   if (files::ending(options.output) == ".mtx" && !matrix.notes.empty()) {
     spdlog::warn("'{}': Matrix Market has no attributes; those of '{}' are left out",
                  options.output, options.input);

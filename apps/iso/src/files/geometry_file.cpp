@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "image_header.hpp"
 #include "json_document.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/geometry_schema.hpp>
+#include <iso/files/detail/refuse.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/text.hpp>
 

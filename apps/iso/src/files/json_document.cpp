@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
 
-#include "image_header.hpp"
+#include <iso/files/detail/refuse.hpp>
 
 #include <fmt/core.h>
 

@@ -258,7 +258,7 @@ conversion_counts convert_values(host_matrix& matrix, std::string const& values)
   auto const result = values == "half"    ? bytes_of<half>(matrix.entries(), matrix.rows)
                       : values == "float" ? bytes_of<float>(matrix.entries(), matrix.rows)
                                           : bytes_of<double>(matrix.entries(), matrix.rows);
-  check_free(Kokkos::DefaultHostExecutionSpace(), 8 * matrix.entries() + result, "iso matrix");
+  check_free(8 * matrix.entries() + result, "iso matrix");
   auto const wide = std::visit([](auto const& all) { return widened(all); }, matrix.values);
   if (values == "half") {
     return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14);

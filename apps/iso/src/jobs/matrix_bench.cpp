@@ -10,6 +10,7 @@
 #include <iso/jobs/matrix_product.hpp>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -45,11 +46,12 @@ class bench {
   using matrix = sparse::csr_view<double, std::int32_t, typename Exec::memory_space>;
 
   bench(Exec const& exec, std::string backend, backend::ceilings const& most,
-        bench_request const& r, bench_state& state)
+        bench_request const& r, std::function<void()> const& pause, bench_state& state)
       : exec_(exec),
         backend_(std::move(backend)),
         most_(most),
         request_(r),
+        pause_(pause),
         exact_(state.exact),
         result_(state.result) {}
 
@@ -157,6 +159,7 @@ class bench {
     double best = 1e30;
     double spent = 0;
     for (int run = 0; run < 5 || (spent < request_.seconds && run < 1000); ++run) {
+      pause_();
       double const seconds = product.seconds(1, 0, sum);
       best = std::min(best, seconds);
       spent += seconds;
@@ -168,6 +171,7 @@ class bench {
   std::string backend_;
   backend::ceilings most_;
   bench_request const& request_;
+  std::function<void()> const& pause_;  ///< throws where a stop is wanted
   std::vector<long double>& exact_;
   bench_result& result_;
   std::optional<matrix_format> chosen_;
@@ -191,13 +195,14 @@ bool bits_agree(std::vector<bench_row> const& rows) {
 
 template <class Exec>
 void bench_on(Exec const& exec, std::string const& name, files::host_matrix const& matrix,
-              bench_request const& request, backend::ceilings const& most, bench_state& state) {
+              bench_request const& request, backend::ceilings const& most,
+              std::function<void()> const& pause, bench_state& state) {
   with_values_of(matrix, [&](auto value) {
     auto const loaded = load_matrix<decltype(value)>(exec, matrix);
     auto const order = checked_order(exec, loaded);
     // Half its own type, double and back is exact.
     auto const wide = sparse::convert_values<double>(exec, loaded).matrix;
-    bench<Exec> all(exec, name, most, request, state);
+    bench<Exec> all(exec, name, most, request, pause, state);
     if (request.side == matrix_side::forward) {
       all.run(wide, order);
     } else {
@@ -226,10 +231,12 @@ bench_result bench_matrix(files::host_matrix const& matrix, bench_request const&
   auto const ceilings = measure_ceilings(result.machine, watch);
   for (std::size_t i = 0; i < request.backends.size(); ++i) {
     auto const& name = request.backends[i];
-    watch.step(double(i) / double(request.backends.size()), "products on " + name);
+    auto const pause = [&] {
+      watch.step(double(i) / double(request.backends.size()), "products on " + name);
+    };
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      bench_on(exec, name, matrix, request, ceilings.at(name), state);
+      bench_on(exec, name, matrix, request, ceilings.at(name), pause, state);
     });
   }
   result.bits_agree = bits_agree(result.rows);

@@ -4,6 +4,7 @@
 
 #include <iso/backend/device_facts.hpp>
 #include <iso/core/check.hpp>
+#include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/numerics.hpp>
 
@@ -31,7 +32,20 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   }
 }
 
-/// The same for two parts: `there`, where `exec` computes, and `host`, on the host.
+/// Throws iso::out_of_memory unless `bytes` are free on the host. Works without Kokkos.
+inline void check_free(std::int64_t bytes, char const* what) {
+  auto const free = iso::detail::read_host_memory().available;
+  if (free > 0 && std::uint64_t(bytes) > free) {
+    throw out_of_memory(
+        message("{}: {} bytes do not fit the memory ({} bytes are free) ask for less, or use a "
+                "larger machine",
+                {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
+                 iso::detail::as_message_arg(std::int64_t(free))}),
+        std::uint64_t(bytes), free);
+  }
+}
+
+/// As the first, for two parts: `there`, where `exec` computes, and `host`, on the host.
 template <class Exec>
 void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char const* what) {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hdf5_handle.hpp"
+#include "hdf5.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 
@@ -22,7 +23,7 @@ format format_of(fs::path const& path) {
   if (detail::is_hdf5_path(path)) {
     return format::hdf5;
   }
-  auto const end = detail::ending(path);
+  auto const end = ending(path);
   if (end != ".mtx") {
     refuse(path,
            fmt::format("ending '{}' is not a format for matrices (.h5, .hdf5 and .mtx are)", end));

@@ -25,8 +25,7 @@ struct host_matrix {
   std::vector<std::int64_t> offsets;  ///< [rows + 1], from 0 to the number of entries
   std::vector<std::int32_t> indices;  ///< columns of the entries, from 0
   value_array values;
-  std::map<std::string, std::string> notes;  ///< text attributes of an HDF5 file, besides `format`
-  std::filesystem::path origin;  ///< HDF5 file whose other attributes go into one that is written
+  std::map<std::string, std::string> notes;  ///< HDF5: texts `rows`, `columns`, `unit`, `source`
 
   [[nodiscard]] std::int64_t entries() const { return std::int64_t(indices.size()); }
 };
@@ -61,8 +60,7 @@ host_matrix read_hdf5_matrix(std::filesystem::path const& path);
 
 /// Dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
 /// \throws iso::file_error  another ending than `.h5` or `.hdf5`; as read_hdf5_matrix; a number
-/// that
-///                          is not finite
+///                          that is not finite
 std::vector<double> read_vector(std::filesystem::path const& path);
 /// A file of float64 that a commit puts in place; numbers need not be finite.
 /// \throws iso::file_error

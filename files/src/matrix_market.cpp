@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
-#include "image_header.hpp"
 #include "memory.hpp"
+#include "regular.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/matrix_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -31,16 +32,16 @@ constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 // Of the format's lines the longest are comments, of 1024 characters.
 constexpr std::size_t longest_line = 4096;
 
-/// What a message quotes of a text: its beginning.
-std::string shown(std::string_view text) {
-  std::size_t most_shown = 80;
-  if (text.size() <= most_shown) {
-    return std::string(text);
-  }
-  while (most_shown > 0 && (static_cast<unsigned char>(text[most_shown]) & 0xc0U) == 0x80U) {
-    --most_shown;  // not within a character
-  }
-  return std::string(text.substr(0, most_shown)) + "...";
+/// What a message quotes of a text.
+std::string shown(std::string_view text) { return shortened(text, 83); }
+
+/// Without leading and trailing blanks.
+std::string_view trimmed(std::string_view text) {
+  auto const blank = " \t\r\n";
+  auto const first = text.find_first_not_of(blank);
+  return first == std::string_view::npos
+             ? std::string_view{}
+             : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 enum class field { real, integer, pattern };
@@ -88,7 +89,7 @@ class line_reader {
     }
     return false;
   }
-  [[nodiscard]] std::string_view text() const { return detail::trimmed(line_); }
+  [[nodiscard]] std::string_view text() const { return trimmed(line_); }
   [[noreturn]] void refuse_line(std::string const& sentence) const {
     refuse(path_, fmt::format("line {}: {}", number_, sentence));
   }
@@ -107,7 +108,7 @@ class line_reader {
 };
 
 std::string_view take_word(std::string_view& rest) {
-  rest = detail::trimmed(rest);
+  rest = trimmed(rest);
   auto const word = rest.substr(0, rest.find_first_of(" \t"));
   rest.remove_prefix(word.size());
   return word;
@@ -140,7 +141,7 @@ banner read_banner(line_reader& lines) {
   for (auto& word : words) {
     word = lower_case(take_word(rest));
   }
-  if (words[0] != "%%matrixmarket" || words[1] != "matrix" || !detail::trimmed(rest).empty()) {
+  if (words[0] != "%%matrixmarket" || words[1] != "matrix" || !trimmed(rest).empty()) {
     lines.refuse_line("is not '%%MatrixMarket matrix ...' (another format, or damaged)");
   }
   if (words[2] != "coordinate") {
@@ -191,7 +192,7 @@ size_line read_size(line_reader& lines, banner const& head) {
   auto const rows = parsed<std::int64_t>(take_word(rest));
   auto const columns = parsed<std::int64_t>(take_word(rest));
   auto const entries = parsed<std::int64_t>(take_word(rest));
-  if (!rows || !columns || !entries || !detail::trimmed(rest).empty()) {
+  if (!rows || !columns || !entries || !trimmed(rest).empty()) {
     lines.refuse_line(fmt::format("'{}' is not 'rows columns entries'", shown(lines.text())));
   }
   if (*rows < 0 || *columns < 0 || *rows > most || *columns > most || *entries < 0) {
@@ -269,8 +270,8 @@ entry parse_entry(line_reader const& lines, banner const& head, size_line const&
   auto const column = parse_index(lines, take_word(rest), "column", size.columns);
   double const value =
       head.values == field::pattern ? 1.0 : parse_value(lines, take_word(rest), head.values);
-  if (!detail::trimmed(rest).empty()) {
-    lines.refuse_line(fmt::format("'{}' follows the entry", shown(detail::trimmed(rest))));
+  if (!trimmed(rest).empty()) {
+    lines.refuse_line(fmt::format("'{}' follows the entry", shown(trimmed(rest))));
   }
   if (head.shape == symmetry::symmetric && column > row) {
     lines.refuse_line(
@@ -334,7 +335,7 @@ host_matrix read_matrix_market(fs::path const& path) {
   std::sort(entries.begin(), entries.end(), [](entry const& a, entry const& b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
   });
-  host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}, {}};
+  host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}};
   auto& values = std::get<std::vector<double>>(matrix.values);
   matrix.offsets.assign(std::size_t(size.rows) + 1, 0);
   matrix.indices.reserve(entries.size());

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hdf5.hpp"
+#include "regular.hpp"
+
+#include <iso/files/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace iso::files::detail {
+namespace {
+
+namespace fs = std::filesystem;
+using handle = hdf5_handle;
+
+// Messages are ours. Nothing is left for HDF5 to do at the end of the program, where it would write
+// once more, and crash, what a full disk did not take.
+void start_hdf5() {
+  static bool const started = H5dont_atexit() >= 0;
+  static_cast<void>(started);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+hid_t opened(fs::path const& path, hid_t file, char const* name) {
+  H5L_info_t link;
+  if (H5Lget_info(file, name, &link, H5P_DEFAULT) < 0) {
+    refuse(path, fmt::format("dataset /{} is missing", name));
+  }
+  if (link.type != H5L_TYPE_HARD) {
+    refuse(path, fmt::format("/{} is a link (a dataset of this file is expected)", name));
+  }
+  return H5Dopen2(file, name, H5P_DEFAULT);
+}
+
+std::vector<hsize_t> extent_of(fs::path const& path, char const* name, hid_t dataset, int axes) {
+  handle const space(path, H5Dget_space(dataset), H5Sclose,
+                     fmt::format("dataset /{} has no shape", name));
+  int const found = H5Sget_simple_extent_ndims(space);
+  if (found != axes || H5Sget_simple_extent_type(space) == H5S_NULL) {
+    refuse(path, fmt::format("dataset /{} has {} axes ({} expected)", name, found,
+                             axes == 1 ? "1 is" : fmt::format("{} are", axes)));
+  }
+  std::vector<hsize_t> extent(static_cast<std::size_t>(axes));
+  H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  return extent;
+}
+
+}  // namespace
+
+bool is_hdf5_path(fs::path const& path) {
+  auto const end = ending(path);
+  return end == ".h5" || end == ".hdf5";
+}
+
+hdf5_handle open_hdf5(fs::path const& path) {
+  start_hdf5();
+  check_regular(path);
+  if (H5Fis_hdf5(path.c_str()) == 0) {
+    refuse(path, "is not an HDF5 file (it does not begin as one)");
+  }
+  return {path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+          "is not a whole HDF5 file (truncated or damaged) fetch or write it again"};
+}
+
+atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
+                         std::function<void(hid_t)> const& fill) {
+  start_hdf5();
+  constexpr std::uintmax_t most_overhead = 65536;
+  atomic_file whole(path, bytes + most_overhead);
+  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+              H5Fclose, "cannot be written (HDF5 refused to make the file)");
+  fill(file);
+  bool const flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+  if (!file.close() || !flushed) {
+    refuse(path, "cannot be written (is the disk full?)");
+  }
+  whole.check_written(bytes);
+  return whole;
+}
+
+hdf5_dataset::hdf5_dataset(fs::path const& path, hid_t file, char const* name, int axes)
+    : path_(path),
+      name_(name),
+      dataset_(path, opened(path, file, name), H5Dclose,
+               fmt::format("dataset /{} cannot be opened (damaged, or no dataset)", name)),
+      type_(path, H5Dget_type(dataset_), H5Tclose, fmt::format("dataset /{} has no type", name)),
+      extent_(extent_of(path, name, dataset_, axes)) {
+  check_storage();
+}
+
+void hdf5_dataset::check_storage() const {
+  handle const creation(path_, H5Dget_create_plist(dataset_), H5Pclose,
+                        fmt::format("dataset /{} is damaged", name_));
+  auto const layout = H5Pget_layout(creation);
+  if (H5Pget_external_count(creation) != 0 || layout == H5D_VIRTUAL) {
+    refuse(path_, fmt::format("the values of dataset /{} lie in other files (one whole file is "
+                              "expected) write it in one piece",
+                              name_));
+  }
+  hsize_t const stored = H5Dget_storage_size(dataset_);
+  // Compression packs 1032 to 1 at the most. Extents below 2^40 keep three of them and the bytes of
+  // a number within 128 bits.
+  __extension__ using wide = unsigned __int128;
+  wide needed = H5Tget_size(type_);
+  bool possible = needed < wide(1) << 8 || extent_.empty();
+  for (auto const n : extent_) {
+    possible = possible && n < hsize_t(1) << 40;
+    needed *= possible ? n : 1;
+  }
+  std::error_code unknown;
+  auto const file_bytes = fs::file_size(path_, unknown);
+  if (!possible || needed > wide(stored) * (layout == H5D_CHUNKED ? 1032 : 1) ||
+      (!unknown && stored > file_bytes)) {
+    refuse(path_,
+           fmt::format("dataset /{} claims {} values of {} bytes ({} bytes of them are stored) "
+                       "fetch or write it again",
+                       name_, fmt::join(extent_, " x "), H5Tget_size(type_), stored));
+  }
+}
+
+std::uint64_t hdf5_dataset::size() const {
+  return std::accumulate(extent_.begin(), extent_.end(), std::uint64_t(1), std::multiplies<>());
+}
+
+void hdf5_dataset::read_to(hid_t memory_type, void* values) const {
+  if (H5Dread(dataset_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    refuse(path_, fmt::format("dataset /{} cannot be read (truncated or damaged)", name_));
+  }
+}
+
+std::string hdf5_dataset::read_text() const {
+  if (kind() != H5T_STRING || H5Tis_variable_str(type_) > 0) {
+    refuse(path_, fmt::format("dataset /{} is not a text of fixed length", name_));
+  }
+  std::string text;
+  with_memory(path_, fmt::format("dataset /{}", name_), H5Tget_size(type_),
+              [&] { text.resize(H5Tget_size(type_)); });
+  read_to(type_, text.data());
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+void write_dataset(fs::path const& path, hid_t file, char const* name,
+                   std::span<hsize_t const> extent, hid_t stored, hid_t memory,
+                   void const* values) {
+  handle const space(path,
+                     extent.empty() ? H5Screate(H5S_SCALAR)
+                                    : H5Screate_simple(int(extent.size()), extent.data(), nullptr),
+                     H5Sclose, "cannot be written (HDF5 shape)");
+  handle const creation(path, H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
+                        "cannot be written (HDF5 properties)");
+  H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
+  handle const dataset(path,
+                       H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                       H5Dclose, "cannot be written (HDF5 dataset)");
+  bool const some = H5Sget_simple_extent_npoints(space) > 0;
+  if (some && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    refuse(path, fmt::format("dataset /{} cannot be written (is the disk full?)", name));
+  }
+}
+
+std::optional<std::string> read_attribute(fs::path const& path, hid_t object, char const* name) {
+  if (H5Aexists(object, name) <= 0) {
+    return std::nullopt;
+  }
+  auto const damaged = fmt::format("attribute '{}' cannot be read (damaged)", name);
+  handle const attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged);
+  handle const type(path, H5Aget_type(attribute), H5Tclose, damaged);
+  handle const space(path, H5Aget_space(attribute), H5Sclose, damaged);
+  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
+    return std::nullopt;
+  }
+  if (H5Tis_variable_str(type) > 0) {
+    char* text = nullptr;
+    handle const memory(path, H5Tcopy(type), H5Tclose, damaged);
+    if (H5Aread(attribute, memory, static_cast<void*>(&text)) < 0) {
+      refuse(path, damaged);
+    }
+    std::string result(text == nullptr ? "" : text);
+    H5free_memory(text);
+    return result;
+  }
+  constexpr std::size_t most = std::size_t(1) << 20;
+  std::string text(std::min(H5Tget_size(type), most), '\0');
+  if (H5Tget_size(type) > most || H5Aread(attribute, type, text.data()) < 0) {
+    refuse(path, damaged);
+  }
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+hdf5_handle text_type(fs::path const& path, std::size_t bytes) {
+  hid_t const type = H5Tcopy(H5T_C_S1);
+  bool const made =
+      type >= 0 && H5Tset_size(type, bytes) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+  return {path, made ? type : -1, H5Tclose, "cannot be written (HDF5 type of text)"};
+}
+
+void write_attribute(fs::path const& path, hid_t object, char const* name,
+                     std::string const& text) {
+  handle const type = text_type(path, H5T_VARIABLE);  // what h5py reads as str, not bytes
+  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 shape)");
+  handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose, "cannot be written (HDF5 attribute)");
+  char const* const start = text.c_str();
+  if (H5Awrite(attribute, type, static_cast<void const*>(&start)) < 0) {
+    refuse(path, fmt::format("cannot be written (attribute '{}')", name));
+  }
+}
+
+}  // namespace iso::files::detail

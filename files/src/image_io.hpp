@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! ITK's readers and writers with our sentences.
+#pragma once
+
+#include <iso/files/atomic_file.hpp>
+#include <iso/files/detail/refuse.hpp>
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+#include <itkImageIOBase.h>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace iso::files::detail {
+
+/// Runs `step`, which calls ITK; its exceptions become ours, naming the file.
+template <class Step>
+void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
+  try {
+    step();
+  } catch (itk::ExceptionObject const& failure) {
+    auto reason = one_line(failure.GetDescription());
+    auto const object = reason.find("): ");  // "ITK ERROR: NrrdImageIO(0x55fe5c7be6f0): "
+    reason.erase(0, object == std::string::npos ? 0 : object + 3);
+    refuse(path, fmt::format("cannot be {} ({})", what, reason));
+  }
+}
+
+/// All of an image.
+inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
+  itk::ImageIORegion region(io.GetNumberOfDimensions());
+  for (unsigned axis = 0; axis < io.GetNumberOfDimensions(); ++axis) {
+    region.SetSize(axis, io.GetDimensions(axis));
+  }
+  return region;
+}
+
+/// Room for what is not the image in a file of one.
+constexpr std::uintmax_t most_overhead = 65536;
+
+/// Writes the image that `io` describes, for `path`, under the temporary name of `file`.
+inline void write_image(std::filesystem::path const& path, atomic_file const& file,
+                        itk::ImageIOBase& io, void const* pixels) {
+  itk::Object::SetGlobalWarningDisplay(false);
+  guarded(path, "written", [&] {
+    io.SetIORegion(whole_region(io));
+    io.SetFileName(file.temporary().string());
+    io.Write(pixels);
+  });
+}
+
+}  // namespace iso::files::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "image_io.hpp"
+
+#include <iso/files/png_file.hpp>
+#include <iso/files/text.hpp>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <itkPNGImageIO.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace iso::files {
+namespace {
+
+template <class Level>
+std::vector<Level> levels(gray_image const& image, gray_window window) {
+  double const most = std::numeric_limits<Level>::max();
+  double const width = window.white - window.black;
+  std::vector<Level> result(image.values.size());
+  std::transform(image.values.begin(), image.values.end(), result.begin(), [&](float value) {
+    double const part = width > 0 ? (double(value) - window.black) / width : 0;
+    return Level(part > 0 ? std::lround(std::min(part, 1.0) * most) : 0);
+  });
+  return result;
+}
+
+// ITK's writer of PNG crashes where the disk is full: a file of that length is tried first.
+void take_room(std::filesystem::path const& path, atomic_file const& file, std::uintmax_t bytes) {
+  int const descriptor = ::open(file.temporary().c_str(), O_WRONLY | O_CLOEXEC);
+  int const failure = ::posix_fallocate(descriptor, 0, off_t(bytes));
+  ::close(descriptor);
+  if (failure != 0) {
+    detail::refuse(path, fmt::format("cannot be written ({})", std::strerror(failure)));
+  }
+}
+
+template <class Level>
+atomic_file written(std::filesystem::path const& path, gray_image const& image,
+                    std::vector<Level> const& pixels) {
+  auto const io = itk::PNGImageIO::New();
+  io->SetNumberOfDimensions(2);
+  io->SetDimensions(0, itk::SizeValueType(image.width));
+  io->SetDimensions(1, itk::SizeValueType(image.height));
+  io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
+  io->SetComponentType(sizeof(Level) == 1 ? itk::CommonEnums::IOComponent::UCHAR
+                                          : itk::CommonEnums::IOComponent::USHORT);
+  auto const room = pixels.size() * sizeof(Level) + detail::most_overhead;
+  atomic_file file(path, room);
+  take_room(path, file, room);
+  detail::write_image(path, file, *io, pixels.data());
+  return file;
+}
+
+}  // namespace
+
+gray_window full_window(gray_image const& image) {
+  gray_window window{std::numeric_limits<double>::infinity(),
+                     -std::numeric_limits<double>::infinity()};
+  for (float const value : image.values) {
+    if (std::isfinite(value)) {
+      window.black = std::min(window.black, double(value));
+      window.white = std::max(window.white, double(value));
+    }
+  }
+  return window.black <= window.white ? window : gray_window{};
+}
+
+atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
+                        gray_window window, png_depth depth) {
+  if (ending(path) != ".png") {
+    detail::refuse(path, "does not end in .png (pictures are PNG) name it so");
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (image.width < 1 || image.height < 1 || image.width > most || image.height > most ||
+      std::int64_t(image.values.size()) != image.width * image.height) {
+    detail::refuse(path, fmt::format("a picture of {} x {} pixels from {} values cannot be written",
+                                     image.width, image.height, image.values.size()));
+  }
+  return depth == png_depth::bits8 ? written(path, image, levels<std::uint8_t>(image, window))
+                                   : written(path, image, levels<std::uint16_t>(image, window));
+}
+
+}  // namespace iso::files

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
+#include "hdf5.hpp"
+
+#include <iso/files/stack_file.hpp>
+
+#include <fmt/core.h>
+
+namespace iso::files {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+
+constexpr char const* dataset_name = "projections";
+
+template <class T>
+hid_t native_type() {
+  return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+template <class T>
+void check_finite(fs::path const& path, projection_stack<T> const& stack) {
+  if (auto const at = detail::first_not_finite(stack.values, stack.extent)) {
+    refuse(path,
+           fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
+                       "finite)",
+                       at->place[0], at->place[1], at->place[2], at->value));
+  }
+}
+
+}  // namespace
+
+template <class T>
+atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack) {
+  return detail::prepare_hdf5(path, stack.values.size() * sizeof(T), [&](hid_t file) {
+    std::array<hsize_t, 3> const extent{hsize_t(stack.extent[0]), hsize_t(stack.extent[1]),
+                                        hsize_t(stack.extent[2])};
+    hid_t const stored = sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    detail::write_dataset(path, file, dataset_name, extent, stored, native_type<T>(),
+                          stack.values.data());
+    detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
+                                      "cannot be written (HDF5 dataset)");
+    detail::write_attribute(path, dataset, "unit", stack.unit);
+    detail::write_attribute(path, dataset, "axes", "view, u, v");
+    // Longer than an attribute may be.
+    auto const text = detail::text_type(path, stack.geometry.size() + 1);
+    detail::write_dataset(path, file, "geometry", {}, text, text, stack.geometry.c_str());
+  });
+}
+
+template <class T>
+projection_stack<T> read_stack(fs::path const& path) {
+  auto const file = detail::open_hdf5(path);
+  detail::hdf5_dataset const set(path, file, dataset_name, 3);
+  if (set.kind() != H5T_FLOAT) {
+    refuse(path,
+           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
+  }
+  projection_stack<T> stack;
+  auto const& n = set.extent();
+  stack.extent = {std::int64_t(n[0]), std::int64_t(n[1]), std::int64_t(n[2])};
+  auto unit = detail::read_attribute(path, set.id(), "unit");
+  if (!unit) {
+    refuse(path, "attribute 'unit' of /projections is missing, or no text");
+  }
+  stack.unit = std::move(*unit);
+  stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
+  stack.values = set.read<T>(native_type<T>());
+  check_finite(path, stack);
+  return stack;
+}
+
+template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
+template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
+template projection_stack<float> read_stack(fs::path const&);
+template projection_stack<double> read_stack(fs::path const&);
+
+}  // namespace iso::files

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "finite.hpp"
+#include "image_io.hpp"
+#include "memory.hpp"
+#include "regular.hpp"
+
+#include <iso/files/reorder.hpp>
+#include <iso/files/text.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <fmt/core.h>
+#include <itkMetaDataObject.h>
+#include <itkMetaImageIO.h>
+#include <itkNiftiImageIO.h>
+#include <itkNrrdImageIO.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+namespace iso::files {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+
+itk::ImageIOBase::Pointer image_io(fs::path const& path) {
+  itk::Object::SetGlobalWarningDisplay(false);
+  auto const end = ending(path);
+  if (end == ".mha" || end == ".mhd") {
+    return itk::MetaImageIO::New().GetPointer();
+  }
+  if (end == ".nrrd" || end == ".nhdr") {
+    return itk::NrrdImageIO::New().GetPointer();
+  }
+  if (end == ".nii" || end == ".nii.gz") {
+    return itk::NiftiImageIO::New().GetPointer();
+  }
+  refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii and "
+                           ".nii.gz are)",
+                           end));
+}
+
+// Which world axis each file axis runs along, and which way.
+struct alignment {
+  std::array<std::size_t, 3> world{};
+  std::array<int, 3> sign{};
+};
+
+alignment align(fs::path const& path, itk::ImageIOBase const& io) {
+  // Directions stored as 32-bit quaternions come back with errors of this size.
+  double const slack = 1e-5;
+  alignment result;
+  std::array<bool, 3> taken{};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    auto const direction = io.GetDirection(axis);
+    int along = 0;
+    int across = 0;
+    for (std::size_t world = 0; world < 3; ++world) {
+      double const size = std::abs(direction[world]);
+      if (std::abs(size - 1) <= slack && !taken[world]) {
+        ++along;
+        taken[world] = true;
+        result.world[axis] = world;
+        result.sign[axis] = direction[world] > 0 ? 1 : -1;
+      } else if (size <= slack) {
+        ++across;
+      }
+    }
+    if (along != 1 || across != 2) {
+      refuse(path, fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
+                               "permutations of the axes are read) resample it to an axis-aligned "
+                               "grid",
+                               axis, direction[0], direction[1], direction[2]));
+    }
+  }
+  return result;
+}
+
+// Voxels of component type T, axes put along the world's, as float.
+template <class T>
+std::vector<float> aligned_values(std::vector<std::byte> const& bytes, host_volume const& volume,
+                                  std::array<std::int64_t, 3> const& extent, alignment const& how) {
+  auto const walk = last_axis_fastest(extent);
+  std::array<axis_walk, 3> axes{};
+  std::int64_t offset = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    axes[how.world[axis]] = {extent[axis], how.sign[axis] * walk[axis].stride};
+    offset += how.sign[axis] < 0 ? (extent[axis] - 1) * walk[axis].stride : 0;
+  }
+  auto const count = std::size_t(volume.extent[0] * volume.extent[1] * volume.extent[2]);
+  return reorder<float, T>({reinterpret_cast<T const*>(bytes.data()), count}, offset, axes);
+}
+
+std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
+                           std::vector<std::byte> const& bytes, host_volume const& volume,
+                           std::array<std::int64_t, 3> const& extent, alignment const& how) {
+  auto const as = [&]<class T>(T) { return aligned_values<T>(bytes, volume, extent, how); };
+  using type = itk::CommonEnums::IOComponent;
+  switch (io.GetComponentType()) {
+    case type::UCHAR:
+      return as(static_cast<unsigned char>(0));
+    case type::CHAR:
+      return as(static_cast<signed char>(0));
+    case type::USHORT:
+      return as(static_cast<unsigned short>(0));
+    case type::SHORT:
+      return as(short(0));
+    case type::UINT:
+      return as(0U);
+    case type::INT:
+      return as(0);
+    case type::ULONG:
+      return as(0UL);
+    case type::LONG:
+      return as(0L);
+    case type::ULONGLONG:
+      return as(0ULL);
+    case type::LONGLONG:
+      return as(0LL);
+    case type::FLOAT:
+      return as(0.0F);
+    case type::DOUBLE:
+      return as(0.0);
+    default:
+      refuse(path, "holds voxels of a type that is not a number");
+  }
+}
+
+void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& how,
+           std::array<std::int64_t, 3> const& extent, host_volume& volume) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    double const spacing = io.GetSpacing(axis);
+    if (!(spacing >= 1e-6 && spacing <= 1e9)) {
+      refuse(path,
+             fmt::format("spacing {} is {} (mm, from 1e-6 to 1e9, are expected)", axis, spacing));
+    }
+    auto const world = how.world[axis];
+    volume.extent[world] = extent[axis];
+    volume.spacing[world] = spacing;
+    double const corner = io.GetOrigin(unsigned(world));
+    double& origin = volume.origin[world];
+    origin = how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
+    if (!(std::abs(origin) <= 1e9)) {
+      refuse(path, fmt::format("origin {} is {} (mm, between -1e9 and 1e9, are expected)", world,
+                               origin));
+    }
+  }
+}
+
+void check_finite(fs::path const& path, host_volume const& volume) {
+  if (auto const at = detail::first_not_finite(volume.values, volume.extent)) {
+    refuse(path,
+           fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
+                       "first",
+                       at->place[0], at->place[1], at->place[2], at->value));
+  }
+}
+
+std::uint64_t inflated_size(fs::path const& path) {
+  gzFile const file = gzopen(path.c_str(), "rb");
+  std::vector<char> piece(std::size_t(1) << 18);
+  std::uint64_t size = 0;
+  int got = 0;
+  while (file != nullptr && (got = gzread(file, piece.data(), unsigned(piece.size()))) > 0) {
+    size += std::uint64_t(got);
+  }
+  if (gzclose(file) != Z_OK || got < 0) {
+    refuse(path, "is truncated or damaged (it does not inflate) fetch or write it again");
+  }
+  return size;
+}
+
+double nifti_number(itk::ImageIOBase const& io, char const* field) {
+  std::string text;
+  itk::ExposeMetaData(io.GetMetaDataDictionary(), field, text);
+  return std::atof(text.c_str());
+}
+
+// ITK does not say how long the compressed voxels of a MetaImage are; zero where they are not.
+struct meta_image : MetaImage {
+  static std::uint64_t compressed_size(MetaImage& image) {
+    auto const size = &meta_image::m_CompressedDataSize;
+    return image.CompressedData() ? std::uint64_t(image.*size) : 0;
+  }
+};
+
+// Bytes that the file must have, and bytes that it has. The voxels of .mhd and .nhdr lie in another
+// file, and compression packs 1032 to 1 at the most.
+std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double voxels) {
+  auto const end = ending(path);
+  auto const held = double(end == ".nii.gz" ? inflated_size(path) : fs::file_size(path));
+  if (end.starts_with(".nii")) {  // ITK reads zeros where its voxels end early
+    return {voxels * nifti_number(io, "bitpix") / 8 + nifti_number(io, "vox_offset"), held};
+  }
+  auto const least = voxels * io.GetComponentSize() / 1032;
+  if (auto* const meta = dynamic_cast<itk::MetaImageIO*>(&io); end == ".mha" && meta != nullptr) {
+    auto const packed = meta_image::compressed_size(*meta->GetMetaImagePointer());
+    return {std::max(least, double(packed)), held};
+  }
+  return {end == ".nhdr" || end == ".mhd" ? 0 : least, held};
+}
+
+std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBase& io) {
+  std::array<std::int64_t, 3> extent{};
+  double voxels = 1;
+  bool possible = io.GetNumberOfDimensions() >= 3 && io.GetNumberOfComponents() == 1 &&
+                  io.GetFileType() != itk::CommonEnums::IOFile::ASCII;
+  for (unsigned axis = 0; possible && axis < io.GetNumberOfDimensions(); ++axis) {
+    auto const n = io.GetDimensions(axis);
+    possible = n >= 1 && n < std::uint64_t(1) << 40 && (axis < 3 || n == 1);
+    if (possible && axis < 3) {
+      extent[axis] = std::int64_t(n);
+      voxels *= double(n);
+    }
+  }
+  if (!possible) {
+    refuse(path, "is no volume (three axes and one binary number a voxel are expected)");
+  }
+  auto const [needed, held] = sizes(path, io, voxels);
+  if (needed > held || voxels >= 0x1p60) {
+    refuse(path, fmt::format("the header claims {} x {} x {} voxels of {} bytes, for which the "
+                             "file is too short (truncated, or its header is wrong) fetch or write "
+                             "it again",
+                             extent[0], extent[1], extent[2], io.GetComponentSize()));
+  }
+  return extent;
+}
+
+// ITK says nothing where the voxels of a MetaImage end early: the last one must be the same
+// whatever was there before.
+std::vector<std::byte> read_bytes(fs::path const& path, itk::ImageIOBase& io) {
+  std::vector<std::byte> bytes(std::size_t(io.GetImageSizeInBytes()));
+  auto const last = std::span(bytes).last(io.GetComponentSize());
+  auto const read_over = [&](std::byte mark) {
+    std::fill(last.begin(), last.end(), mark);
+    io.Read(bytes.data());
+    return std::vector<std::byte>(last.begin(), last.end());
+  };
+  io.SetIORegion(detail::whole_region(io));
+  std::byte const mark{0xd3};
+  auto const first = read_over(mark);
+  if (std::count(first.begin(), first.end(), mark) > 0 && first != read_over(~mark)) {
+    refuse(path, "is truncated or damaged (its last voxel cannot be read) fetch or write it again");
+  }
+  return bytes;
+}
+
+itk::ImageIOBase::Pointer opened(fs::path const& path) {
+  auto const io = image_io(path);
+  detail::check_regular(path);
+  io->SetFileName(path.string());
+  io->ReadImageInformation();
+  return io;
+}
+
+// ITK says nothing where the disk is full.
+void check_written(fs::path const& path, fs::path const& written) {
+  try {
+    detail::guarded(path, "read back", [&] {
+      auto const io = opened(written);
+      checked_extent(written, *io);
+      static_cast<void>(read_bytes(written, *io));
+    });
+  } catch (file_error const&) {
+    refuse(path, "was cut short (is the disk full?) the old file is as it was");
+  }
+}
+
+template <class T>
+atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& values,
+                                 std::array<std::int64_t, 3> const& extent,
+                                 std::array<double, 3> const& spacing,
+                                 std::array<double, 3> const& origin) {
+  auto const end = ending(path);
+  if (end == ".mhd" || end == ".nhdr") {
+    refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
+  }
+  auto const io = image_io(path);
+  io->SetNumberOfDimensions(3);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    std::vector<double> direction(3, 0.0);
+    direction[axis] = 1;
+    io->SetDimensions(axis, itk::SizeValueType(extent[axis]));
+    io->SetSpacing(axis, spacing[axis]);
+    io->SetOrigin(axis, origin[axis]);
+    io->SetDirection(axis, direction);
+  }
+  io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
+  io->SetComponentType(sizeof(T) == 4 ? itk::CommonEnums::IOComponent::FLOAT
+                                      : itk::CommonEnums::IOComponent::DOUBLE);
+  atomic_file file(path, values.size() * sizeof(T) + detail::most_overhead);
+  detail::write_image(path, file, *io, values.data());
+  check_written(path, file.temporary());
+  return file;
+}
+
+}  // namespace
+
+host_volume read_volume(fs::path const& path, finite_values values) {
+  host_volume volume;
+  detail::guarded(path, "read", [&] {
+    auto const io = opened(path);
+    auto const n = checked_extent(path, *io);
+    auto const how = align(path, *io);
+    place(path, *io, how, n, volume);
+    // As the file has them, and as float.
+    auto const count = std::uint64_t(n[0] * n[1] * n[2]);
+    detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
+                        count * (io->GetComponentSize() + 4), [&] {
+                          volume.values = convert(path, *io, read_bytes(path, *io), volume, n, how);
+                        });
+  });
+  if (values == finite_values::required) {
+    check_finite(path, volume);
+  }
+  return volume;
+}
+
+atomic_file prepare_volume(fs::path const& path, host_volume const& volume) {
+  auto const& n = volume.extent;
+  auto const file_order =
+      reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
+  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin);
+}
+
+template <class T>
+atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const& values,
+                                     std::array<std::int64_t, 3> const& extent,
+                                     std::array<double, 2> const& pitch) {
+  auto const [views, nu, nv] = extent;
+  auto const image =
+      reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
+  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
+}
+template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
+                                              std::array<std::int64_t, 3> const&,
+                                              std::array<double, 2> const&);
+template atomic_file prepare_projection_image(fs::path const&, std::vector<double> const&,
+                                              std::array<std::int64_t, 3> const&,
+                                              std::array<double, 2> const&);
+
+bool is_image_path(fs::path const& path) {
+  auto const end = ending(path);
+  return end == ".mha" || end == ".mhd" || end == ".nrrd" || end == ".nhdr" || end == ".nii" ||
+         end == ".nii.gz";
+}
+
+}  // namespace iso::files
