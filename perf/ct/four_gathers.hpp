@@ -71,7 +71,8 @@ struct gathering_tiles {
 /// The plain loop: a row of pixels after the other.
 using plain_tiles = gathering_tiles<1, 1>;
 /// Those of forward_project.
-using library_tiles = gathering_tiles<ct::detail::host_fans, ct::detail::joseph_rows>;
+using library_tiles =
+    gathering_tiles<ct::detail::joseph_on_host.fans, ct::detail::joseph_on_gpu.rows>;
 
 /// Enqueues on `exec`. `scratch` as for forward_project.
 template <class Tiles, class Exec>
@@ -82,7 +83,8 @@ void four_gathers(Exec const& exec, ct::staged_geometry<typename Exec::memory_sp
   using sum = ct::detail::ordered_sum<float>;
   using kernel_type = ct::detail::joseph_fast_kernel<float, sum, Tiles::fans, Tiles::rows>;
   auto const plan = ct::detail::joseph_plan::make<Exec>(g.host(), volume.grid, 0);
-  ct::detail::joseph_scratch<float> const parts(scratch.data(), g.host(), plan);
+  workspace_parts memory(scratch, "four_gathers");
+  ct::detail::joseph_scratch<float> const parts(memory, g.host(), plan);
   kernel_type const kernel{
       {volume.data.data(), volume.grid, {volume.grid, boundary::zero}},
       ct::detail::prepare_fans(exec, g, volume.grid, projections.data.data(), parts),

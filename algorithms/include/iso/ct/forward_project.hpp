@@ -52,7 +52,8 @@ struct forward_project_options {
 
 /// Bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
-/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1
+/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1,
+///                                or bytes beyond 63 bits
 template <execution_space Exec, real T>
 std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
@@ -76,8 +77,9 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// \param[out] projections  [views, u, v], dimensionless
 /// \param      scratch      at least forward_project_bytes_needed; free again after the next fence
 /// \param[in]  control      progress and cancellation, asked between launches
-/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, data with gaps, too
-///                                little scratch, an option out of its range
+/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, data with gaps or
+///                                without memory, volume and projections that overlap, too little
+///                                scratch, an option out of its range
 /// \throws iso::cancelled         `projections` is then incomplete
 /// \par Method  J. Graetz, arXiv:1609.00958 (algorithm 1, equations 3 to 14), after P. M. Joseph,
 ///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths:
