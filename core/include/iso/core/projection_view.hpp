@@ -41,10 +41,10 @@ void validate(projection_view<T, Space> const& p, Kokkos::Array<std::int64_t, 3>
 
 namespace detail {
 
-inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v) {
-  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
-               "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u,
-               v);
+inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v,
+                                      char const* function = "iso::make_projections") {
+  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1, "{}: [{}, {}, {}] (every extent must be at least 1)",
+               function, views, u, v);
 }
 
 }  // namespace detail
