@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/ceilings.hpp>
 #include <iso/backend/cuda_check.hpp>
-#include <iso/backend/detail/ceiling_rounds.hpp>
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/ceilings/detail/rounds.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/core/check.hpp>
 
