@@ -52,6 +52,11 @@ volume_view<T, Space> volume_at(T* out, grid const& g) {
           data(out, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2]))};
 }
 
+/// `volume` where it lies; it must outlive the result.
+inline volume_view<float const, Kokkos::HostSpace> view_of(files::host_volume const& volume) {
+  return volume_at<float const, Kokkos::HostSpace>(volume.values.data(), make_grid(volume));
+}
+
 /// The values of a view on the host, in the order they lie; waits for `exec`.
 template <class Exec, class View>
 std::vector<typename View::non_const_value_type> fetch(Exec const& exec, View const& view) {

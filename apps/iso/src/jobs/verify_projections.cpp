@@ -43,7 +43,10 @@ struct projection_case {
                   on, staged, voxels, projections_at<T, space>(out, staged.host()), work, here);
             },
             projection_work<T>(wanted, count_rays(scan, voxels.grid), scan, voxels.grid),
-            [=] { return exact_projections(voxels_of(), staged.host(), wanted, 7); }};
+            [=] {
+              auto const read = voxels_of();
+              return exact_projections(view_of(read), staged.host(), wanted, 7);
+            }};
   }
 };
 
