@@ -68,9 +68,14 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// neither `slab_planes`, `shape` nor `path` changes a bit.
 ///
 /// A NaN voxel makes those rays NaN that blend or cross it, and no others; an infinite one makes
-/// them infinite or NaN, order-free sums NaN. The canonical NaN is the only one that leaves. A cone
-/// ray without length, its pixel at the source, counts as zero. Order-free sums are off by at most
-/// half a grid step a sample, the step being about max|voxel| 2^-21 (float) or 2^-50 (double).
+/// them infinite or NaN, order-free sums NaN. A Joseph ray blends the voxel at the floor of its
+/// coordinate with the next one up, also where that one's weight is zero: a ray through centres
+/// takes the NaN of the upper neighbour and not of the lower. The canonical NaN is the only one
+/// that leaves. A cone ray without length, its pixel at the source, counts as zero. Order-free sums
+/// are off by at most half a grid step a sample, the step being about max|voxel| 2^-21 (float) or
+/// 2^-50 (double). Joseph's coordinates are rounded to T: in float they are off by a few 2^-24 of
+/// the volume's extent in voxels, so use double for tens of thousands of planes
+/// (docs/algorithms/projection.md).
 ///
 /// \param[in]  g            views, u, v; lengths in mm
 /// \param[in]  volume       [nx, ny, nz], 1/mm
