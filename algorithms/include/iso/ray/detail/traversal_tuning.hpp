@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
 
 #include <cstdint>
 
