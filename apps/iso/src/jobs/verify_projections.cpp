@@ -160,7 +160,7 @@ struct raster_case {
     auto const g = grid::centred({48, 40, 44}, {2.5, 3, 2.75});
     return {g.size(),
             [=](Exec const& on, variant const&, T* out) {
-              ct::rasterise_ellipsoids<Exec, T>(on, bodies, volume_at<T, space>(out, g), {3});
+              ct::rasterise_ellipsoids<Exec, T>(on, bodies, wrap_volume<space>(out, g), {3});
             },
             least_work{double(g.size()) * sizeof(T), 0},
             [=] { return exact_raster(bodies, g, 3); }};
