@@ -9,7 +9,7 @@ function(iso_add_test_main)
     iso_test_main
     SOURCE ${PROJECT_SOURCE_DIR}/tests/support/main.cpp
     INCLUDE ${PROJECT_SOURCE_DIR}/tests/support
-    LINK iso_iso doctest::doctest
+    LINK iso_iso iso_oracle doctest::doctest
   )
 endfunction()
 

@@ -127,6 +127,7 @@ function(iso_install_package)
       ${PROJECT_BINARY_DIR}/IsocenterConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Isocenter
   )
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(
     EXPORT IsocenterTargets
     NAMESPACE iso::

@@ -21,10 +21,11 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = ("backend_to_backend", "run_to_run", "not_guaranteed")
 HEADERS = ("algorithms/include/iso/*/*.hpp", "algorithms/synthetic/include/iso/*/*.hpp",
-           "backends/include/iso/backend/*.hpp",
+           "backends/include/iso/backend/*.hpp", "backends/ceilings/include/iso/ceilings/*.hpp",
            "core/include/iso/core/*.hpp")
 REQUIRED = re.compile(
-    r"^algorithms/|^core/|^backends/include/iso/backend/(ceilings|device_facts|lane_group)\.hpp$"
+    r"^algorithms/|^core/|^backends/ceilings/"
+    r"|^backends/include/iso/backend/(device_facts|lane_group)\.hpp$"
 )
 NOT_A_FUNCTION = re.compile(
     r"^(?:extern\s|using\s|static_assert|template\s*<\s*>|struct\s|class\s|enum\s|union\s|concept\s"

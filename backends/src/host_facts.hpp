@@ -18,9 +18,4 @@ std::int64_t host_l1_bytes();
 std::int64_t host_l2_bytes();
 std::int64_t host_l3_bytes();
 
-inline float* align_to_line(float* p) {
-  return reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(p) + 63U) &
-                                  ~std::uintptr_t(63));
-}
-
 }  // namespace iso::backend::detail

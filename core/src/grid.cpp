@@ -25,13 +25,17 @@ void validate(grid const& g, char const* function) {
       n[0] <= most / n[1] && n[0] * n[1] <= most / n[2],
       "{}: grid of [{}, {}, {}] voxels (their number does not fit 63 bits) check the extents",
       function, n[0], n[1], n[2]);
-  auto const good = [](double step) { return std::isfinite(step) && step > 0; };
-  ISO_VALIDATE(good(g.spacing.x) && good(g.spacing.y) && good(g.spacing.z),
-               "{}: grid spacing [{}, {}, {}] mm (must be finite and positive) check the header",
-               function, g.spacing.x, g.spacing.y, g.spacing.z);
-  ISO_VALIDATE(std::isfinite(g.origin.x) && std::isfinite(g.origin.y) && std::isfinite(g.origin.z),
-               "{}: grid origin [{}, {}, {}] mm (must be finite) check the header", function,
-               g.origin.x, g.origin.y, g.origin.z);
+  auto const good = [](double step) { return step >= shortest_length && step <= longest_length; };
+  ISO_VALIDATE(
+      good(g.spacing.x) && good(g.spacing.y) && good(g.spacing.z),
+      "{}: grid spacing [{}, {}, {}] mm (must lie between 1e-150 and 1e150) check the header",
+      function, g.spacing.x, g.spacing.y, g.spacing.z);
+  auto const near = [](double x) { return std::abs(x) <= longest_length; };
+  ISO_VALIDATE(
+      near(g.origin.x) && near(g.origin.y) && near(g.origin.z),
+      "{}: grid origin [{}, {}, {}] mm (must be finite, at most 1e150 either way) check the "
+      "header",
+      function, g.origin.x, g.origin.y, g.origin.z);
 }
 
 }  // namespace iso

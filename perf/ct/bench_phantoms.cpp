@@ -19,11 +19,11 @@
 //
 // `error`: relative l2 distance from the definition in extended precision, over some 2000 pixels
 // or voxels. One so large that rounding cannot be its cause is an error of the benchmark.
-#include "ct/phantom_oracle.hpp"
 #include "ct/projection_problem.hpp"
 #include "support/bench.hpp"
 
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/oracle/projections.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
@@ -121,8 +121,9 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   double const seconds = time_calls(
       state, exec, [&] { ct::project_ellipsoids<Exec, T>(exec, head, g, out, options); });
   double const pixels = double(out.data.size());
-  double const error = distance(
-      out.data, [&](std::int64_t i) { return exact_pixel(head, g.host(), i, options.subsamples); });
+  double const error = distance(out.data, [&](std::int64_t i) {
+    return oracle::exact_pixel(head, g.host(), i, options.subsamples);
+  });
   auto const& c = ceilings_of(exec);
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
@@ -150,7 +151,7 @@ void rasterise(benchmark::State& state, std::int64_t n) {
   auto const voxels = double(volume.grid.size());
   double const points = std::pow(double(options.samples), 3);
   double const error = distance(volume.data, [&](std::int64_t i) {
-    return exact_voxel(head, volume.grid, i, options.samples);
+    return oracle::exact_voxel(head, volume.grid, i, options.samples);
   });
   auto const& c = ceilings_of(exec);
   state.counters["voxels_per_second"] = voxels / seconds;

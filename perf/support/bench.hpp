@@ -3,9 +3,9 @@
 //! What benchmarks share: sizes for a smoke run, timing around a fence, the counters of a row.
 #pragma once
 
-#include <iso/backend/ceilings.hpp>
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/ceilings/ceilings.hpp>
 #include <iso/core/concepts.hpp>
 
 #include <benchmark/benchmark.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measured ceilings: no figure here is a promise of speed, only of order. Bounds are wide, because
 // the machine may be busy.
-#include <iso/backend/ceilings.hpp>
-#include <iso/backend/detail/ceiling_rounds.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/ceilings/detail/rounds.hpp>
 #include <iso/core/error.hpp>
 
 #include <doctest/doctest.h>

@@ -14,6 +14,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -98,7 +99,22 @@ TEST_CASE("grid: a message for every field that is wrong") {
   iso::grid g = good;
   g.spacing.y = -1;
   CHECK(refused(g) ==
-        "iso::here: grid spacing [0.5, -1, 3] mm (must be finite and positive) check the header");
+        "iso::here: grid spacing [0.5, -1, 3] mm (must lie between 1e-150 and 1e150) check the "
+        "header");
+  for (double const step : {1e-151, 1e151}) {
+    g.spacing.y = step;
+    CHECK(refused(g).find("grid spacing") != std::string::npos);
+  }
+  for (double const step : {1e-150, 1e150}) {
+    g.spacing.y = step;
+    g.origin.z = -step;
+    CHECK(refused(g) == "");
+  }
+  g.origin.z = -1e151;
+  CHECK(
+      refused(g) ==
+      "iso::here: grid origin [1, 2, -1e+151] mm (must be finite, at most 1e150 either way) check "
+      "the header");
 }
 
 TEST_CASE("grid: the number of voxels must fit 63 bits") {
@@ -171,6 +187,41 @@ TEST_CASE("views: made zeroed, and refused with a message") {
         }).starts_with("iso::here: grid spacing"));
 }
 
+TEST_CASE("views: without memory, of other extents, with gaps, overlapping") {
+  auto const g = iso::grid::centred({2, 3, 4}, {1, 1, 1});
+  float* const null = nullptr;
+  iso::volume_view<float, host> const v{
+      g, decltype(iso::volume_view<float, host>::data)(null, 2, 3, 4)};
+  CHECK(
+      thrown<iso::invalid_argument>([&] { iso::validate(v, "iso::here"); }) ==
+      "iso::here: volume data has elements but no memory (its pointer is null) allocate it first");
+  iso::projection_view<float, host> const p{decltype(v.data)(null, 2, 3, 4)};
+  CHECK(
+      thrown<iso::invalid_argument>([&] { iso::validate(p, {2, 3, 4}, "iso::here"); }) ==
+      "iso::here: projections has elements but no memory (its pointer is null) allocate it first");
+  CHECK(
+      thrown<iso::invalid_argument>([&] { iso::validate(p, {2, 4, 3}, "iso::here"); }) ==
+      "iso::here: projections is [2, 3, 4] (geometry has [2, 4, 3]: views, u, v) make them agree");
+  Kokkos::View<float*, host> const none(null, 0);
+  Kokkos::View<float*, host> const all("all", 10);
+  auto const part = [&](std::size_t first, std::size_t last) {
+    return iso::memory_of(Kokkos::subview(all, std::pair(first, last)), "part");
+  };
+  CHECK_NOTHROW(iso::validate_memory({iso::memory_of(none, "none"), part(0, 3)}, "iso::here"));
+  auto const apart = [&](iso::memory_range const& a, iso::memory_range const& b) {
+    return thrown<iso::invalid_argument>([&] { iso::validate_apart(a, {b}, "iso::here"); });
+  };
+  for (auto const& [first, last] : {std::pair(0, 3), std::pair(5, 10), std::pair(4, 4)}) {
+    CHECK(apart(part(3, 5), part(std::size_t(first), std::size_t(last))) == "");
+    CHECK(apart(part(std::size_t(first), std::size_t(last)), part(3, 5)) == "");
+  }
+  for (auto const& [first, last] : {std::pair(0, 4), std::pair(4, 10), std::pair(3, 5)}) {
+    CHECK(apart(part(3, 5), part(std::size_t(first), std::size_t(last))) ==
+          "iso::here: part and part overlap (one is written while the other is read) copy one");
+  }
+  CHECK(apart(iso::memory_of(none, "none"), part(0, 10)) == "");
+}
+
 TEST_CASE("views: what does not fit memory is a typed error with both figures") {
   using bytes = std::uint64_t;
   std::int64_t const side = std::int64_t(1)
@@ -239,6 +290,52 @@ TEST_CASE("workspace: grows, never shrinks") {
   CHECK(iso::workspace<host>(64).size() == 64);
   CHECK(thrown<iso::invalid_argument>([&] { scratch.reserve(-1); }) ==
         "iso::workspace: -1 bytes (must not be negative)");
+}
+
+TEST_CASE("workspace: one list of parts gives the bytes and the pointers") {
+  struct parts {
+    explicit parts(iso::workspace_parts& memory)
+        : bytes(memory.take<std::byte>({3})),
+          numbers(memory.take<double>({5, 7})),
+          nothing(memory.take<int>({4, 0})),
+          last(memory.take<float>({1})) {}
+    std::byte* bytes;
+    double* numbers;
+    int* nothing;
+    float* last;
+  };
+  iso::workspace_parts counted("iso::here");
+  parts const none(counted);
+  CHECK(none.last == nullptr);
+  CHECK(counted.bytes() == 256 + 512 + 256);
+  iso::workspace<host> const scratch(counted.bytes());
+  iso::workspace_parts taken(scratch, "iso::here");
+  parts const some(taken);
+  CHECK(taken.bytes() == counted.bytes());
+  auto const at = [&](auto* p) { return reinterpret_cast<std::byte*>(p) - scratch.data(); };
+  CHECK(at(some.bytes) == 0);
+  CHECK(at(some.numbers) == 256);
+  CHECK(at(some.nothing) == 768);
+  CHECK(at(some.last) == 768);
+
+  auto const refused = [](std::initializer_list<std::int64_t> extents) {
+    return thrown<iso::invalid_argument>(
+        [&] { iso::workspace_parts("iso::here").take<float>(extents); });
+  };
+  std::int64_t const side = std::int64_t(1) << 40;
+  CHECK(refused({side, side}) ==
+        "iso::here: scratch of 4398046511104 x 1099511627776 bytes (they do not fit 63 bits) do it "
+        "in parts");
+  CHECK(refused({3, -2}) == "iso::here: scratch of -2 elements (must not be negative)");
+  CHECK(refused({std::int64_t(1) << 59}) == "");
+  iso::workspace_parts both("iso::here");
+  both.take<float>({std::int64_t(1) << 59});
+  CHECK(thrown<iso::invalid_argument>([&] { both.take<float>({std::int64_t(1) << 59}); }) ==
+        "iso::here: scratch of 2305843009213693952 + 2305843009213693952 bytes (they do not fit 63 "
+        "bits) do it in parts");
+  CHECK(thrown<iso::invalid_argument>([&] { iso::validate(scratch, 1025, "iso::here"); }) ==
+        "iso::here: scratch of 1024 bytes (1025 are needed) reserve iso::here_bytes_needed");
+  CHECK_NOTHROW(iso::validate(scratch, 1024, "iso::here"));
 }
 
 TEST_CASE("workspace: what does not fit is said with both figures") {

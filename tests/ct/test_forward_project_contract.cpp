@@ -62,24 +62,40 @@ TEST_CASE("geometry: what it refuses") {
         "geometry: no views (needs at least one)");
   CHECK(refused_view(good) == "");
   CHECK(refused_view({{nan_value, 0, 1}, good.detector_origin, good.u_step, good.v_step}) ==
-        "geometry: source of view 1 is [nan, 0, 1] (must be finite)");
+        "geometry: source of view 1 is [nan, 0, 1] (must be finite, at most 1e150 either way)");
   CHECK(refused_view({{0, infinity, 1}, good.detector_origin, good.u_step, good.v_step},
                      beam::parallel) ==
-        "geometry: direction of view 1 is [0, inf, 1] (must be finite)");
+        "geometry: direction of view 1 is [0, inf, 1] (must be finite, at most 1e150 either way)");
   CHECK(refused_view({good.source, {0, 0, -infinity}, good.u_step, good.v_step}) ==
-        "geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite)");
+        "geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite, at most 1e150 either "
+        "way)");
   CHECK(refused_view({good.source, good.detector_origin, {2, nan_value, 0}, good.v_step}) ==
-        "geometry: u_step of view 1 is [2, nan, 0] (must be finite)");
+        "geometry: u_step of view 1 is [2, nan, 0] (must be finite, at most 1e150 either way)");
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {2, nan_value, 0.5}}) ==
-        "geometry: v_step of view 1 is [2, nan, 0.5] (must be finite)");
+        "geometry: v_step of view 1 is [2, nan, 0.5] (must be finite, at most 1e150 either way)");
   std::string const parallel =
-      "geometry: u_step and v_step of view 1 are parallel or zero (they must span the detector)";
+      "geometry: u_step and v_step of view 1 are parallel or shorter than 1e-150 mm (they must "
+      "span the detector)";
   CHECK(refused_view({good.source, good.detector_origin, {0, 0, -3}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {}}) == parallel);
+  CHECK(refused_view({good.source, good.detector_origin, {0, 1e-160, 0}, good.v_step}) == parallel);
+  CHECK(refused_view({good.source, good.detector_origin, {0, 2e150, 0}, good.v_step}) ==
+        "geometry: u_step of view 1 is [0, 2e+150, 0] (must be finite, at most 1e150 either way)");
+  CHECK(refused_view({good.source, good.detector_origin, {0, 1e-150, 0}, {0, 0, 1e-150}}) == "");
+  CHECK(refused_view({good.source, good.detector_origin, {0, 1e150, 0}, {0, 0, 1e150}}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}, beam::parallel) ==
-        "geometry: direction of view 1 is zero (rays need one)");
+        "geometry: direction of view 1 is shorter than 1e-150 (rays need one)");
+  CHECK(refusal([&] { geometry(beam(7), 2, 3, {good}); }) ==
+        "geometry: beam 7 (is none of the enumeration) choose one of iso::ct::beam");
+  std::int64_t const side = std::int64_t(1) << 40;
+  CHECK(refusal([&] { geometry(beam::cone, side, side, {good}); }) ==
+        "geometry: 1 views of [1099511627776, 1099511627776] pixels (their number does not fit 63 "
+        "bits) check the detector");
+  CHECK(refusal([&] { geometry(beam::cone, side, side >> 18, {good, good}); }) ==
+        "geometry: 2 views of [1099511627776, 4194304] pixels (their number does not fit 63 bits) "
+        "check the detector");
 }
 
 TEST_CASE("geometry: what subset and the builders refuse") {
@@ -121,6 +137,13 @@ TEST_CASE("geometry: what subset and the builders refuse") {
         "geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
         "geometry: 0 view angles (needs at least one)");
+  std::string const over = " rad (both must be finite, at most 1e5 either way)";
+  CHECK(refusal([] { iso::ct::even_angles(3, infinity); }) ==
+        "geometry: view angles from 0 rad over inf" + over);
+  CHECK(refusal([] { iso::ct::even_angles(3, 1, nan_value); }) ==
+        "geometry: view angles from nan rad over 1" + over);
+  CHECK(refusal([] { iso::ct::even_angles(3, -2e5); }) ==
+        "geometry: view angles from 0 rad over -200000" + over);
 }
 
 TEST_CASE("forward_project: volumes that it refuses") {
@@ -143,11 +166,13 @@ TEST_CASE("forward_project: volumes that it refuses") {
   c = {};
   c.volume.grid.spacing.y = -1;
   CHECK(c() ==
-        "forward_project: grid spacing [1, -1, 1] mm (must be finite and positive) check the "
-        "header");
+        "forward_project: grid spacing [1, -1, 1] mm (must lie between 1e-150 and 1e150) check "
+        "the header");
   c = {};
   c.volume.grid.origin.z = nan_value;
-  CHECK(c() == "forward_project: grid origin [-2.5, -3, nan] mm (must be finite) check the header");
+  CHECK(c() ==
+        "forward_project: grid origin [-2.5, -3, nan] mm (must be finite, at most 1e150 either "
+        "way) check the header");
   c = {};
   float no_voxels = 0;
   c.volume.grid.extent = {1, 1, std::int64_t(1) << 24};
@@ -166,16 +191,42 @@ TEST_CASE("forward_project: data with gaps between rows") {
   c.volume = {grid::centred({6, 7, 515}, {1, 1, 1}), padded(6, 7, 515)};
   REQUIRE(!c.volume.data.span_is_contiguous());
   CHECK(c() ==
-        "forward_project: volume data has gaps between its rows (voxels must follow each other, "
-        "z fastest) copy it into a plain view");
+        "forward_project: volume data has gaps between its rows (elements must follow each other, "
+        "the last index fastest) copy it into a plain view");
   c = {};
   c.scan = iso::ct::circular_cone({4, 515, 1, 1}, 20, 30, {0.0, 1.0});
   c.scratch.reserve(1 << 16);
   c.out.data = padded(2, 4, 515);
   REQUIRE(!c.out.data.span_is_contiguous());
   CHECK(c() ==
-        "forward_project: projections has gaps between its rows (pixels must follow each other, "
-        "v fastest) use a plain view");
+        "forward_project: projections has gaps between its rows (elements must follow each other, "
+        "the last index fastest) copy it into a plain view");
+}
+
+TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
+  call c;
+  c.volume.data = decltype(c.volume.data)(static_cast<float*>(nullptr), 6, 7, 8);
+  CHECK(c() ==
+        "forward_project: volume data has elements but no memory (its pointer is null) allocate it "
+        "first");
+  c = {};
+  decltype(c.out.data) const nothing(static_cast<float*>(nullptr), 2, 4, 5);
+  CHECK(refusal([&] {
+          iso::ct::forward_project<exec_space, float>(
+              exec_space(), iso::ct::stage(exec_space(), c.scan), c.volume, {nothing}, c.scratch);
+        }) ==
+        "forward_project: projections has elements but no memory (its pointer is null) allocate it "
+        "first");
+  Kokkos::View<float*, host> const both("both", 40 + 6 * 7 * 8);
+  c.volume.data = decltype(c.volume.data)(both.data() + 40, 6, 7, 8);
+  c.out.data = decltype(c.out.data)(both.data(), 2, 4, 5);
+  CHECK(c() == "");  // neighbours
+  for (int const shift : {1, 40, 336}) {
+    c.out.data = decltype(c.out.data)(both.data() + shift, 2, 4, 5);
+    CHECK(c() ==
+          "forward_project: projections and volume data overlap (one is written while the other is "
+          "read) copy one");
+  }
 }
 
 TEST_CASE("forward_project: projections and scratch that it refuses") {
@@ -211,6 +262,12 @@ TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be c
             iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(c.scan, g, c.options);
           }).starts_with("forward_project: volume of [" + std::to_string(extent)));
   }
+  // 2^62 pixels are a geometry, and their sums by blocks of planes are too many bytes.
+  geometry const wide(beam::cone, std::int64_t(1) << 31, std::int64_t(1) << 31,
+                      c.scan.subset(0, 1).views());
+  CHECK(refusal([&] {
+          iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(wide, c.volume.grid);
+        }).find("(they do not fit 63 bits) do it in parts") != std::string::npos);
 }
 
 TEST_CASE("forward_project: options that it refuses") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Joseph projection against a serial long double oracle, and the exact methods against each other.
-#include "../oracle/joseph.hpp"
 #include "forward_project_support.hpp"
+
+#include <iso/oracle/projections.hpp>
 
 #include <doctest/doctest.h>
 
@@ -29,8 +30,8 @@ struct comparison {
 template <class T>
 comparison compare(volume<T> const& v, geometry const& s, forward_project_options const& options) {
   auto const ours = projected(v, s, options);
-  auto const kind = options.method == projector::joseph_linear ? iso::oracle::joseph_weight::linear
-                                                               : iso::oracle::joseph_weight::spline;
+  auto const weight = options.method == projector::joseph_linear ? iso::oracle::weighting::linear
+                                                                 : iso::oracle::weighting::spline;
   auto const eps = double(std::numeric_limits<T>::epsilon());
   auto const& n = v.grid.extent;
   double const planes = double(std::max({n[0], n[1], n[2]}));
@@ -39,11 +40,12 @@ comparison compare(volume<T> const& v, geometry const& s, forward_project_option
   for (auto const& view : s.views()) {
     for (std::int64_t u = 0; u < s.num_u(); ++u) {
       for (std::int64_t w = 0; w < s.num_v(); ++w, ++at) {
-        iso::oracle::joseph_ray const ray(view, s.kind(), v.grid, double(u), double(w));
-        auto const truth = iso::oracle::joseph(v, ray, kind, options.edge);
+        auto const ray = iso::oracle::ray_of(view, s.kind(), v.grid, u, w);
+        auto const truth = iso::oracle::joseph<T>(v, ray, weight, options.edge);
         double far = planes;
         for (std::size_t a = 0; a < 3; ++a) {
-          far = std::max({far, double(std::abs(ray.s[a])), double(std::abs(ray.s[a] + ray.r[a]))});
+          far = std::max(
+              {far, double(std::abs(ray.from[a])), double(std::abs(ray.from[a] + ray.along[a]))});
         }
         double const coordinate = 8 * eps * far;
         double const unit =

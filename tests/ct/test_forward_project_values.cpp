@@ -266,3 +266,19 @@ TEST_CASE_TEMPLATE("volumes of nothing but NaN: canonical everywhere they are me
     CHECK(met > 100);
   }
 }
+
+TEST_CASE_TEMPLATE("a NaN beside a ray through voxel centres: of the upper neighbour alone", T,
+                   float, double) {
+  auto const g = grid::centred({5, 5, 5}, {1, 1, 1});
+  geometry const along_x(beam::parallel, 1, 1, {{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 1}}});
+  for (auto const path : {joseph_path::automatic, joseph_path::general}) {
+    for (int const beside : {-1, 1}) {
+      auto const v = volume_of<T>(g, [&](auto, auto j, auto k) {
+        return j == 2 + beside && k == 2 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+      });
+      T const joseph = projected(v, along_x, {.path = path})[0];
+      CHECK(std::isnan(joseph) == (beside == 1));
+      CHECK(projected(v, along_x, {.method = projector::siddon})[0] == 5);
+    }
+  }
+}

@@ -4,6 +4,7 @@
 // host, where all instances of a space share one id, which space. Instances of OpenMP are told
 // apart by keeping all but the caller's busy: what is launched on a busy one waits.
 #include "forward_project_support.hpp"
+#include "kokkos_events.hpp"
 
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/radiological_path.hpp>
@@ -26,68 +27,14 @@ namespace {
 using namespace projector_support;
 namespace tools = Kokkos::Tools::Experimental;
 
-struct event {
-  std::string kind;
-  std::string name;
-  std::uint32_t device;
-};
-
-std::vector<event>& events() {
-  static std::vector<event> list;
-  return list;
-}
-
-void note(char const* kind, char const* name, std::uint32_t device, std::uint64_t* id) {
-  events().push_back({kind, name, device});
-  *id = events().size();
-}
-void on_for(char const* name, std::uint32_t device, std::uint64_t* id) {
-  note("for", name, device, id);
-}
-void on_reduce(char const* name, std::uint32_t device, std::uint64_t* id) {
-  note("reduce", name, device, id);
-}
-void on_scan(char const* name, std::uint32_t device, std::uint64_t* id) {
-  note("scan", name, device, id);
-}
-void on_fence(char const* name, std::uint32_t device, std::uint64_t* id) {
-  note("fence", name, device, id);
-}
-
-/// Listens as long as it lives.
-class listener {
- public:
-  listener() : before_(tools::get_callbacks()) {
-    events().clear();
-    tools::set_begin_parallel_for_callback(on_for);
-    tools::set_begin_parallel_reduce_callback(on_reduce);
-    tools::set_begin_parallel_scan_callback(on_scan);
-    tools::set_begin_fence_callback(on_fence);
-  }
-  ~listener() { tools::set_callbacks(before_); }
-  listener(listener const&) = delete;
-  listener& operator=(listener const&) = delete;
-
- private:
-  tools::EventSet before_;
-};
-
 /// What a call may do besides launching kernels on the instance that it was given.
 enum class extras {
   none,
   allocate,  ///< for which, and before it frees, Kokkos has fences of its own
 };
 
-bool contains(std::string const& text, char const* part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// A fence that Kokkos adds of its own: around each callback here, and around what it frees.
-bool is_kokkos_own(event const& e, extras allowed) {
-  bool const memory = contains(e.name, "alloc") || contains(e.name, "before free") ||
-                      contains(e.name, "async free");
-  return e.kind == "fence" &&
-         (contains(e.name, "Kokkos Profile Tool Fence") || (memory && allowed == extras::allocate));
+bool is_kokkos_own(iso::test::kokkos_event const& e, extras allowed) {
+  return is_tool_fence(e) || (is_of_memory(e) && allowed == extras::allocate);
 }
 
 #if ISO_HAS_OPENMP
@@ -147,22 +94,16 @@ void check_call(std::string const& name, Exec const& exec, extras allowed, F con
   CAPTURE(name);
   f();  // what Kokkos allocates at a kernel's first launch is not the call's business
   exec.fence("test_instance: the first time");
-  std::vector<event> seen;
-  {
-    listener const listening;
-    f();
-    seen = events();
-  }
+  auto const seen = iso::test::events_during(f);
   exec.fence("test_instance: what the call enqueued");
   int kernels = 0;
   for (auto const& e : seen) {
-    CAPTURE(e.kind);
     CAPTURE(e.name);
     if (is_kokkos_own(e, allowed)) {
       continue;
     }
     CHECK(e.device == tools::device_id(exec));
-    CHECK(e.kind != "fence");
+    CHECK(e.kind == iso::test::event_kind::launch);
     ++kernels;
   }
   CHECK(kernels > 0);
@@ -299,9 +240,7 @@ TEST_CASE_TEMPLATE("every kernel runs on the instance it was given, and nothing 
 TEST_CASE("the callbacks do notice another instance and a global fence") {
   Kokkos::Serial const exec;
   auto const noticed = [&](auto const& f) {
-    listener const listening;
-    f();
-    for (auto const& e : events()) {
+    for (auto const& e : iso::test::events_during(f)) {
       if (!is_kokkos_own(e, extras::none) && e.device != tools::device_id(exec)) {
         return true;
       }

@@ -82,10 +82,21 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
   auto const project = [&](std::vector<ellipsoid> const& bodies, std::int64_t n) {
     iso::ct::project_ellipsoids(exec, bodies, g, good, {n});
   };
+  CHECK_THROWS_WITH_AS(iso::ct::project_ellipsoids(exec, head, g, wrong),
+                       "project_ellipsoids: projections is [1, 5, 4] (geometry has [1, 4, 5]: "
+                       "views, u, v) make them "
+                       "agree",
+                       refusal);
+  iso::projection_view<float, space> const no_pixels{
+      decltype(good.data)(static_cast<float*>(nullptr), 1, 4, 5)};
   CHECK_THROWS_WITH_AS(
-      iso::ct::project_ellipsoids(exec, head, g, wrong),
-      "project_ellipsoids: projections is [1, 5, 4] (geometry has [1, 4, 5]) make them agree",
-      refusal);
+      iso::ct::project_ellipsoids(exec, head, g, no_pixels),
+      doctest::Contains("project_ellipsoids: projections has elements but no memory"), refusal);
+  iso::volume_view<float, space> const no_voxels{
+      volume.grid, decltype(volume.data)(static_cast<float*>(nullptr), 4, 4, 4)};
+  CHECK_THROWS_WITH_AS(
+      iso::ct::rasterise_ellipsoids(exec, head, no_voxels),
+      doctest::Contains("rasterise_ellipsoids: volume data has elements but no memory"), refusal);
   CHECK_THROWS_WITH_AS(project(head, 0), "project_ellipsoids: 0 subsamples (must be from 1 to 64)",
                        refusal);
   CHECK_THROWS_AS(project(head, 65), refusal);

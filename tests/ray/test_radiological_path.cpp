@@ -269,7 +269,7 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
 
   bad = good;
   bad.volume.grid.spacing.z = 0;
-  CHECK(message_of(bad, 941).find("grid spacing [0.5, 0.75, 0] mm (must be finite and positive)") !=
+  CHECK(message_of(bad, 941).find("grid spacing [0.5, 0.75, 0] mm (must lie between") !=
         std::string::npos);
 
   bad = good;
@@ -292,7 +292,27 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   if (!bad.volume.data.span_is_contiguous()) {
     CHECK(
         message_of(bad, 941) ==
-        "iso::ray::radiological_path: volume data of [6, 5, 37] has gaps between its rows (voxels "
-        "must follow each other, z fastest) copy it into a plain view");
+        "iso::ray::radiological_path: volume data has gaps between its rows (elements must follow "
+        "each other, the last index fastest) copy it into a plain view");
   }
+
+  using rays_view = decltype(good.rays);
+  using paths_view = Kokkos::View<float*, Kokkos::HostSpace>;
+  paths_view const out("paths", 941);
+  auto const refuses = [&](rays_view const& rays, auto const& volume, paths_view const& paths,
+                           char const* what) {
+    CHECK_THROWS_WITH_AS(iso::ray::radiological_path(Kokkos::Serial(), rays, volume, paths),
+                         doctest::Contains(what), iso::invalid_argument);
+  };
+  refuses(rays_view(static_cast<rays_view::pointer_type>(nullptr), 941), good.volume, out,
+          "rays has elements but no memory");
+  refuses(good.rays, good.volume, paths_view(static_cast<float*>(nullptr), 941),
+          "paths has elements but no memory");
+  refuses(good.rays, good.volume, paths_view(good.volume.data.data() + 1109, 941),
+          "paths and volume data overlap");
+  refuses(good.rays, good.volume, paths_view(reinterpret_cast<float*>(good.rays.data()), 941),
+          "paths and rays overlap");
+  bad = good;
+  bad.volume.data = decltype(bad.volume.data)(static_cast<float*>(nullptr), 6, 5, 37);
+  refuses(good.rays, bad.volume, out, "volume data has elements but no memory");
 }

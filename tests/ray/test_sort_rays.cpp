@@ -143,11 +143,27 @@ TEST_CASE("what sort_rays refuses") {
         "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of "
         "iso::ray::ray_order");
   CHECK(message(10, box, ray_order::entry_and_exit, short_of_one) ==
-        "iso::ray::sort_rays: scratch of 79 bytes (80 are needed) reserve sort_rays_bytes_needed");
+        "iso::ray::sort_rays: scratch of 255 bytes (256 are needed) reserve "
+        "iso::ray::sort_rays_bytes_needed");
+  CHECK_THROWS_WITH_AS(iso::ray::sort_rays_bytes_needed(-1),
+                       "iso::ray::sort_rays: scratch of -1 elements (must not be negative)",
+                       iso::invalid_argument);
+  CHECK_THROWS_AS(iso::ray::sort_rays_bytes_needed(std::int64_t(1) << 61), iso::invalid_argument);
   grid flat = box;
   flat.extent[2] = 0;
   CHECK(message(10, flat, ray_order::entry_and_exit, enough)
             .find("every extent must be at least 1") != std::string::npos);
+  auto const refuses = [&](auto const& from, auto const& to, char const* what) {
+    CHECK_THROWS_WITH_AS(iso::ray::sort_rays(Kokkos::Serial(), from, box, to, enough),
+                         doctest::Contains(what), iso::invalid_argument);
+  };
+  using order_view = Kokkos::View<std::int64_t*, host>;
+  refuses(decltype(rays)(static_cast<iso::ray::ray<float>*>(nullptr), 10),
+          order_view("permutation", 10), "rays has elements but no");
+  refuses(rays, order_view(static_cast<std::int64_t*>(nullptr), 10),
+          "permutation has elements but no memory");
+  refuses(rays, order_view(reinterpret_cast<std::int64_t*>(rays.data()), 10),
+          "permutation and rays overlap");
   Kokkos::View<iso::ray::ray<float>*, host> const none("rays", 0);
   Kokkos::View<std::int64_t*, host> const nothing("permutation", 0);
   CHECK_NOTHROW(iso::ray::sort_rays(Kokkos::Serial(), none, box, nothing, {}));

@@ -224,3 +224,20 @@ TEST_CASE("more planes than a float counts: float visits nothing, double does") 
   CHECK(visited<iso::ray::branchless>(iso::ray::ray<float>{{-9, 0, 5}, {1, 0, 0}}, g) == 0);
   CHECK(visited<iso::ray::branchless>(iso::ray::ray<double>{{-9, 0, 5}, {1, 0, 0}}, g) == 1);
 }
+
+TEST_CASE("a plane lies at the double nearest to its place, and a ray in it in the upper voxel") {
+  grid const tenths{{64, 1, 1}, {0.1, 0.1, 0.1}, {0, 0, 0}};
+  for_each_method([&](auto method, char const* name) {
+    CAPTURE(name);
+    using Method = decltype(method);
+    auto const voxel_of = [&](double x) {
+      auto const seen = walk<Method>(iso::ray::ray<double>{{x, 0, -9}, {0, 0, 1}}, tenths);
+      REQUIRE(seen.size() == 1);
+      CHECK(seen[0].second == doctest::Approx(0.1));
+      return seen[0].first;
+    };
+    // The double 2.15 is 9e-17 below 21.5 tenths.
+    CHECK(voxel_of(2.15) == 22);
+    CHECK(voxel_of(std::nextafter(2.15, 0)) == 21);
+  });
+}

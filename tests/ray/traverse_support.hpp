@@ -3,8 +3,7 @@
 //! A visitor that remembers, and what must hold of everything it saw.
 #pragma once
 
-#include "../oracle/exact_traversal.hpp"
-
+#include <iso/oracle/exact_traversal.hpp>
 #include <iso/ray/traverse.hpp>
 
 #include <cmath>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#define ISO_INSTANTIATE_FORWARD_PROJECT
 #include <iso/ct/forward_project.hpp>
 
 #include <algorithm>
@@ -107,28 +106,8 @@ void validate_planes(iso::grid const& volume) {
       n[1], n[2]);
 }
 
-void validate_contiguous(bool volume, bool projections) {
-  ISO_VALIDATE(volume,
-               "forward_project: volume data has gaps between its rows (voxels must follow "
-               "each other, z fastest) copy it into a plain view");
-  ISO_VALIDATE(projections,
-               "forward_project: projections has gaps between its rows (pixels must "
-               "follow each other, v fastest) use a plain view");
-}
-
-void validate_forward_project(geometry const& g, iso::grid const& volume,
-                              std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
-                              std::int64_t needed_bytes) {
-  ISO_VALIDATE(
-      shape[0] == g.num_views() && shape[1] == g.num_u() && shape[2] == g.num_v(),
-      "forward_project: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) "
-      "make them agree",
-      shape[0], shape[1], shape[2], g.num_views(), g.num_u(), g.num_v());
-  validate_planes(volume);
-  ISO_VALIDATE(scratch_bytes >= needed_bytes,
-               "forward_project: scratch of {} bytes ({} are needed) reserve "
-               "forward_project_bytes_needed",
-               scratch_bytes, needed_bytes);
-}
-
 }  // namespace iso::ct::detail
+
+namespace iso::ct {
+ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, )
+}  // namespace iso::ct

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace iso::ct {
 namespace {
@@ -12,15 +13,36 @@ vec3<double> cross(vec3<double> a, vec3<double> b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
+double largest(vec3<double> a) { return std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)}); }
+
 void check(vec3<double> a, char const* field, std::size_t view) {
-  ISO_VALIDATE(is_finite(a), "geometry: {} of view {} is [{}, {}, {}] (must be finite)", field,
-               view, a.x, a.y, a.z);
+  ISO_VALIDATE(is_finite(a) && largest(a) <= longest_length,
+               "geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 either way)",
+               field, view, a.x, a.y, a.z);
+}
+
+void check(view_vectors const& view, beam kind, std::size_t i) {
+  check(view.source, kind == beam::cone ? "source" : "direction", i);
+  check(view.detector_origin, "detector_origin", i);
+  check(view.u_step, "u_step", i);
+  check(view.v_step, "v_step", i);
+  ISO_VALIDATE(
+      std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
+          cross(view.u_step, view.v_step) != vec3<double>{},
+      "geometry: u_step and v_step of view {} are parallel or shorter than 1e-150 mm (they "
+      "must span the detector)",
+      i);
+  ISO_VALIDATE(kind == beam::cone || largest(view.source) >= shortest_length,
+               "geometry: direction of view {} is shorter than 1e-150 (rays need one)", i);
+}
+
+void check_detector(std::int64_t num_u, std::int64_t num_v) {
+  ISO_VALIDATE(num_u >= 1 && num_v >= 1,
+               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u, num_v);
 }
 
 void check(flat_detector const& d) {
-  ISO_VALIDATE(d.num_u >= 1 && d.num_v >= 1,
-               "geometry: detector of [{}, {}] pixels (needs at least one each way)", d.num_u,
-               d.num_v);
+  check_detector(d.num_u, d.num_v);
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
   ISO_VALIDATE(good(d.pitch_u) && good(d.pitch_v),
                "geometry: pixel pitch [{}, {}] mm (must be finite and positive)", d.pitch_u,
@@ -55,22 +77,19 @@ geometry circle(beam kind, flat_detector const& d, double source_axis, double ax
 geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
                    std::vector<view_vectors> views)
     : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
-  ISO_VALIDATE(num_u_ >= 1 && num_v_ >= 1,
-               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u_,
-               num_v_);
+  ISO_VALIDATE(kind_ == beam::cone || kind_ == beam::parallel,
+               "geometry: beam {} (is none of the enumeration) choose one of iso::ct::beam",
+               int(kind_));
+  check_detector(num_u_, num_v_);
   ISO_VALIDATE(!views_.empty(), "geometry: no views (needs at least one)");
+  auto const most = std::numeric_limits<std::int64_t>::max();
+  ISO_VALIDATE(
+      num_u_ <= most / num_v_ && num_u_ * num_v_ <= most / num_views(),
+      "geometry: {} views of [{}, {}] pixels (their number does not fit 63 bits) check the "
+      "detector",
+      num_views(), num_u_, num_v_);
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    auto const& view = views_[i];
-    check(view.source, kind_ == beam::cone ? "source" : "direction", i);
-    check(view.detector_origin, "detector_origin", i);
-    check(view.u_step, "u_step", i);
-    check(view.v_step, "v_step", i);
-    ISO_VALIDATE(cross(view.u_step, view.v_step) != vec3<double>{},
-                 "geometry: u_step and v_step of view {} are parallel or zero (they must span the "
-                 "detector)",
-                 i);
-    ISO_VALIDATE(kind_ == beam::cone || view.source != vec3<double>{},
-                 "geometry: direction of view {} is zero (rays need one)", i);
+    check(views_[i], kind_, i);
   }
   v_parallel_to_z_ = std::all_of(views_.begin(), views_.end(), [](view_vectors const& view) {
     return view.v_step.x == 0 && view.v_step.y == 0;
@@ -102,6 +121,10 @@ std::vector<double> even_angles(std::int64_t count, double range, double first) 
   constexpr std::int64_t most = 100'000'000;
   ISO_VALIDATE(count <= most, "geometry: {} view angles (at most {}) make them in parts", count,
                most);
+  ISO_VALIDATE(std::abs(range) <= 1e5 && std::abs(first) <= 1e5,
+               "geometry: view angles from {} rad over {} rad (both must be finite, at most 1e5 "
+               "either way)",
+               first, range);
   std::vector<double> angles;
   angles.reserve(std::size_t(count));
   for (std::int64_t i = 0; i < count; ++i) {

@@ -120,16 +120,6 @@ ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, grid const& g, cha
 
 }  // namespace detail
 
-#define ISO_CT_ELLIPSOIDS_FOR(T, Exec)                                                     \
-  template void project_ellipsoids(                                                        \
-      Exec const&, std::span<ellipsoid const>, staged_geometry<Exec::memory_space> const&, \
-      projection_view<T, Exec::memory_space> const&, ellipsoid_projection_options const&); \
-  template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,              \
-                                     volume_view<T, Exec::memory_space> const&,            \
-                                     ellipsoid_raster_options const&);
-#define ISO_CT_ELLIPSOIDS(Exec)      \
-  ISO_CT_ELLIPSOIDS_FOR(float, Exec) \
-  ISO_CT_ELLIPSOIDS_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_CT_ELLIPSOIDS)
+ISO_FOR_EACH_INSTANCE(ISO_CT_ELLIPSOIDS, )
 
 }  // namespace iso::ct

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
 #include <iso/ray/detail/radiological_path_kernel.hpp>
+#include <iso/ray/detail/traversal_tuning.hpp>
 #include <iso/ray/radiological_path.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -14,11 +15,9 @@ template <class Method, class Index, class Exec, class T>
 void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape shape) {
   radiological_path_kernel<Method, Index, T> const kernel{a.grid, a.rays, a.values, a.paths,
                                                           a.count};
-  // The set-up in double precision would take 90 registers, the steps need half of them: more
-  // threads in flight are worth a spill before the loop.
-  constexpr unsigned blocks = sizeof(T) == 4 ? 8 : 5;
-  backend::for_each_lane_group<256, blocks>("iso::ray::radiological_path", exec,
-                                            (a.count + 31) / 32, kernel, shape);
+  constexpr auto tuned = traversal_tuning_of<Exec, T>;
+  backend::for_each_lane_group<tuned.threads, tuned.min_blocks>("iso::ray::radiological_path", exec,
+                                                                (a.count + 31) / 32, kernel, shape);
 }
 
 template <class Method, class Exec, class T>
@@ -33,17 +32,13 @@ void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape 
 
 }  // namespace
 
-void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths, bool contiguous,
+void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
                              std::int64_t most_planes, radiological_path_options const& options) {
   ISO_VALIDATE(
       rays == paths,
       "iso::ray::radiological_path: {} rays and {} paths (each ray has one path) make them "
       "agree",
       rays, paths);
-  ISO_VALIDATE(contiguous,
-               "iso::ray::radiological_path: volume data of [{}, {}, {}] has gaps between its rows "
-               "(voxels must follow each other, z fastest) copy it into a plain view",
-               g.extent[0], g.extent[1], g.extent[2]);
   ISO_VALIDATE(
       g.extent[0] <= most_planes && g.extent[1] <= most_planes && g.extent[2] <= most_planes,
       "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis are "
@@ -80,13 +75,9 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
   launch<fastest>(exec, arguments, options.shape);
 }
 
-#define ISO_INSTANTIATE(Exec)                                                                      \
-  template void launch_radiological_path<Exec, float>(Exec const&, path_arguments<float> const&,   \
-                                                      radiological_path_options const&);           \
-  template void launch_radiological_path<Exec, double>(Exec const&, path_arguments<double> const&, \
-                                                       radiological_path_options const&);
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE
+#define ISO_RADIOLOGICAL_PATH(linkage, Exec, T)                                                  \
+  linkage template void launch_radiological_path<Exec, T>(Exec const&, path_arguments<T> const&, \
+                                                          radiological_path_options const&);
+ISO_FOR_EACH_INSTANCE(ISO_RADIOLOGICAL_PATH, )
 
 }  // namespace iso::ray::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
 #include <iso/ray/detail/entry.hpp>
+#include <iso/ray/detail/traversal_tuning.hpp>
 #include <iso/ray/sort_rays.hpp>
 
 #include <algorithm>
@@ -144,19 +145,18 @@ struct index_reader {
 
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
-                      std::int64_t count, ray_order order, std::byte* scratch,
+                      std::int64_t count, ray_order order, std::uint64_t* scratch,
                       std::int64_t* permutation) {
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   // Signed and unsigned words of one size may share memory.
   auto* from = reinterpret_cast<std::uint64_t*>(permutation);
-  auto* to = reinterpret_cast<std::uint64_t*>(scratch);
+  auto* to = scratch;
   Kokkos::parallel_for("iso::ray::sort_rays: keys", range(exec, 0, count),
                        key_maker<T>{grid, rays, from, order});
   Kokkos::parallel_for("iso::ray::sort_rays: tiles", range(exec, 0, count),
                        tile_sorter{from, to, count});
   std::swap(from, to);
-  // Long parts cost fewer bisections, short ones make more threads.
-  std::int64_t const longest = backend::is_device<Exec> ? 16 : 4096;
+  constexpr std::int64_t longest = traversal_tuning_of<Exec, T>.merge_part;
   for (std::int64_t width = tile; width < count; width *= 2) {
     std::int64_t const part = std::min(longest, 2 * width);
     Kokkos::parallel_for("iso::ray::sort_rays: merge", range(exec, 0, (count + part - 1) / part),
@@ -167,15 +167,10 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
                        index_reader{from, permutation});
 }
 
-#define ISO_INSTANTIATE(Exec)                                                               \
-  template void launch_sort_rays<Exec, float>(Exec const&, traversal_grid const&,           \
-                                              ray<float> const*, std::int64_t, ray_order,   \
-                                              std::byte*, std::int64_t*);                   \
-  template void launch_sort_rays<Exec, double>(Exec const&, traversal_grid const&,          \
-                                               ray<double> const*, std::int64_t, ray_order, \
-                                               std::byte*, std::int64_t*);
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE
-#undef ISO_INSTANTIATE
+#define ISO_SORT_RAYS(linkage, Exec, T)                                                   \
+  linkage template void launch_sort_rays<Exec, T>(Exec const&, traversal_grid const&,     \
+                                                  ray<T> const*, std::int64_t, ray_order, \
+                                                  std::uint64_t*, std::int64_t*);
+ISO_FOR_EACH_INSTANCE(ISO_SORT_RAYS, )
 
 }  // namespace iso::ray::detail

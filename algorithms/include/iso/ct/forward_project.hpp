@@ -52,7 +52,8 @@ struct forward_project_options {
 
 /// Bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
-/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1
+/// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1,
+///                                or bytes beyond 63 bits
 template <execution_space Exec, real T>
 std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
@@ -67,17 +68,23 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// neither `slab_planes`, `shape` nor `path` changes a bit.
 ///
 /// A NaN voxel makes those rays NaN that blend or cross it, and no others; an infinite one makes
-/// them infinite or NaN, order-free sums NaN. The canonical NaN is the only one that leaves. A cone
-/// ray without length, its pixel at the source, counts as zero. Order-free sums are off by at most
-/// half a grid step a sample, the step being about max|voxel| 2^-21 (float) or 2^-50 (double).
+/// them infinite or NaN, order-free sums NaN. A Joseph ray blends the voxel at the floor of its
+/// coordinate with the next one up, also where that one's weight is zero: a ray through centres
+/// takes the NaN of the upper neighbour and not of the lower. The canonical NaN is the only one
+/// that leaves. A cone ray without length, its pixel at the source, counts as zero. Order-free sums
+/// are off by at most half a grid step a sample, the step being about max|voxel| 2^-21 (float) or
+/// 2^-50 (double). Joseph's coordinates are rounded to T: in float they are off by a few 2^-24 of
+/// the volume's extent in voxels, so use double for tens of thousands of planes
+/// (docs/algorithms/projection.md).
 ///
 /// \param[in]  g            views, u, v; lengths in mm
 /// \param[in]  volume       [nx, ny, nz], 1/mm
 /// \param[out] projections  [views, u, v], dimensionless
 /// \param      scratch      at least forward_project_bytes_needed; free again after the next fence
 /// \param[in]  control      progress and cancellation, asked between launches
-/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, data with gaps, too
-///                                little scratch, an option out of its range
+/// \throws iso::invalid_argument  shape mismatch, volume extent above 2^24 - 1, data with gaps or
+///                                without memory, volume and projections that overlap, too little
+///                                scratch, an option out of its range
 /// \throws iso::cancelled         `projections` is then incomplete
 /// \par Method  J. Graetz, arXiv:1609.00958 (algorithm 1, equations 3 to 14), after P. M. Joseph,
 ///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths:

@@ -32,8 +32,10 @@ struct view_vectors {
 /// that algorithms need not look at every view again.
 class geometry {
  public:
-  /// \throws iso::invalid_argument  an empty detector or no views; a view with a field (both named)
-  ///                                that is not finite, has no length, or makes u and v parallel
+  /// \throws iso::invalid_argument  an unknown beam; an empty detector or no views; more pixels
+  ///                                than 63 bits count; a view with a field (both named) that is
+  ///                                not finite, longer than 1e150 or shorter than 1e-150 mm, or
+  ///                                makes u and v parallel
   geometry(beam kind, std::int64_t num_u, std::int64_t num_v, std::vector<view_vectors> views);
 
   [[nodiscard]] beam kind() const { return kind_; }
@@ -84,7 +86,8 @@ geometry circular_parallel(flat_detector const& detector, std::vector<double> co
 
 /// `count` angles, evenly from `first` over `range` (rad), the end left out.
 /// Determinism: backend_to_backend; made on the host.
-/// \throws iso::invalid_argument  `count` is below 1 or above 10^8
+/// \throws iso::invalid_argument  `count` is below 1 or above 10^8; an angle that is not finite or
+///                                above 1e5 either way
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
 
 /// A geometry whose views `Space` holds, as kernels want it.

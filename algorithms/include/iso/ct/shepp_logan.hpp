@@ -108,13 +108,7 @@ void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
   using space = typename Exec::memory_space;
   auto const& scan = geometry.host();
   auto const& data = projections.data;
-  ISO_VALIDATE(
-      std::int64_t(data.extent(0)) == scan.num_views() &&
-          std::int64_t(data.extent(1)) == scan.num_u() &&
-          std::int64_t(data.extent(2)) == scan.num_v(),
-      "project_ellipsoids: projections is [{}, {}, {}] (geometry has [{}, {}, {}]) make them "
-      "agree",
-      data.extent(0), data.extent(1), data.extent(2), scan.num_views(), scan.num_u(), scan.num_v());
+  validate(projections, {scan.num_views(), scan.num_u(), scan.num_v()}, "project_ellipsoids");
   ISO_VALIDATE(options.subsamples >= 1 && options.subsamples <= 64,
                "project_ellipsoids: {} subsamples (must be from 1 to 64)", options.subsamples);
   auto const shapes = detail::prepare(ellipsoids, "project_ellipsoids");
@@ -147,18 +141,13 @@ void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoid
   backend::for_each_lane_group("iso::ct::rasterise_ellipsoids", exec, kernel.num_groups(), kernel);
 }
 
-#define ISO_CT_ELLIPSOIDS_FOR(T, Exec)                                                     \
-  extern template void project_ellipsoids(                                                 \
+#define ISO_CT_ELLIPSOIDS(linkage, Exec, T)                                                \
+  linkage template void project_ellipsoids(                                                \
       Exec const&, std::span<ellipsoid const>, staged_geometry<Exec::memory_space> const&, \
       projection_view<T, Exec::memory_space> const&, ellipsoid_projection_options const&); \
-  extern template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,       \
-                                            volume_view<T, Exec::memory_space> const&,     \
-                                            ellipsoid_raster_options const&);
-#define ISO_CT_ELLIPSOIDS(Exec)      \
-  ISO_CT_ELLIPSOIDS_FOR(float, Exec) \
-  ISO_CT_ELLIPSOIDS_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_CT_ELLIPSOIDS)
-#undef ISO_CT_ELLIPSOIDS
-#undef ISO_CT_ELLIPSOIDS_FOR
+  linkage template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,      \
+                                             volume_view<T, Exec::memory_space> const&,    \
+                                             ellipsoid_raster_options const&);
+ISO_FOR_EACH_INSTANCE(ISO_CT_ELLIPSOIDS, extern)
 
 }  // namespace iso::ct

@@ -38,7 +38,7 @@ struct path_arguments {
   std::int64_t count;
 };
 
-void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths, bool contiguous,
+void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
                              std::int64_t most_planes, radiological_path_options const& options);
 
 /// Instantiated in src/ray/radiological_path.cpp for every backend, float and double.
@@ -59,8 +59,9 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
 /// \param[in]  rays    [n]; world coordinates, mm
 /// \param[in]  volume  [nx, ny, nz], any unit; contiguous
 /// \param[out] paths   [n], that unit times mm
-/// \throws iso::invalid_argument  invalid grid, shapes that do not agree, a volume with gaps, more
-///                                than 2^24 voxels along an axis in float, an unknown method
+/// \throws iso::invalid_argument  invalid grid, shapes that do not agree, a volume with gaps, an
+///                                array without memory, paths that overlap an input, more than
+///                                2^24 voxels along an axis in float, an unknown method
 /// \par Method  iso/ray/traverse.hpp
 template <execution_space Exec, view Rays, class T, class Space, view Paths>
   requires accesses<Exec, Space> && accesses<Exec, typename Rays::memory_space> &&
@@ -78,8 +79,13 @@ void radiological_path(Exec const& exec, Rays const& rays, volume_view<T, Space>
                 "iso::ray::radiological_path: paths must be a dense writable rank-1 view of T");
   validate(volume, "iso::ray::radiological_path");
   auto const count = std::int64_t(rays.extent(0));
+  validate_contiguous(volume.data, "volume data", "iso::ray::radiological_path");
+  auto const memory = memory_of(paths, "paths");
+  validate_memory({memory, memory_of(rays, "rays")}, "iso::ray::radiological_path");
+  validate_apart(memory, {memory_of(rays, "rays"), memory_of(volume.data, "volume data")},
+                 "iso::ray::radiological_path");
   detail::check_radiological_path(
-      volume.grid, count, std::int64_t(paths.extent(0)), volume.data.span_is_contiguous(),
+      volume.grid, count, std::int64_t(paths.extent(0)),
       sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53, options);
   detail::launch_radiological_path<Exec, value>(
       exec, {traversal_grid(volume.grid), rays.data(), volume.data.data(), paths.data(), count},

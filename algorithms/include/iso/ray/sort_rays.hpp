@@ -6,13 +6,13 @@
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/ray/traversal_grid.hpp>
 
 #include <Kokkos_Core.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -26,19 +26,26 @@ enum class ray_order {
 
 namespace detail {
 
-/// Instantiated in src/ray/sort_rays.cpp for every backend, float and double. `scratch` holds
-/// `count` keys, and so does `permutation` until the end.
+/// The keys' place in the scratch memory; `permutation` holds the other ones until the end.
+inline std::uint64_t* take_keys(workspace_parts& memory, std::int64_t count) {
+  return memory.take<std::uint64_t>({count});
+}
+
+/// Instantiated in src/ray/sort_rays.cpp for every backend, float and double.
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
-                      std::int64_t count, ray_order order, std::byte* scratch,
+                      std::int64_t count, ray_order order, std::uint64_t* scratch,
                       std::int64_t* permutation);
 
 }  // namespace detail
 
-/// Bytes of scratch that sort_rays wants for `count` rays: 8 each. Enqueues nothing.
+/// Bytes of scratch that sort_rays wants for `count` rays: about 8 each. Enqueues nothing.
 /// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  `count` is negative, or bytes beyond 63 bits
 inline std::int64_t sort_rays_bytes_needed(std::int64_t count) {
-  return count * std::int64_t(sizeof(std::uint64_t));
+  workspace_parts memory("iso::ray::sort_rays");
+  detail::take_keys(memory, count);
+  return memory.bytes();
 }
 
 /// The order in which rays lie close together: the i-th of them is rays[permutation[i]]. The key is
@@ -54,7 +61,8 @@ inline std::int64_t sort_rays_bytes_needed(std::int64_t count) {
 /// \param[in]  grid         the grid that they will walk
 /// \param[out] permutation  [n]
 /// \param      scratch      at least sort_rays_bytes_needed; free again after the next fence
-/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, too little
+/// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, an array
+///                                without memory, a permutation that overlaps the rays, too little
 ///                                scratch, an unknown order
 template <execution_space Exec, view Rays, view Permutation>
   requires accesses<Exec, typename Rays::memory_space> &&
@@ -83,14 +91,15 @@ void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation co
                "iso::ray::sort_rays: order {} (is none of the enumeration) choose one of "
                "iso::ray::ray_order",
                int(order));
-  std::int64_t const needed = sort_rays_bytes_needed(count);
-  ISO_VALIDATE(scratch.size() >= needed,
-               "iso::ray::sort_rays: scratch of {} bytes ({} are needed) reserve "
-               "sort_rays_bytes_needed",
-               scratch.size(), needed);
+  validate_memory({memory_of(rays, "rays"), memory_of(permutation, "permutation")},
+                  "iso::ray::sort_rays");
+  validate_apart(memory_of(permutation, "permutation"), {memory_of(rays, "rays")},
+                 "iso::ray::sort_rays");
+  validate(scratch, sort_rays_bytes_needed(count), "iso::ray::sort_rays");
   if (count > 0) {
+    workspace_parts memory(scratch, "iso::ray::sort_rays");
     detail::launch_sort_rays<Exec, scalar>(exec, traversal_grid(g), rays.data(), count, order,
-                                           scratch.data(), permutation.data());
+                                           detail::take_keys(memory, count), permutation.data());
   }
 }
 

@@ -141,9 +141,14 @@ KOKKOS_FORCEINLINE_FUNCTION void walk(siddon, entry<T, Index> const& e, Report& 
 /// `index` is the voxel's std::int64_t linear index, z fastest (`g.at(index)` gives the three), and
 /// `length` > 0 the chord inside it as a T, mm. Segments whose length rounds to zero are not
 /// visited, so a corner or an edge is credited to nobody twice. A ray in a face between two voxels
-/// visits the upper one, in the grid's upper face none; an empty ray (iso/ray/ray.hpp) none. Where
-/// a part of a ray runs within rounding of a corner, a voxel whose exact chord is below 4 (Nx + Ny
-/// + Nz) eps max(1, distance of the origin / diagonal) diagonals may be missing or extra.
+/// visits the upper one, in the grid's upper face none; an empty ray (iso/ray/ray.hpp) none.
+///
+/// A plane lies at the double nearest to origin + (n - 1/2) spacing, which is exact on grids whose
+/// spacing and origin are dyadic (0.5, 0.75) and half a unit in the last place away on others
+/// (0.1): a ray along a plane and that close to it may be credited, with its whole chord, to the
+/// voxel across the plane. Against these planes, where a part of a ray runs within rounding of a
+/// corner, a voxel whose exact chord is below 4 (Nx + Ny + Nz) eps max(1, distance of the origin /
+/// diagonal) diagonals may be missing or extra.
 ///
 /// The set-up runs in double precision, the steps in T. Grids of more than 2^24 voxels along an
 /// axis want T = double; in float they are not visited. Determinism: backend_to_backend; all

@@ -167,8 +167,8 @@ std::vector<T> run_ct_method(Exec const& exec, std::string const& backend, demo_
   auto const loaded = load<T>(exec, volume);
   scanner<Exec, T> scan(exec, g, loaded);
   auto projected = scan.run(m);
-  double const error =
-      relative_l1(projected.values, exact_projections(volume, g, m.options(), stride_of(g)));
+  double const error = relative_l1(
+      projected.values, exact_projections(view_of(volume), g, m.options(), stride_of(g)));
   auto const values = projected.values;
   state.add<T>(std::string("chest_ct_") + m.name, backend, std::move(projected.values),
                projected.seconds, error,

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "record.hpp"
-#include "reference.hpp"
 #include "scan.hpp"
 
 #include <iso/jobs/demo.hpp>
+#include <iso/oracle/products.hpp>
+#include <iso/oracle/projections.hpp>
 
 #include <map>
 #include <numbers>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace iso::jobs {
+
+using namespace oracle;
 
 struct demo_plan {
   grid volume;

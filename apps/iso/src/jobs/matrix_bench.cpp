@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product_runner.hpp"
 #include "record.hpp"
-#include "reference.hpp"
 #include "sparse_formats.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/matrix_product.hpp>
+#include <iso/oracle/products.hpp>
 
 #include <cmath>
 #include <functional>
@@ -59,7 +59,7 @@ class bench {
     x_ = bench_vector(a.num_cols);
     y_.assign(std::size_t(a.num_rows), 0);
     if (exact_.empty()) {
-      exact_ = exact_product<long double>(1, host_copy(exec_, a), x_, 0, y_);
+      exact_ = oracle::exact_product<long double>(1, host_copy(exec_, a), x_, 0, y_);
     }
     variant<double>(a, matrix_format::csr32, summation::ordered);
     variant<double>(a, matrix_format::csr32, summation::reproducible);
@@ -150,7 +150,7 @@ class bench {
     row.share_of_ceiling = 1e3 * least_seconds(work, most_) / row.time_ms;
     auto const y = product.result();
     row.hash = hash_text(hash_bits<T>(y));
-    row.error = relative_l1(y, exact_);
+    row.error = oracle::relative_l1(y, exact_);
     result_.rows.push_back(std::move(row));
   }
 

@@ -2,7 +2,7 @@
 //! From what files say to what the library takes.
 #pragma once
 
-#include <iso/core/grid.hpp>
+#include <iso/core/wrap.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/files/geometry_file.hpp>
@@ -40,16 +40,12 @@ volume_view<T, typename Exec::memory_space> load(Exec const& exec,
 /// Projections of the shape of `g`, stored at `out`.
 template <class T, class Space>
 projection_view<T, Space> projections_at(T* out, ct::geometry const& g) {
-  using data = typename projection_view<T, Space>::data_type;
-  return {data(out, std::size_t(g.num_views()), std::size_t(g.num_u()), std::size_t(g.num_v()))};
+  return wrap_projections<Space>(out, g.num_views(), g.num_u(), g.num_v());
 }
 
-/// A volume on `g`, stored at `out`.
-template <class T, class Space>
-volume_view<T, Space> volume_at(T* out, grid const& g) {
-  using data = typename volume_view<T, Space>::data_type;
-  return {g,
-          data(out, std::size_t(g.extent[0]), std::size_t(g.extent[1]), std::size_t(g.extent[2]))};
+/// `volume` where it lies; it must outlive the result.
+inline volume_view<float const, Kokkos::HostSpace> view_of(files::host_volume const& volume) {
+  return wrap_volume<Kokkos::HostSpace>(volume.values.data(), make_grid(volume));
 }
 
 /// The values of a view on the host, in the order they lie; waits for `exec`.

@@ -222,7 +222,7 @@ std::vector<double> exact_samples(std::int64_t points, weighting weight, boundar
   std::vector<double> exact;
   for (std::int64_t i = 0; i < points; ++i) {
     auto const p = sample_place<T>(i);
-    exact.push_back(double(exact_sample(volume, {p.x, p.y, p.z}, weight, edge)));
+    exact.push_back(double(exact_sample<float>(view_of(volume), {p.x, p.y, p.z}, weight, edge)));
   }
   return exact;
 }

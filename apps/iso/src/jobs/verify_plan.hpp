@@ -18,13 +18,14 @@
 #pragma once
 
 #include "record.hpp"
-#include "reference.hpp"
 #include "scan.hpp"
 #include "work_model.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/jobs/verify.hpp>
+#include <iso/oracle/products.hpp>
+#include <iso/oracle/projections.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -37,6 +38,8 @@
 #include <vector>
 
 namespace iso::jobs {
+
+using namespace oracle;
 
 /// What must not change a bit.
 struct variant {

@@ -43,7 +43,10 @@ struct projection_case {
                   on, staged, voxels, projections_at<T, space>(out, staged.host()), work, here);
             },
             projection_work<T>(wanted, count_rays(scan, voxels.grid), scan, voxels.grid),
-            [=] { return exact_projections(voxels_of(), staged.host(), wanted, 7); }};
+            [=] {
+              auto const read = voxels_of();
+              return exact_projections(view_of(read), staged.host(), wanted, 7);
+            }};
   }
 };
 
@@ -157,7 +160,7 @@ struct raster_case {
     auto const g = grid::centred({48, 40, 44}, {2.5, 3, 2.75});
     return {g.size(),
             [=](Exec const& on, variant const&, T* out) {
-              ct::rasterise_ellipsoids<Exec, T>(on, bodies, volume_at<T, space>(out, g), {3});
+              ct::rasterise_ellipsoids<Exec, T>(on, bodies, wrap_volume<space>(out, g), {3});
             },
             least_work{double(g.size()) * sizeof(T), 0},
             [=] { return exact_raster(bodies, g, 3); }};

@@ -2,7 +2,7 @@
 //! The least that an operation must move and compute, for its share of the measured ceilings.
 #pragma once
 
-#include <iso/backend/ceilings.hpp>
+#include <iso/ceilings/ceilings.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>

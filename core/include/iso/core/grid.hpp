@@ -10,6 +10,11 @@
 
 namespace iso {
 
+/// Lengths in mm, as of a voxel or from the isocenter, that leave room for their squares and
+/// quotients in double precision. Others are refused.
+inline constexpr double shortest_length = 1e-150;
+inline constexpr double longest_length = 1e150;
+
 /// A regular grid of voxels, axis-aligned.
 ///
 /// Voxel (i, j, k) is the half-open box of one spacing about `origin + spacing * (i, j, k)`: a
@@ -41,8 +46,8 @@ struct grid {
 
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an extent below 1, a product of them beyond 63
-///                                bits, a spacing that is not finite and positive, an origin that
-///                                is not finite
+///                                bits, a spacing outside 1e-150..1e150 mm, an origin that is not
+///                                finite or beyond 1e150 mm
 void validate(grid const& g, char const* function);
 
 }  // namespace iso

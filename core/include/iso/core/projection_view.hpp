@@ -24,12 +24,27 @@ struct projection_view {
   }
 };
 
+/// Determinism: backend_to_backend; a check made on the host.
+/// \throws iso::invalid_argument  naming `function`: storage of other extents than the scan's
+///                                views, u and v, or without memory
+template <class T, class Space>
+void validate(projection_view<T, Space> const& p, Kokkos::Array<std::int64_t, 3> const& scan,
+              char const* function) {
+  ISO_VALIDATE(
+      std::int64_t(p.data.extent(0)) == scan[0] && std::int64_t(p.data.extent(1)) == scan[1] &&
+          std::int64_t(p.data.extent(2)) == scan[2],
+      "{}: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) make them "
+      "agree",
+      function, p.data.extent(0), p.data.extent(1), p.data.extent(2), scan[0], scan[1], scan[2]);
+  validate_memory({memory_of(p.data, "projections")}, function);
+}
+
 namespace detail {
 
-inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v) {
-  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
-               "iso::make_projections: [{}, {}, {}] (every extent must be at least 1)", views, u,
-               v);
+inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v,
+                                      char const* function = "iso::make_projections") {
+  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1, "{}: [{}, {}, {}] (every extent must be at least 1)",
+               function, views, u, v);
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/view_checks.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -43,6 +44,7 @@ struct volume_view {
 
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an invalid grid, or storage of other extents
+///                                or without memory
 template <class T, class Space>
 void validate(volume_view<T, Space> const& v, char const* function) {
   validate(v.grid, function);
@@ -51,6 +53,7 @@ void validate(volume_view<T, Space> const& v, char const* function) {
                    std::int64_t(v.data.extent(2)) == n[2],
                "{}: volume data is [{}, {}, {}] (its grid has [{}, {}, {}] voxels) make them agree",
                function, v.data.extent(0), v.data.extent(1), v.data.extent(2), n[0], n[1], n[2]);
+  validate_memory({memory_of(v.data, "volume data")}, function);
 }
 
 /// A volume on `g`, set to zero on `exec`; does not fence.

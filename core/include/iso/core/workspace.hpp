@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <utility>
 
 namespace iso {
 
@@ -22,7 +24,11 @@ inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
 template <class Space>
 class workspace {
  public:
+  using storage = Kokkos::View<std::byte*, Space>;
+
   workspace() = default;
+  /// Memory that is there already; wrap_workspace (iso/core/wrap.hpp) checks it.
+  explicit workspace(storage memory) : storage_(std::move(memory)) {}
   /// \throws iso::invalid_argument  a negative size
   /// \throws iso::out_of_memory     as iso::allocate
   explicit workspace(std::int64_t bytes) { reserve(bytes); }
@@ -43,8 +49,48 @@ class workspace {
   [[nodiscard]] std::byte* data() const { return storage_.data(); }
 
  private:
-  using storage = Kokkos::View<std::byte*, Space>;
   storage storage_;
 };
+
+/// The parts of an algorithm's scratch memory, one behind the other, each aligned for any type.
+/// One function takes all parts: with a `workspace_parts` that only counts it gives the algorithm's
+/// `bytes_needed`, with one on a workspace the pointers.
+class workspace_parts {
+ public:
+  /// Counts; every pointer is null. `function` stands in messages.
+  explicit workspace_parts(char const* function) : function_(function) {}
+  /// On `memory`.
+  template <class Space>
+  workspace_parts(workspace<Space> const& memory, char const* function)
+      : function_(function), base_(memory.data()) {}
+
+  /// The next part: an array of T of these extents.
+  /// \throws iso::invalid_argument  a negative extent, or bytes beyond 63 bits
+  template <class T>
+  T* take(std::initializer_list<std::int64_t> extents) {
+    std::int64_t const first = bytes_;
+    add(std::int64_t(sizeof(T)), extents);
+    return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + first);
+  }
+
+  /// Of all parts so far.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+ private:
+  void add(std::int64_t element, std::initializer_list<std::int64_t> extents);
+
+  char const* function_;
+  std::byte* base_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// Determinism: backend_to_backend; a check made on the host.
+/// \throws iso::invalid_argument  naming `function`: `scratch` is smaller than `needed` bytes
+template <class Space>
+void validate(workspace<Space> const& scratch, std::int64_t needed, char const* function) {
+  ISO_VALIDATE(scratch.size() >= needed,
+               "{}: scratch of {} bytes ({} are needed) reserve {}_bytes_needed", function,
+               scratch.size(), needed, function);
+}
 
 }  // namespace iso

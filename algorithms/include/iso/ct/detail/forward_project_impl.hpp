@@ -3,9 +3,11 @@
 
 #include <iso/backend/raise.hpp>
 #include <iso/ct/detail/forward_project_dda_kernel.hpp>
+#include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
 #include <iso/ct/forward_project.hpp>
+#include <iso/ray/detail/traversal_tuning.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -13,20 +15,6 @@
 
 namespace iso::ct {
 namespace detail {
-
-/// Pixels a lane carries: two share the work across z.
-inline constexpr int joseph_rows = 2;
-/// Fans that a processor's thread walks together, and rows (4 to 32 and 2 to 8 tried).
-inline constexpr int host_fans = 8;
-inline constexpr int host_rows = 8;
-
-/// Columns times planes a launch when the caller leaves it open. On a GPU, what a band of all views
-/// reads of a slab should stay in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest
-/// on an H200 at 512^3 and 64 at 1024^3. A processor gains nothing from slabs.
-inline constexpr std::int64_t device_slab_columns = std::int64_t(1) << 16;
-
-/// Views that are too few to fill a GPU: their blocks of planes are walked apart, all at once.
-inline constexpr std::int64_t few_views = 8;
 
 /// Of a volume's voxels: the largest finite |voxel|, and 1 where some are not finite, else 0.
 struct voxel_range {
@@ -43,50 +31,45 @@ struct joseph_plan {
   std::int32_t slab_planes;  ///< a launch
   std::int32_t images;       ///< of sums kept apart, one a block; 0: none
 
+  std::int32_t whole_rows;  ///< a detector is filled up to a multiple of so many rows
+
   template <class Exec>
   static joseph_plan make(geometry const& g, iso::grid const& volume, std::int32_t slab_planes) {
+    constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
     validate_planes(volume);
     auto const most = std::int32_t(std::max(volume.extent[0], volume.extent[1]));
-    if (slab_planes > 0 || !backend::is_device<Exec>) {
-      return {most, slab_planes > 0 ? slab_planes : most, 0};
+    if (slab_planes > 0) {
+      return {most, slab_planes, 0, tuned.whole_rows};
     }
-    if (g.num_views() < few_views && most > block_planes) {
-      return {most, most, (most + block_planes - 1) / block_planes};
+    if (g.num_views() < tuned.few_views && most > block_planes) {
+      return {most, most, (most + block_planes - 1) / block_planes, tuned.whole_rows};
     }
-    auto const blocks = std::int32_t(device_slab_columns / most / block_planes);
-    return {most, std::max(blocks, 1) * block_planes, 0};
+    auto const blocks = std::int32_t(tuned.slab_columns / most / block_planes);
+    return {most, tuned.slab_columns == 0 ? most : std::max(blocks, 1) * block_planes, 0,
+            tuned.whole_rows};
   }
 };
 
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
+  std::int64_t rows;  ///< of 32 pixels a fan
   voxel_range* voxels;
   ray_sum_scale<T>* scale;
   joseph_fan<T>* fans;
   joseph_reach* reaches;
   std::uint32_t* flags;
   T* parts;
-  std::int32_t rows;  ///< of 32 pixels a fan
-  std::int64_t bytes;
 
-  joseph_scratch(std::byte* base, geometry const& g, joseph_plan const& plan) {
-    std::int64_t used = 0;
-    auto const take = [&]<class Part>(Part*& part, std::int64_t count) {
-      part = base == nullptr ? nullptr : reinterpret_cast<Part*>(base + used);
-      used += iso::detail::workspace_part(count * std::int64_t(sizeof(Part)));
-    };
-    std::int64_t const lines = g.num_views() * g.num_u();
-    constexpr std::int64_t band = 32 * joseph_rows;
-    rows = std::int32_t((g.num_v() + band - 1) / band * joseph_rows);
-    take(voxels, 1);
-    take(scale, 1);
-    take(fans, lines);
-    take(reaches, lines * rows);
-    take(flags, lines * rows * std::max(plan.images, 1));
-    take(parts, lines * g.num_v() * plan.images);
-    bytes = used;
-  }
+  joseph_scratch(workspace_parts& memory, geometry const& g, joseph_plan const& plan)
+      : rows(((g.num_v() - 1) / (32 * plan.whole_rows) + 1) * plan.whole_rows),
+        voxels(memory.take<voxel_range>({1})),
+        scale(memory.take<ray_sum_scale<T>>({1})),
+        fans(memory.take<joseph_fan<T>>({g.num_views(), g.num_u()})),
+        reaches(memory.take<joseph_reach>({g.num_views(), g.num_u(), rows})),
+        flags(
+            memory.take<std::uint32_t>({g.num_views(), g.num_u(), rows, std::max(plan.images, 1)})),
+        parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})) {}
 };
 
 /// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
@@ -95,13 +78,6 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
 
 /// Throws unless every option lies in its range.
 void validate_options(forward_project_options const& options);
-
-void validate_forward_project(geometry const& g, iso::grid const& volume,
-                              std::int64_t const (&shape)[3], std::int64_t scratch_bytes,
-                              std::int64_t needed_bytes);
-
-/// Kernels count on rows without gaps between them.
-void validate_contiguous(bool volume, bool projections);
 
 /// Widens the range of a volume's voxels by a stretch of them. A maximum has no order.
 template <class T>
@@ -195,7 +171,7 @@ joseph_images<T> prepare_fans(Exec const& exec,
                                 std::int32_t(host.num_views()),
                                 std::int32_t(host.num_u()),
                                 std::int32_t(host.num_v()),
-                                s.rows};
+                                std::int32_t(s.rows)};
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
                        joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u});
@@ -213,12 +189,12 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
                   job const& control) {
   auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
   joseph_images<T> const images = prepare_fans(exec, g, volume.grid, projections, s);
-  constexpr bool on_device = backend::is_device<Exec>;
-  joseph_fast_kernel<T, Sum, on_device ? 1 : host_fans, on_device ? joseph_rows : host_rows> kernel{
+  constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
+  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows> kernel{
       {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
   auto const launch = [&] {
-    backend::for_each_lane_group<128, 7>("iso::ct::forward_project", exec, kernel.num_groups(),
-                                         kernel, options.shape);
+    backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
+        "iso::ct::forward_project", exec, kernel.num_groups(), kernel, options.shape);
   };
   if (plan.images > 0) {
     kernel.images.pixels = s.parts;
@@ -276,8 +252,7 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
                    forward_project_options const& options, job const& control) {
   auto const launch = [&]<class Index>(Index) {
     geometry const& host = g.host();
-    // 32 registers in float: many rays in flight hide the wait for scattered voxels.
-    constexpr unsigned blocks = sizeof(T) == 4 ? 8 : 5;
+    constexpr auto tuned = ray::detail::traversal_tuning_of<Exec, T>;
     forward_project_dda_kernel<Method, Index, T> kernel{ray::traversal_grid(volume.grid),
                                                         g.views().data(),
                                                         volume.data.data(),
@@ -288,9 +263,9 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
                                                         options.oversampling};
     std::int32_t const parts = options.oversampling * options.oversampling;
     for (kernel.part = 0; kernel.part < parts; ++kernel.part) {
-      backend::for_each_lane_group<256, blocks>("iso::ct::forward_project", exec,
-                                                host.num_views() * kernel.groups_per_view(), kernel,
-                                                options.shape);
+      backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
+          "iso::ct::forward_project", exec, host.num_views() * kernel.groups_per_view(), kernel,
+          options.shape);
       control.step(double(kernel.part + 1) / parts);
     }
   };
@@ -310,11 +285,13 @@ inline bool is_joseph(projector method) {
 template <execution_space Exec, real T>
 std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options) {
-  return detail::is_joseph(options.method)
-             ? detail::joseph_scratch<T>(
-                   nullptr, g, detail::joseph_plan::make<Exec>(g, volume, options.slab_planes))
-                   .bytes
-             : 0;
+  if (!detail::is_joseph(options.method)) {
+    return 0;
+  }
+  workspace_parts parts("forward_project");
+  detail::joseph_scratch<T>(parts, g,
+                            detail::joseph_plan::make<Exec>(g, volume, options.slab_planes));
+  return parts.bytes();
 }
 
 template <execution_space Exec, real T>
@@ -324,14 +301,18 @@ void forward_project(
     projection_view<T, typename Exec::memory_space> const& projections,
     workspace<typename Exec::memory_space> const& scratch, forward_project_options const& options,
     job const& control) {
-  validate(volume, "forward_project");
   auto const& p = projections.data;
   detail::validate_options(options);
-  detail::validate_contiguous(volume.data.span_is_contiguous(), p.span_is_contiguous());
-  detail::validate_forward_project(
-      g.host(), volume.grid,
-      {std::int64_t(p.extent(0)), std::int64_t(p.extent(1)), std::int64_t(p.extent(2))},
-      scratch.size(), forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options));
+  validate(volume, "forward_project");
+  validate(projections, {g.host().num_views(), g.host().num_u(), g.host().num_v()},
+           "forward_project");
+  validate_contiguous(volume.data, "volume data", "forward_project");
+  validate_contiguous(p, "projections", "forward_project");
+  validate_apart(memory_of(p, "projections"), {memory_of(volume.data, "volume data")},
+                 "forward_project");
+  detail::validate_planes(volume.grid);
+  validate(scratch, forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options),
+           "forward_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::forward_project");
   if (options.method == projector::amanatides_woo) {
     return detail::project_exact<ray::amanatides_woo>(exec, g, volume, p.data(), options, control);
@@ -342,9 +323,9 @@ void forward_project(
   if (options.method == projector::siddon) {
     return detail::project_exact<ray::siddon>(exec, g, volume, p.data(), options, control);
   }
+  workspace_parts parts(scratch, "forward_project");
   detail::joseph_scratch<T> const s(
-      scratch.data(), g.host(),
-      detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
+      parts, g.host(), detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
   if (options.sum == summation::order_free) {
     detail::prepare_order_free(exec, volume, s, options.max_abs);
     detail::project_joseph<Exec, T, detail::order_free_sum<T>>(exec, g, volume, p.data(), s,
@@ -355,22 +336,12 @@ void forward_project(
   }
 }
 
-#ifndef ISO_INSTANTIATE_FORWARD_PROJECT
-#define ISO_EXTERN extern
-#else
-#define ISO_EXTERN
-#endif
-#define ISO_FORWARD_PROJECT(Exec, T)                                                       \
-  ISO_EXTERN template void forward_project<Exec, T>(                                       \
+#define ISO_FORWARD_PROJECT(linkage, Exec, T)                                              \
+  linkage template void forward_project<Exec, T>(                                          \
       Exec const&, staged_geometry<Exec::memory_space> const&,                             \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,               \
       projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       forward_project_options const&, job const&);
-#define ISO_FORWARD_PROJECT_BOTH(Exec) \
-  ISO_FORWARD_PROJECT(Exec, float) ISO_FORWARD_PROJECT(Exec, double)
-ISO_FOR_EACH_BACKEND(ISO_FORWARD_PROJECT_BOTH)
-#undef ISO_FORWARD_PROJECT_BOTH
-#undef ISO_FORWARD_PROJECT
-#undef ISO_EXTERN
+ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, extern)
 
 }  // namespace iso::ct

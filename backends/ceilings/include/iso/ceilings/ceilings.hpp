@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/backend/ceilings.hpp
+//! \file  iso/ceilings/ceilings.hpp
 //! What a machine can do at most, measured on it: the figures that a kernel's speed is a share of.
 #pragma once
 

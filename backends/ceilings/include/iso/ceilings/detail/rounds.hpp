@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/ceilings.hpp>
+#include <iso/ceilings/ceilings.hpp>
 
 #include <algorithm>
 #include <chrono>

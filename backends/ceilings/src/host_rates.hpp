@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one host thread does in each measurement of ceilings.cpp. Compiled without Kokkos, once for
-// the build's own instruction set and, on x86, once for AVX-512.
+// What one host thread does in each measurement of ceilings.cpp. host_rates.cpp is compiled twice,
+// without Kokkos: for the build's own instruction set and, on x86, for AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,9 @@ namespace iso::backend::detail {
 
 /// One thread's loops. Counts are in floats, a multiple of 1024; pointers are aligned to 64 bytes.
 struct host_rates {
-  /// A value made of every element of `in`.
-  float (*read)(float const* in, std::size_t count);
-  /// The same `rounds` times, for data that lie in a cache.
-  float (*read_cached)(float const* in, std::size_t count, std::size_t rounds);
+  /// A value made of every element of `in`, read `rounds` times: once from memory, more often from
+  /// a cache.
+  float (*read)(float const* in, std::size_t count, std::size_t rounds);
   /// out = in, past the caches.
   void (*copy)(float const* in, float* out, std::size_t count);
   /// out = b + s c, past the caches.

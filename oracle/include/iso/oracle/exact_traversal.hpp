@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  oracle/exact_traversal.hpp
+//! \file  iso/oracle/exact_traversal.hpp
 //! Which voxels a ray crosses and how far, in rational arithmetic: no rounding but that of its
 //! inputs.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/ceilings.hpp>
 #include <iso/backend/cuda_check.hpp>
-#include <iso/backend/detail/ceiling_rounds.hpp>
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/ceilings/detail/rounds.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/core/check.hpp>
 
@@ -47,63 +47,43 @@ __global__ void fill_kernel(word* out, std::size_t count) {
   }
 }
 
-// Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th.
-template <int Loads>
-__global__ void __launch_bounds__(512)
-    read_kernel(word const* in, unsigned tiles, unsigned never, unsigned* sink) {
-  unsigned total = 0;
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    word const* p = in + std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
-    word x[Loads];
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      x[k] = load_streamed(p + k * blockDim.x);
-    }
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      total ^= fold(x[k]);
-    }
-  }
-  keep(total, never, sink);
-}
-
-template <int Loads>
-__global__ void __launch_bounds__(512) copy_kernel(word const* in, word* out, unsigned tiles) {
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
-    word x[Loads];
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      x[k] = load_streamed(in + first + k * blockDim.x);
-    }
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      __stcs(out + first + k * blockDim.x, x[k]);
-    }
-  }
-}
-
 __device__ unsigned axpy(unsigned b, float s, unsigned c) {
   return __float_as_uint(__fmaf_rn(s, __uint_as_float(c), __uint_as_float(b)));
 }
 
-template <int Loads>
+// Reads one array or two, `pitch` words apart, and folds them into a word (Writes 0), copies one or
+// adds two (Writes 1). Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th.
+template <int Loads, int Reads, int Writes>
 __global__ void __launch_bounds__(512)
-    triad_kernel(word const* b, word const* c, float s, word* out, unsigned tiles) {
+    stream_kernel(word const* in, std::size_t pitch, word* out, unsigned tiles, unsigned never,
+                  unsigned* sink) {
+  unsigned total = 0;
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
-    word x[Loads];
-    word y[Loads];
+    word x[Reads][Loads];
 #pragma unroll
     for (int k = 0; k < Loads; ++k) {
-      x[k] = load_streamed(b + first + k * blockDim.x);
-      y[k] = load_streamed(c + first + k * blockDim.x);
+#pragma unroll
+      for (int r = 0; r < Reads; ++r) {
+        x[r][k] = load_streamed(in + r * pitch + first + k * blockDim.x);
+      }
     }
 #pragma unroll
     for (int k = 0; k < Loads; ++k) {
-      __stcs(out + first + k * blockDim.x, word{axpy(x[k].x, s, y[k].x), axpy(x[k].y, s, y[k].y),
-                                                axpy(x[k].z, s, y[k].z), axpy(x[k].w, s, y[k].w)});
+      word const a = x[0][k];
+      word const b = x[Reads - 1][k];
+      if constexpr (Writes == 0) {
+        total ^= fold(a);
+      } else if constexpr (Reads == 1) {
+        __stcs(out + first + k * blockDim.x, a);
+      } else {
+        __stcs(out + first + k * blockDim.x, word{axpy(a.x, 0.5F, b.x), axpy(a.y, 0.5F, b.y),
+                                                  axpy(a.z, 0.5F, b.z), axpy(a.w, 0.5F, b.w)});
+      }
     }
+  }
+  if constexpr (Writes == 0) {
+    keep(total, never, sink);
   }
 }
 
@@ -240,16 +220,21 @@ class cuda_machine {
   int resident_ = 0;
 };
 
-// Bytes of the largest whole number of tiles in `words` words, over the fastest time of
-// launch(blocks, threads, tiles), for one block a tile and for a grid that fills the GPU once.
-template <int Loads, class Launch>
-double stream_rate(cuda_machine const& machine, std::size_t words, Launch const& launch) {
+// Bytes a second of the fastest launch of stream_kernel over equal parts of `words` words: of
+// several block sizes, with one block a tile and with a grid that fills the GPU once.
+template <int Loads, int Reads, int Writes>
+double stream_rate(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink) {
+  constexpr int parts = Reads + Writes;
+  std::size_t const pitch = words / parts;
   double best = 0;
   for (unsigned const threads : block_sizes) {
-    auto const tiles = unsigned(words / (Loads * threads));
-    double const bytes = double(tiles) * Loads * threads * sizeof(word);
+    auto const tiles = unsigned(pitch / (Loads * threads));
+    double const bytes = double(tiles) * Loads * threads * sizeof(word) * parts;
     for (unsigned const blocks : {tiles, std::min(tiles, machine.one_wave(threads))}) {
-      best = std::max(best, bytes / machine.seconds([&] { launch(blocks, threads, tiles); }));
+      best = std::max(best, bytes / machine.seconds([&] {
+        stream_kernel<Loads, Reads, Writes><<<blocks, threads, 0, machine.stream()>>>(
+            data, pitch, data + Reads * pitch, tiles, 0x9e3779b9U, sink);
+      }));
     }
   }
   return best;
@@ -258,23 +243,9 @@ double stream_rate(cuda_machine const& machine, std::size_t words, Launch const&
 template <int Loads>
 void measure_streams(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink,
                      ceilings& result) {
-  cudaStream_t const stream = machine.stream();
-  double const read =
-      stream_rate<Loads>(machine, words, [&](unsigned blocks, unsigned threads, unsigned tiles) {
-        read_kernel<Loads><<<blocks, threads, 0, stream>>>(data, tiles, 0x9e3779b9U, sink);
-      });
-  double const copy = stream_rate<Loads>(
-      machine, words / 2, [&](unsigned blocks, unsigned threads, unsigned tiles) {
-        copy_kernel<Loads><<<blocks, threads, 0, stream>>>(data, data + words / 2, tiles);
-      });
-  double const triad = stream_rate<Loads>(
-      machine, words / 3, [&](unsigned blocks, unsigned threads, unsigned tiles) {
-        triad_kernel<Loads><<<blocks, threads, 0, stream>>>(data, data + words / 3, 0.5F,
-                                                            data + 2 * (words / 3), tiles);
-      });
-  result.read = std::max(result.read, read);
-  result.copy = std::max(result.copy, 2 * copy);
-  result.triad = std::max(result.triad, 3 * triad);
+  result.read = std::max(result.read, stream_rate<Loads, 1, 0>(machine, data, words, sink));
+  result.copy = std::max(result.copy, stream_rate<Loads, 1, 1>(machine, data, words, sink));
+  result.triad = std::max(result.triad, stream_rate<Loads, 2, 1>(machine, data, words, sink));
 }
 
 double measure_cache(cuda_machine const& machine, word const* data, std::size_t words,

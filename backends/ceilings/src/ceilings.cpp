@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/ceilings.hpp>
-#include <iso/backend/detail/ceiling_rounds.hpp>
-#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/device_facts.hpp>
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/ceilings/detail/rounds.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/detail/host_memory.hpp>
 
-#include "host_facts.hpp"
 #include "host_rates.hpp"
 
 #include <algorithm>
@@ -99,6 +98,11 @@ class host_machine {
   Kokkos::View<double*, Kokkos::HostSpace> lines_;
 };
 
+float* align_to_line(float* p) {
+  return reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(p) + 63U) &
+                                  ~std::uintptr_t(63));
+}
+
 // Floats a worker, for `bytes` in all: a multiple of 4 x 1024, so that quarters align as well.
 std::size_t share(std::int64_t bytes, int workers) {
   std::size_t const block = 4096;
@@ -106,12 +110,11 @@ std::size_t share(std::int64_t bytes, int workers) {
   return std::max(block, floats / block * block);
 }
 
-std::int64_t working_set(ceiling_options const& options) {
+std::int64_t working_set(ceiling_options const& options, std::int64_t last_cache) {
   if (options.bytes > 0) {
     return options.bytes;
   }
-  std::int64_t const enough =
-      std::max<std::int64_t>(std::int64_t(256) << 20, 4 * detail::host_l3_bytes());
+  std::int64_t const enough = std::max<std::int64_t>(std::int64_t(256) << 20, 4 * last_cache);
   auto const free = std::int64_t(iso::detail::read_host_memory().available);
   return free > 0 ? std::min(enough, free / 4) : enough;
 }
@@ -128,7 +131,7 @@ class memory_arrays {
             "iso::backend::ceilings memory",
             {std::int64_t(own_ * std::size_t(machine.workers()) + 16)},
             Kokkos::WithoutInitializing)),
-        data_(detail::align_to_line(storage_.data())) {
+        data_(align_to_line(storage_.data())) {
     machine.once([own = own_, data = data_](std::int64_t worker) {
       float* const mine = data + own * std::size_t(worker);
       for (std::size_t i = 0; i < own; ++i) {
@@ -145,7 +148,7 @@ class memory_arrays {
     };
     double const moved = double(own) * double(machine_.workers()) * sizeof(float);
     result.read = moved / machine_.seconds(resource::shared, [=](std::int64_t worker) {
-      return rates.read(begin(worker), own);
+      return rates.read(begin(worker), own, 1);
     });
     result.copy = moved / machine_.seconds(resource::shared, [=](std::int64_t worker) {
       float* const mine = begin(worker);
@@ -173,10 +176,10 @@ double measure_cache(host_machine<Exec> const& machine, host_rates const& rates,
   std::size_t const pitch = own + 4096;
   Kokkos::View<float*, Kokkos::HostSpace> const storage(
       "iso::backend::ceilings cache", pitch * std::size_t(machine.workers()) + 16);
-  float const* const data = detail::align_to_line(storage.data());
+  float const* const data = align_to_line(storage.data());
   std::size_t const rounds = std::max<std::size_t>(1, (std::size_t(1) << 23) / own);
   double const seconds = machine.seconds(resource::own, [=](std::int64_t worker) {
-    return rates.read_cached(data + pitch * std::size_t(worker), own, rounds);
+    return rates.read(data + pitch * std::size_t(worker), own, rounds);
   });
   return double(own) * sizeof(float) * double(rounds) * double(machine.workers()) / seconds;
 }
@@ -201,14 +204,15 @@ ceilings measure(Exec const& exec, ceiling_options const& options) {
                "measure_ceilings: bytes {}, repeats {} (negative) use 0 for the default",
                options.bytes, options.repeats);
   host_machine<Exec> const machine(exec, options);
+  device_facts const about = facts(exec);
   host_rates const& rates =
-      detail::host_vector_bytes() >= 64 ? detail::host_rates_wide() : detail::host_rates_base();
-  memory_arrays<Exec> const memory(machine, working_set(options));
+      about.vector_bytes >= 64 ? detail::host_rates_wide() : detail::host_rates_base();
+  memory_arrays<Exec> const memory(machine, working_set(options, about.l3_bytes));
   auto const round = [&] {
     ceilings result;
     memory.measure(rates, result);
-    result.l1 = measure_cache(machine, rates, detail::host_l1_bytes());
-    result.l2 = measure_cache(machine, rates, detail::host_l2_bytes());
+    result.l1 = measure_cache(machine, rates, about.l1_bytes);
+    result.l2 = measure_cache(machine, rates, about.l2_bytes);
     measure_arithmetic(machine, rates, result);
     return result;
   };

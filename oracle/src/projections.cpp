@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "reference.hpp"
+#include <iso/oracle/projections.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace iso::jobs {
+namespace iso::oracle {
 namespace {
 
 using real = long double;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr real infinity = std::numeric_limits<real>::infinity();
-
-/// from + t along, t in [first, last]: voxels, centres at whole numbers.
-struct line {
-  point3 from;
-  point3 along;
-  real first;
-  real last;
-  real mm;  ///< length of `along`
-};
 
 line in_voxels(grid const& g, vec3<double> from, point3 const& along, real first, real last) {
   line l{{}, {}, first, last, 0};
@@ -32,40 +23,32 @@ line in_voxels(grid const& g, vec3<double> from, point3 const& along, real first
   return l;
 }
 
-/// The ray of the point (u, v) of the detector.
-line ray_of(ct::geometry const& scan, ct::view_vectors const& view, real u, real v, grid const& g) {
-  bool const cone = scan.kind() == ct::beam::cone;
-  point3 pixel;
-  point3 along;
-  for (int a = 0; a < 3; ++a) {
-    auto const i = std::size_t(a);
-    pixel[i] = real(view.detector_origin[a]) + u * view.u_step[a] + v * view.v_step[a];
-    along[i] = cone ? pixel[i] - view.source[a] : real(view.source[a]);
+/// The value of f(ray) for one pixel, the mean over n x n rays of it.
+template <class F>
+real of_pixel(ct::geometry const& scan, grid const& g, std::int64_t pixel, std::int64_t n,
+              F const& f) {
+  auto const& view = scan.views()[std::size_t(pixel / (scan.num_u() * scan.num_v()))];
+  real sum = 0;
+  for (std::int64_t k = 0; k < n * n; ++k) {
+    real const u = real(pixel / scan.num_v() % scan.num_u()) + (k / n + 0.5L) / n - 0.5L;
+    real const v = real(pixel % scan.num_v()) + (k % n + 0.5L) / n - 0.5L;
+    sum += f(ray_of(view, scan.kind(), g, u, v));
   }
-  auto l = in_voxels(g, view.source, along, cone ? 0 : -infinity, cone ? 1 : infinity);
-  for (std::size_t a = 0; a < 3 && !cone; ++a) {
-    l.from[a] = (pixel[a] - g.origin[int(a)]) / g.spacing[int(a)];
-  }
-  return l;
+  return sum / real(n * n);
 }
 
-/// f(line, pixel's centre) of every stride-th pixel, the mean over n x n rays of it.
+/// f(place) of every stride-th place.
 template <class F>
-std::vector<double> of_pixels(ct::geometry const& scan, grid const& g, std::int64_t n,
-                              std::int64_t stride, F const& f) {
-  std::vector<double> result(std::size_t(scan.num_views() * scan.num_u() * scan.num_v()), unknown);
-  for (std::size_t i = 0; i < result.size(); i += std::size_t(stride)) {
-    auto const pixel = std::int64_t(i);
-    auto const& view = scan.views()[std::size_t(pixel / (scan.num_u() * scan.num_v()))];
-    real sum = 0;
-    for (std::int64_t k = 0; k < n * n; ++k) {
-      real const u = real(pixel / scan.num_v() % scan.num_u()) + (k / n + 0.5L) / n - 0.5L;
-      real const v = real(pixel % scan.num_v()) + (k % n + 0.5L) / n - 0.5L;
-      sum += f(ray_of(scan, view, u, v, g));
-    }
-    result[i] = double(sum / real(n * n));
+std::vector<double> every(std::int64_t stride, std::int64_t size, F const& f) {
+  std::vector<double> result(std::size_t(size), unknown);
+  for (std::int64_t i = 0; i < size; i += stride) {
+    result[std::size_t(i)] = double(f(i));
   }
   return result;
+}
+
+std::int64_t pixels(ct::geometry const& scan) {
+  return scan.num_views() * scan.num_u() * scan.num_v();
 }
 
 /// Runs along a face between two voxels, as near as rounding.
@@ -119,29 +102,6 @@ void walk(line const& l, grid const& g, F const& f) {
   }
 }
 
-std::size_t place_of(index3 const& n, index3 const& voxel) {
-  return std::size_t((voxel[0] * n[1] + voxel[1]) * n[2] + voxel[2]);
-}
-
-real joseph(files::host_volume const& volume, line const& l, weighting weight, boundary edge) {
-  std::size_t m = 0;
-  for (std::size_t a = 1; a < 3; ++a) {
-    m = std::abs(l.along[a]) > std::abs(l.along[m]) ? a : m;
-  }
-  real sum = 0;
-  for (std::int64_t plane = 0; plane < volume.extent[m]; ++plane) {
-    real const t = (real(plane) - l.from[m]) / l.along[m];
-    if (t >= l.first && t <= l.last) {
-      point3 at;
-      for (std::size_t a = 0; a < 3; ++a) {
-        at[a] = a == m ? real(plane) : l.from[a] + t * l.along[a];
-      }
-      sum += exact_sample(volume, at, weight, edge);
-    }
-  }
-  return sum * l.mm / std::abs(l.along[m]);
-}
-
 /// An ellipsoid ready to be a unit ball in its own axes.
 struct solid {
   explicit solid(ct::ellipsoid const& e)
@@ -184,31 +144,29 @@ real chord(solid const& s, line const& l) {
 
 }  // namespace
 
-template <class T, class Exact>
-double relative_l1(std::vector<T> const& found, std::vector<Exact> const& exact) {
-  real difference = 0;
-  real size = 0;
-  bool any = exact.empty();
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    if (!std::isnan(exact[i])) {
-      difference += std::abs(real(found[i]) - real(exact[i]));
-      size += std::abs(real(exact[i]));
-      any = true;
-    }
+line ray_of(ct::view_vectors const& view, ct::beam kind, grid const& g, real u, real v) {
+  bool const cone = kind == ct::beam::cone;
+  point3 pixel;
+  point3 along;
+  for (int a = 0; a < 3; ++a) {
+    auto const i = std::size_t(a);
+    pixel[i] = real(view.detector_origin[a]) + u * view.u_step[a] + v * view.v_step[a];
+    along[i] = cone ? pixel[i] - view.source[a] : real(view.source[a]);
   }
-  return any && difference == 0 ? 0 : double(difference / size);
+  auto l = in_voxels(g, view.source, along, cone ? 0 : -infinity, cone ? 1 : infinity);
+  for (std::size_t a = 0; a < 3 && !cone; ++a) {
+    l.from[a] = (pixel[a] - g.origin[int(a)]) / g.spacing[int(a)];
+  }
+  return l;
 }
-template double relative_l1(std::vector<float> const&, std::vector<double> const&);
-template double relative_l1(std::vector<double> const&, std::vector<double> const&);
-template double relative_l1(std::vector<float> const&, std::vector<long double> const&);
-template double relative_l1(std::vector<double> const&, std::vector<long double> const&);
 
-long double exact_sample(files::host_volume const& volume, point3 const& at, weighting weight,
-                         boundary edge) {
+template <class T>
+real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, boundary edge) {
+  auto const& n = volume.grid.extent;
   index3 low;
   point3 share;
   for (std::size_t a = 0; a < 3; ++a) {
-    auto const last = real(volume.extent[a] - 1);
+    auto const last = real(n[a] - 1);
     bool const inside =
         edge == boundary::zero ? at[a] > -1 && at[a] < last + 1 : at[a] >= 0 && at[a] <= last;
     if (!inside) {
@@ -226,31 +184,79 @@ long double exact_sample(files::host_volume const& volume, point3 const& at, wei
       bool const upper = (corner >> a & 1) != 0;
       voxel[a] = low[a] + (upper ? 1 : 0);
       product *= upper ? share[a] : 1 - share[a];
-      product = voxel[a] < 0 || voxel[a] >= volume.extent[a] ? 0 : product;
+      product = voxel[a] < 0 || voxel[a] >= n[a] ? 0 : product;
     }
-    sum += product == 0 ? 0 : product * volume.values[place_of(volume.extent, voxel)];
+    sum += product == 0 ? 0 : product * volume.data(voxel[0], voxel[1], voxel[2]);
   }
   return sum;
 }
 
-std::vector<double> exact_projections(files::host_volume const& volume, ct::geometry const& scan,
+template real exact_sample(voxels<float> const&, point3 const&, weighting, boundary);
+template real exact_sample(voxels<double> const&, point3 const&, weighting, boundary);
+
+template <class T>
+joseph_integral joseph(voxels<T> const& volume, line const& l, weighting weight, boundary edge) {
+  auto const& n = volume.grid.extent;
+  std::size_t m = 0;
+  for (std::size_t a = 1; a < 3; ++a) {
+    m = std::abs(l.along[a]) > std::abs(l.along[m]) ? a : m;
+  }
+  joseph_integral result;
+  auto const stay_from = [&](real distance) {
+    result.margin = std::min(result.margin, std::abs(distance));
+  };
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (a != m) {
+      stay_from(1 - std::abs(l.along[a] / l.along[m]));
+    }
+  }
+  for (std::int64_t plane = 0; plane < n[m]; ++plane) {
+    real const t = (real(plane) - l.from[m]) / l.along[m];
+    point3 at;
+    for (std::size_t a = 0; a < 3; ++a) {
+      at[a] = a == m ? real(plane) : l.from[a] + t * l.along[a];
+      if (a != m && edge == boundary::cut) {
+        stay_from(at[a]);
+        stay_from(at[a] - real(n[a] - 1));
+      }
+    }
+    for (real const end : {l.first, l.last}) {
+      if (std::isfinite(end)) {
+        stay_from((t - end) * l.along[m]);
+      }
+    }
+    if (t >= l.first && t <= l.last) {
+      result.value += exact_sample(volume, at, weight, edge);
+    }
+  }
+  result.value *= l.mm / std::abs(l.along[m]);
+  return result;
+}
+template joseph_integral joseph(voxels<float> const&, line const&, weighting, boundary);
+template joseph_integral joseph(voxels<double> const&, line const&, weighting, boundary);
+
+std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry const& scan,
                                       ct::forward_project_options const& options,
                                       std::int64_t stride) {
   using ct::projector;
-  auto const g = make_grid(volume);
+  auto const& g = volume.grid;
   if (options.method == projector::joseph_linear || options.method == projector::joseph_spline) {
     auto const weight =
         options.method == projector::joseph_linear ? weighting::linear : weighting::spline;
-    return of_pixels(scan, g, 1, stride,
-                     [&](line const& l) { return joseph(volume, l, weight, options.edge); });
+    return every(stride, pixels(scan), [&](std::int64_t i) {
+      return of_pixel(scan, g, i, 1,
+                      [&](line const& l) { return joseph(volume, l, weight, options.edge).value; });
+    });
   }
-  return of_pixels(scan, g, options.oversampling, stride, [&](line const& l) {
+  auto const lengths = [&](line const& l) {
     real sum = 0;
     walk(l, g, [&](index3 const& voxel, real mm) {
-      sum += mm * volume.values[place_of(volume.extent, voxel)];
+      sum += mm * volume.data(voxel[0], voxel[1], voxel[2]);
     });
     return in_a_face(l) ? real(unknown) : sum;
-  });
+  };
+  return every(stride, pixels(scan),
+               [&](std::int64_t i) { return of_pixel(scan, g, i, options.oversampling, lengths); });
 }
 
 template <class T>
@@ -272,10 +278,10 @@ template std::vector<double> exact_paths(grid const&, std::vector<ray::ray<float
 template std::vector<double> exact_paths(grid const&, std::vector<ray::ray<double>> const&,
                                          std::function<double(index3 const&)> const&);
 
-std::vector<double> exact_projections(std::vector<ct::ellipsoid> const& bodies,
-                                      ct::geometry const& scan, std::int64_t subsamples,
-                                      std::int64_t stride) {
-  return of_pixels(scan, grid{}, subsamples, stride, [all = solids(bodies)](line const& l) {
+real exact_pixel(std::vector<ct::ellipsoid> const& bodies, ct::geometry const& scan,
+                 std::int64_t place, std::int64_t subsamples) {
+  auto const all = solids(bodies);
+  return of_pixel(scan, grid{}, place, subsamples, [&](line const& l) {
     real sum = 0;
     for (auto const& one : all) {
       sum += one.body.density * chord(one, l);
@@ -284,29 +290,38 @@ std::vector<double> exact_projections(std::vector<ct::ellipsoid> const& bodies,
   });
 }
 
-std::vector<double> exact_raster(std::vector<ct::ellipsoid> const& bodies, grid const& g,
-                                 std::int64_t samples, std::int64_t stride) {
+real exact_voxel(std::vector<ct::ellipsoid> const& bodies, grid const& g, std::int64_t place,
+                 std::int64_t samples) {
   auto const all = solids(bodies);
-  std::vector<double> result(std::size_t(g.size()), unknown);
-  for (std::int64_t i = 0; i < g.size(); i += stride) {
-    index3 const voxel = {i / (g.extent[1] * g.extent[2]), i / g.extent[2] % g.extent[1],
-                          i % g.extent[2]};
-    real sum = 0;
-    for (std::int64_t k = 0; k < samples * samples * samples; ++k) {
-      index3 const point = {k / (samples * samples), k / samples % samples, k % samples};
-      point3 at;
-      for (std::size_t a = 0; a < 3; ++a) {
-        real const place = real(voxel[a]) + (real(point[a]) + 0.5L) / samples - 0.5L;
-        at[a] = g.origin[int(a)] + place * g.spacing[int(a)];
-      }
-      for (auto const& one : all) {
-        point3 const p = one.point(at);
-        sum += dot(p, p) <= 1 ? real(one.body.density) : 0;
-      }
+  index3 const voxel = {place / (g.extent[1] * g.extent[2]), place / g.extent[2] % g.extent[1],
+                        place % g.extent[2]};
+  real sum = 0;
+  for (std::int64_t k = 0; k < samples * samples * samples; ++k) {
+    index3 const point = {k / (samples * samples), k / samples % samples, k % samples};
+    point3 at;
+    for (std::size_t a = 0; a < 3; ++a) {
+      real const where = real(voxel[a]) + (real(point[a]) + 0.5L) / samples - 0.5L;
+      at[a] = g.origin[int(a)] + where * g.spacing[int(a)];
     }
-    result[std::size_t(i)] = double(sum / real(samples * samples * samples));
+    for (auto const& one : all) {
+      point3 const p = one.point(at);
+      sum += dot(p, p) <= 1 ? real(one.body.density) : 0;
+    }
   }
-  return result;
+  return sum / real(samples * samples * samples);
 }
 
-}  // namespace iso::jobs
+std::vector<double> exact_projections(std::vector<ct::ellipsoid> const& bodies,
+                                      ct::geometry const& scan, std::int64_t subsamples,
+                                      std::int64_t stride) {
+  return every(stride, pixels(scan),
+               [&](std::int64_t i) { return exact_pixel(bodies, scan, i, subsamples); });
+}
+
+std::vector<double> exact_raster(std::vector<ct::ellipsoid> const& bodies, grid const& g,
+                                 std::int64_t samples, std::int64_t stride) {
+  return every(stride, g.size(),
+               [&](std::int64_t i) { return exact_voxel(bodies, g, i, samples); });
+}
+
+}  // namespace iso::oracle

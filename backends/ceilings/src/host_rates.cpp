@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of host_rates.hpp for the instruction set of the including source. Everything here has
-// internal linkage: the two sources that include it must not share code.
-#pragma once
-
+// Defines ISO_HOST_RATES(). Everything else has internal linkage: the two objects of this file must
+// not share code. Products are contracted to fma: what is measured is the machine.
 #include "host_rates.hpp"
 
 #include <cstring>
@@ -27,19 +25,15 @@ constexpr std::size_t line = 64 / sizeof(float);
 // How far ahead of the loads to ask for lines: the hardware's own stream detector stops at pages.
 constexpr std::size_t ahead = 4096 / sizeof(float);
 
+void stream(float* out, floats const& x) {
 #if defined(__AVX512F__)
-void stream(float* out, floats x) { _mm512_stream_ps(out, (__m512)x); }
-floats fused(floats a, floats b, floats c) { return (floats)_mm512_fmadd_ps(a, b, c); }
-doubles fused(doubles a, doubles b, doubles c) { return (doubles)_mm512_fmadd_pd(a, b, c); }
-#elif defined(__AVX2__) && defined(__FMA__)
-void stream(float* out, floats x) { _mm256_stream_ps(out, (__m256)x); }
-floats fused(floats a, floats b, floats c) { return (floats)_mm256_fmadd_ps(a, b, c); }
-doubles fused(doubles a, doubles b, doubles c) { return (doubles)_mm256_fmadd_pd(a, b, c); }
+  _mm512_stream_ps(out, (__m512)x);
+#elif defined(__AVX2__)
+  _mm256_stream_ps(out, (__m256)x);
 #else
-void stream(float* out, floats const& x) { std::memcpy(out, &x, sizeof x); }
-floats fused(floats const& a, floats const& b, floats const& c) { return a * b + c; }
-doubles fused(doubles const& a, doubles const& b, doubles const& c) { return a * b + c; }
+  std::memcpy(out, &x, sizeof x);
 #endif
+}
 
 void finish_stores() {
 #if defined(__x86_64__)
@@ -73,7 +67,13 @@ template <bool Prefetch>
   }
 }
 
-[[gnu::always_inline]] inline float fold(words const* total) {
+float read(float const* in, std::size_t count, std::size_t rounds) {
+  words total[streams] = {};
+  for (std::size_t round = 0; round < rounds; ++round) {
+    // Each round might see other data, as far as the compiler knows: none is folded away.
+    asm volatile("" : "+r"(in) : : "memory");
+    rounds == 1 ? accumulate<true>(in, count, total) : accumulate<false>(in, count, total);
+  }
   words sum{};
 #pragma GCC unroll 8
   for (int k = 0; k < streams; ++k) {
@@ -84,22 +84,6 @@ template <bool Prefetch>
     all += sum[lane];
   }
   return float(all);
-}
-
-float read(float const* in, std::size_t count) {
-  words total[streams] = {};
-  accumulate<true>(in, count, total);
-  return fold(total);
-}
-
-float read_cached(float const* in, std::size_t count, std::size_t rounds) {
-  words total[streams] = {};
-  for (std::size_t round = 0; round < rounds; ++round) {
-    // Each round might see other data, as far as the compiler knows: none is folded away.
-    asm volatile("" : "+r"(in) : : "memory");
-    accumulate<false>(in, count, total);
-  }
-  return fold(total);
 }
 
 void copy(float const* in, float* out, std::size_t count) {
@@ -126,7 +110,7 @@ void triad(float const* b, float const* c, float s, float* out, std::size_t coun
     }
 #pragma GCC unroll 8
     for (std::size_t k = 0; k < 4 * line; k += width) {
-      stream(out + i + k, fused(scale, load<floats>(c + i + k), load<floats>(b + i + k)));
+      stream(out + i + k, scale * load<floats>(c + i + k) + load<floats>(b + i + k));
     }
   }
   finish_stores();
@@ -144,7 +128,7 @@ T fma_rounds(std::size_t steps) {
   for (std::size_t i = 0; i < steps; ++i) {
 #pragma GCC unroll 12
     for (int k = 0; k < fma_chains; ++k) {
-      x[k] = fused(x[k], factor, term);
+      x[k] = x[k] * factor + term;
     }
   }
   // Indexed by constants only, here too: otherwise the chains live on the stack.
@@ -161,8 +145,11 @@ T fma_rounds(std::size_t steps) {
 }
 
 constexpr host_rates here = {
-    read, read_cached, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
+    read, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
 };
 
 }  // namespace
+
+host_rates const& ISO_HOST_RATES() { return here; }
+
 }  // namespace iso::backend::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/registry.hpp>
+
+#include <cstdint>
+
+namespace iso::ct::detail {
+
+/// Launch parameters of the Joseph projectors. No bit depends on them.
+struct joseph_tuning {
+  int fans;                   ///< neighbouring u that a group walks together
+  int rows;                   ///< rows of 32 v that a group walks together
+  int whole_rows;             ///< a detector is filled up to a multiple of so many rows
+  unsigned threads;           ///< of a GPU's block
+  unsigned min_blocks;        ///< of a GPU's multiprocessor
+  std::int64_t slab_columns;  ///< columns times planes a launch; 0: all planes
+  std::int64_t few_views;     ///< below so many views, blocks of planes are walked apart, all at
+                              ///< once
+};
+
+/// GPU: two rows share the work across z. What a band of all views reads of a slab stays in the
+/// level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3 and 64 at
+/// 1024^3. Fewer than 8 views do not fill it.
+inline constexpr joseph_tuning joseph_on_gpu = {
+    .fans = 1,
+    .rows = 2,
+    .whole_rows = 2,
+    .threads = 128,
+    .min_blocks = 7,
+    .slab_columns = std::int64_t(1) << 16,
+    .few_views = 8,
+};
+
+/// Processor: of 4 to 32 fans and 2 to 8 rows these were fastest; slabs gain nothing.
+inline constexpr joseph_tuning joseph_on_host = {
+    .fans = 8,
+    .rows = 8,
+    .whole_rows = 2,
+    .threads = 128,
+    .min_blocks = 0,
+    .slab_columns = 0,
+    .few_views = 0,
+};
+
+template <class Exec>
+inline constexpr joseph_tuning joseph_tuning_of =
+    backend::is_device<Exec> ? joseph_on_gpu : joseph_on_host;
+
+}  // namespace iso::ct::detail

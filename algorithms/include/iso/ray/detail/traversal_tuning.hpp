@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/registry.hpp>
+
+#include <cstdint>
+
+namespace iso::ray::detail {
+
+/// Launch parameters of walks through voxels and of the sort of rays. No bit depends on them.
+struct traversal_tuning {
+  unsigned threads;         ///< of a GPU's block
+  unsigned min_blocks;      ///< of a GPU's multiprocessor
+  std::int64_t merge_part;  ///< keys that a thread merges, at most
+};
+
+/// GPU: the set-up in double precision would take 90 registers, the steps need half of them or, in
+/// float, 32. More threads in flight hide the wait for scattered voxels, and are worth a spill
+/// before the loop. Short parts make more threads for a merge.
+template <class T>
+inline constexpr traversal_tuning traversal_on_gpu = {
+    .threads = 256, .min_blocks = sizeof(T) == 4 ? 8 : 5, .merge_part = 16};
+
+/// Processor: long parts cost fewer bisections.
+inline constexpr traversal_tuning traversal_on_host = {
+    .threads = 128, .min_blocks = 0, .merge_part = 4096};
+
+template <class Exec, class T>
+inline constexpr traversal_tuning traversal_tuning_of =
+    backend::is_device<Exec> ? traversal_on_gpu<T> : traversal_on_host;
+
+}  // namespace iso::ray::detail

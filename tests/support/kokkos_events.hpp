@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  tests/support/kokkos_events.hpp
+//! What a call does, as Kokkos tells its tools: launches, fences and allocations.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::test {
+
+enum class event_kind { launch, fence, allocation };
+
+struct kokkos_event {
+  event_kind kind;
+  std::string name;
+  std::uint32_t device;  ///< Kokkos::Tools::Experimental::device_id of the instance; 0 of memory
+};
+
+namespace detail {
+
+inline std::vector<kokkos_event>& recorded_events() {
+  static std::vector<kokkos_event> all;
+  return all;
+}
+
+template <event_kind Kind>
+void record_event(char const* name, std::uint32_t device, std::uint64_t* id) {
+  recorded_events().push_back({Kind, name, device});
+  *id = recorded_events().size();
+}
+
+inline void record_allocation(Kokkos_Profiling_SpaceHandle, char const* name, void const*,
+                              std::uint64_t) {
+  recorded_events().push_back({event_kind::allocation, name, 0});
+}
+
+}  // namespace detail
+
+/// What Kokkos tells while `f` runs. One recording at a time.
+template <class F>
+std::vector<kokkos_event> events_during(F const& f) {
+  namespace tools = Kokkos::Tools::Experimental;
+  struct listening {
+    tools::EventSet before = tools::get_callbacks();
+    ~listening() { tools::set_callbacks(before); }
+  } const guard;
+  detail::recorded_events().clear();
+  tools::set_begin_parallel_for_callback(detail::record_event<event_kind::launch>);
+  tools::set_begin_parallel_reduce_callback(detail::record_event<event_kind::launch>);
+  tools::set_begin_parallel_scan_callback(detail::record_event<event_kind::launch>);
+  tools::set_begin_fence_callback(detail::record_event<event_kind::fence>);
+  tools::set_allocate_data_callback(detail::record_allocation);
+  f();
+  return detail::recorded_events();
+}
+
+/// A fence that Kokkos adds around each callback of a tool.
+inline bool is_tool_fence(kokkos_event const& e) {
+  return e.kind == event_kind::fence &&
+         e.name.find("Kokkos Profile Tool Fence") != std::string::npos;
+}
+
+/// Memory that is taken, or a fence that Kokkos adds where memory is taken or given back.
+inline bool is_of_memory(kokkos_event const& e) {
+  if (e.kind == event_kind::fence) {
+    for (std::string_view const part : {"alloc", "before free", "async free"}) {
+      if (e.name.find(part) != std::string::npos) {
+        return true;
+      }
+    }
+  }
+  return e.kind == event_kind::allocation;
+}
+
+}  // namespace iso::test
