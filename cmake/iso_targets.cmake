@@ -59,7 +59,7 @@ function(iso_add_layer name)
 endfunction()
 
 # For targets that nvcc compiles. Kernels are host and device functions of a group; with the host's
-# group they call host functions, which nvcc notes (20011, 20014) once for every call, and it does not
+# group they call host functions, which nvcc notes (20011 to 20015) once for every call, and it does not
 # know GCC's pragmas (1675).
 function(iso_quiet_nvcc target)
   if(Kokkos_ENABLE_CUDA)
@@ -67,7 +67,9 @@ function(iso_quiet_nvcc target)
       ${target}
       PRIVATE
         "SHELL:-Xcudafe --diag_suppress=20011"
+        "SHELL:-Xcudafe --diag_suppress=20013"
         "SHELL:-Xcudafe --diag_suppress=20014"
+        "SHELL:-Xcudafe --diag_suppress=20015"
         "SHELL:-Xcudafe --diag_suppress=1675"
     )
   endif()

@@ -97,36 +97,33 @@ struct joseph_walk {
   }
 
  private:
-  /// The two columns between which a fan passes a plane, and the weight of the upper one.
+  /// The two columns between which a fan passes a plane, and the weight of the upper one: where
+  /// both are voxels, and what stands at a place between them.
   template <class Address>
-  struct column_pair {
+  struct inner_columns {
+    Address lower;
+    std::uint32_t apart;  ///< bytes from the lower to the upper
+    T weight;
+
+    template <class Place>
+    KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+      auto const below = place.load(lower);
+      return blend(std::decay_t<decltype(below)>(weight), below, place.load(lower, apart));
+    }
+  };
+  /// The same where they may lie outside the volume.
+  template <class Address>
+  struct edge_columns {
     Address lower;
     Address upper;
     T weight;
-    bool has_lower = true;  ///< else it lies outside the volume
-    bool has_upper = true;
-  };
-
-  /// What stands at a place between the columns of a pair: where both are voxels, or anywhere.
-  template <class Address>
-  struct inner_blend {
-    column_pair<Address> const& at;
+    bool has_lower;
+    bool has_upper;
 
     template <class Place>
     KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
-      auto const lower = place.load(at.lower);
-      return blend(std::decay_t<decltype(lower)>(at.weight), lower, place.load(at.upper));
-    }
-  };
-  template <class Address>
-  struct edge_blend {
-    column_pair<Address> const& at;
-
-    template <class Place>
-    KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
-      auto const lower = place.load_if(at.has_lower, at.lower);
-      return blend(std::decay_t<decltype(lower)>(at.weight), lower,
-                   place.load_if(at.has_upper, at.upper));
+      auto const below = place.load_if(has_lower, lower);
+      return blend(std::decay_t<decltype(below)>(weight), below, place.load_if(has_upper, upper));
     }
   };
 
@@ -142,17 +139,17 @@ struct joseph_walk {
 
     KOKKOS_FORCEINLINE_FUNCTION column_cursor started() const { return *this; }
     /// Where both columns are voxels.
-    KOKKOS_FORCEINLINE_FUNCTION column_pair<Address> take_inner(std::int32_t i) {
+    KOKKOS_FORCEINLINE_FUNCTION inner_columns<Address> take_inner(std::int32_t i) {
       std::uint32_t k;
       T weight;
       Group::split(fan.across(i), k, weight);
       Address const lower = Group::moved(at, k, column);
       at = Group::moved(at, 1U, plane);
-      return {lower, Group::moved(lower, 1U, column), weight};
+      return {lower, column, weight};
     }
     /// Where some may not be.
-    KOKKOS_FORCEINLINE_FUNCTION column_pair<Address> take_edge(std::int32_t i,
-                                                               joseph_walk const& walk) {
+    KOKKOS_FORCEINLINE_FUNCTION edge_columns<Address> take_edge(std::int32_t i,
+                                                                joseph_walk const& walk) {
       auto const columns = std::int32_t(walk.g.extent[1 - fan.axis]);
       T const highest = walk.field.highest[1 - fan.axis];
       std::int32_t k;
@@ -183,23 +180,24 @@ struct joseph_walk {
   /// The columns of a few planes, looked up for all rows of a fan.
   template <class Group>
   struct found_columns {
-    column_pair<T const*> at[few_planes];
+    edge_columns<T const*> at[few_planes];
     std::int32_t first;
+    std::uint32_t apart;
 
     KOKKOS_FORCEINLINE_FUNCTION found_columns(joseph_walk const& walk, joseph_fan<T> const& fan,
                                               plane_range planes)
-        : first(planes.first) {
+        : first(planes.first), apart(walk.stride_along(1 - fan.axis) * std::uint32_t(sizeof(T))) {
       auto cursor = walk.template cursor<Group>(fan, first, 0);
       for (std::int32_t i = planes.first; i < planes.last; ++i) {
         at[i - first] = cursor.take_edge(i, walk);
       }
     }
     KOKKOS_FORCEINLINE_FUNCTION found_columns const& started() const { return *this; }
-    KOKKOS_FORCEINLINE_FUNCTION column_pair<T const*> const& take_inner(std::int32_t i) const {
-      return at[i - first];
+    KOKKOS_FORCEINLINE_FUNCTION inner_columns<T const*> take_inner(std::int32_t i) const {
+      return {at[i - first].lower, apart, at[i - first].weight};
     }
-    KOKKOS_FORCEINLINE_FUNCTION column_pair<T const*> const& take_edge(std::int32_t i,
-                                                                       joseph_walk const&) const {
+    KOKKOS_FORCEINLINE_FUNCTION edge_columns<T const*> const& take_edge(std::int32_t i,
+                                                                        joseph_walk const&) const {
       return at[i - first];
     }
   };
@@ -393,13 +391,12 @@ struct joseph_walk {
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       auto const& at = cursor.take_inner(i);
-      inner_blend<std::decay_t<decltype(at.lower)>> const blended{at};
       typename Part::index k;
       value rest;
       value a;
       value b;
       part.split(fma(value(T(i)), rays.slope, rays.base), k, rest);
-      columns_of(i, blended).pair(k, a, b);
+      columns_of(i, at).pair(k, a, b);
       rays.sum.template add<Finite>(blend(rest, a, b));
     }
   }
@@ -414,13 +411,12 @@ struct joseph_walk {
     ISO_DEVICE_UNROLL_TWICE
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       auto const& at = cursor.take_edge(i, *this);
-      edge_blend<std::decay_t<decltype(at.lower)>> const blended{at};
       typename Part::index k;
       value rest;
       value a;
       value b;
       part.split_signed(kept(fma(value(T(i)), rays.slope, rays.base)), k, rest);
-      columns_of(i, blended).pair_within(k, std::int32_t(g.extent[2]), a, b);
+      columns_of(i, at).pair_within(k, std::int32_t(g.extent[2]), a, b);
       rays.sum.template add<false>(blend(rest, a, b));
     }
   }

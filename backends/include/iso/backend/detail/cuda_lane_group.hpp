@@ -86,7 +86,7 @@ class cuda_lane_group {
   }
   template <class T, int Registers, class F>
   KOKKOS_FORCEINLINE_FUNCTION void parts(F const& f) const {
-    f(part<1>(lane_));
+    parts<T, Registers, 1>(1, f);
   }
   static constexpr bool has_windows = false;
 
@@ -332,7 +332,9 @@ class cuda_lane_group {
     }
     [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION near_address plus(std::uint32_t bytes) const {
       near_address to = *this;
-      to.low_ += bytes;
+      // Opaque, so that sums are formed in the order in which they are written.
+      KOKKOS_IF_ON_DEVICE((asm("add.u32 %0, %1, %2;" : "=r"(to.low_) : "r"(low_), "r"(bytes));))
+      KOKKOS_IF_ON_HOST((to.low_ += bytes;))
       return to;
     }
     template <int Index>
@@ -465,6 +467,15 @@ class cuda_lane_group::part {
       per_lane<T> out;
       ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
         out.r[row] = p.plus(std::uint32_t(k.r[row]), sizeof(T)).template read<Offset>();
+      }
+      return out;
+    }
+    /// The same of the array that lies `bytes` further on.
+    template <template <class> class Address, class T>
+    KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(Address<T> const& p, std::uint32_t bytes) const {
+      per_lane<T> out;
+      ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+        out.r[row] = p.plus(std::uint32_t(k.r[row]), sizeof(T)).plus(bytes).template read<Offset>();
       }
       return out;
     }

@@ -22,6 +22,11 @@ struct run_of_places {
     out.r[0] = Isa::template load<typename to::reg>(p + low);
     return out;
   }
+  /// The same of the array that lies `bytes` further on.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION auto load(T const* p, std::uint32_t bytes) const {
+    return load(reinterpret_cast<T const*>(reinterpret_cast<char const*>(p) + bytes));
+  }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION auto load_if(bool exists, T const* p) const {
     return exists ? load(p) : lane_value<T, lane_shape<Isa, Width, Width>>(T(0));
@@ -36,6 +41,10 @@ struct places_of_lanes {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> load(T const* p) const {
     return gather(p, k);
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> load(T const* p, std::uint32_t bytes) const {
+    return load(reinterpret_cast<T const*>(reinterpret_cast<char const*>(p) + bytes));
   }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION lane_value<T, Shape> load_if(bool exists, T const* p) const {
