@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes docs/performance.md, and the README's table of figures, from perf/results/*.json.
+
+A run is one file, <date>-<machine>-<topic>.json: an object with "date", "machine", "revision",
+"command" and "topic", which hold for all its "rows"; a row may have its own. A row has "what", and
+as far as they apply "value", "unit", "gflops", "peer", "peer_value", "ratio" (how many times as
+fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measured ceiling) and
+"case" (a column, in topics that have "cases"). To add a run, add a file and start this script: of
+rows with equal topic, machine, what, case, unit and peer the one of the newest date counts, of
+equal dates that of the last file by name. Older files may stay. Numbers are printed as they are
+written in the JSON. perf/results/page.json has the topics in their order, the figures that the
+README shows ("headlines") and the goals; a goal that the newest row misses is listed as a
+shortfall, with its "why".
+
+Usage: performance_page.py              writes docs/performance.md and the table in README.md
+       performance_page.py --check      status 1 where either is stale
+       performance_page.py --self-test
+"""
+import json
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = TOP / "perf" / "results"
+PAGE, README = TOP / "docs" / "performance.md", TOP / "README.md"
+COMMON = ("date", "machine", "revision", "command", "topic")
+KEY = ("topic", "machine", "what", "case", "unit", "peer")
+KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "share"}
+MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
+HEAD = """# Performance
+
+Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
+
+Times hold on one machine; *measured* gives the date and the revision that recorded them. A *ratio*
+says how many times as fast as the peer Isocenter is, both timed in one run; above 1 Isocenter is
+faster.
+[Peers](peers.md) says how peers are run and [product benchmarks](product_benchmarks.md) how dose
+matrices are timed.
+"""
+
+
+class bad_results(Exception):
+    pass
+
+
+def load(path):
+    """Numbers stay the texts that they are in the file."""
+    return json.loads(path.read_text(encoding="utf-8"), parse_float=str, parse_int=str)
+
+
+def key(row):
+    return tuple(row.get(name, "") for name in KEY)
+
+
+def newest(files):
+    """The rows of (name, document) that count, in the order in which their keys first appear."""
+    rows = {}
+    for name, document in sorted(files):
+        common = {field: document[field] for field in COMMON if field in document}
+        for given in document["rows"]:
+            row = {"unit": "", **common, **given}
+            missing = [field for field in (*COMMON, "what") if field not in row]
+            unknown = sorted(set(row) - KNOWN)
+            if missing or unknown:
+                raise bad_results(f"{name}: row {given}: missing {missing}, unknown {unknown}")
+            if key(row) not in rows or rows[key(row)]["date"] <= row["date"]:
+                rows[key(row)] = row
+    return list(rows.values())
+
+
+def unique(items):
+    return list(dict.fromkeys(items))
+
+
+def table(head, lines):
+    """Without the columns that are empty in every line."""
+    kept = [i for i in range(len(head)) if any(line[i] for line in lines)]
+    chosen = [[line[i] for i in kept] for line in (head, ["---"] * len(head), *lines)]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in chosen)
+
+
+def with_unit(number, unit):
+    return f"{number} {unit}".strip() if number else ""
+
+
+def source(row):
+    return f"{row['date']}, {row['revision']}"
+
+
+def plain_table(rows):
+    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's", "ratio", "relative error",
+            "share of ceiling", "measured")
+    return table(head, [(
+        row["what"], with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
+        row.get("peer", ""), with_unit(row.get("peer_value"), row["unit"]), row.get("ratio", ""),
+        row.get("error", ""), row.get("share", ""), source(row)) for row in rows])
+
+
+def case_table(rows, field):
+    cases = unique(row["case"] for row in rows)
+    lines = []
+    for line in unique((row["what"], row["unit"], row.get("peer", "")) for row in rows):
+        cells = {row["case"]: row for row in rows
+                 if (row["what"], row["unit"], row.get("peer", "")) == line}
+        lines.append((line[0], line[1] if field == "value" else "", line[2],
+                      *(cells[case].get(field, "") if case in cells else "" for case in cases),
+                      "; ".join(unique(map(source, cells.values())))))
+    return table(("", "unit", "peer", *cases, "measured"), lines)
+
+
+def find(rows, wanted):
+    for row in rows:
+        if all(row.get(name, "") == wanted[name] for name in KEY if name in wanted):
+            return row
+    raise bad_results(f"page.json: no row has {wanted}")
+
+
+def missed(goal, row):
+    measured = float(row[goal["of"]])
+    return measured < float(goal["at_least"]) if "at_least" in goal else (
+        measured > float(goal["at_most"]))
+
+
+def shortfalls(goals, rows):
+    lines = []
+    for goal in goals:
+        row = find(rows, goal["row"])
+        if missed(goal, row):
+            unit = {"ratio": "times", "gflops": "GFLOP/s"}.get(goal["of"], row["unit"])
+            bound = f"at least {goal['at_least']}" if "at_least" in goal else (
+                f"at most {goal['at_most']}")
+            name = ", ".join(t for t in (row["what"], row.get("case"), row.get("peer") and
+                                         f"beside {row['peer']}", row["machine"]) if t)
+            found = with_unit(row[goal["of"]], unit)
+            lines.append((name, with_unit(bound, unit), found, goal["why"]))
+    return table(("", "goal", "measured", "why"), lines) if lines else "None.\n"
+
+
+def page(layout, rows):
+    names = [topic["name"] for topic in layout["topics"]]
+    strangers = unique(row["topic"] for row in rows if row["topic"] not in names)
+    if strangers:
+        raise bad_results(f"page.json: topics that it does not have: {', '.join(strangers)}")
+    text = HEAD
+    for topic in layout["topics"]:
+        text += f"\n## {topic['title']}\n\n{topic['text']}\n"
+        own = [row for row in rows if row["topic"] == topic["name"]]
+        for machine in unique(row["machine"] for row in own):
+            here = [row for row in own if row["machine"] == machine]
+            text += f"\n{machine}:\n\n"
+            text += case_table(here, topic["cases"]) if "cases" in topic else plain_table(here)
+            text += "".join(f"\n    {command}" for command in unique(r["command"] for r in here))
+            text += "\n"
+    return text + ("\n## Shortfalls\n\nGoals that the newest measurement misses.\n\n"
+                   + shortfalls(layout["goals"], rows))
+
+
+def headlines(layout, rows):
+    lines = []
+    for headline in layout["headlines"]:
+        row = find(rows, headline["row"])
+        lines.append((headline["label"], row["peer"], row["ratio"], row["machine"]))
+    if len(lines) > 6:
+        raise bad_results("page.json: more than six headlines")
+    return table(("", "peer", "times as fast", "machine"), lines)
+
+
+def with_figures(readme, figures):
+    begin, end = MARKS
+    pattern = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.S)
+    if len(pattern.findall(readme)) != 1:
+        raise bad_results(f"README.md: needs one {begin} ... {end}")
+    return pattern.sub(lambda _: f"{begin}\n\n{figures}\n{end}", readme)
+
+
+def self_test():
+    def run(date, value, **more):
+        return {"date": date, "machine": "m", "revision": "r", "command": "c", "topic": "t",
+                "rows": [{"what": "w", "unit": "ms", "value": value, **more}]}
+
+    rows = newest([("b", run("2026-01-02", "2.50")), ("c", run("2026-01-01", "9")),
+                   ("a", run("2026-01-02", "1"))])
+    goal = {"row": {"what": "w"}, "of": "value", "why": "y"}
+    layout = {"topics": [{"name": "t", "title": "T", "text": "x"}],
+              "goals": [{**goal, "at_most": "2"}, {**goal, "at_most": "2.5"}]}
+    made = page(layout, rows)
+    short = "| w, m | at most 2 ms | 2.50 ms | y |"
+    good = len(rows) == 1 and "| w | 2.50 ms | 2026-01-02, r |" in made and made.count(short) == 1
+    for bad in ({**run("d", "1"), "rows": [{"value": "1"}]}, run("d", "1", typo="x")):
+        try:
+            newest([("a", bad)])
+            good = False
+        except bad_results:
+            pass
+    return 0 if good and "at most 2.5" not in made else 1
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        rows = newest([(path.name, load(path)) for path in RESULTS.glob("[0-9]*.json")])
+        layout = load(RESULTS / "page.json")
+        readme = README.read_text(encoding="utf-8")
+        wanted = {PAGE: page(layout, rows), README: with_figures(readme, headlines(layout, rows))}
+    except bad_results as error:
+        print(f"performance_page.py: {error}", file=sys.stderr)
+        return 1
+    stale = [path for path, text in wanted.items()
+             if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if arguments:
+            name = path.relative_to(TOP)
+            print(f"{name} is stale; run scripts/performance_page.py", file=sys.stderr)
+        else:
+            path.write_text(wanted[path], encoding="utf-8")
+    return 1 if arguments and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
