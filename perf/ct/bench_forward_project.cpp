@@ -8,8 +8,8 @@
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
 //
 // `joseph_linear` takes the fast path, `joseph_linear_general` the general one, and
-// `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `order_free` finds
-// the largest voxel first, within the time; `order_free_given_maximum` is told.
+// `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `reproducible` finds
+// the largest voxel first, within the time; `reproducible_given_maximum` is told.
 //
 // Counters beside the usual: `views`; `ms_per_view`; `samples`, those that the rays take
 // (num_samples), and `samples_per_second`; `share_of_l2`: of the time, what the bytes would need at
@@ -54,13 +54,13 @@ struct variant {
 
 std::vector<variant> variants() {
   using ct::projector;
-  using ct::summation;
+  using iso::summation;
   return {
       {"joseph_linear/ordered", {}, pace::fast, 11},
       {"joseph_linear_avx2/ordered", {}, pace::fast, 11, 32},
-      {"joseph_linear/order_free", {.sum = summation::order_free}, pace::fast, 11},
-      {"joseph_linear/order_free_given_maximum",
-       {.sum = summation::order_free, .max_abs = field_maximum},
+      {"joseph_linear/reproducible", {.sum = summation::reproducible}, pace::fast, 11},
+      {"joseph_linear/reproducible_given_maximum",
+       {.sum = summation::reproducible, .max_abs = field_maximum},
        pace::fast,
        11},
       {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow, 11},

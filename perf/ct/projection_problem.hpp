@@ -169,7 +169,7 @@ class projection_problem {
     }
     ct::geometry const thin(all.kind(), all.num_u() / every, all.num_v(), std::move(views));
     auto options = options_;
-    options.sum = ct::summation::ordered;
+    options.sum = iso::summation::ordered;
     options.path = ct::joseph_path::general;
     options.method = ct::detail::is_joseph(options.method) ? options.method : ct::projector::siddon;
     auto const exact =

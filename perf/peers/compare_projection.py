@@ -72,7 +72,7 @@ def command_of(key, given, s, volume):
         return [
             given.isocenter, *common,
             "--backend", "cuda" if given.device == "cuda" else "openmp",
-            "--sum", "order_free" if key.endswith("order_free") else "ordered",
+            "--sum", "reproducible" if key.endswith("reproducible") else "ordered",
             "--source-axis", repr(s.source_axis), "--source-detector", repr(s.source_detector),
             "--pitch", repr(s.pitch), "--keep", ",".join(map(str, s.kept_views())),
         ]  # fmt: skip
@@ -159,7 +159,7 @@ def parse():
     a.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     a.add_argument("--peers", default="astra,rtk", help="of astra (GPU only), rtk; may be empty")
     a.add_argument("--isocenter", help="path of isocenter_project")
-    a.add_argument("--sums", default="ordered,order_free", help="Isocenter's; the first is 1.00")
+    a.add_argument("--sums", default="ordered,reproducible", help="Isocenter's; the first is 1.00")
     a.add_argument("--threads", type=int, default=2, help="of the processor, for each program")
     a.add_argument("--rounds", type=int, default=11)
     a.add_argument("--pause", type=float, default=0.05, help="s, before each timed call")

@@ -75,11 +75,11 @@ iso::ct::geometry scan_of(arguments const& given) {
 
 iso::ct::forward_project_options options_of(arguments const& given) {
   auto const sum = given.text("sum");
-  if (sum != "ordered" && sum != "order_free") {
+  if (sum != "ordered" && sum != "reproducible") {
     throw std::invalid_argument("isocenter_project: --sum " + sum +
-                                " (one of ordered, order_free)");
+                                " (one of ordered, reproducible)");
   }
-  return {.sum = sum == "ordered" ? iso::ct::summation::ordered : iso::ct::summation::order_free};
+  return {.sum = sum == "ordered" ? iso::summation::ordered : iso::summation::reproducible};
 }
 
 void read(std::string const& path, float* to, std::size_t count) {

@@ -130,7 +130,7 @@ TEST_CASE("unknown names are refused with the choices") {
                        iso::invalid_argument);
   request = phantom_request("serial");
   request.sum = "random";
-  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("order-free"),
+  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("reproducible"),
                        iso::invalid_argument);
   request = phantom_request("serial");
   request.precision = "half";

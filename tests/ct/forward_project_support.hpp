@@ -31,7 +31,7 @@ using iso::ct::forward_project_options;
 using iso::ct::geometry;
 using iso::ct::joseph_path;
 using iso::ct::projector;
-using iso::ct::summation;
+using iso::summation;
 using iso::ct::view_vectors;
 using iso::test::difference;
 

@@ -147,7 +147,7 @@ TEST_CASE_TEMPLATE("forward_project: linear Joseph is exact on linear fields", T
     });
     auto const expected = chords_times(p, axis, field);
     for (auto const path : {joseph_path::automatic, joseph_path::general}) {
-      for (auto const sum : {summation::ordered, summation::order_free}) {
+      for (auto const sum : {summation::ordered, summation::reproducible}) {
         for (auto const edge : {boundary::zero, boundary::cut}) {
           CAPTURE(axis);
           CAPTURE(int(path));
@@ -190,8 +190,8 @@ TEST_CASE_TEMPLATE(
   for (double const x : {0.0, 0.25, 30.0}) {
     geometry const scan(beam::cone, 3, 3, {{{x, 0, 0}, {x, -2, -2}, {0, 2, 0}, {0, 0, 2}}});
     for (auto const method : all_methods) {
-      for (auto const sum : {summation::ordered, summation::order_free}) {
-        if (sum == summation::order_free && !is_joseph(method)) {
+      for (auto const sum : {summation::ordered, summation::reproducible}) {
+        if (sum == summation::reproducible && !is_joseph(method)) {
           continue;
         }
         auto const p = projected(ones, scan, {.method = method, .sum = sum});

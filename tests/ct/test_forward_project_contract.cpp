@@ -286,8 +286,8 @@ TEST_CASE("forward_project: options that it refuses") {
         "forward_project: oversampling 2 with a Joseph projector (only the "
         "exact methods oversample) leave it at 1");
   for (auto const method : exact_methods) {
-    CHECK(with({.method = method, .sum = summation::order_free}) ==
-          "forward_project: order-free sums with an exact method (their chords have no common "
+    CHECK(with({.method = method, .sum = summation::reproducible}) ==
+          "forward_project: reproducible sums with an exact method (their chords have no common "
           "scale) use "
           "a Joseph projector");
   }

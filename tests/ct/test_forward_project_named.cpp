@@ -183,8 +183,8 @@ TEST_CASE_TEMPLATE("forward_project: lengths in other units give the same image"
     auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
     auto const v = random_volume<T>(p.volume, unsigned(n));
     for (auto const method : all_methods) {
-      for (auto const sum : {summation::ordered, summation::order_free}) {
-        if (sum == summation::order_free && !is_joseph(method)) {
+      for (auto const sum : {summation::ordered, summation::reproducible}) {
+        if (sum == summation::reproducible && !is_joseph(method)) {
           continue;
         }
         CAPTURE(int(method));

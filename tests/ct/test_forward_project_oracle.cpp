@@ -49,7 +49,7 @@ comparison compare(volume<T> const& v, geometry const& s, forward_project_option
         }
         double const coordinate = 8 * eps * far;
         double const unit =
-            options.sum == summation::order_free ? (sizeof(T) == 4 ? 0x1p-21 : 0x1p-50) : 0;
+            options.sum == summation::reproducible ? (sizeof(T) == 4 ? 0x1p-21 : 0x1p-50) : 0;
         double const longest = 1.8 * 2.5;  // steps of sqrt(3) voxels of at most 2.5 mm
         if (double(truth.margin) < coordinate) {
           ++result.left_out;
@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("forward_project: linear Joseph, both paths, is the paper's a
                    double) {
   check_against_oracle<T>(tilt::none, {{.path = joseph_path::automatic},
                                        {.path = joseph_path::general},
-                                       {.sum = summation::order_free, .max_abs = 1.0}});
+                                       {.sum = summation::reproducible, .max_abs = 1.0}});
   check_against_oracle<T>(tilt::any, {{}});
 }
 

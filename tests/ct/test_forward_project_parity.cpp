@@ -20,7 +20,7 @@ using iso::boundary;
 using iso::test::for_each_instance;
 using namespace projector_support;
 
-constexpr summation both_sums[] = {summation::ordered, summation::order_free};
+constexpr summation both_sums[] = {summation::ordered, summation::reproducible};
 
 /// Every method with every sum that it takes.
 std::vector<forward_project_options> all_options() {
@@ -28,7 +28,7 @@ std::vector<forward_project_options> all_options() {
   for (auto const method : all_methods) {
     list.push_back({.method = method});
     if (is_joseph(method)) {
-      list.push_back({.method = method, .sum = summation::order_free});
+      list.push_back({.method = method, .sum = summation::reproducible});
     }
   }
   list.push_back({.method = projector::branchless, .oversampling = 2});

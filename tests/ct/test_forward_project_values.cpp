@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What order-free sums may be off by, and how far a voxel that is not finite reaches.
+// What reproducible sums may be off by, and how far a voxel that is not finite reaches.
 #include "forward_project_support.hpp"
 
 #include <iso/core/numerics.hpp>
-#include <iso/core/order_free.hpp>
+#include <iso/core/reproducible.hpp>
 
 #include <doctest/doctest.h>
 
@@ -94,11 +94,11 @@ std::vector<options_case> all_cases() {
   for (auto const method : all_methods) {
     list.push_back({method, summation::ordered, joseph_path::automatic});
     if (is_joseph(method)) {
-      list.push_back({method, summation::order_free, joseph_path::automatic});
+      list.push_back({method, summation::reproducible, joseph_path::automatic});
     }
   }
   list.push_back({projector::joseph_linear, summation::ordered, joseph_path::general});
-  list.push_back({projector::joseph_linear, summation::order_free, joseph_path::general});
+  list.push_back({projector::joseph_linear, summation::reproducible, joseph_path::general});
   return list;
 }
 
@@ -145,7 +145,7 @@ std::int64_t check_reach(problem const& p, T bad, forward_project_options const&
 }  // namespace
 
 TEST_CASE_TEMPLATE(
-    "order-free sums: half a grid step a sample, and the given maximum counts as the found one", T,
+    "reproducible sums: half a grid step a sample, and the given maximum counts as the found one", T,
     float, double) {
   double worst = 0;
   unsigned seed = 1;
@@ -157,10 +157,10 @@ TEST_CASE_TEMPLATE(
     auto const& n = p.volume.extent;
     double const most = largest(v);
     double const unit =
-        double(iso::order_free_scale<T>(most, double(std::max({n[0], n[1], n[2]}))).unit());
-    auto const found = projected(v, p.scan, {.sum = summation::order_free});
+        double(iso::reproducible_scale<T>(most, double(std::max({n[0], n[1], n[2]}))).unit());
+    auto const found = projected(v, p.scan, {.sum = summation::reproducible});
     CHECK(difference(found,
-                     projected(v, p.scan, {.sum = summation::order_free, .max_abs = most})) == "");
+                     projected(v, p.scan, {.sum = summation::reproducible, .max_abs = most})) == "");
     std::size_t at = 0;
     for (auto const& view : p.scan.views()) {
       for (std::int64_t u = 0; u < p.scan.num_u(); ++u) {
@@ -180,22 +180,22 @@ TEST_CASE_TEMPLATE(
   CHECK(worst > 1e-3);  // else the bound says nothing
 }
 
-TEST_CASE_TEMPLATE("order-free sums: a larger maximum than there is only coarsens them", T, float,
+TEST_CASE_TEMPLATE("reproducible sums: a larger maximum than there is only coarsens them", T, float,
                    double) {
   auto const p = some_problems()[0];
   auto const v = random_volume<T>(p.volume);
-  auto const fine = projected(v, p.scan, {.sum = summation::order_free});
-  auto const coarse = projected(v, p.scan, {.sum = summation::order_free, .max_abs = 1000.0});
-  double const unit = double(iso::order_free_scale<T>(1000.0, 70.0).unit());
+  auto const fine = projected(v, p.scan, {.sum = summation::reproducible});
+  auto const coarse = projected(v, p.scan, {.sum = summation::reproducible, .max_abs = 1000.0});
+  double const unit = double(iso::reproducible_scale<T>(1000.0, 70.0).unit());
   CHECK(difference(fine, coarse) != "");
   CHECK(farthest(fine, coarse) <= 70 * 1.8 * 1.25 * unit);
 }
 
-TEST_CASE_TEMPLATE("order-free sums of nothing but zeros are zero", T, float, double) {
+TEST_CASE_TEMPLATE("reproducible sums of nothing but zeros are zero", T, float, double) {
   auto const p = some_problems()[0];
   auto const v = volume_of<T>(p.volume, [](auto, auto, auto) { return 0; });
   for (auto const max_abs : {std::optional<double>(), std::optional<double>(0.0)}) {
-    for (T const value : projected(v, p.scan, {.sum = summation::order_free, .max_abs = max_abs})) {
+    for (T const value : projected(v, p.scan, {.sum = summation::reproducible, .max_abs = max_abs})) {
       CHECK(value == T(0));
     }
   }
@@ -227,7 +227,7 @@ TEST_CASE_TEMPLATE(
 }
 
 // Between such voxels a blend is infinite, though none of them is.
-TEST_CASE_TEMPLATE("order-free sums of voxels as large as can be: flagged where blends overflow", T,
+TEST_CASE_TEMPLATE("reproducible sums of voxels as large as can be: flagged where blends overflow", T,
                    float, double) {
   auto const p = some_problems()[0];
   T const most = std::numeric_limits<T>::max();
@@ -235,12 +235,12 @@ TEST_CASE_TEMPLATE("order-free sums of voxels as large as can be: flagged where 
     auto const v = volume_of<T>(p.volume, [size](auto i, auto j, auto k) {
       return double((i + j + k) % 2 == 0 ? size : -size);
     });
-    auto const found = projected(v, p.scan, {.sum = summation::order_free});
+    auto const found = projected(v, p.scan, {.sum = summation::reproducible});
     CHECK(difference(
               found,
-              projected(v, p.scan, {.sum = summation::order_free, .max_abs = double(size)})) == "");
+              projected(v, p.scan, {.sum = summation::reproducible, .max_abs = double(size)})) == "");
     CHECK(difference(found, projected(v, p.scan,
-                                      {.sum = summation::order_free,
+                                      {.sum = summation::reproducible,
                                        .path = joseph_path::general})) == "");
     auto const overflown =
         std::count_if(found.begin(), found.end(), [](T x) { return std::isnan(x); });

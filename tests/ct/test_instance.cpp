@@ -149,9 +149,9 @@ void check_projection(Exec const& exec) {
   auto const out = iso::make_projections<T, space>("out", 3, 19, 40);
   iso::volume_view<T const, space> const volume = data;
   for (auto const method : all_methods) {
-    for (auto const sum : {summation::ordered, summation::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       for (auto const path : {joseph_path::automatic, joseph_path::general}) {
-        if (sum == summation::order_free && !is_joseph(method)) {
+        if (sum == summation::reproducible && !is_joseph(method)) {
           continue;
         }
         forward_project_options const options{

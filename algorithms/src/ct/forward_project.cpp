@@ -68,7 +68,7 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
 void validate_options(forward_project_options const& options) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
-      known(options.method, projector::siddon) && known(options.sum, summation::order_free) &&
+      known(options.method, projector::siddon) && known(options.sum, summation::reproducible) &&
           known(options.edge, boundary::cut) && known(options.path, ct::joseph_path::general),
       "forward_project: method {}, sum {}, edge {}, path {} (one is none of its enumeration) "
       "choose from iso/ct/forward_project.hpp",
@@ -80,7 +80,7 @@ void validate_options(forward_project_options const& options) {
                "oversample) leave it at 1",
                options.oversampling);
   ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
-               "forward_project: order-free sums with an exact method (their chords have no common "
+               "forward_project: reproducible sums with an exact method (their chords have no common "
                "scale) use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
                "forward_project: slab_planes {} (must be a multiple of {}, or 0)",

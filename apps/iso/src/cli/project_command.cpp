@@ -226,7 +226,7 @@ command add_project(CLI::App& app) {
       ->check(CLI::IsMember(jobs::method_names()))
       ->capture_default_str();
   sub->add_option("--sum", options->request.sum, "order of a Joseph ray's sum")
-      ->check(CLI::IsMember({"ordered", "order-free"}))
+      ->check(CLI::IsMember({"ordered", "reproducible"}))
       ->capture_default_str();
   sub->add_option("--precision", options->request.precision, "of all arithmetic")
       ->check(CLI::IsMember({"float", "double"}))

@@ -21,7 +21,7 @@ std::int64_t stride_of(ct::geometry const& g) {
 struct method {
   char const* name;
   ct::projector projector;
-  ct::summation sum = ct::summation::ordered;
+  iso::summation sum = iso::summation::ordered;
 
   [[nodiscard]] ct::forward_project_options options() const {
     ct::forward_project_options all;
@@ -32,7 +32,7 @@ struct method {
 };
 constexpr std::array<method, 6> methods = {{
     {"joseph_ordered", ct::projector::joseph_linear},
-    {"joseph_order_free", ct::projector::joseph_linear, ct::summation::order_free},
+    {"joseph_reproducible", ct::projector::joseph_linear, iso::summation::reproducible},
     {"joseph_spline", ct::projector::joseph_spline},
     {"amanatides_woo", ct::projector::amanatides_woo},
     {"branchless", ct::projector::branchless},

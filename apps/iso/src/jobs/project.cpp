@@ -44,7 +44,7 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
                       projection_view<T, typename Exec::memory_space> const& projections,
                       workspace<typename Exec::memory_space> const& work,
                       ct::forward_project_options const& options, observer const& watch) {
-  bool const whole = backend::is_device<Exec> || options.sum == ct::summation::order_free;
+  bool const whole = backend::is_device<Exec> || options.sum == iso::summation::reproducible;
   std::int64_t const part =
       whole ? g.num_views() : std::max<std::int64_t>(8, (g.num_views() + 63) / 64);
   std::int64_t const image = g.num_u() * g.num_v();

@@ -43,10 +43,10 @@ ct::projector projector_named(std::string_view name) {
   fail_argument("method '{}' is not known (choose one of {})", name, list);
 }
 
-ct::summation summation_named(std::string_view name) {
-  ISO_VALIDATE(name == "ordered" || name == "order-free",
-               "sum '{}' is not known (choose ordered or order-free)", name);
-  return name == "ordered" ? ct::summation::ordered : ct::summation::order_free;
+iso::summation summation_named(std::string_view name) {
+  ISO_VALIDATE(name == "ordered" || name == "reproducible",
+               "sum '{}' is not known (choose ordered or reproducible)", name);
+  return name == "ordered" ? iso::summation::ordered : iso::summation::reproducible;
 }
 
 ct::geometry make_geometry(files::geometry_description const& g) {

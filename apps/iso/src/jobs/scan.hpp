@@ -22,7 +22,7 @@ grid make_grid(files::host_volume const& volume);
 
 /// Throws iso::invalid_argument naming the choices.
 ct::projector projector_named(std::string_view name);
-ct::summation summation_named(std::string_view name);
+iso::summation summation_named(std::string_view name);
 
 /// Copies host values onto `exec`, converted to T, and waits.
 template <class T, class Exec>

@@ -5,9 +5,8 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/math.hpp>
-#include <iso/core/order_free.hpp>
+#include <iso/core/reproducible.hpp>
 #include <iso/core/projection_view.hpp>
-#include <iso/core/sampler.hpp>
 #include <iso/core/stage.hpp>
 
 #include <cmath>
@@ -157,14 +156,14 @@ struct row_case {
   }
 };
 
-/// Order-free sums of 199 terms, taken in steps of `step` through the row: 199 is prime.
+/// Reproducible sums of 199 terms, taken in steps of `step` through the row: 199 is prime.
 template <class T>
-struct order_free_kernel {
+struct reproducible_kernel {
   T* out;
   std::int64_t step;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    order_free_scale<T> const scale(1.0, 199.0);
+    reproducible_scale<T> const scale(1.0, 199.0);
     bits_of<T> sum = 0;
     for (std::int64_t n = 0; n < 199; ++n) {
       sum += scale.round(T(in_unit(std::uint64_t(row * 199 + n * step % 199))));
@@ -174,16 +173,16 @@ struct order_free_kernel {
 };
 
 template <class T>
-struct order_free_case {
+struct reproducible_case {
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const rows = 4096;
     return {rows,
             [=](Exec const& exec, variant const& v, T* out) {
               Kokkos::parallel_for(
-                  "iso::jobs::verify::order_free",
+                  "iso::jobs::verify::reproducible",
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
-                  order_free_kernel<T>{out, 1 + v.groups % 198});
+                  reproducible_kernel<T>{out, 1 + v.groups % 198});
             },
             least_work{double(rows) * sizeof(T), 2 * 199.0 * double(rows), arithmetic_of<T>},
             [=] {
@@ -193,68 +192,6 @@ struct order_free_case {
                     return static_cast<long double>(in_unit(std::uint64_t(row * 199 + n)));
                   });
             }};
-  }
-};
-
-/// Where the i-th sample is taken: in the volume of 70 x 66 x 24 voxels, or beside it.
-template <class T>
-KOKKOS_FUNCTION vec3<T> sample_place(std::int64_t i) {
-  T const x = T(in_unit(std::uint64_t(4 * i)));
-  T const y = T(in_unit(std::uint64_t(4 * i + 1)));
-  T const z = T(in_unit(std::uint64_t(4 * i + 2)));
-  return {T(40) + T(45) * x, T(40) + T(45) * y, T(12) + T(15) * z};
-}
-
-template <class T, class Sampler>
-struct sampler_kernel {
-  Sampler sample;
-  T* out;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const p = sample_place<T>(i);
-    out[i] = sample(p.x, p.y, p.z);
-  }
-};
-
-template <class T>
-std::vector<double> exact_samples(std::int64_t points, weighting weight, boundary edge) {
-  auto const volume = verify_small_volume();
-  std::vector<double> exact;
-  for (std::int64_t i = 0; i < points; ++i) {
-    auto const p = sample_place<T>(i);
-    exact.push_back(double(exact_sample<float>(view_of(volume), {p.x, p.y, p.z}, weight, edge)));
-  }
-  return exact;
-}
-
-template <class T>
-struct sampler_case {
-  weighting weight;
-  boundary edge;
-
-  template <class Exec>
-  prepared<Exec, T> prepare(Exec const& exec) const {
-    return weight == weighting::linear ? with<linear_weight>(exec) : with<spline_weight>(exec);
-  }
-
- private:
-  template <class Weight, class Exec>
-  prepared<Exec, T> with(Exec const& exec) const {
-    using sampler = interpolating_sampler<T, typename Exec::memory_space, Weight>;
-    sampler const sample(load<T>(exec, verify_small_volume()), edge);
-    std::int64_t const points = 8192;
-    auto const weighted = weight;
-    auto const bounded = edge;
-    // Seven blends of three operations a point.
-    return {points,
-            [=](Exec const& on, variant const&, T* out) {
-              Kokkos::parallel_for(
-                  "iso::jobs::verify::sampler",
-                  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, points),
-                  sampler_kernel<T, sampler>{sample, out});
-            },
-            least_work{double(points) * sizeof(T), 21 * double(points), arithmetic_of<T>},
-            [=] { return exact_samples<T>(points, weighted, bounded); }};
   }
 };
 
@@ -354,18 +291,13 @@ void add_core(plan& all) {
   all.add<math_case>({"math_log", {"iso::math::log"}}, function::log);
   all.add<math_case>({"math_sincos", {"iso::math::sincos"}}, function::sincos);
   all.add<row_case>({"lane_group_row_sum", {"iso::backend::for_each_lane_group"}});
-  all.add<order_free_case>({"order_free_sum", {"iso::order_free_scale"}});
+  all.add<reproducible_case>({"reproducible_sum", {"iso::reproducible_scale"}});
   all.add<vector_case>(
       {"vectors", {"iso::dot", "iso::norm", "iso::is_finite", "iso::canonical"}, {{}}});
   all.add<memory_case>(
       {"memory",
        {"iso::allocate", "iso::make_volume", "iso::make_projections", "iso::stage"},
        {{}}});
-  std::vector<std::string> const sampling = {"iso::interpolating_sampler", "iso::blend"};
-  all.add<sampler_case>({"sampler_linear", sampling, {{}}}, weighting::linear, boundary::zero);
-  all.add<sampler_case>({"sampler_linear_cut", sampling, {{}}}, weighting::linear, boundary::cut);
-  all.add<sampler_case>({"sampler_spline", sampling, {{}}}, weighting::spline, boundary::zero);
-  all.add<sampler_case>({"sampler_spline_cut", sampling, {{}}}, weighting::spline, boundary::cut);
 }
 
 }  // namespace iso::jobs

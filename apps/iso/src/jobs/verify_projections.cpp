@@ -14,7 +14,7 @@ namespace iso::jobs {
 namespace {
 
 using ct::projector;
-using ct::summation;
+using iso::summation;
 
 std::int64_t pixels(ct::geometry const& g) { return g.num_views() * g.num_u() * g.num_v(); }
 
@@ -171,7 +171,7 @@ std::vector<variant> const joseph_shapes = {
     {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
 
 operation projection(std::string const& name, std::vector<variant> variants) {
-  return {"project_" + name, {"iso::ct::forward_project"}, std::move(variants)};
+  return {"project_" + name, {"iso::ct::forward_project", "iso::blend"}, std::move(variants)};
 }
 
 struct named_scan {
@@ -182,11 +182,11 @@ struct named_scan {
 // Every Joseph method with every sum and boundary.
 void add_joseph(plan& all, named_scan const& with) {
   for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
-    for (auto const sum : {summation::ordered, summation::order_free}) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
       for (auto const edge : {boundary::zero, boundary::cut}) {
         std::string const name =
             std::string(method == projector::joseph_linear ? "joseph_" : "joseph_spline_") +
-            (sum == summation::ordered ? "ordered_" : "order_free_") + with.name +
+            (sum == summation::ordered ? "ordered_" : "reproducible_") + with.name +
             (edge == boundary::zero ? "" : "_cut");
         ct::forward_project_options options;
         options.method = method;
@@ -227,11 +227,11 @@ void add_large(plan& all) {
   ct::forward_project_options options;
   all.add<projection_case>(projection("joseph_ordered", joseph_shapes), verify_volume,
                            verify_cone(), options);
-  options.sum = summation::order_free;
-  all.add<projection_case>(projection("joseph_order_free", joseph_shapes), verify_volume,
+  options.sum = summation::reproducible;
+  all.add<projection_case>(projection("joseph_reproducible", joseph_shapes), verify_volume,
                            verify_cone(), options);
   options.max_abs = 1.5;
-  all.add<projection_case>(projection("joseph_order_free_given_max", joseph_shapes), verify_volume,
+  all.add<projection_case>(projection("joseph_reproducible_given_max", joseph_shapes), verify_volume,
                            verify_cone(), options);
   for (auto const& [walk, method] : walks) {
     ct::forward_project_options exact;

@@ -178,7 +178,7 @@ struct products_of {
     }
   };
 
-  /// Each layout of an reproducible_case, in two launch shapes.
+  /// Each layout of a reproducible_case, in two launch shapes.
   static std::vector<variant> layouts() {
     std::vector<variant> all;
     std::int32_t const count = 5 + (sizeof(Value) == 2 ? std::int32_t(block_formats.size()) : 0);

@@ -6,7 +6,7 @@
 //! relative_l1 leaves out. So are those that rounding may decide: rays in a face between voxels.
 #pragma once
 
-#include <iso/core/sampler.hpp>
+#include <iso/core/interpolation.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>

@@ -130,17 +130,17 @@ struct scale_kernel {
   double terms;
   KOKKOS_FUNCTION void operator()(int) const {
     if (voxels == nullptr) {
-      *scale = {order_free_scale<T>(given, terms), false};
+      *scale = {reproducible_scale<T>(given, terms), false};
     } else {
       // Blends take the differences of two blends: four times the largest voxel is still finite.
       double const most = voxels->most;
-      *scale = {order_free_scale<T>(most, terms), voxels->beyond == 0 && is_finite(T(4) * T(most))};
+      *scale = {reproducible_scale<T>(most, terms), voxels->beyond == 0 && is_finite(T(4) * T(most))};
     }
   }
 };
 
 template <class Exec, class T>
-void prepare_order_free(Exec const& exec,
+void prepare_reproducible(Exec const& exec,
                         volume_view<T const, typename Exec::memory_space> const& v,
                         joseph_scratch<T> const& s, std::optional<double> max_abs) {
   auto const& n = v.grid.extent;
@@ -326,9 +326,9 @@ void forward_project(
   workspace_parts parts(scratch, "forward_project");
   detail::joseph_scratch<T> const s(
       parts, g.host(), detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
-  if (options.sum == summation::order_free) {
-    detail::prepare_order_free(exec, volume, s, options.max_abs);
-    detail::project_joseph<Exec, T, detail::order_free_sum<T>>(exec, g, volume, p.data(), s,
+  if (options.sum == summation::reproducible) {
+    detail::prepare_reproducible(exec, volume, s, options.max_abs);
+    detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(exec, g, volume, p.data(), s,
                                                                options, control);
   } else {
     detail::project_joseph<Exec, T, detail::ordered_sum<T>>(exec, g, volume, p.data(), s, options,

@@ -11,8 +11,8 @@ struct joseph_images {
   T* pixels;                      ///< [image][view][u][v]
   joseph_fan<T> const* fans;      ///< [view][u]
   joseph_reach const* reaches;    ///< [view][u][row of 32 v]
-  ray_sum_scale<T> const* scale;  ///< order-free sums only
-  std::uint32_t* flags;           ///< order-free sums only: [image][view][u][row], a bit a pixel
+  ray_sum_scale<T> const* scale;  ///< reproducible sums only
+  std::uint32_t* flags;           ///< reproducible sums only: [image][view][u][row], a bit a pixel
   std::int32_t num_views;
   std::int32_t num_u;
   std::int32_t num_v;

@@ -19,7 +19,7 @@ struct joseph_general_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
   T const* volume;
   T* projections;
-  ray_sum_scale<T> const* scale;  ///< order-free sums only
+  ray_sum_scale<T> const* scale;  ///< reproducible sums only
   grid g;
   boundary edge;
   beam kind;

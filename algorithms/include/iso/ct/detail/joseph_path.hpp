@@ -2,7 +2,7 @@
 #pragma once
 
 #include <iso/core/grid.hpp>
-#include <iso/core/sampler.hpp>
+#include <iso/core/interpolation.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/core/sampler.hpp>
+#include <iso/core/interpolation.hpp>
 
 #include <Kokkos_Core.hpp>
 

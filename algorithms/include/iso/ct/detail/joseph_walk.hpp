@@ -3,7 +3,7 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
-#include <iso/core/sampler.hpp>
+#include <iso/core/interpolation.hpp>
 #include <iso/ct/detail/joseph_fan.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
 

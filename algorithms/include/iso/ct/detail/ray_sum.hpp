@@ -3,7 +3,7 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/numerics.hpp>
-#include <iso/core/order_free.hpp>
+#include <iso/core/reproducible.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -34,7 +34,7 @@ struct single_lane {
 /// What reproducible sums of a volume's samples want.
 template <class T>
 struct ray_sum_scale {
-  order_free_scale<T> scale;
+  reproducible_scale<T> scale;
   bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
 };
 
@@ -94,9 +94,9 @@ class ordered_sum {
   }
 };
 
-/// The same, reproducible (iso/core/order_free.hpp).
+/// The same, reproducible (iso/core/reproducible.hpp).
 template <class T>
-class order_free_sum {
+class reproducible_sum {
  public:
   static constexpr bool keeps_flags = true;
 
@@ -113,10 +113,10 @@ class order_free_sum {
     words sum;
     words flags;
     value scale;
-    order_free_scale<T> const& grid;
+    reproducible_scale<T> const& grid;
 
     template <class State>
-    KOKKOS_FORCEINLINE_FUNCTION running(order_free_sum const& of, Part const& part, State const& s)
+    KOKKOS_FORCEINLINE_FUNCTION running(reproducible_sum const& of, Part const& part, State const& s)
         : sum(part.load(s.sum)),
           flags(part.load(s.flags)),
           scale(of.scale_.scale()),
@@ -124,7 +124,7 @@ class order_free_sum {
     template <bool Finite>
     KOKKOS_FORCEINLINE_FUNCTION void add(value const& sample) {
       words const term =
-          backend::bit_cast<word>(fma(sample, scale, value(T(order_free_scale<T>::rounder))));
+          backend::bit_cast<word>(fma(sample, scale, value(T(reproducible_scale<T>::rounder))));
       sum = sum + term;
       if constexpr (!Finite) {
         flags = flags | term;
@@ -137,7 +137,7 @@ class order_free_sum {
       part.store(s.flags, flags);
     }
   };
-  explicit KOKKOS_FUNCTION order_free_sum(ray_sum_scale<T> const* scale)
+  explicit KOKKOS_FUNCTION reproducible_sum(ray_sum_scale<T> const* scale)
       : scale_(scale->scale), all_finite_(scale->all_finite) {}
 
   KOKKOS_FORCEINLINE_FUNCTION void start(auto& s, int row, int lane, T carried) const {
@@ -160,7 +160,7 @@ class order_free_sum {
   }
 
  private:
-  order_free_scale<T> scale_;
+  reproducible_scale<T> scale_;
   bool all_finite_;
 };
 

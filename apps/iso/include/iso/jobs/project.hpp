@@ -20,7 +20,7 @@ std::vector<std::string> method_names();
 struct project_request {
   std::string backend;
   std::string method = "joseph";
-  std::string sum = "ordered";      ///< or "order-free"
+  std::string sum = "ordered";      ///< or "reproducible"
   std::string precision = "float";  ///< or "double"
   int oversampling = 1;             ///< exact methods: rays a pixel each way
   files::geometry_description geometry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Order-free sums against exact rational arithmetic.
-#include <iso/core/order_free.hpp>
+//! Reproducible sums against exact rational arithmetic.
+#include <iso/core/reproducible.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -57,7 +57,7 @@ struct total {
   word flags = 0;
   word count = 0;
 
-  void add(iso::order_free_scale<T> const& scale, T x) {
+  void add(iso::reproducible_scale<T> const& scale, T x) {
     word const term = scale.round(x);
     sum += term;
     flags |= term;
@@ -68,13 +68,13 @@ struct total {
     flags |= other.flags;
     count += other.count;
   }
-  [[nodiscard]] T value(iso::order_free_scale<T> const& scale) const {
+  [[nodiscard]] T value(iso::reproducible_scale<T> const& scale) const {
     return scale.value(scale.without_rounder(sum, count));
   }
 };
 
 template <class T>
-total<T> sum_of(iso::order_free_scale<T> const& scale, std::vector<T> const& xs) {
+total<T> sum_of(iso::reproducible_scale<T> const& scale, std::vector<T> const& xs) {
   total<T> all;
   for (T const x : xs) {
     all.add(scale, x);
@@ -107,7 +107,7 @@ std::vector<T> random_terms(std::uint64_t seed, int count, int octaves) {
 template <class T>
 void check_sum(std::uint64_t seed, int count, int octaves) {
   auto xs = random_terms<T>(seed, count, octaves);
-  iso::order_free_scale<T> const scale(largest(xs), count);
+  iso::reproducible_scale<T> const scale(largest(xs), count);
   auto const reference = sum_of(scale, xs);
   RC_ASSERT(!scale.flagged(reference.flags));
   rational exact = 0;
@@ -138,7 +138,7 @@ void check_sum(std::uint64_t seed, int count, int octaves) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("order_free: k is the largest that the bounds allow", T, float, double) {
+TEST_CASE_TEMPLATE("reproducible: k is the largest that the bounds allow", T, float, double) {
   int const range = sizeof(T) == 4 ? 126 : 1022;
   std::vector<double> sizes{double(limits<T>::denorm_min()),
                             double(limits<T>::min()),
@@ -159,7 +159,7 @@ TEST_CASE_TEMPLATE("order_free: k is the largest that the bounds allow", T, floa
   for (double const most : sizes) {
     for (double const terms : {1.0, 2.0, 3.0, 511.0, 512.0, 1024.0, 4096.0, 5000.0, 65537.0, 1e6}) {
       INFO("most " << most << ", terms " << terms);
-      iso::order_free_scale<T> const scale(most, terms);
+      iso::reproducible_scale<T> const scale(most, terms);
       int const k = -std::ilogb(scale.unit());
       CHECK(std::ldexp(1.0, -k) == double(scale.unit()));
       CHECK(bounds_hold<T>(most, terms, k));
@@ -168,18 +168,18 @@ TEST_CASE_TEMPLATE("order_free: k is the largest that the bounds allow", T, floa
   }
 }
 
-TEST_CASE_TEMPLATE("order_free: most of zero, and of no use", T, float, double) {
+TEST_CASE_TEMPLATE("reproducible: most of zero, and of no use", T, float, double) {
   for (double const most : {0.0, -0.0, limits<double>::infinity(), limits<double>::quiet_NaN()}) {
-    CHECK(iso::order_free_scale<T>(most, 100).unit() == T(1));
+    CHECK(iso::reproducible_scale<T>(most, 100).unit() == T(1));
   }
-  iso::order_free_scale<T> const scale(0, 3);
+  iso::reproducible_scale<T> const scale(0, 3);
   auto const all = sum_of<T>(scale, {0, T(-0.0), 0});
   CHECK_FALSE(scale.flagged(all.flags));
   CHECK(all.value(scale) == 0);
 }
 
-TEST_CASE_TEMPLATE("order_free: sums of terms on the grid are exact", T, float, double) {
-  iso::order_free_scale<T> const scale(3, 1000);
+TEST_CASE_TEMPLATE("reproducible: sums of terms on the grid are exact", T, float, double) {
+  iso::reproducible_scale<T> const scale(3, 1000);
   std::vector<T> xs;
   std::int64_t exact = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -190,12 +190,12 @@ TEST_CASE_TEMPLATE("order_free: sums of terms on the grid are exact", T, float, 
   CHECK(sum_of(scale, xs).value(scale) == T(exact) * scale.unit());
 }
 
-TEST_CASE_TEMPLATE("order_free: the fullest sum does not wrap around", T, float, double) {
+TEST_CASE_TEMPLATE("reproducible: the fullest sum does not wrap around", T, float, double) {
   // Terms that are all the largest, and round up.
   for (int const terms : {1, 2, 1000, 4096, 1 << 16}) {
     for (double const base : {1.0, 1024.0, 1e-30, 1e30}) {
       T const most = std::nextafter(T(base), T(0));
-      iso::order_free_scale<T> const scale(double(most), terms);
+      iso::reproducible_scale<T> const scale(double(most), terms);
       for (T const x : {most, T(-most)}) {
         total<T> all;
         for (int i = 0; i < terms; ++i) {
@@ -211,8 +211,8 @@ TEST_CASE_TEMPLATE("order_free: the fullest sum does not wrap around", T, float,
   }
 }
 
-TEST_CASE_TEMPLATE("order_free: a term that is not finite is flagged", T, float, double) {
-  iso::order_free_scale<T> const scale(2, 10);
+TEST_CASE_TEMPLATE("reproducible: a term that is not finite is flagged", T, float, double) {
+  iso::reproducible_scale<T> const scale(2, 10);
   for (T const bad : {limits<T>::infinity(), -limits<T>::infinity(), limits<T>::quiet_NaN(),
                       -limits<T>::quiet_NaN()}) {
     CHECK(scale.flagged(scale.round(bad)));
@@ -221,14 +221,14 @@ TEST_CASE_TEMPLATE("order_free: a term that is not finite is flagged", T, float,
   CHECK_FALSE(scale.flagged(sum_of<T>(scale, {T(1), T(2), T(-2), T(0)}).flags));
 }
 
-TEST_CASE("order_free: any order and any split, within the bound, float") {
+TEST_CASE("reproducible: any order and any split, within the bound, float") {
   CHECK(rc::check([] {
     check_sum<float>(*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::inRange(1, 2000),
                      *rc::gen::inRange(0, 30));
   }));
 }
 
-TEST_CASE("order_free: any order and any split, within the bound, double") {
+TEST_CASE("reproducible: any order and any split, within the bound, double") {
   CHECK(rc::check([] {
     check_sum<double>(*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::inRange(1, 2000),
                       *rc::gen::inRange(0, 80));

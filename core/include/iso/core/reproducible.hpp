@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/core/order_free.hpp
+//! \file  iso/core/reproducible.hpp
 //! Sums that do not depend on their order: each term is rounded to an integer multiple of 2^-k
 //! beforehand, and integers add exactly.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace iso {
 
-/// The common grid 2^-k of an order-free sum of at most `terms` terms of magnitude at most `most`.
+/// The common grid 2^-k of a reproducible sum of at most `terms` terms of magnitude at most `most`.
 ///
 /// k is the largest integer with most 2^k <= 2^(p-3) and most terms 2^k < 2^(b-1), where p and b
 /// are the significand and word lengths of T (24 and 32, 53 and 64), one less where terms rounded
@@ -21,15 +21,15 @@ namespace iso {
 /// multiple is taken off at the end.
 /// Determinism: backend_to_backend, in any order and partition of the terms.
 template <class T>
-class order_free_scale {
+class reproducible_scale {
  public:
   using word = bits_of<T>;
   static constexpr int significand = sizeof(T) == 4 ? 24 : 53;
   static constexpr int word_bits = sizeof(T) == 4 ? 32 : 64;
   static constexpr T rounder = sizeof(T) == 4 ? T(12582912.0) : T(6755399441055744.0);
 
-  order_free_scale() = default;
-  KOKKOS_FUNCTION order_free_scale(double most, double terms) {
+  reproducible_scale() = default;
+  KOKKOS_FUNCTION reproducible_scale(double most, double terms) {
     int k = 0;
     if (most > 0 && most - most == 0) {
       auto const m = split(most);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/core/interpolation.hpp
+//! Weights and the blend by which kernels read a volume between voxel centres.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace iso {
+
+/// The field beyond the outermost voxel centres.
+enum class boundary {
+  zero,  ///< blends with zero up to one spacing beyond them, as if empty voxels lay around the grid
+  cut,   ///< ends at them
+};
+
+/// Weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.
+struct linear_weight {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T d) const {
+    return d;
+  }
+};
+
+/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14.
+struct spline_weight {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T d) const {
+    return (d * d) * Kokkos::fma(T(-2), d, T(3));
+  }
+};
+
+/// a + w (b - a), two roundings: the one blend from which every interpolation here is made.
+/// Determinism: backend_to_backend.
+template <class T>
+KOKKOS_FUNCTION T blend(T w, T a, T b) {
+  return Kokkos::fma(w, b - a, a);
+}
+
+}  // namespace iso
