@@ -43,7 +43,7 @@ struct places_of_lanes {
   }
 };
 
-/// What `Picked::pick` finds, at neighbouring places and at the ends of a column.
+/// What `Picked::pick` finds, at neighbouring places and at the ends of an array.
 template <class T, class Shape, class Picked>
 struct picks {
   using value = lane_value<T, Shape>;
