@@ -91,7 +91,7 @@ struct inputs {
   std::int32_t const* beyond;  ///< may lie outside of the table
 };
 
-constexpr bool at_end(std::int64_t group) { return group % 2 == 1; }
+KOKKOS_INLINE_FUNCTION constexpr bool at_end(std::int64_t group) { return group % 2 == 1; }
 
 template <class Part, class T>
 struct outputs {

@@ -86,7 +86,7 @@ class cuda_lane_group {
   }
   template <class T, int Registers, class F>
   KOKKOS_FORCEINLINE_FUNCTION void parts(F const& f) const {
-    f(part<1>(lane_));
+    parts<T, Registers>(1, f);
   }
   static constexpr bool has_windows = false;
 
