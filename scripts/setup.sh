@@ -5,7 +5,8 @@
 #   1. distribution packages: only those that CMake does not find; needs root rights, or prints the
 #      one line to run
 #   2. Python tools, into .deps/venv (scripts/requirements.txt), unless python3 and PATH have them
-#   3. Kokkos 5 with OpenMP and Serial, and with CUDA too where nvcc is found (setup_kokkos.sh)
+#   3. Kokkos 5 with OpenMP and Serial, and with CUDA too where nvcc is found (setup_kokkos.sh);
+#      with the argument --threads also the one of the presets `threads` and `clang`
 #
 # ISO_CUDA=off         no CUDA build, though nvcc is there
 # ISO_CUDA_ARCH=80     GPU architecture where no GPU is present to ask (default 90)
@@ -126,7 +127,10 @@ main() {
   setup_python
   setup_kokkos openmp
   if cuda_wanted; then setup_kokkos cuda; fi
+  if [ -n "$threads" ]; then setup_kokkos threads; fi
 }
 
+threads=""
+if [ "${1:-}" = --threads ]; then threads=1 && shift; fi
 take_no_argument "$@"
 main

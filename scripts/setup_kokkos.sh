@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by setup.sh: Kokkos at .deps/kokkos/openmp (OpenMP, Serial) and .deps/kokkos/cuda (CUDA,
-# OpenMP, Serial), from the first source that works: an installed Kokkos >= 5.0, a local copy of the
-# release archive, the pool of the distribution's archive, the upstream release.
+# Sourced by setup.sh: Kokkos at .deps/kokkos/openmp (OpenMP, Serial), .deps/kokkos/cuda (CUDA,
+# OpenMP, Serial) and .deps/kokkos/threads (Threads, Serial), from the first source that works: an
+# installed Kokkos >= 5.0, a local copy of the release archive, the pool of the distribution's
+# archive, the upstream release.
 # shellcheck shell=bash
 
 KOKKOS_VERSION=5.0.2
@@ -33,19 +34,27 @@ probe_kokkos() {
   printf '%s' "$build"
 }
 
+# backends_of KIND: as Kokkos names them. OpenMP and Threads exclude each other.
+backends_of() {
+  case "$1" in
+    openmp) printf 'SERIAL OPENMP' ;;
+    threads) printf 'SERIAL THREADS' ;;
+    cuda) printf 'SERIAL OPENMP CUDA' ;;
+  esac
+}
+
 # kokkos_fits KIND FOUND: that Kokkos has the backends of KIND, for the GPU at hand. One with a GPU
-# backend does not fit openmp: it wants device code of its users, and its programs a driver.
+# backend fits cuda alone: it wants device code of its users, and its programs a driver.
 kokkos_fits() {
   [ -s "$2" ] || return 1
-  local devices wanted="OPENMP SERIAL" device
+  local devices device
   devices=";$(sed -n 3p "$2");"
   if [ "$1" = cuda ]; then
-    wanted="$wanted CUDA"
     [ "$(sed -n 4p "$2")" = "$(cuda_arch)" ] || return 1
   else
     case "$devices" in *";CUDA;"* | *";HIP;"* | *";SYCL;"*) return 1 ;; esac
   fi
-  for device in $wanted; do
+  for device in $(backends_of "$1"); do
     case "$devices" in *";$device;"*) ;; *) return 1 ;; esac
   done
 }
@@ -134,18 +143,18 @@ kokkos_sources() {
 }
 
 build_kokkos() {
-  local kind=$1 place=$ISO_DEPS/kokkos/$1 build=$ISO_DEPS/kokkos-build-$1 source arch options
+  local kind=$1 place=$ISO_DEPS/kokkos/$1 build=$ISO_DEPS/kokkos-build-$1 source arch options=()
+  local backend
   local log=$ISO_DEPS/kokkos-$1.log
   source=$(kokkos_sources)
   rm -rf "$build" "$place"
   mkdir -p "$place/bin"
-  options=(-DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON)
+  for backend in $(backends_of "$kind"); do options+=("-DKokkos_ENABLE_$backend=ON"); done
   if [ "$kind" = cuda ]; then
     arch=$(kokkos_arch_option "$(cuda_arch)")
     # At its installed place before it is used: Kokkos remembers the path of its compiler.
     cp "$source/bin/nvcc_wrapper" "$place/bin/"
-    options+=(-DKokkos_ENABLE_CUDA=ON "-DKokkos_ARCH_$arch=ON"
-      "-DCMAKE_CXX_COMPILER=$place/bin/nvcc_wrapper")
+    options+=("-DKokkos_ARCH_$arch=ON" "-DCMAKE_CXX_COMPILER=$place/bin/nvcc_wrapper")
   fi
   say "Kokkos ($kind): building, a minute or two (log: $log)"
   {
@@ -161,7 +170,7 @@ build_kokkos() {
 setup_kokkos() {
   local kind=$1 place=$ISO_DEPS/kokkos/$1 stamp=$ISO_DEPS/stamp/kokkos-$1 key
   key=$(key_of "$KOKKOS_VERSION" "${Kokkos_ROOT:-}" "${Kokkos_DIR:-}" "${CMAKE_PREFIX_PATH:-}" \
-    "$([ "$kind" = openmp ] || { cuda_arch && command -v nvcc; })" "$(g++ -dumpfullversion)")
+    "$([ "$kind" != cuda ] || { cuda_arch && command -v nvcc; })" "$(g++ -dumpfullversion)")
   if [ "$(cat "$stamp" 2>/dev/null)" = "$key" ] && [ -e "$place/." ]; then return; fi
   mkdir -p "$ISO_DEPS/kokkos"
   if ! use_installed_kokkos "$kind"; then

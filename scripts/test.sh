@@ -27,7 +27,9 @@ while [ $# -gt 0 ]; do
 done
 check_preset "$preset"
 
-"$ISO_TOP/scripts/setup.sh"
+threads=()
+case "$preset" in threads | clang) threads=(--threads) ;; esac
+"$ISO_TOP/scripts/setup.sh" "${threads[@]}"
 "$ISO_TOP/scripts/build.sh" "$preset"
 cd "$ISO_TOP"
 ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@"

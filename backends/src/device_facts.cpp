@@ -8,6 +8,7 @@
 #include "host_facts.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #if ISO_HAS_OPENMP
 #include <omp.h>
@@ -59,13 +60,15 @@ device_facts facts(Kokkos::Serial const& exec) {
 int count_threads() {
 #if ISO_HAS_OPENMP
   return omp_get_max_threads();
+#elif ISO_HAS_THREADS
+  return int(std::max(1U, std::thread::hardware_concurrency()));
 #else
   return 1;
 #endif
 }
 
-int count_granted_threads([[maybe_unused]] int wanted) {
-  int granted = 1;
+int count_granted_threads(int wanted) {
+  int granted = wanted;
 #if ISO_HAS_OPENMP
   if (omp_get_dynamic() == 0) {
 #pragma omp parallel num_threads(wanted)
@@ -92,6 +95,13 @@ std::int64_t least_stack() {
 
 #if !ISO_HAS_CUDA
 int count_devices() { return 0; }
+#endif
+
+#if ISO_HAS_THREADS
+template <>
+device_facts facts(Kokkos::Threads const& exec) {
+  return host_facts(exec);
+}
 #endif
 
 #if ISO_HAS_OPENMP

@@ -226,6 +226,13 @@ ceilings measure_ceilings(Kokkos::Serial const& exec, ceiling_options const& opt
   return measure(exec, options);
 }
 
+#if ISO_HAS_THREADS
+template <>
+ceilings measure_ceilings(Kokkos::Threads const& exec, ceiling_options const& options) {
+  return measure(exec, options);
+}
+#endif
+
 #if ISO_HAS_OPENMP
 template <>
 ceilings measure_ceilings(Kokkos::OpenMP const& exec, ceiling_options const& options) {

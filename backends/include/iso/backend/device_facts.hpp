@@ -14,7 +14,7 @@ namespace iso::backend {
 /// A figure that nobody could tell is 0, a text is empty. Rates are the vendor's or derived from
 /// clocks and widths; what the machine really does is `measure_ceilings`.
 struct device_facts {
-  std::string backend;    ///< as in the registry: serial, openmp, cuda
+  std::string backend;    ///< as in the registry: serial, openmp, threads, cuda
   std::string processor;  ///< model of the CPU or GPU
 
   std::int64_t memory_bytes = 0;  ///< of the memory that kernels use, as far as this process may
@@ -66,7 +66,7 @@ int count_devices();
 int count_threads();
 
 /// Of `wanted` threads those that OpenMP is certain to give: fewer where OMP_THREAD_LIMIT or
-/// OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without OpenMP, 1.
+/// OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without OpenMP, all.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_granted_threads(int wanted);

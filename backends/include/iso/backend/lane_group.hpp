@@ -39,6 +39,13 @@ namespace iso::backend {
 
 inline constexpr int lanes = 32;
 
+/// One lane on its own, for what is written in lane values and runs outside of a group.
+using one_lane_part = detail::lane_part<detail::scalar_lanes, 1, 1>;
+
+/// Bytes of the vector registers that groups on processors use: 64 (AVX-512), 32 (AVX2), or 0 where
+/// the lanes are arrays. No bit depends on it.
+using detail::host_vector_bytes;
+
 /// How a processor's threads share groups out; a GPU deals them by itself.
 enum class sharing {
   even,       ///< as many to each thread

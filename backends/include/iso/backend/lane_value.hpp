@@ -26,7 +26,11 @@ struct lane_shape {
 };
 
 /// Before a loop over registers: straight-line code, so that arrays of registers stay in registers.
+#ifdef __clang__
+#define ISO_EACH_REGISTER _Pragma("unroll") for
+#else
 #define ISO_EACH_REGISTER _Pragma("GCC unroll 32") for
+#endif
 
 /// A truth a lane. One mask serves values of every type of its part.
 template <class T, class Shape>

@@ -32,6 +32,13 @@ struct tag<Kokkos::OpenMP> {
   static constexpr std::string_view name = "openmp";
 };
 #endif
+#if ISO_HAS_THREADS
+template <>
+struct tag<Kokkos::Threads> {
+  using execution_space = Kokkos::Threads;
+  static constexpr std::string_view name = "threads";
+};
+#endif
 #if ISO_HAS_CUDA
 template <>
 struct tag<Kokkos::Cuda> {
@@ -40,7 +47,7 @@ struct tag<Kokkos::Cuda> {
 };
 #endif
 using all = std::tuple<tag<Kokkos::Serial> ISO_IF_OPENMP(, tag<Kokkos::OpenMP>)
-                           ISO_IF_CUDA(, tag<Kokkos::Cuda>)>;
+                           ISO_IF_THREADS(, tag<Kokkos::Threads>) ISO_IF_CUDA(, tag<Kokkos::Cuda>)>;
 
 /// Runs on the GPU, whose memory the host does not reach.
 template <execution_space Exec>

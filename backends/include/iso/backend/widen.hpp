@@ -3,6 +3,7 @@
 //! What a stored number is to a kernel.
 #pragma once
 
+#include <iso/backend/detail/cuda_loads.hpp>
 #include <iso/core/half.hpp>
 
 #include <Kokkos_Macros.hpp>
@@ -17,8 +18,7 @@ KOKKOS_FORCEINLINE_FUNCTION T widen(Stored x) {
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T widen(half x) {
-  KOKKOS_IF_ON_DEVICE(
-      (float wide; asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits)); return T(wide);))
+  KOKKOS_IF_ON_DEVICE((return T(detail::widen_half(x.bits));))
   KOKKOS_IF_ON_HOST((return T(float(x));))
 }
 

@@ -28,7 +28,7 @@ struct single_lane {
    private:
     T value_;
   };
-  using part = backend::detail::lane_part<backend::detail::scalar_lanes, 1, 1>;
+  using part = backend::one_lane_part;
 };
 
 /// What reproducible sums of a volume's samples want.

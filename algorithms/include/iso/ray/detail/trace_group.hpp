@@ -89,7 +89,7 @@ struct rays_together {
 
   using isa = typename Group::isa;
   static constexpr int width = isa::template width<lane_index>;
-  using part = backend::detail::lane_part<isa, width, width>;
+  using part = typename Group::template part<width>;
   using lengths = typename part::template per_lane<T>;
   using indices = typename part::template per_lane<lane_index>;
   using axis = axis_together<lengths, indices>;
@@ -114,7 +114,7 @@ struct rays_together {
   /// from single loads.
   struct sums_together {
     static constexpr int narrow = width * int(sizeof(T)) < 32 ? width : 32 / int(sizeof(T));
-    using narrow_part = backend::detail::lane_part<isa, narrow, narrow>;
+    using narrow_part = typename Group::template part<narrow>;
     using narrow_lengths = typename narrow_part::template per_lane<T>;
     narrow_lengths sum[width / narrow];
 
@@ -210,7 +210,7 @@ struct rays_together {
       lane_index const here = b.where[0][lane];
       lane_index const away = b.where[0][lane + 1] - here;
       on_their_way += here != 0 ? 1 : 0;
-      near += (here != 0) & (away < line) & (away > -line) ? 1 : 0;
+      near += ((here != 0) & (away < line) & (away > -line)) ? 1 : 0;
     }
     return 4 * near < on_their_way;
   }

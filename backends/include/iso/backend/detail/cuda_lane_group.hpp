@@ -224,8 +224,7 @@ class cuda_lane_group {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
 
-  /// What `split` adds to every integer part; `blend_columns` expects columns moved back by as
-  /// much.
+  /// What `split` adds to every integer part, for the caller to take off.
   template <class T>
   static constexpr std::uint32_t index_bias = sizeof(T) == 4 ? 0x4b400000U : 0U;
 
@@ -250,7 +249,7 @@ class cuda_lane_group {
     whole = std::int32_t(biased - index_bias<T>);
   }
 
-  /// Where a column begins, as the machine's own number: one wide multiply-add a step, which the
+  /// Where an array begins, as the machine's own number: one wide multiply-add a step, which the
   /// compiler, left alone with pointers, makes two or three of.
   template <class T>
   class address {

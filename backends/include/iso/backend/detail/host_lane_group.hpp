@@ -8,7 +8,7 @@
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define ISO_HOST_AVX2
 #include <iso/backend/detail/lanes_avx2.hpp>
-#if defined(__GNUC__)
+#if !defined(__clang__) || defined(__AVX512F__)
 #include <iso/backend/detail/lanes_avx512.hpp>
 #endif
 #endif
@@ -213,6 +213,9 @@ class array_lane_group {
     KOKKOS_IF_ON_DEVICE((static_cast<void>(p); static_cast<void>(count);))
   }
 
+  /// A register of `Count` lanes.
+  template <int Count>
+  using part = lane_part<Isa, Count, Count>;
   /// f(part) for parts of the 32 `rows` lanes, rows at most Rows, whose values take `Registers`
   /// registers of T each.
   template <class T, int Registers, int Rows = 1, class F>

@@ -52,7 +52,7 @@ struct places_of_lanes {
   }
 };
 
-/// What `Picked::pick` finds, at neighbouring places and at the ends of a column.
+/// What `Picked::pick` finds, at neighbouring places and at the ends of an array.
 template <class T, class Shape, class Picked>
 struct picks {
   using value = lane_value<T, Shape>;
@@ -144,6 +144,9 @@ struct lane_part {
   using index = per_lane<std::int32_t>;
   using mask = lane_mask<std::int32_t, shape>;
   static constexpr int num_rows = 1;
+  /// Another number of lanes, in registers of the same width.
+  template <int Lanes>
+  using with_lanes = lane_part<Isa, Lanes, Width>;
 
   int first;
 

@@ -3,7 +3,16 @@
 
 #include <iso/backend/detail/lane_register.hpp>
 
+// GCC's own header of AVX-512 (its bug 105593); before GCC 13.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
 
 #include <cstdint>
 #include <type_traits>

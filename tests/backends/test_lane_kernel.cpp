@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel of docs/algorithms/lane_group.md.
+#include "lane_group_support.hpp"
+
+#include <iso/backend/lane_group.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using lane_group_support::back;
+using lane_group_support::everywhere;
+using lane_group_support::on;
+
+/// y += a x where x is positive.
+struct add_positive {
+  float a;
+  float const* x;
+  float* y;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.template parts<float, 2>([&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
+      value const here = part.load(x + 32 * index);
+      value const sum = fma(value(a), here, part.load(y + 32 * index));
+      part.store(y + 32 * index, select(value(0) < here, sum, part.load(y + 32 * index)));
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("lane group: the page's kernel") {
+  constexpr std::int64_t groups = 50;
+  std::vector<float> x;
+  std::vector<float> y;
+  std::vector<float> expected;
+  for (int n = 0; n < 32 * groups; ++n) {
+    x.push_back(std::sin(float(n)));
+    y.push_back(std::cos(float(7 * n)));
+    expected.push_back(x.back() > 0 ? std::fma(0.3F, x.back(), y.back()) : y.back());
+  }
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const in = on<space>(x);
+    auto const out = on<space>(y);
+    iso::backend::for_each_lane_group("test", exec, groups,
+                                      add_positive{0.3F, in.data(), out.data()}, shape);
+    exec.fence();
+    CHECK(iso::test::same_bits(back(out), expected));
+  });
+}
