@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/device_facts.hpp>
 #include <iso/sparse/formats.hpp>
 #include <iso/sparse/row_block_csr.hpp>
 
@@ -39,7 +40,7 @@ processor processor_of() {
   if constexpr (backend::is_device<Exec>) {
     return processor::device;
   } else {
-    return backend::detail::host_vector_bytes() == 64 ? processor::avx512_host : processor::host;
+    return backend::facts(Exec()).vector_bytes == 64 ? processor::avx512_host : processor::host;
   }
 }
 
