@@ -26,10 +26,10 @@ struct lane_shape {
 };
 
 /// Before a loop over registers: straight-line code, so that arrays of registers stay in registers.
-#ifdef __clang__
+#if defined(__CUDA_ARCH__) || defined(__clang__)
 #define ISO_EACH_REGISTER _Pragma("unroll") for
 #else
-#define ISO_EACH_REGISTER _Pragma("GCC unroll 32") for
+#define ISO_EACH_REGISTER _Pragma("GCC unroll 128") for
 #endif
 
 /// A truth a lane. One mask serves values of every type of its part.
@@ -46,6 +46,8 @@ struct lane_value {
   using shape = Shape;
   using isa = typename Shape::isa;
   using reg = typename isa::template reg<T, Shape::width>;
+  /// The lanes of one register.
+  using piece = lane_value<T, lane_shape<isa, Shape::width, Shape::width>>;
   reg r[Shape::registers];
 
   lane_value() = default;
@@ -53,6 +55,12 @@ struct lane_value {
   KOKKOS_FORCEINLINE_FUNCTION lane_value(T x) {
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) { r[i] = isa::template all<reg>(x); }
   }
+  KOKKOS_FORCEINLINE_FUNCTION piece one(int i) const {
+    piece p;
+    p.r[0] = r[i];
+    return p;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set(int i, piece const& p) { r[i] = p.r[0]; }
 };
 
 #define ISO_LANE_BINARY(name, operation)                                         \
@@ -69,6 +77,7 @@ ISO_LANE_BINARY(operator+, add)
 ISO_LANE_BINARY(operator-, sub)
 ISO_LANE_BINARY(operator*, mul)
 ISO_LANE_BINARY(operator|, bit_or)
+ISO_LANE_BINARY(operator&, bit_and)
 ISO_LANE_BINARY(min, min)  // the second where they are equal or not ordered
 ISO_LANE_BINARY(max, max)
 #undef ISO_LANE_BINARY

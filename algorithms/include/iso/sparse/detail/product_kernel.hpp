@@ -5,6 +5,7 @@
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/number_bits.hpp>
+#include <iso/sparse/detail/product_walk.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 #include <iso/sparse/plan.hpp>
 
@@ -15,12 +16,12 @@ namespace iso::sparse::detail {
 /// Products are added as they come by fma: lane by lane and then by the tree of group.sums.
 struct ordered_sum {
   static constexpr bool is_reproducible = false;
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static T prepared(T x) {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V const& prepared(V const& x) {
     return x;
   }
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static T finished(T sum) {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V const& operator()(V const& sum) const {
     return sum;
   }
 };
@@ -35,10 +36,17 @@ struct reproducible_sum {
   KOKKOS_FORCEINLINE_FUNCTION static double prepared(double x) {
     return Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(x) | 1U);
   }
-  /// What was added to the sum since it began.
-  KOKKOS_FORCEINLINE_FUNCTION static double finished(double sum) {
-    auto const bits = Kokkos::bit_cast<std::uint64_t>(sum);
-    return sum - Kokkos::bit_cast<double>((bits & 0x7ff0000000000000ULL) | 0x0008000000000000ULL);
+  template <class Shape>
+  KOKKOS_FORCEINLINE_FUNCTION static auto prepared(backend::lane_value<double, Shape> const& x) {
+    using bits = backend::lane_value<std::uint64_t, Shape>;
+    return backend::bit_cast<double>(backend::bit_cast<std::uint64_t>(x) | bits(1));
+  }
+  /// What was added to the sums since they began.
+  template <class Shape>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(backend::lane_value<double, Shape> const& sum) const {
+    using bits = backend::lane_value<std::uint64_t, Shape>;
+    bits const power = backend::bit_cast<std::uint64_t>(sum) & bits(0x7ff0000000000000ULL);
+    return sum - backend::bit_cast<double>(power | bits(0x0008000000000000ULL));
   }
 
   /// Where the sum of a row begins; NaN beyond the range of double.
@@ -49,12 +57,6 @@ struct reproducible_sum {
     int const biased = (e < -900 ? -900 : (e > 1023 ? 1024 : e)) + 1023;
     return Kokkos::bit_cast<double>((std::uint64_t(biased) << 52) | 0x0008000000000000ULL);
   }
-};
-
-/// The values of K vectors at one column.
-template <class T, int K>
-struct alignas(K * sizeof(T) > 16 ? 16 : K * sizeof(T)) x_entry {
-  T vector[K];
 };
 
 /// What becomes of the sum of a row: y = alpha sum + beta y.
@@ -85,19 +87,17 @@ struct product_epilogue {
 /// A matrix times K vectors, one segment a lane group: the parts of long rows go to `part_sums`,
 /// the sums of other rows are finished. Nothing else, so that a GPU's registers are the loop's:
 /// product_fix_up does the rest.
-template <class T, class Rows, class Sum, int K>
+template <class T, class Rows, class Sum, int K, class Tuning>
 struct product {
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
   /// Whether a sum that is not finite is to be made once more: padding times an x that is not
   /// finite is NaN, and so is infinity with its last bit set.
   static constexpr bool may_fix_up = Rows::has_padding || Sum::is_reproducible;
-  static constexpr auto lane_sums =
-      Sum::is_reproducible ? backend::detail::lane_sums::exact : backend::detail::lane_sums::plain;
 
   Rows matrix;
   row_segment const* segments;
-  x_entry<T, K> const* x;
+  backend::pack<T, K> const* x;
   std::int16_t const* exponents;
   double const* max_abs_x;
   std::int64_t num_parts;
@@ -135,16 +135,16 @@ struct product {
     T const from = origins(segment)(n / K, n % K);
     typename Group::template per_lane<T> sum;
     group.each([&](int lane) { sum[lane] = from; });
-    matrix.template each<0>(
+    matrix.each(
         group, segment,
         [&](std::int32_t column) {
-          T const at = x[column].vector[n % K];
+          T const at = x[column][n % K];
           return is_finite(at) && at != T(0) ? Sum::prepared(at) : at;
         },
         [&](int lane, auto const& a, T at) {
           backend::unrolled<rows>([&](auto r) {
-            if (r == n / K && !(Rows::has_padding && is_padding(a.row[r]))) {
-              sum[lane] = Kokkos::fma(backend::widen<T>(a.row[r]), at, sum[lane]);
+            if (r == n / K && !(Rows::has_padding && is_padding(a[r]))) {
+              sum[lane] = Kokkos::fma(backend::widen<T>(a[r]), at, sum[lane]);
             }
           });
         });
@@ -157,47 +157,34 @@ struct product {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, row_segment const& segment) const {
     auto const origin = origins(segment);
-    if constexpr (Group::has_products && Rows::has_products && std::is_same_v<T, double>) {
-      T from[count];
-      for (int n = 0; n < count; ++n) {
-        from[n] = origin(n / K, n % K);
-      }
-      return matrix.template products<lane_sums, K>(segment, reinterpret_cast<T const*>(x), from);
-    } else {
-      typename Group::template per_lane<T> sum[count];
-      backend::unrolled<count>([&](auto n) {
-        constexpr int number = decltype(n)::value;
-        T const from = origin(number / K, number % K);
-        group.each([&](int lane) { sum[number][lane] = from; });
-      });
-      x_entry<T, K> const* KOKKOS_RESTRICT const in = x;
-      matrix.template each<Group::turns_ahead>(
-          group, segment, [&](std::int32_t column) { return backend::read_whole(in + column); },
-          [&](int lane, auto const& a, x_entry<T, K> const& at) {
-            T prepared[K];
-            backend::unrolled<K>([&](auto k) { prepared[k] = Sum::prepared(at.vector[k]); });
-            backend::unrolled<rows>([&](auto r) {
-              T const factor = backend::widen<T>(a.row[r]);
-              backend::unrolled<K>([&](auto k) {
-                constexpr int n = int(r) * K + int(k);
-                sum[n][lane] = Kokkos::fma(factor, prepared[k], sum[n][lane]);
-              });
-            });
-          });
-      backend::unrolled<count>([&](auto n) {
-        group.each([&](int lane) { sum[n][lane] = Sum::finished(sum[n][lane]); });
-      });
-      return group.template sums<count>(sum);
-    }
+    T from[count];
+    backend::unrolled<count>([&](auto n) {
+      constexpr int number = decltype(n)::value;
+      from[number] = origin(number / K, number % K);
+    });
+    using steps_type = typename Rows::template steps_of<Group>;
+    using walk = product_walk<Group, T, steps_type, Sum, rows, K, Tuning::steps_in_flight>;
+    steps_type const steps(group, matrix, segment);
+    typename walk::lanes sum;
+    std::int32_t begin = 0;
+    do {
+      std::int32_t const end =
+          Group::template sums_in_one_part<T, count> || steps.full - begin <= Tuning::stretch
+              ? steps.full
+              : begin + Tuning::stretch;
+      group.template parts_of_sums<T, count>(walk{steps, x, from, sum, begin, end});
+      begin = end;
+    } while (begin < steps.full);
+    return group.template sums<count>(sum, Sum());
   }
 
   /// Where the sum of (row of the segment, vector) begins.
   KOKKOS_FORCEINLINE_FUNCTION auto origins(row_segment const& segment) const {
     if constexpr (Sum::is_reproducible) {
       auto const of_rows = backend::read_once(
-          reinterpret_cast<entry<std::int16_t, rows> const*>(exponents) + segment.block);
+          reinterpret_cast<backend::pack<std::int16_t, rows> const*>(exponents) + segment.block);
       return [of_rows, this](int r, int k) {
-        return Sum::origin(of_rows.row[r], k < finish.vectors ? max_abs_x[k] : 0.0);
+        return Sum::origin(of_rows[r], k < finish.vectors ? max_abs_x[k] : 0.0);
       };
     } else {
       return [](int, int) { return T(0); };
@@ -208,9 +195,9 @@ struct product {
 /// The fix-up pass behind `product`: one after another, groups of lanes that finish rows without
 /// entries, 32 or 128 row blocks each; that add up the parts of long rows from the first to the
 /// last, a sum a lane; and that repeat what is to be repeated, of 32 segments.
-template <class T, class Rows, class Sum, int K>
+template <class T, class Rows, class Sum, int K, class Tuning>
 struct product_fix_up {
-  using product_type = product<T, Rows, Sum, K>;
+  using product_type = product<T, Rows, Sum, K, Tuning>;
   static constexpr int count = product_type::count;
   /// Words of `empty` that lanes ask for at once: where they have little to write they wait once.
   static constexpr int words = count < 8 ? 4 : 1;

@@ -4,6 +4,7 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/sparse/detail/product_kernel.hpp>
+#include <iso/sparse/detail/product_tuning.hpp>
 #include <iso/sparse/spmv.hpp>
 
 #include <array>
@@ -16,12 +17,12 @@ struct pack_kernel {
   T const* from;
   std::int64_t stride;
   int vectors;
-  x_entry<T, K>* to;
+  backend::pack<T, K>* to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    x_entry<T, K> packed;
+    backend::pack<T, K> packed;
     for (int k = 0; k < K; ++k) {
-      packed.vector[k] = k < vectors ? from[i * stride + k] : T(0);
+      packed[k] = k < vectors ? from[i * stride + k] : T(0);
     }
     to[i] = packed;
   }
@@ -29,15 +30,15 @@ struct pack_kernel {
 
 /// The vectors [first, first + K) of the call, as the kernel reads them.
 template <int K, class Exec, class T>
-x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::int64_t first,
-                            int vectors) {
+backend::pack<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::int64_t first,
+                                  int vectors) {
   auto const at = reinterpret_cast<std::uintptr_t>(call.x + first);
-  if (vectors == K && call.x_stride == K && at % alignof(x_entry<T, K>) == 0) {
-    return reinterpret_cast<x_entry<T, K> const*>(call.x + first);
+  if (vectors == K && call.x_stride == K && at % alignof(backend::pack<T, K>) == 0) {
+    return reinterpret_cast<backend::pack<T, K> const*>(call.x + first);
   }
   std::int64_t const maxima =
       iso::detail::workspace_part(call.vectors * std::int64_t(sizeof(double)));
-  auto* const to = reinterpret_cast<x_entry<T, K>*>(call.scratch + maxima);
+  auto* const to = reinterpret_cast<backend::pack<T, K>*>(call.scratch + maxima);
   if (call.num_segments > 0) {
     Kokkos::parallel_for(
         "iso::sparse::spmv: vectors side by side",
@@ -47,42 +48,12 @@ x_entry<T, K> const* packed(Exec const& exec, product_call<T> const& call, std::
   return to;
 }
 
-/// Blocks of 128 threads that must fit a multiprocessor, which limits registers: fastest on an
-/// H200; 0: the compiler's choice.
-template <class Rows, class Sum, int K>
-constexpr unsigned least_blocks() {
-  switch (Rows::rows * K) {
-    case 1:
-      return 12;
-    case 2:
-      return Sum::is_reproducible ? 10 : 0;
-    case 4:
-      return 8;
-    case 8:
-      return Sum::is_reproducible ? 6 : 7;
-    case 16:
-      return 5;
-    default:
-      return Sum::is_reproducible ? 3 : 4;
-  }
-}
-
-/// Threads a block: small ones make room sooner where a segment ends, large ones start sooner.
-/// Fastest on an H200: by 2 to 10 per cent at 32 sums, by half a per cent at 4 (prostate's A alone
-/// loses one or two).
-template <class Rows, class Sum, int K>
-constexpr unsigned block_threads() {
-  if (Rows::rows * K >= 32) {
-    return 32;
-  }
-  return Rows::rows * K == 4 && Sum::is_reproducible ? 64 : 128;
-}
-
 template <int K, class Sum, class Exec, class Rows, class T>
 void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& call,
                     std::int64_t first, int vectors) {
   auto* const part_sums = reinterpret_cast<T*>(call.sums);
-  product<T, Rows, Sum, K> const working{
+  using tuning = product_tuning<Exec, Rows, Sum, K>;
+  product<T, Rows, Sum, K, tuning> const working{
       rows,
       call.segments,
       packed<K>(exec, call, first, vectors),
@@ -93,11 +64,10 @@ void launch_vectors(Exec const& exec, Rows const& rows, product_call<T> const& c
       reinterpret_cast<bool*>(part_sums + call.num_parts * Rows::rows * K),
       {call.alpha, call.beta, call.y + first, call.y_stride, rows.num_rows, vectors,
        call.row_scales}};
-  constexpr unsigned threads = block_threads<Rows, Sum, K>();
-  backend::for_each_lane_group<threads, least_blocks<Rows, Sum, K>() * (128 / threads),
-                               backend::sharing::on_demand, backend::beginning::early>(
-      "iso::sparse::spmv", exec, call.num_segments, working, call.shape);
-  product_fix_up<T, Rows, Sum, K> const fix_up{
+  backend::for_each_lane_group<tuning::threads, tuning::min_blocks(), backend::sharing::on_demand,
+                               backend::beginning::early>("iso::sparse::spmv", exec,
+                                                          call.num_segments, working, call.shape);
+  product_fix_up<T, Rows, Sum, K, tuning> const fix_up{
       working,    call.first_part, call.num_long,       call.num_segments,
       call.empty, call.num_blocks, call.num_empty_words};
   auto const launch_fix_up = [&]<backend::beginning Beginning>() {
@@ -162,13 +132,13 @@ struct bounds_kernel {
         number[r][lane] = 0;
       });
     });
-    matrix.template each<0>(
+    matrix.each(
         group, matrix.whole(index), [](std::int32_t) { return 0; },
         [&](int lane, auto const& a, auto const&) {
           backend::unrolled<rows>([&](auto r) {
-            double const size = Kokkos::fabs(backend::widen<double>(a.row[r]));
+            double const size = Kokkos::fabs(backend::widen<double>(a[r]));
             most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
-            number[r][lane] += Rows::has_padding && is_padding(a.row[r]) ? 0 : 1;
+            number[r][lane] += Rows::has_padding && is_padding(a[r]) ? 0 : 1;
           });
         });
     backend::unrolled<rows>([&](auto r) {

@@ -15,14 +15,11 @@ struct row_block_rows {
   static constexpr int rows = R;
   static constexpr bool has_padding = true;
 
-  /// Whether the host's products by hand may be used.
-  static constexpr bool has_products = true;
-
   std::int64_t num_rows;
   std::int64_t const* chunk_offsets;
   std::int32_t const* bases;
   std::uint16_t const* offsets;
-  entry<Value, R> const* values;
+  backend::pack<Value, R> const* values;
 
   KOKKOS_FUNCTION row_segment whole(std::int64_t block) const {
     std::int64_t const first = chunk_offsets[block];
@@ -35,49 +32,45 @@ struct row_block_rows {
     return segment.from(step, part_steps);
   }
 
-  /// The sums of a segment's rows for K vectors, by hand: (r, k) from origins[r K + k], all lanes.
-  template <backend::detail::lane_sums Sums, int K>
-  backend::detail::host_group_sums<double, R * K> products(row_segment const& segment,
-                                                           double const* x,
-                                                           double const* origins) const {
-    backend::detail::host_group_sums<double, R * K> found;
-    backend::detail::chunk_products<narrow_kind<Value>, Sums, R, K>(
-        x, bases + segment.first, offsets + 32 * segment.first,
-        reinterpret_cast<std::uint16_t const*>(values + 32 * segment.first), segment.count, origins,
-        found.value);
-    return found;
-  }
+  /// The columns of a segment, a chunk a step; an entry is of all the block's rows.
+  template <class Group>
+  struct steps_of {
+    std::int32_t const* KOKKOS_RESTRICT base;
+    typename Group::template in_turns<std::uint16_t, backend::reading::once> offset;
+    typename Group::template in_turns<backend::pack<Value, R>, backend::reading::once> value;
+    std::int32_t full;  ///< steps
+    static constexpr std::int32_t left = 0;
+
+    KOKKOS_FUNCTION steps_of(Group const& group, row_block_rows const& a,
+                             row_segment const& segment)
+        : base(a.bases + segment.first),
+          offset(group, a.offsets + 32 * segment.first),
+          value(group, a.values + 32 * segment.first),
+          full(segment.count) {}
+    template <class Part>
+    KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
+      return part.columns(backend::read_whole(base + step), offset.ask(step));
+    }
+  };
 
   /// add(lane, entry, fetch(column)) for the columns of a segment: lane l of every chunk on lane l;
-  /// the entry is of all the block's rows. `Ahead` as in each_step.
-  template <int Ahead, class Group, class Fetch, class Add>
+  /// the entry is of all the block's rows.
+  template <class Group, class Fetch, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_segment const& segment,
                                         Fetch const& fetch, Add const& add) const {
-    std::int32_t const* KOKKOS_RESTRICT const base = bases + segment.first;
-    typename Group::template in_turns<std::uint16_t> const offset(group,
-                                                                  offsets + 32 * segment.first);
-    typename Group::template in_turns<entry<Value, R>> const value(group,
-                                                                   values + 32 * segment.first);
-    auto const columns_at = [&](std::int32_t chunk) {
-      return [=, &offset, from = backend::read_whole(base + chunk)](int lane) {
-        return from + std::int32_t(backend::read_once(offset.at(chunk, lane)));
-      };
-    };
-    auto const entry_at = [&](std::int32_t chunk, int lane) {
-      return backend::kept_once(value.at(chunk, lane));
-    };
-    auto const add_kept = [&](int lane, auto const& kept, auto const& fetched) {
-      add(lane, kept.get(), fetched);
-    };
-    each_step<Ahead>(group, segment.count, columns_at, entry_at, fetch, add_kept);
+    group.strided(0, 32 * segment.count, [&](int lane, std::int32_t j) {
+      std::int64_t const at = 32 * segment.first + j;
+      add(lane, backend::read_once(values + at),
+          fetch(bases[segment.first + j / 32] + std::int32_t(offsets[at])));
+    });
   }
 };
 
 template <class Value, int R, class Space>
 auto rows_of(row_block_csr<Value, R, Space> const& a) {
-  return row_block_rows<Value, R>{a.num_rows(), a.chunk_offsets().data(), a.bases().data(),
-                                  a.offsets().data(),
-                                  reinterpret_cast<entry<Value, R> const*>(a.values().data())};
+  return row_block_rows<Value, R>{
+      a.num_rows(), a.chunk_offsets().data(), a.bases().data(), a.offsets().data(),
+      reinterpret_cast<backend::pack<Value, R> const*>(a.values().data())};
 }
 
 template <class Value, int R, class Space>

@@ -4,6 +4,9 @@
 #include <iso/backend/backends.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/lane_value.hpp>
+#include <iso/backend/pack.hpp>
+#include <iso/backend/read_once.hpp>
+#include <iso/backend/widen.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -88,6 +91,12 @@ class cuda_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION void parts(F const& f) const {
     parts<T, Registers, 1>(1, f);
   }
+  template <class T, int N, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void parts_of_sums(F const& f) const {
+    f(part<N>(lane_));
+  }
+  template <class T, int N>
+  static constexpr bool sums_in_one_part = true;
   static constexpr bool has_windows = false;
 
   KOKKOS_FUNCTION explicit cuda_lane_group(int lane) : lane_(lane) {}
@@ -128,6 +137,16 @@ class cuda_lane_group {
     static_assert(Count >= 1 && Count <= 32 && (Count & (Count - 1)) == 0,
                   "iso::backend: sums of 1, 2, 4, 8, 16 or 32 at once");
     return {lane_, halved<Count, 16>(x)};
+  }
+  /// The same of f(number), of `Count` numbers a lane that parts_of_sums left.
+  template <int Count, class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(lane_array<T, Count> const& x,
+                                                        F const& f) const {
+    per_lane<T> found[Count];
+    ISO_EACH_REGISTER(int n = 0; n < Count; ++n) {
+      found[n] = f(lane_value<T, lane_shape<scalar_lanes, 1, 1>>(x(n, lane_))).r[0];
+    }
+    return sums(found);
   }
 
   template <class T>
@@ -190,13 +209,6 @@ class cuda_lane_group {
 #endif
   }
 
-  /// Whether sums of products are made by hand.
-  static constexpr bool has_products = false;
-  static constexpr bool walks_columns = false;
-
-  /// Turns of a strided walk that are worth asking for before the ones at hand are used.
-  static constexpr int turns_ahead = 4;
-
   /// An address that the compiler must not take apart again: it would form those that follow from
   /// it anew from its sum.
   template <class T>
@@ -205,15 +217,22 @@ class cuda_lane_group {
     return p;
   }
 
-  /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane. One
-  /// pointer with the lane in it.
-  template <class T>
+  /// An array that is walked 32 places a turn: ask(turn) loads the lane's. One pointer with the
+  /// lane in it.
+  template <class T, reading Reading = reading::again>
   class in_turns {
    public:
     KOKKOS_FUNCTION in_turns(cuda_lane_group const& group, T const* array)
         : place_(kept_address(array + group.lane_)) {}
-    KOKKOS_FORCEINLINE_FUNCTION T const* at(std::int32_t turn, int) const {
-      return place_ + 32 * turn;
+    KOKKOS_FORCEINLINE_FUNCTION auto ask(std::int32_t turn) const {
+      T const* const p = place_ + 32 * turn;
+      if constexpr (Reading == reading::again) {
+        return T(*p);
+      } else if constexpr (sizeof(T) < 4) {
+        return read_once(p);
+      } else {
+        return kept_once<T>(p);
+      }
     }
 
    private:
@@ -512,6 +531,53 @@ class cuda_lane_group::part {
   template <class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION static picks<T, F> scattered(F const& f) {
     return {f};
+  }
+
+  // Products: as in lane_part, register i being number i of the thread's lane. What is asked for is
+  // loaded at once.
+
+  template <class T>
+  using piece = typename per_lane<T>::piece;
+
+  template <int N, class T>
+  KOKKOS_FORCEINLINE_FUNCTION static per_lane<T> repeat(T const* numbers) {
+    per_lane<T> out;
+    ISO_EACH_REGISTER(int n = 0; n < N; ++n) { out.r[n] = numbers[n]; }
+    return out;
+  }
+  template <class Column>
+  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t columns(std::int32_t from, Column column) {
+    return from + std::int32_t(column);
+  }
+  template <class T, int K>
+  KOKKOS_FORCEINLINE_FUNCTION static pack<T, K> fetch(pack<T, K> const* x, std::int32_t column) {
+    return read_whole(x + column);
+  }
+  template <int R, class T, int K>
+  KOKKOS_FORCEINLINE_FUNCTION static piece<T> spread(pack<T, K> const& x, int i) {
+    return piece<T>(x[i % K]);
+  }
+  template <class T, int K, class Stored, int R>
+  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(pack<Stored, R> const& a, int i) {
+    return piece<T>(widen<T>(a[i / K]));
+  }
+  template <class T, int K, class Stored, int R>
+  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(kept_once<pack<Stored, R>> const& a, int i) {
+    return widened<T, K>(a.get(), i);
+  }
+  template <int>
+  KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
+    return true;
+  }
+  template <int, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V const& chosen(int, V const& x, V const&) {
+    return x;
+  }
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void below(int count, F const& f) const {
+    if (lane_ < count) {
+      f(*this);
+    }
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/detail/host_products.hpp>
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 
@@ -185,19 +184,13 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {}
   KOKKOS_FORCEINLINE_FUNCTION static void await_previous() {}
 
-  /// Whether what host_products.hpp has runs here.
-  static constexpr bool has_products = Isa::template width<float> == 16;
-
-  /// A processor looks ahead by itself.
-  static constexpr int turns_ahead = 0;
-
-  /// An array that is walked 32 places a turn: at(turn, lane) is its place 32 turn + lane.
-  template <class T>
+  /// An array that is walked 32 places a turn: ask(turn) is where a part finds those of a turn.
+  template <class T, reading = reading::again>
   class in_turns {
    public:
     KOKKOS_FUNCTION in_turns(array_lane_group const&, T const* array) : array_(array) {}
-    KOKKOS_FORCEINLINE_FUNCTION T const* at(std::int32_t turn, int lane) const {
-      return array_ + 32 * turn + lane;
+    KOKKOS_FORCEINLINE_FUNCTION T const* ask(std::int32_t turn) const {
+      return array_ + 32 * std::int64_t(turn);
     }
 
    private:
@@ -230,6 +223,39 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
     parts<T, Registers>(1, f);
   }
+  /// f(part) for parts of `N` sums of T a lane that take half of the registers: for loops in which
+  /// they stay there. `sums_in_one_part`: whether there is one part only.
+  template <class T, int N, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void parts_of_sums(F const& f) {
+    constexpr int width = Isa::template width<T>;
+    constexpr int held = Isa::num_registers / 2 * width;
+    if constexpr (sums_in_one_part<T, N>) {
+      f(lane_part<Isa, 32 * N, width>{0});
+    } else {
+      for (int first = 0; first < 32 * N; first += held) {
+        f(lane_part<Isa, held, width>{first});
+      }
+    }
+  }
+  template <class T, int N>
+  static constexpr bool sums_in_one_part = 32 * N <= Isa::num_registers * Isa::template width<T>;
+
+  /// The sums of `N` numbers a lane, as parts_of_sums leaves them, each by the tree of `sum`, of
+  /// f(number).
+  template <int N, class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, N> sums(lane_array<T, N> const& x,
+                                                         F const& f) const {
+    constexpr int width = Isa::template width<T>;
+    constexpr int last = N > width ? N / width : 1;
+    host_group_sums<T, N> result;
+    ISO_EACH_REGISTER(int i = 0; i < last; ++i) {
+      Isa::template store_folded<(N < width ? N : width)>(
+          result.value + i * width,
+          tree<last, 32 * N / width, width>(x.data() + i * width, f).r[0]);
+    }
+    return result;
+  }
+
   /// Whether a part picks neighbouring places out of registers.
   static constexpr bool has_windows = Isa::template width<float> > 1;
 
@@ -273,6 +299,22 @@ class array_lane_group {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static bool near(T const*, T const*) {
     return true;
+  }
+
+ private:
+  /// The sum of every Stride-th of `Registers` registers from p on, as a tree: halves of them
+  /// first.
+  template <int Stride, int Registers, int Width, class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static auto tree(T const* p, F const& f) {
+    using value = lane_value<T, lane_shape<Isa, Width, Width>>;
+    if constexpr (Stride == Registers) {
+      value x;
+      x.r[0] = Isa::template load<typename value::reg>(p);
+      return f(x);
+    } else {
+      value const lower = tree<2 * Stride, Registers, Width>(p, f);
+      return lower + tree<2 * Stride, Registers, Width>(p + Stride * Width, f);
+    }
   }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/detail/lane_register.hpp>
+#include <iso/backend/detail/lanes_avx2.hpp>
+#include <iso/backend/lane_value.hpp>
 
 #include <immintrin.h>
 
@@ -30,17 +31,18 @@ struct avx512_lanes {
   template <class T, int W>
   using mask = std::conditional_t<W == 16, std::uint16_t, std::uint8_t>;
 
+  // Not by memcpy, which GCC makes a copy of one wide integer.
   template <class R>
   ISO_AVX512 static native<R> get(R const& a) {
-    native<R> v;
-    __builtin_memcpy(&v, &a, sizeof v);
-    return v;
+    typedef native<R> any __attribute__((may_alias));
+    return *reinterpret_cast<any const*>(&a);
   }
   template <class R, class V>
   ISO_AVX512 static R put(V const& v) {
     static_assert(sizeof(R) == sizeof v);
+    typedef native<R> any __attribute__((may_alias));
     R a;
-    __builtin_memcpy(&a, &v, sizeof v);
+    *reinterpret_cast<any*>(&a) = native<R>(v);
     return a;
   }
 
@@ -71,14 +73,13 @@ struct avx512_lanes {
   }
   template <class R>
   ISO_AVX512 static R load(typename R::element const* p) {
-    native<R> v;
-    __builtin_memcpy(&v, p, sizeof v);
-    return put<R>(v);
+    typedef native<R> any __attribute__((may_alias, aligned(alignof(typename R::element))));
+    return put<R>(native<R>(*reinterpret_cast<any const*>(p)));
   }
   template <class R>
   ISO_AVX512 static void store(typename R::element* p, R const& a) {
-    native<R> const v = get(a);
-    __builtin_memcpy(p, &v, sizeof v);
+    typedef native<R> any __attribute__((may_alias, aligned(alignof(typename R::element))));
+    *reinterpret_cast<any*>(p) = get(a);
   }
   template <class R>
   ISO_AVX512 static R add(R const& a, R const& b) {
@@ -95,6 +96,10 @@ struct avx512_lanes {
   template <class R>
   ISO_AVX512 static R bit_or(R const& a, R const& b) {
     return put<R>(get(a) | get(b));
+  }
+  template <class R>
+  ISO_AVX512 static R bit_and(R const& a, R const& b) {
+    return put<R>(get(a) & get(b));
   }
   template <class R>
   ISO_AVX512 static R min(R const& a, R const& b) {
@@ -240,6 +245,151 @@ struct avx512_lanes {
     } else {
       return put<R>(_mm512_permutex2var_pd(get(a), _mm512_cvtepi32_epi64(__m256i(get(k))), get(b)));
     }
+  }
+
+  static constexpr int num_registers = 32;
+  template <class R, class Stored>
+  ISO_AVX512 static R widened(Stored const* p) {
+    if constexpr (std::is_same_v<Stored, typename R::element>) {
+      return load<R>(p);
+    } else if constexpr (is_register<R, float, 64>) {
+      return put<R>(floats(p, _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))));
+    } else if constexpr (std::is_same_v<Stored, float>) {
+      return put<R>(_mm512_maskz_cvtps_pd(each_of_8, _mm256_loadu_ps(p)));
+    } else {
+      return put<R>(doubles(p, _mm_loadu_si128(reinterpret_cast<__m128i const*>(p))));
+    }
+  }
+  template <class R, class Stored>
+  ISO_AVX512 static R widened(Stored const* p, int count) {
+    unsigned const some = count >= R::width ? ~0U : count > 0 ? (1U << count) - 1 : 0U;
+    if constexpr (is_register<R, float, 64> && sizeof(Stored) == 2) {
+      return put<R>(floats(p, _mm256_maskz_loadu_epi16(__mmask16(some), p)));
+    } else if constexpr (is_register<R, float, 64>) {
+      return put<R>(_mm512_maskz_loadu_ps(__mmask16(some), p));
+    } else if constexpr (sizeof(Stored) == 8) {
+      return put<R>(_mm512_maskz_loadu_pd(__mmask8(some), p));
+    } else if constexpr (sizeof(Stored) == 4) {
+      return put<R>(_mm512_maskz_cvtps_pd(each_of_8, _mm256_maskz_loadu_ps(__mmask8(some), p)));
+    } else {
+      return put<R>(doubles(p, _mm_maskz_loadu_epi16(__mmask8(some), p)));
+    }
+  }
+  template <int Times, class R>
+  ISO_AVX512 static R repeated(R const& a, int from) {
+    if constexpr (Times == 1) {
+      return a;
+    } else if constexpr (is_register<R, float, 64>) {
+      __m512i const numbers =
+          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      __m512i const step = _mm512_maskz_srli_epi32(each_of_16, numbers, Times / 2);
+      return put<R>(_mm512_maskz_permutexvar_ps(
+          each_of_16, _mm512_add_epi32(step, _mm512_set1_epi32(from)), get(a)));
+    } else {
+      __m512i const step = Times == 2 ? _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3)
+                                      : _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1);
+      return put<R>(_mm512_maskz_permutexvar_pd(
+          each_of_8, _mm512_add_epi64(step, _mm512_set1_epi64(from)), get(a)));
+    }
+  }
+  template <class R, int Count, int Lanes, class At>
+  ISO_AVX512 static R spread(At const& at) {
+    constexpr int bytes = Count * int(sizeof(typename R::element));
+    if constexpr (bytes == 64) {
+      return load<R>(at(0));
+    } else if constexpr (bytes == 4 || Lanes == R::width) {
+      return one_by_one<R, Count, Lanes>(at, std::make_integer_sequence<int, R::width>());
+    } else {
+      __m512d found = again<bytes>(_mm512_setzero_pd(), __mmask8(0xff), at(0));
+      ISO_EACH_REGISTER(int n = 1; n < Lanes; ++n) {
+        found = again<bytes>(found, __mmask8(0xffU << (8 / Lanes * n)), at(n));
+      }
+      return put<R>(found);
+    }
+  }
+  /// Of eight columns some follow on from the first and the others lead up to the last: two loads.
+  template <class R, class Column>
+  ISO_AVX512 static R gather_runs(typename R::element const* p, Column const* columns) {
+    if constexpr (is_register<R, double, 64>) {
+      __m256i const start =
+          _mm256_sub_epi32(eight(columns), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+      __m256i const first = _mm256_broadcastd_epi32(_mm256_castsi256_si128(start));
+      __m256i const last = _mm256_permutevar8x32_epi32(start, _mm256_set1_epi32(7));
+      __mmask8 const follow = _mm256_cmpeq_epi32_mask(start, first);
+      __mmask8 const lead = _mm256_cmpeq_epi32_mask(start, last);
+      if ((follow | lead) == 0xff) {
+        __m512d const found = _mm512_maskz_loadu_pd(follow, p + columns[0]);
+        return put<R>(
+            _mm512_mask_loadu_pd(found, __mmask8(~follow), p + (std::int64_t(columns[7]) - 7)));
+      }
+    }
+    return gather_runs<R>(p, columns, std::make_integer_sequence<int, R::width>());
+  }
+  template <class R, class Column, int... I>
+  ISO_AVX512 static R gather_runs(typename R::element const* p, Column const* columns,
+                                  std::integer_sequence<int, I...>) {
+    return put<R>(native<R>{p[columns[I]]...});
+  }
+  template <int Count, class R>
+  ISO_AVX512 static void store_folded(typename R::element* p, R const& a) {
+    if constexpr (Count == R::width) {
+      store(p, a);
+    } else if constexpr (is_register<R, double, 64>) {
+      using lower = reg<double, 4>;
+      avx2_lanes::store_folded<Count>(
+          p, put<lower>(_mm256_add_pd(_mm512_maskz_extractf64x4_pd(0xf, get(a), 0),
+                                      _mm512_maskz_extractf64x4_pd(0xf, get(a), 1))));
+    } else {
+      using lower = reg<float, 8>;
+      avx2_lanes::store_folded<Count>(
+          p, put<lower>(_mm256_add_ps(_mm512_maskz_extractf32x8_ps(0xff, get(a), 0),
+                                      _mm512_maskz_extractf32x8_ps(0xff, get(a), 1))));
+    }
+  }
+
+ private:
+  // GCC 12 warns of the forms without a mask: its own header leaves what they replace unset.
+  static constexpr __mmask8 each_of_8 = 0xff;
+  static constexpr __mmask16 each_of_16 = 0xffff;
+
+  ISO_AVX512 static __m512 floats(half const*, __m256i const& bits) {
+    return _mm512_maskz_cvtph_ps(each_of_16, bits);
+  }
+  ISO_AVX512 static __m512 floats(bfloat16 const*, __m256i const& bits) {
+    return _mm512_castsi512_ps(
+        _mm512_maskz_slli_epi32(each_of_16, _mm512_maskz_cvtepu16_epi32(each_of_16, bits), 16));
+  }
+  ISO_AVX512 static __m512d doubles(half const*, __m128i const& bits) {
+    return _mm512_maskz_cvtps_pd(each_of_8, _mm256_cvtph_ps(bits));
+  }
+  ISO_AVX512 static __m512d doubles(bfloat16 const*, __m128i const& bits) {
+    return _mm512_maskz_cvtps_pd(
+        each_of_8, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
+  }
+  ISO_AVX512 static __m256i eight(std::int32_t const* columns) {
+    return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(columns));
+  }
+  ISO_AVX512 static __m256i eight(std::uint16_t const* columns) {
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(columns)));
+  }
+  /// `Bytes` from p on, again and again, where `chosen`; else `other`.
+  template <int Bytes>
+  ISO_AVX512 static __m512d again(__m512d const& other, __mmask8 chosen, void const* p) {
+    if constexpr (Bytes == 32) {
+      return _mm512_mask_broadcast_f64x4(other, chosen,
+                                         _mm256_loadu_pd(static_cast<double const*>(p)));
+    } else if constexpr (Bytes == 16) {
+      return _mm512_mask_broadcast_f64x2(other, chosen,
+                                         _mm_loadu_pd(static_cast<double const*>(p)));
+    } else {
+      double x;
+      __builtin_memcpy(&x, p, sizeof x);
+      return _mm512_mask_broadcastsd_pd(other, chosen, _mm_set_sd(x));
+    }
+  }
+  template <class R, int Count, int Lanes, class At, int... I>
+  ISO_AVX512 static R one_by_one(At const& at, std::integer_sequence<int, I...>) {
+    return put<R>(native<R>{at(I / (R::width / Lanes))[I % Count]...});
   }
 };
 

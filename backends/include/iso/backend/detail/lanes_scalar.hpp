@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/widen.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -49,6 +51,10 @@ struct scalar_lanes {
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION static R bit_or(R a, R b) {
     return a | b;
+  }
+  template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION static R bit_and(R a, R b) {
+    return a & b;
   }
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION static R min(R a, R b) {
@@ -100,6 +106,38 @@ struct scalar_lanes {
   template <class R, class K>
   KOKKOS_FORCEINLINE_FUNCTION static R gather(R const* p, K k) {
     return p[k];
+  }
+
+  static constexpr int num_registers = 32;
+  /// Stored numbers of any type from p on, exactly; zeros from the count-th on.
+  template <class R, class Stored>
+  KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p) {
+    return widen<R>(*p);
+  }
+  template <class R, class Stored>
+  KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p, int count) {
+    return count > 0 ? widen<R>(*p) : R(0);
+  }
+  /// Element from + j / Times in place j.
+  template <int Times, class R>
+  KOKKOS_FORCEINLINE_FUNCTION static R repeated(R a, int) {
+    return a;
+  }
+  /// `Lanes` stretches of the register one after the other: `Count` numbers from at(n) on, again
+  /// and again.
+  template <class R, int Count, int Lanes, class At>
+  KOKKOS_FORCEINLINE_FUNCTION static R spread(At const& at) {
+    return *at(0);
+  }
+  /// p[columns[n]] for the width's n, columns being mostly runs of neighbours.
+  template <class R, class Column>
+  KOKKOS_FORCEINLINE_FUNCTION static R gather_runs(R const* p, Column const* columns) {
+    return p[columns[0]];
+  }
+  /// Adds the upper half to the lower one until `Count` numbers are left, and stores these.
+  template <int Count, class R>
+  KOKKOS_FORCEINLINE_FUNCTION static void store_folded(R* p, R a) {
+    *p = a;
   }
 };
 

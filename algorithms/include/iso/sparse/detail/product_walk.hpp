@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/lane_value.hpp>
+#include <iso/backend/pack.hpp>
+#include <iso/backend/unroll.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::sparse::detail {
+
+/// What a part of a group's lanes adds to its sums of `Steps::rows` rows times K vectors: by fma, a
+/// step of 32 lanes after the other. `InFlight` steps are under way at once.
+template <class Group, class T, class Steps, class Sum, int Rows, int K, int InFlight>
+struct product_walk {
+  static constexpr int count = Rows * K;
+  using lanes = typename Group::template lane_array<T, count>;
+  using vectors = backend::pack<T, K>;
+
+  Steps const& steps;
+  vectors const* KOKKOS_RESTRICT x;
+  T const (&origins)[count];
+  lanes& sums;
+  std::int32_t begin;  ///< of the steps
+  std::int32_t end;
+
+  template <class Part>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
+    using value = typename Part::template per_lane<T>;
+    value sum = part.template repeat<count>(origins);
+    if constexpr (!Group::template sums_in_one_part<T, count>) {
+      if (begin > 0) {
+        sum = part.load(sums);
+      }
+    }
+    std::int32_t step = begin;
+    if constexpr (InFlight > 1) {
+      add_in_flight(part, step, sum);
+    }
+    for (; step < end; ++step) {
+      add_step<Part>{*this, step, sum}(part);
+    }
+    if (end == steps.full && steps.left > 0) {
+      part.below(steps.left, add_step<Part>{*this, step, sum});
+    }
+    part.store(sums, sum);
+  }
+
+ private:
+  template <class Whole>
+  struct add_step {
+    product_walk const& walk;
+    std::int32_t step;
+    typename Whole::template per_lane<T>& sum;
+
+    template <class Part>
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
+      add(part, walk.steps.value.ask(step), part.fetch(walk.x, walk.steps.columns(part, step)),
+          sum);
+    }
+  };
+
+  /// Register by register: an expression of all of them would need as many for each operation.
+  template <class Part, class Entry, class Fetched, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(Part const& part, Entry const& a, Fetched const& at,
+                                              Value& sum) {
+    ISO_EACH_REGISTER(int i = 0; i < Value::shape::registers; ++i) {
+      if (part.template reaches<count>(i)) {
+        auto const before = sum.one(i);
+        sum.set(i, part.template chosen<count>(
+                       i,
+                       fma(part.template widened<T, K>(a, i),
+                           Sum::prepared(part.template spread<Rows>(at, i)), before),
+                       before));
+      }
+    }
+  }
+
+  /// Where a group waits for memory: what the columns bring is asked for first, then the columns
+  /// and entries of later steps, and only then is it used.
+  template <class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_in_flight(Part const& part, std::int32_t& step,
+                                                 Value& sum) const {
+    if (end - step < InFlight) {
+      return;
+    }
+    decltype(steps.columns(part, 0)) column[InFlight];
+    decltype(steps.value.ask(0)) entry[InFlight];
+    decltype(part.fetch(x, column[0])) fetched[InFlight];
+    backend::unrolled<InFlight>([&](auto u) {
+      column[u] = steps.columns(part, step + u);
+      entry[u] = steps.value.ask(step + u);
+    });
+    auto const fetch_all = [&] {
+      backend::unrolled<InFlight>([&](auto u) { fetched[u] = part.fetch(x, column[u]); });
+    };
+    for (step += InFlight; step + InFlight <= end; step += InFlight) {
+      fetch_all();
+      backend::unrolled<InFlight>([&](auto u) { column[u] = steps.columns(part, step + u); });
+      backend::unrolled<InFlight>([&](auto u) {
+        add(part, entry[u], fetched[u], sum);
+        entry[u] = steps.value.ask(step + u);
+      });
+    }
+    fetch_all();
+    backend::unrolled<InFlight>([&](auto u) { add(part, entry[u], fetched[u], sum); });
+  }
+};
+
+}  // namespace iso::sparse::detail
