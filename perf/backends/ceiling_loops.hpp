@@ -43,7 +43,7 @@ struct read_loop {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<float> sum(0.0F);
+    typename Group::template lane_array<float> sum(0.0F);
     float const* KOKKOS_RESTRICT const from = in;
     group.strided(index * stretch, (index + 1) * stretch,
                   [&](int lane, std::int64_t i) { sum[lane] += from[i]; });
@@ -95,7 +95,7 @@ struct fma_loop {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using lane_values = typename Group::template per_lane<T>;
+    using lane_values = typename Group::template lane_array<T>;
     lane_values a(T(0));
     lane_values b(T(0));
     lane_values c(T(0));

@@ -35,7 +35,7 @@ struct row_sum_kernel {
     std::int32_t const* KOKKOS_RESTRICT const column = rows.column;
     T const* KOKKOS_RESTRICT const value = rows.value;
     double const* KOKKOS_RESTRICT const x = rows.x;
-    typename Group::template per_lane<double> sum(0.0);
+    typename Group::template lane_array<double> sum(0.0);
     group.strided(rows.begin[row], rows.begin[row + 1], [&](int lane, std::int32_t i) {
       sum[lane] = Kokkos::fma(double(value[i]), x[column[i]], sum[lane]);
     });

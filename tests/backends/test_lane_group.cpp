@@ -82,7 +82,7 @@ struct row_sum {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    typename Group::template per_lane<T> mine(T(0));
+    typename Group::template lane_array<T> mine(T(0));
     group.strided(begin[row], begin[row + 1], [&](int lane, std::int64_t i) {
       mine[lane] = Kokkos::fma(a[i], b[i], mine[lane]);
     });
@@ -167,7 +167,7 @@ struct strided_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<int> visits(0);
+    typename Group::template lane_array<int> visits(0);
     std::int64_t const begin = index * length;
     group.strided(begin, begin + length, [&](int lane, std::int64_t i) {
       out[i] = lane + 32 * visits[lane];
@@ -197,9 +197,9 @@ struct shuffle_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<double> value(0.0);
-    typename Group::template per_lane<int> rotated(0);
-    typename Group::template per_lane<int> reversed(0);
+    typename Group::template lane_array<double> value(0.0);
+    typename Group::template lane_array<int> rotated(0);
+    typename Group::template lane_array<int> reversed(0);
     group.each([&](int lane) {
       value[lane] = double(100 * index + lane);
       rotated[lane] = (lane + int(index)) % 32;
@@ -233,7 +233,7 @@ struct any_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<bool> yes(false);
+    typename Group::template lane_array<bool> yes(false);
     group.each([&](int lane) { yes[lane] = lane == int(index) || index == 33; });
     double const found = group.any(yes) ? 1 : 0;
     group.each([&](int lane) { out[32 * index + lane] = found; });
@@ -258,7 +258,7 @@ struct sums_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<T> mine[Count];
+    typename Group::template lane_array<T> mine[Count];
     for (int n = 0; n < Count; ++n) {
       group.each([&](int lane) { mine[n][lane] = values[(index * Count + n) * lanes + lane]; });
     }

@@ -55,7 +55,7 @@ struct convert_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    using counts = typename Group::template per_lane<std::int32_t>;
+    using counts = typename Group::template lane_array<std::int32_t>;
     std::int64_t const first = offsets[row];
     auto const length = std::int32_t(offsets[row + 1] - first);
     From const* KOKKOS_RESTRICT const in = from + first;
@@ -89,7 +89,7 @@ struct convert_kernel {
  private:
   template <class Group>
   KOKKOS_FUNCTION static double largest(Group const& group, From const* in, std::int32_t length) {
-    typename Group::template per_lane<double> most(0.0);
+    typename Group::template lane_array<double> most(0.0);
     group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
       double const size = Kokkos::fabs(backend::widen<double>(in[j]));
       most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];

@@ -111,17 +111,17 @@ struct check_rows_kernel {
       });
       return;
     }
-    typename Group::template per_lane<std::uint32_t> seen(0U);
-    typename Group::template per_lane<std::int32_t> least(
+    typename Group::template lane_array<std::uint32_t> seen(0U);
+    typename Group::template lane_array<std::int32_t> least(
         Kokkos::Experimental::finite_max_v<std::int32_t>);
-    typename Group::template per_lane<std::int32_t> most(
+    typename Group::template lane_array<std::int32_t> most(
         Kokkos::Experimental::finite_min_v<std::int32_t>);
     each(group, row, [&](int lane, std::int32_t column, std::uint32_t flags) {
       seen[lane] |= flags;
       least[lane] = column < least[lane] ? column : least[lane];
       most[lane] = column > most[lane] ? column : most[lane];
     });
-    typename Group::template per_lane<bool> any;
+    typename Group::template lane_array<bool> any;
     group.each([&](int lane) { any[lane] = seen[lane] != 0; });
     row_facts result{};
     if (group.any(any)) {
@@ -170,7 +170,7 @@ struct check_rows_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void count(Group const& group, std::int64_t row, row_facts& result) const {
-    typename Group::template per_lane<std::int32_t> number[num_flags];
+    typename Group::template lane_array<std::int32_t> number[num_flags];
     backend::unrolled<num_flags>([&](auto n) { group.each([&](int l) { number[n][l] = 0; }); });
     each(group, row, [&](int lane, std::int32_t, std::uint32_t flags) {
       backend::unrolled<num_flags>(

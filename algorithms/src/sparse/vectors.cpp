@@ -50,9 +50,9 @@ struct max_abs_kernel {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     group.let_next_begin();
     group.await_previous();
-    typename Group::template per_lane<double> most(0.0);
+    typename Group::template lane_array<double> most(0.0);
     for (std::int64_t first = block * index; first < length; first += block * num_groups()) {
-      typename Group::template per_lane<T> values[steps];
+      typename Group::template lane_array<T> values[steps];
       backend::unrolled<steps>([&](auto step) {
         group.each([&](int lane) {
           std::int64_t const i = first + 32 * int(step) + lane;

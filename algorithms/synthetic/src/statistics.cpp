@@ -62,7 +62,7 @@ struct row_counter {
       std::int64_t const begin = a.offsets[row];
       std::int64_t const end = a.offsets[row + 1];
       add_row(group, row, end - begin, rows, mine);
-      typename Group::template per_lane<std::int64_t> common(0);
+      typename Group::template lane_array<std::int64_t> common(0);
       group.strided(begin, end, [&](int lane, std::int64_t i) {
         common[lane] += add_entry(row, begin, end, i, mine + lane);
       });
@@ -167,7 +167,7 @@ struct count_totals {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t counter) const {
-    typename Group::template per_lane<std::int64_t> total(0);
+    typename Group::template lane_array<std::int64_t> total(0);
     for (std::int64_t g = 0; g < groups; ++g) {
       std::int64_t const* const from = counts + (g * counters + counter) * backend::lanes;
       group.each([&](int lane) {

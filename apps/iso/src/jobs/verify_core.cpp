@@ -5,8 +5,8 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/math.hpp>
-#include <iso/core/reproducible.hpp>
 #include <iso/core/projection_view.hpp>
+#include <iso/core/reproducible.hpp>
 #include <iso/core/stage.hpp>
 
 #include <cmath>
@@ -115,7 +115,7 @@ struct row_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    typename Group::template per_lane<T> sum(T(0));
+    typename Group::template lane_array<T> sum(T(0));
     std::int64_t const begin = row * 200;
     group.strided(begin, begin + row * 7919 % 200, [&](int lane, std::int64_t i) {
       T const a = T(in_unit(std::uint64_t(i)));

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/lane_group.hpp
-//! Thirty-two lanes that run in step: a warp on CUDA, a 32-wide array on the host.
+//! Thirty-two lanes that run in step: a warp on CUDA, vector registers on processors, arrays
+//! elsewhere.
 //!
 //! A kernel against it is a trivially copyable functor
 //!
 //!     template <class Group>
 //!     KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const;
 //!
-//! written once for all backends, without masks:
+//! written once for all backends:
 //! - what all lanes share is an ordinary variable;
-//! - what a lane keeps is a `typename Group::template per_lane<T>`, indexed by the lane
-//!   (one register on CUDA, T[32] on the host);
-//! - what all lanes do is `group.each([&](int lane) { ... })`
-//!   (once, with the thread's own lane, on CUDA; a simd loop over 32 on the host);
+//! - what a lane keeps is a `typename Group::template lane_array<T>`, indexed by the lane (one
+//! register
+//!   on CUDA, T[32] elsewhere);
+//! - `group.parts<T, N>([&](auto const& part) { ... })` computes in lane values (lane_value.hpp): a
+//!   part is some of the lanes, whose values of T take N registers, and on CUDA the thread's lane;
+//! - `group.each([&](int lane) { ... })` is for what is written a lane at a time (once, with the
+//!   thread's own lane, on CUDA; a loop over 32 elsewhere);
 //! - what crosses lanes is `group.sum(x)`, `group.shuffle(x, k)`, `group.any(x)`.
 //!
 //! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
 //! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
 //! A row reduction from the two has one order, and so the same bits, everywhere.
-//! `group.sums(x)` makes several such sums, x being an array of per_lane, for fewer steps than one
-//! by one: `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for one.
+//! `group.sums(x)` makes several such sums, x being an array of lane_array, for fewer steps than
+//! one by one: `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for
+//! one. docs/algorithms/lane_group.md lists all members.
 #pragma once
 
 #include <iso/backend/backends.hpp>

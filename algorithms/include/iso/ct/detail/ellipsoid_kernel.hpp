@@ -97,7 +97,7 @@ struct ellipsoid_projector {
     view_vectors const at = views(view);
 
     std::uint32_t const active = met(group, at, double(u), double(first_v));
-    typename Group::template per_lane<double> total(0.0);
+    typename Group::template lane_array<double> total(0.0);
     for (int i = 0; i < subsamples && active != 0; ++i) {
       vec3<double> const foot = along(double(u) + offset(i), at.u_step, at.detector_origin);
       for (int j = 0; j < subsamples; ++j) {
@@ -135,8 +135,8 @@ struct ellipsoid_projector {
   template <class Group>
   KOKKOS_FUNCTION void add_rays(Group const& group, view_vectors const& at, vec3<double> foot,
                                 double first_v, std::uint32_t active,
-                                typename Group::template per_lane<double>& total) const {
-    typename Group::template per_lane<double> ray(0.0);
+                                typename Group::template lane_array<double>& total) const {
+    typename Group::template lane_array<double> ray(0.0);
     for (int e = 0; e < list.count; ++e) {
       if ((active >> e & 1U) != 0) {
         ball_map const& shape = list.shapes[e];
@@ -162,7 +162,7 @@ struct ellipsoid_projector {
     for (int e = 0; e < list.count; ++e) {
       ball_map const& shape = list.shapes[e];
       double const reach = 0.5 * (norm(shape.turn(at.u_step)) + norm(shape.turn(at.v_step)));
-      typename Group::template per_lane<bool> meets;
+      typename Group::template lane_array<bool> meets;
       group.each([&](int lane) {
         vec3<double> const pixel = along(first_v + double(lane), at.v_step, foot);
         meets[lane] = may_meet(shape, at, pixel, reach);
@@ -211,7 +211,7 @@ struct ellipsoid_rasteriser {
     vec3<double> const middle = point(voxel, {0, 0, 15.5});
     double const all = double(samples) * double(samples) * double(samples);
 
-    typename Group::template per_lane<double> value(0.0);
+    typename Group::template lane_array<double> value(0.0);
     for (int e = 0; e < list.count; ++e) {
       ball_map const& shape = list.shapes[e];
       side const column = where(shape, middle, shape.column_radius);

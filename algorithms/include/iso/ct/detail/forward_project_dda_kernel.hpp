@@ -55,8 +55,8 @@ struct forward_project_dda_kernel {
     std::int32_t const part_u = part / per_side;
     double const u = double(row - view * num_u) + ((part_u + 0.5) / per_side - 0.5);
     double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
-    typename Group::template per_lane<ray::ray<double>> rays;
-    typename Group::template per_lane<T> sums;
+    typename Group::template lane_array<ray::ray<double>> rays;
+    typename Group::template lane_array<T> sums;
     group.each([&](int lane) {
       std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
       rays[lane] = pixel_ray(views[view], kind, u, double(v) + dv);

@@ -93,8 +93,8 @@ struct voxel_range_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     T const* KOKKOS_RESTRICT const voxels = volume;
-    typename Group::template per_lane<T> most(T(0));
-    typename Group::template per_lane<bool> bad(false);
+    typename Group::template lane_array<T> most(T(0));
+    typename Group::template lane_array<bool> bad(false);
     std::int64_t const end = stretch * (index + 1);
     group.strided(stretch * index, end < size ? end : size, [&](int lane, std::int64_t i) {
       T const x = Kokkos::fabs(voxels[i]);
@@ -102,7 +102,7 @@ struct voxel_range_kernel {
       most[lane] = finite && x > most[lane] ? x : most[lane];
       bad[lane] = bad[lane] || !finite;
     });
-    typename Group::template per_lane<double> widened;
+    typename Group::template lane_array<double> widened;
     group.each([&](int lane) { widened[lane] = double(most[lane]); });
     double const top = group.highest(widened);
     bool const beyond = group.any(bad);
@@ -134,15 +134,16 @@ struct scale_kernel {
     } else {
       // Blends take the differences of two blends: four times the largest voxel is still finite.
       double const most = voxels->most;
-      *scale = {reproducible_scale<T>(most, terms), voxels->beyond == 0 && is_finite(T(4) * T(most))};
+      *scale = {reproducible_scale<T>(most, terms),
+                voxels->beyond == 0 && is_finite(T(4) * T(most))};
     }
   }
 };
 
 template <class Exec, class T>
 void prepare_reproducible(Exec const& exec,
-                        volume_view<T const, typename Exec::memory_space> const& v,
-                        joseph_scratch<T> const& s, std::optional<double> max_abs) {
+                          volume_view<T const, typename Exec::memory_space> const& v,
+                          joseph_scratch<T> const& s, std::optional<double> max_abs) {
   auto const& n = v.grid.extent;
   if (!max_abs) {
     Kokkos::parallel_for("iso::ct::forward_project: no voxels yet",
@@ -329,7 +330,7 @@ void forward_project(
   if (options.sum == summation::reproducible) {
     detail::prepare_reproducible(exec, volume, s, options.max_abs);
     detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(exec, g, volume, p.data(), s,
-                                                               options, control);
+                                                                 options, control);
   } else {
     detail::project_joseph<Exec, T, detail::ordered_sum<T>>(exec, g, volume, p.data(), s, options,
                                                             control);

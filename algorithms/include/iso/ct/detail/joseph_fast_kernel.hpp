@@ -229,7 +229,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     for (int r = 0; r < present(s); ++r) {
       std::uint32_t bad = 0;
       if constexpr (Sum::keeps_flags) {
-        typename Group::template per_lane<bool> is_bad;
+        typename Group::template lane_array<bool> is_bad;
         group.each([&](int lane) { is_bad[lane] = sum.flagged(s.sum, r, lane); });
         bad = group.mask(is_bad);
         std::uint32_t& kept =

@@ -19,8 +19,8 @@ struct radiological_path_kernel {
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t block) const {
-    typename Group::template per_lane<ray<T>> mine;
-    typename Group::template per_lane<T> sums;
+    typename Group::template lane_array<ray<T>> mine;
+    typename Group::template lane_array<T> sums;
     group.each([&](int lane) {
       std::int64_t const r = block * 32 + lane;
       mine[lane] = r < count ? rays[r] : ray<T>{};

@@ -83,7 +83,7 @@ struct axis_together {
 template <class Group, class T, class Index>
 struct rays_together {
   template <class X>
-  using per_lane = typename Group::template per_lane<X>;
+  using lane_array = typename Group::template lane_array<X>;
   using lane_index =
       std::conditional_t<sizeof(T) == 4 && sizeof(Index) == 4, std::int32_t, std::int64_t>;
 
@@ -97,11 +97,11 @@ struct rays_together {
   static constexpr int ahead = 16;       // batches
   static constexpr int look_again = 64;  // batches
 
-  per_lane<T> first_x, first_y, first_z;  // as in entry
-  per_lane<T> step_x, step_y, step_z;
-  per_lane<lane_index> stride_x, stride_y, stride_z;
-  per_lane<T> end;
-  per_lane<lane_index> index;
+  lane_array<T> first_x, first_y, first_z;  // as in entry
+  lane_array<T> step_x, step_y, step_z;
+  lane_array<lane_index> stride_x, stride_y, stride_z;
+  lane_array<T> end;
+  lane_array<lane_index> index;
 
   /// Segments whose values are still to be read.
   struct batch {
@@ -179,8 +179,8 @@ struct rays_together {
 
   template <class Real>
   [[gnu::always_inline]] void enter_all(Group const& group, traversal_grid const& grid,
-                                        per_lane<ray<Real>> const& rays) {
-    per_lane<double> lengths;
+                                        lane_array<ray<Real>> const& rays) {
+    lane_array<double> lengths;
     group.each([&](int lane) { lengths[lane] = scaled_length(rays[lane]); });
     group.each([&](int lane) {
       auto const e = enter<T, Index>(rays[lane], grid, lengths[lane]);
@@ -225,7 +225,7 @@ struct rays_together {
   }
 
   /// All segments of all rays, each ray's in order.
-  [[gnu::always_inline]] void sum_up(T const* KOKKOS_RESTRICT values, per_lane<T>& sums) const {
+  [[gnu::always_inline]] void sum_up(T const* KOKKOS_RESTRICT values, lane_array<T>& sums) const {
     batch batches[ahead];
     int made = 0;
     for (int from = 0; from < 32; from += width) {
@@ -283,12 +283,12 @@ struct rays_together {
 template <class Method, class Index, class T, class Group, class Real>
 KOKKOS_FORCEINLINE_FUNCTION void trace_group(
     Group const& group, traversal_grid const& grid, T const* KOKKOS_RESTRICT values,
-    typename Group::template per_lane<ray<Real>> const& rays,
-    typename Group::template per_lane<T>& sums) {
+    typename Group::template lane_array<ray<Real>> const& rays,
+    typename Group::template lane_array<T>& sums) {
   if constexpr (Group::has_windows && std::is_same_v<Method, branchless>) {
     rays_together<Group, T, Index> all;
     all.enter_all(group, grid, rays);
-    sums = typename Group::template per_lane<T>(T(0));
+    sums = typename Group::template lane_array<T>(T(0));
     all.sum_up(values, sums);
   } else {
     group.each(

@@ -133,7 +133,7 @@ struct product {
   KOKKOS_FUNCTION T recomputed(Group const& group, std::int64_t index, int n) const {
     row_segment const segment = segments[index];
     T const from = origins(segment)(n / K, n % K);
-    typename Group::template per_lane<T> sum;
+    typename Group::template lane_array<T> sum;
     group.each([&](int lane) { sum[lane] = from; });
     matrix.each(
         group, segment,
@@ -246,7 +246,7 @@ struct product_fix_up {
  private:
   template <class Group>
   KOKKOS_FUNCTION void join_parts(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<bool> again;
+    typename Group::template lane_array<bool> again;
     group.each([&](int lane) {
       std::int64_t const at = 32 * index + lane;
       again[lane] = false;
@@ -305,7 +305,7 @@ struct product_fix_up {
 
   template <class Group>
   KOKKOS_FUNCTION void fix_whole(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<bool> again;
+    typename Group::template lane_array<bool> again;
     std::int64_t const from = first.num_parts + 32 * index;
     group.each(
         [&](int lane) { again[lane] = from + lane < num_segments && first.to_fix[from + lane]; });
@@ -320,7 +320,7 @@ struct product_fix_up {
   /// f(lane), by the whole group, for the lanes where `chosen` is set.
   template <class Group, class F>
   KOKKOS_FUNCTION static void for_each_set(Group const& group,
-                                           typename Group::template per_lane<bool> const& chosen,
+                                           typename Group::template lane_array<bool> const& chosen,
                                            F const& f) {
     std::uint32_t left = group.mask(chosen);
     for (int lane = 0; left != 0; ++lane, left >>= 1) {

@@ -124,8 +124,8 @@ struct bounds_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template per_lane<double> most[rows];
-    typename Group::template per_lane<std::int32_t> number[rows];
+    typename Group::template lane_array<double> most[rows];
+    typename Group::template lane_array<std::int32_t> number[rows];
     backend::unrolled<rows>([&](auto r) {
       group.each([&](int lane) {
         most[r][lane] = 0;

@@ -76,8 +76,6 @@ class cuda_lane_group {
    private:
     T value_[Rows];
   };
-  template <class T>
-  using per_lane = lane_array<T>;
 
   /// A lane of each of `Rows` rows.
   template <int Rows>
@@ -122,7 +120,7 @@ class cuda_lane_group {
   }
 
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T sum(per_lane<T> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION T sum(lane_array<T> const& x) const {
     T total = x[0];
     KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
       total = total + __shfl_xor_sync(0xffffffffU, total, offset);
@@ -133,7 +131,7 @@ class cuda_lane_group {
   /// `Count` sums at once, each by the tree of `sum`: every step halves the values that a lane
   /// still carries. Sum n ends in the lanes from 32 n / Count on.
   template <int Count, class T>
-  KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
+  KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(lane_array<T> (&x)[Count]) const {
     static_assert(Count >= 1 && Count <= 32 && (Count & (Count - 1)) == 0,
                   "iso::backend: sums of 1, 2, 4, 8, 16 or 32 at once");
     return {lane_, halved<Count, 16>(x)};
@@ -142,7 +140,7 @@ class cuda_lane_group {
   template <int Count, class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(lane_array<T, Count> const& x,
                                                         F const& f) const {
-    per_lane<T> found[Count];
+    lane_array<T> found[Count];
     ISO_EACH_REGISTER(int n = 0; n < Count; ++n) {
       found[n] = f(lane_value<T, lane_shape<scalar_lanes, 1, 1>>(x(n, lane_))).r[0];
     }
@@ -150,39 +148,39 @@ class cuda_lane_group {
   }
 
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> shuffle(per_lane<T> const& x,
-                                                  per_lane<int> const& from) const {
-    KOKKOS_IF_ON_DEVICE((return per_lane<T>(__shfl_sync(0xffffffffU, x[0], from[0]));))
+  KOKKOS_FORCEINLINE_FUNCTION lane_array<T> shuffle(lane_array<T> const& x,
+                                                    lane_array<int> const& from) const {
+    KOKKOS_IF_ON_DEVICE((return lane_array<T>(__shfl_sync(0xffffffffU, x[0], from[0]));))
     KOKKOS_IF_ON_HOST((static_cast<void>(from); return x;))
   }
 
   /// x of one lane, for all.
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T broadcast(per_lane<T> const& x, int from) const {
+  KOKKOS_FORCEINLINE_FUNCTION T broadcast(lane_array<T> const& x, int from) const {
     KOKKOS_IF_ON_DEVICE((return __shfl_sync(0xffffffffU, x[0], from);))
     KOKKOS_IF_ON_HOST((static_cast<void>(from); return x[0];))
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION bool any(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool any(lane_array<bool> const& x) const {
     KOKKOS_IF_ON_DEVICE((return __any_sync(0xffffffffU, x[0]) != 0;))
     KOKKOS_IF_ON_HOST((return x[0];))
   }
 
   /// Smallest and largest of all lanes.
-  KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(per_lane<std::int32_t> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(lane_array<std::int32_t> const& x) const {
     return -highest_of(-1 - x[0]) - 1;
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int32_t highest(per_lane<std::int32_t> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t highest(lane_array<std::int32_t> const& x) const {
     return highest_of(x[0]);
   }
 
   /// Largest of all lanes, of numbers that are none of NaN.
-  KOKKOS_FORCEINLINE_FUNCTION double highest(per_lane<double> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION double highest(lane_array<double> const& x) const {
     return highest_of(x[0]);
   }
 
   /// Bit l of the result is x of lane l.
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(lane_array<bool> const& x) const {
     KOKKOS_IF_ON_DEVICE((return __ballot_sync(0xffffffffU, x[0]);))
     KOKKOS_IF_ON_HOST((return x[0] ? 1U : 0U;))
   }
@@ -401,7 +399,7 @@ class cuda_lane_group {
   }
 
   template <int Count, int Offset, class T>
-  KOKKOS_FORCEINLINE_FUNCTION T halved(per_lane<T> (&x)[Count]) const {
+  KOKKOS_FORCEINLINE_FUNCTION T halved(lane_array<T> (&x)[Count]) const {
     if constexpr (Offset == 0) {
       return x[0][0];
     } else if constexpr (Count == 1) {
@@ -409,7 +407,7 @@ class cuda_lane_group {
       return halved<1, Offset / 2>(x);
     } else {
       bool const upper = (lane_ & Offset) != 0;
-      per_lane<T> kept[Count / 2];
+      lane_array<T> kept[Count / 2];
       for (int n = 0; n < Count / 2; ++n) {
         kept[n] = upper ? x[n + Count / 2][0] : x[n][0];
         [[maybe_unused]] T const given = upper ? x[n][0] : x[n + Count / 2][0];

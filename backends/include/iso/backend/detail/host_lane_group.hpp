@@ -72,8 +72,6 @@ class array_lane_group {
    private:
     alignas(64) T value_[32 * Rows];
   };
-  template <class T>
-  using per_lane = lane_array<T>;
 
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
@@ -105,8 +103,8 @@ class array_lane_group {
   }
 
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T sum(per_lane<T> const& x) const {
-    per_lane<T> partial = x;
+  KOKKOS_FORCEINLINE_FUNCTION T sum(lane_array<T> const& x) const {
+    lane_array<T> partial = x;
     for (int offset = 16; offset > 0; offset /= 2) {
       for (int lane = 0; lane < offset; ++lane) {
         partial[lane] = partial[lane] + partial[lane + offset];
@@ -117,7 +115,7 @@ class array_lane_group {
 
   /// `Count` sums at once, each by the tree of `sum`.
   template <int Count, class T>
-  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, Count> sums(per_lane<T> (&x)[Count]) const {
+  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, Count> sums(lane_array<T> (&x)[Count]) const {
     host_group_sums<T, Count> result;
     for (int n = 0; n < Count; ++n) {
       result.value[n] = sum(x[n]);
@@ -126,9 +124,9 @@ class array_lane_group {
   }
 
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> shuffle(per_lane<T> const& x,
-                                                  per_lane<int> const& from) const {
-    per_lane<T> result;
+  KOKKOS_FORCEINLINE_FUNCTION lane_array<T> shuffle(lane_array<T> const& x,
+                                                    lane_array<int> const& from) const {
+    lane_array<T> result;
     for (int lane = 0; lane < 32; ++lane) {
       result[lane] = x[from[lane] & 31];
     }
@@ -136,11 +134,11 @@ class array_lane_group {
   }
 
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T broadcast(per_lane<T> const& x, int from) const {
+  KOKKOS_FORCEINLINE_FUNCTION T broadcast(lane_array<T> const& x, int from) const {
     return x[from];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION bool any(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool any(lane_array<bool> const& x) const {
     bool found = false;
     for (int lane = 0; lane < 32; ++lane) {
       found |= x[lane];
@@ -149,7 +147,7 @@ class array_lane_group {
   }
 
   /// Smallest and largest of all lanes.
-  KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(per_lane<std::int32_t> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(lane_array<std::int32_t> const& x) const {
     std::int32_t least = x[0];
     for (int lane = 1; lane < 32; ++lane) {
       least = x[lane] < least ? x[lane] : least;
@@ -157,7 +155,7 @@ class array_lane_group {
     return least;
   }
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T highest(per_lane<T> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION T highest(lane_array<T> const& x) const {
     T most = x[0];
     for (int lane = 1; lane < 32; ++lane) {
       most = x[lane] > most ? x[lane] : most;
@@ -166,7 +164,7 @@ class array_lane_group {
   }
 
   /// Bit l of the result is x of lane l.
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(per_lane<bool> const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(lane_array<bool> const& x) const {
     std::uint32_t bits = 0;
     for (int lane = 0; lane < 32; ++lane) {
       bits |= std::uint32_t(x[lane]) << lane;
