@@ -75,7 +75,13 @@ check_words() {
 
 check_layers() {
   wrong "core/ and algorithms/ name no backend; backends/ does" \
-    "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP)|\bomp_' core algorithms)"
+    "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core algorithms)"
+  wrong "algorithms/ names nothing of backend::detail" \
+    "$(in_code 'backend::detail\b|#include <iso/backend/detail/' algorithms)"
+  wrong "backends/ knows no algorithm" \
+    "$(files backends | xargs -r grep -HniE '\b(joseph|siddon|voxel|pixel|rays?|csr|spmv|row.?blocks?|sparse|dose|matri(x|ces))\b' | grep -v '^backends/ceilings/' || true)"
+  wrong "instructions of one kind of machine stand in backends/: lanes_*.hpp, cuda_*.hpp, the ceilings" \
+    "$(in_code 'immintrin\.h|\b_mm(256|512)?_|\b__(shfl|ballot|any)_|(?<![.\w])(asm|__asm__)\b(?! volatile\(\"\"\))' core backends algorithms | grep -vE '^backends/(ceilings/src/|include/iso/backend/detail/(lanes|cuda)_\w+\.hpp)' || true)"
   wrong "a lower layer includes a higher one" \
     "$(in_code '#include <iso/(backend|ray|ct|dose|gamma|sparse|files)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse|files)/' backends)$(in_code '#include <iso/files/' algorithms)"
   wrong "files/ is plain C++ without Kokkos: of the library only error.hpp and host_memory.hpp" \

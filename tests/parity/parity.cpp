@@ -64,13 +64,13 @@ void compare_projections(parity& all) {
       // Neighbouring pixels meet neighbouring voxels.
       {"cone", iso::ct::circular_cone({21, 75, 9, 1.5, 3, 2}, 300, 500, angles)},
       // They meet voxels far apart.
-      {"coarse cone", iso::ct::circular_cone({5, 33, 40, 20}, 300, 500, angles)},
+      {"coarse cone", iso::ct::circular_cone({5, 33, 40, 12}, 300, 500, angles)},
       {"parallel", iso::ct::circular_parallel({17, 40, 5, 2}, angles)},
   };
-  for (auto const& [name, scan] : scans) {
+  for (named_scan const& each : scans) {
     auto const compare = [&](std::string const& what, forward_project_options const& options) {
-      all.compare(of_type<T>(std::string("forward_project ") + name + " " + what),
-                  [&](auto const& exec) { return projected<T>(exec, g, scan, options); });
+      all.compare(of_type<T>(std::string("forward_project ") + each.name + " " + what),
+                  [&](auto const& exec) { return projected<T>(exec, g, each.scan, options); });
     };
     for (auto const path : {joseph_path::automatic, joseph_path::general}) {
       std::string const kind = path == joseph_path::general ? "general" : "fast";

@@ -62,14 +62,14 @@ class parity {
   int differences_ = 0;
 };
 
-/// The same numbers from every compiler: multiples of 2^-24 in [low, high).
+/// The same numbers from every compiler: `count` in [low, high), whose bits are all random.
 template <class T>
 std::vector<T> even_numbers(std::size_t count, std::uint32_t seed, double low = 0,
                             double high = 1) {
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed);
   std::vector<T> values(count);
   for (T& x : values) {
-    x = T(low + (high - low) * 0x1p-24 * double(random() >> 8U));
+    x = T(low + (high - low) * 0x1p-53 * double(random() >> 11U));
   }
   return values;
 }

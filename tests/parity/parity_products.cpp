@@ -6,6 +6,7 @@
 #include <iso/sparse/row_block_csr.hpp>
 #include <iso/sparse/spmv.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace iso::test {
@@ -30,6 +31,9 @@ struct some_matrix {
       offsets.push_back(std::int64_t(columns.size()));
     }
     values = even_numbers<double>(columns.size(), 6, 0x1p-10, 1);
+    for (double& x : values) {
+      x = std::ldexp(x, -int(random() % 12U));
+    }
   }
 };
 

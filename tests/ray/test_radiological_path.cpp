@@ -115,18 +115,21 @@ problem<T> make_long_problem() {
   return p;
 }
 
-/// By the host's form with registers of `vector_bytes` and an index that holds 2^31 voxels or not.
+/// By a form of the host with registers of `vector_bytes`, 0 being the portable one, and an index
+/// that holds 2^31 voxels or not.
 template <class Index, class T>
 std::vector<T> paths_in_step(problem<T> const& p, int vector_bytes) {
   using kernel = iso::ray::detail::radiological_path_kernel<iso::ray::branchless, Index, T>;
   std::vector<T> result(p.rays.extent(0));
   auto const count = std::int64_t(result.size());
-  iso::backend::detail::host_body<kernel> const body{
-      {iso::ray::traversal_grid(p.volume.grid), p.rays.data(), p.volume.data.data(), result.data(),
-       count},
-      vector_bytes};
+  kernel const k{iso::ray::traversal_grid(p.volume.grid), p.rays.data(), p.volume.data.data(),
+                 result.data(), count};
   for (std::int64_t group = 0; group < (count + 31) / 32; ++group) {
-    body(group);
+    if (vector_bytes == 0) {
+      iso::backend::detail::portable_body<kernel>{k}(group);
+    } else {
+      iso::backend::detail::host_body<kernel>{k, vector_bytes}(group);
+    }
   }
   return result;
 }
@@ -170,7 +173,7 @@ TEST_CASE_TEMPLATE("rays in step, registers of either width, both indices: the v
                    float, double) {
   for (auto const& p : {make_long_problem<T>(), make_problem<T>()}) {
     auto const expected = expected_paths(p);
-    for (int const vector_bytes : {32, 64}) {
+    for (int const vector_bytes : {0, 32, 64}) {
       if (vector_bytes > iso::backend::detail::host_vector_bytes()) {
         continue;
       }

@@ -163,7 +163,7 @@ struct check_rows_kernel {
       bool const not_first = j > 0;
       f(lane, column,
         (outside ? bad_column : 0U) | ((value & all_ones) == all_ones ? infinite : 0U) |
-            (column < before ? descent : 0U) | ((column == before) & not_first ? twice : 0U) |
+            (column < before ? descent : 0U) | (((column == before) & not_first) ? twice : 0U) |
             (bits(value & bits(~sign)) == 0 ? zero : 0U) | (value == sign ? negative_zero : 0U));
     });
   }

@@ -33,6 +33,7 @@ struct tag<Kokkos::OpenMP> {
 };
 #endif
 #if ISO_HAS_THREADS
+/// Launches from the thread that initialised Kokkos alone.
 template <>
 struct tag<Kokkos::Threads> {
   using execution_space = Kokkos::Threads;

@@ -177,7 +177,7 @@ KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_
       less_of(less_of(end_x, end_y), less_of(end_z, bounded<T>((c.t_end - c.t_in) * length)));
   bool const counts =
       (g.extent.x <= most_planes<T>)&(g.extent.y <= most_planes<T>)&(g.extent.z <= most_planes<T>);
-  e.end = less_of(end, c.hits & counts ? Kokkos::Experimental::finite_max_v<T> : T(0));
+  e.end = less_of(end, (c.hits & counts) ? Kokkos::Experimental::finite_max_v<T> : T(0));
   e.index = Index(Kokkos::fma(c.x.voxel(qx), g.stride.x,
                               Kokkos::fma(c.y.voxel(qy), g.stride.y, c.z.voxel(qz))));
   e.stride = {Index(c.x.sign * g.stride.x), Index(c.y.sign * g.stride.y),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bits from kernels in registers of 32 bytes (AVX2) and of 64 (AVX-512), where
+// neighbouring pixels meet neighbouring voxels and where they meet voxels far apart.
+#include "forward_project_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+namespace {
+
+using iso::boundary;
+using namespace projector_support;
+
+/// Registers of `bytes` at most, as long as it lives.
+class narrow_registers {
+ public:
+  explicit narrow_registers(int bytes) { iso::backend::detail::set_host_vector_bytes(bytes); }
+  ~narrow_registers() { iso::backend::detail::set_host_vector_bytes(before_); }
+  narrow_registers(narrow_registers const&) = delete;
+  narrow_registers& operator=(narrow_registers const&) = delete;
+
+ private:
+  int before_ = iso::backend::host_vector_bytes();
+};
+
+template <class T>
+void check_registers(problem const& p, unsigned seed) {
+  auto const v = random_volume<T>(p.volume, seed);
+  for (auto const sum : {summation::ordered, summation::order_free}) {
+    for (auto const edge : {boundary::zero, boundary::cut}) {
+      CAPTURE(int(sum));
+      CAPTURE(int(edge));
+      forward_project_options const options{.sum = sum, .edge = edge};
+      auto const expected = projected(v, p.scan, options);
+      narrow_registers const avx2(32);
+      CHECK(iso::backend::host_vector_bytes() <= 32);
+      CHECK(difference(expected, projected(v, p.scan, options)) == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("forward_project: registers of either width have the same bits", T, float,
+                   double) {
+  std::mt19937_64 random(31);
+  for (unsigned n = 0; n < 300; ++n) {
+    CAPTURE(n);
+    check_registers<T>(random_problem(random, tilt::none), n);
+  }
+  auto const g = grid::centred({70, 61, 96}, {1, 1.25, 0.75});
+  for (double const pitch : {0.3, 1.5, 3.0, 12.0}) {
+    CAPTURE(pitch);
+    problem const p{g, iso::ct::circular_cone({21, 33, 9, pitch, 3, 2}, 300, 500,
+                                              iso::ct::even_angles(3, 2 * pi, 0.1))};
+    REQUIRE(is_fast<T>(p));
+    check_registers<T>(p, 5);
+  }
+}
