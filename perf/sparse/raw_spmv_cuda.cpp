@@ -12,7 +12,7 @@ namespace iso::perf {
 namespace {
 
 namespace cg = cooperative_groups;
-using iso::sparse::detail::entry;
+using iso::backend::pack;
 
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(half x) { return __half2float(__ushort_as_half(x.bits)); }
@@ -136,7 +136,7 @@ __device__ __forceinline__ double chunks_sum(sparse::detail::row_block_rows<half
                                              sparse::row_segment const& segment, int lane) {
   std::int32_t const* __restrict__ const base = a.bases + segment.first;
   std::uint16_t const* __restrict__ const offset = a.offsets + 32 * segment.first + lane;
-  entry<half, R> const* __restrict__ const value = a.values + 32 * segment.first + lane;
+  pack<half, R> const* __restrict__ const value = a.values + 32 * segment.first + lane;
   double const* __restrict__ const x = call.x;
   double sum[R];
   double origin[R];
@@ -146,11 +146,11 @@ __device__ __forceinline__ double chunks_sum(sparse::detail::row_block_rows<half
   }
 #pragma unroll 4
   for (int chunk = 0; chunk < segment.count; ++chunk) {
-    entry<half, R> const v = value[32 * chunk];
+    pack<half, R> const v = value[32 * chunk];
     double const at = Sum::prepared(x[base[chunk] + offset[32 * chunk]]);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      sum[r] = fma(double(widened(v.row[r])), at, sum[r]);
+      sum[r] = fma(double(widened(v[r])), at, sum[r]);
     }
   }
 #pragma unroll

@@ -25,13 +25,13 @@ namespace projector_support {
 
 using host = Kokkos::HostSpace;
 using iso::grid;
+using iso::summation;
 using iso::vec3;
 using iso::ct::beam;
 using iso::ct::forward_project_options;
 using iso::ct::geometry;
 using iso::ct::joseph_path;
 using iso::ct::projector;
-using iso::summation;
 using iso::ct::view_vectors;
 using iso::test::difference;
 

@@ -145,8 +145,8 @@ std::int64_t check_reach(problem const& p, T bad, forward_project_options const&
 }  // namespace
 
 TEST_CASE_TEMPLATE(
-    "reproducible sums: half a grid step a sample, and the given maximum counts as the found one", T,
-    float, double) {
+    "reproducible sums: half a grid step a sample, and the given maximum counts as the found one",
+    T, float, double) {
   double worst = 0;
   unsigned seed = 1;
   for (auto const& p : some_problems()) {
@@ -159,8 +159,8 @@ TEST_CASE_TEMPLATE(
     double const unit =
         double(iso::reproducible_scale<T>(most, double(std::max({n[0], n[1], n[2]}))).unit());
     auto const found = projected(v, p.scan, {.sum = summation::reproducible});
-    CHECK(difference(found,
-                     projected(v, p.scan, {.sum = summation::reproducible, .max_abs = most})) == "");
+    CHECK(difference(found, projected(v, p.scan,
+                                      {.sum = summation::reproducible, .max_abs = most})) == "");
     std::size_t at = 0;
     for (auto const& view : p.scan.views()) {
       for (std::int64_t u = 0; u < p.scan.num_u(); ++u) {
@@ -195,7 +195,8 @@ TEST_CASE_TEMPLATE("reproducible sums of nothing but zeros are zero", T, float, 
   auto const p = some_problems()[0];
   auto const v = volume_of<T>(p.volume, [](auto, auto, auto) { return 0; });
   for (auto const max_abs : {std::optional<double>(), std::optional<double>(0.0)}) {
-    for (T const value : projected(v, p.scan, {.sum = summation::reproducible, .max_abs = max_abs})) {
+    for (T const value :
+         projected(v, p.scan, {.sum = summation::reproducible, .max_abs = max_abs})) {
       CHECK(value == T(0));
     }
   }
@@ -227,8 +228,8 @@ TEST_CASE_TEMPLATE(
 }
 
 // Between such voxels a blend is infinite, though none of them is.
-TEST_CASE_TEMPLATE("reproducible sums of voxels as large as can be: flagged where blends overflow", T,
-                   float, double) {
+TEST_CASE_TEMPLATE("reproducible sums of voxels as large as can be: flagged where blends overflow",
+                   T, float, double) {
   auto const p = some_problems()[0];
   T const most = std::numeric_limits<T>::max();
   for (T const size : {most, T(0.2) * most}) {
@@ -236,9 +237,9 @@ TEST_CASE_TEMPLATE("reproducible sums of voxels as large as can be: flagged wher
       return double((i + j + k) % 2 == 0 ? size : -size);
     });
     auto const found = projected(v, p.scan, {.sum = summation::reproducible});
-    CHECK(difference(
-              found,
-              projected(v, p.scan, {.sum = summation::reproducible, .max_abs = double(size)})) == "");
+    CHECK(difference(found, projected(v, p.scan,
+                                      {.sum = summation::reproducible, .max_abs = double(size)})) ==
+          "");
     CHECK(difference(found, projected(v, p.scan,
                                       {.sum = summation::reproducible,
                                        .path = joseph_path::general})) == "");

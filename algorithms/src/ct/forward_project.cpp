@@ -79,9 +79,10 @@ void validate_options(forward_project_options const& options) {
                "forward_project: oversampling {} with a Joseph projector (only the exact methods "
                "oversample) leave it at 1",
                options.oversampling);
-  ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
-               "forward_project: reproducible sums with an exact method (their chords have no common "
-               "scale) use a Joseph projector");
+  ISO_VALIDATE(
+      options.sum == summation::ordered || is_joseph(options.method),
+      "forward_project: reproducible sums with an exact method (their chords have no common "
+      "scale) use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
                "forward_project: slab_planes {} (must be a multiple of {}, or 0)",
                options.slab_planes, block_planes);

@@ -4,9 +4,9 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
-#include <iso/core/interpolation.hpp>
 #include <iso/core/summation.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
@@ -38,9 +38,10 @@ struct forward_project_options {
   summation sum = summation::ordered;  ///< ordered: in blocks of 64 driving planes
   boundary edge = boundary::zero;
   joseph_path path = joseph_path::automatic;
-  std::optional<double> max_abs = {};  ///< reproducible: largest |voxel|; empty: found by a reduction
-  std::int32_t oversampling = 1;       ///< exact methods: rays per pixel each way, averaged
-  std::int32_t slab_planes = 0;  ///< driving planes a launch, multiple of 64; 0: chosen by size
+  std::optional<double> max_abs =
+      {};                         ///< reproducible: largest |voxel|; empty: found by a reduction
+  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way, averaged
+  std::int32_t slab_planes = 0;   ///< driving planes a launch, multiple of 64; 0: chosen by size
   backend::launch_shape shape = {};
 };
 
@@ -65,10 +66,10 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// them infinite or NaN, reproducible sums NaN. A Joseph ray blends the voxel at the floor of its
 /// coordinate with the next one up, also where that one's weight is zero: a ray through centres
 /// takes the NaN of the upper neighbour and not of the lower. The canonical NaN is the only one
-/// that leaves. A cone ray without length, its pixel at the source, counts as zero. Reproducible sums
-/// are off by at most half a grid step a sample, the step being about max|voxel| 2^-21 (float) or
-/// 2^-50 (double). Joseph's coordinates are rounded to T: in float they are off by a few 2^-24 of
-/// the volume's extent in voxels, so use double for tens of thousands of planes
+/// that leaves. A cone ray without length, its pixel at the source, counts as zero. Reproducible
+/// sums are off by at most half a grid step a sample, the step being about max|voxel| 2^-21 (float)
+/// or 2^-50 (double). Joseph's coordinates are rounded to T: in float they are off by a few 2^-24
+/// of the volume's extent in voxels, so use double for tens of thousands of planes
 /// (docs/algorithms/projection.md).
 ///
 /// \param[in]  g            views, u, v; lengths in mm

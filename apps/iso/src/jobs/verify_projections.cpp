@@ -231,8 +231,8 @@ void add_large(plan& all) {
   all.add<projection_case>(projection("joseph_reproducible", joseph_shapes), verify_volume,
                            verify_cone(), options);
   options.max_abs = 1.5;
-  all.add<projection_case>(projection("joseph_reproducible_given_max", joseph_shapes), verify_volume,
-                           verify_cone(), options);
+  all.add<projection_case>(projection("joseph_reproducible_given_max", joseph_shapes),
+                           verify_volume, verify_cone(), options);
   for (auto const& [walk, method] : walks) {
     ct::forward_project_options exact;
     exact.method = method;

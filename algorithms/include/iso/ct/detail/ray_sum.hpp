@@ -116,7 +116,8 @@ class reproducible_sum {
     reproducible_scale<T> const& grid;
 
     template <class State>
-    KOKKOS_FORCEINLINE_FUNCTION running(reproducible_sum const& of, Part const& part, State const& s)
+    KOKKOS_FORCEINLINE_FUNCTION running(reproducible_sum const& of, Part const& part,
+                                        State const& s)
         : sum(part.load(s.sum)),
           flags(part.load(s.flags)),
           scale(of.scale_.scale()),
