@@ -28,7 +28,7 @@ class narrow_registers {
 template <class T>
 void check_registers(problem const& p, unsigned seed) {
   auto const v = random_volume<T>(p.volume, seed);
-  for (auto const sum : {summation::ordered, summation::order_free}) {
+  for (auto const sum : {summation::ordered, summation::reproducible}) {
     for (auto const edge : {boundary::zero, boundary::cut}) {
       CAPTURE(int(sum));
       CAPTURE(int(edge));

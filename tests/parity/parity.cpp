@@ -17,7 +17,7 @@ using iso::boundary;
 using iso::ct::forward_project_options;
 using iso::ct::joseph_path;
 using iso::ct::projector;
-using iso::ct::summation;
+using iso::summation;
 using iso::test::even_numbers;
 using iso::test::moved_back;
 using iso::test::moved_to;
@@ -75,7 +75,7 @@ void compare_projections(parity& all) {
     for (auto const path : {joseph_path::automatic, joseph_path::general}) {
       std::string const kind = path == joseph_path::general ? "general" : "fast";
       compare(kind, {.path = path});
-      compare(kind + " reproducible", {.sum = summation::order_free, .path = path});
+      compare(kind + " reproducible", {.sum = summation::reproducible, .path = path});
       compare(kind + " cut", {.edge = boundary::cut, .path = path});
       compare(kind + " spline", {.method = projector::joseph_spline, .path = path});
     }
