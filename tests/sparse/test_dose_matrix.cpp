@@ -243,6 +243,20 @@ TEST_CASE("dose_matrix: what reproducible sums lose and ordered ones keep, as it
   CHECK(applied(exec, identity, direction::forward, x, y, {.sum = summation::ordered}) == x);
 }
 
+TEST_CASE("dose_matrix refuses Views with gaps, and arrays without memory") {
+  std::vector<std::int64_t> const offsets{0, 1, 2};
+  std::vector<std::int32_t> const columns{0, 1};
+  Kokkos::View<double**, Kokkos::LayoutRight, host> const table("table", 2, 3);
+  auto const column = Kokkos::subview(table, Kokkos::ALL, 1);
+  CHECK(refusal([&] {
+          static_cast<void>(iso::sparse::csr_arrays(2, 2, offsets, columns, column));
+        }).starts_with("iso::sparse::dose_matrix: an array of the matrix has gaps"));
+  Kokkos::View<double*, host, Kokkos::MemoryUnmanaged> const nowhere(nullptr, 2);
+  CHECK(refusal([&] {
+          static_cast<void>(iso::sparse::csr_arrays(2, 2, offsets, columns, nowhere));
+        }).starts_with("iso::sparse::dose_matrix: an array of the matrix has elements but no"));
+}
+
 TEST_CASE("dose_matrix refuses, in sentences") {
   Kokkos::Serial const exec;
   lists const m{4, {{{0, 1}, {3, 2}}, {{1, 1}}}};

@@ -14,7 +14,8 @@
 #include <random>
 #include <vector>
 
-namespace {
+// Named, and left by name: joined with other files, its using-directives must stay within.
+namespace test_widths {
 
 using namespace sparse_support;
 using namespace iso::sparse::detail;
@@ -109,18 +110,20 @@ void check(Matrix const& a) {
   check_vectors(reproducible_sum());
 }
 
-}  // namespace
+}  // namespace test_widths
 
 TEST_CASE_TEMPLATE("products: the same bits in registers of every width and in plain arrays", Value,
-                   iso::half, bfloat16, float, double) {
-  exec_space const exec;
-  check(csr<Value, std::int32_t>(exec, synthetic(60, 900, 1, 0.1)));
+                   iso::half, iso::bfloat16, float, double) {
+  test_widths::exec_space const exec;
+  test_widths::check(
+      sparse_support::csr<Value, std::int32_t>(exec, sparse_support::synthetic(60, 900, 1, 0.1)));
 }
 
 TEST_CASE_TEMPLATE("row blocks: the same bits in registers of every width and in plain arrays",
-                   Value, iso::half, bfloat16) {
-  exec_space const exec;
-  auto const a = csr<Value, std::int32_t>(exec, synthetic(60, 900, 2, 0.1));
-  check(iso::sparse::make_row_blocks<4>(exec, a));
-  check(iso::sparse::make_row_blocks<8>(exec, a));
+                   Value, iso::half, iso::bfloat16) {
+  test_widths::exec_space const exec;
+  auto const a =
+      sparse_support::csr<Value, std::int32_t>(exec, sparse_support::synthetic(60, 900, 2, 0.1));
+  test_widths::check(iso::sparse::make_row_blocks<4>(exec, a));
+  test_widths::check(iso::sparse::make_row_blocks<8>(exec, a));
 }

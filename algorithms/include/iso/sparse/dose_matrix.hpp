@@ -35,6 +35,7 @@ struct compressed_arrays {
 /// The arrays of a matrix by rows: row r holds entries [offsets[r], offsets[r + 1]), entry i being
 /// values[i] in column columns[i]. Each array is a Kokkos::View or a contiguous range on the host;
 /// none is copied. Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  a View with gaps, an array that has elements and no memory
 template <class Offsets, class Columns, class Values>
 auto csr_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& offsets,
                 Columns const& columns, Values const& values);
@@ -97,7 +98,8 @@ struct dose_matrix_side {
 ///     a.apply_transposed(exec, dose, gradient);   // gradient = A^T dose
 ///
 /// Rows that do not ascend, or hold a column twice or a negative zero, stay csr32. Scratch is one:
-/// products of one object are enqueued on one execution-space instance at a time.
+/// products of one object, and of its copies, are enqueued on one execution-space instance at a
+/// time.
 ///
 /// Reproducible sums, the default for 16-bit values, round every product of a row to a grid that
 /// max|a| of the row and max|x| set: the identity times [1e10, 1e-9] is [1e10, 0]. Choose

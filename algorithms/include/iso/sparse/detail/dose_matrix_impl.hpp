@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/core/view_checks.hpp>
 #include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/validate.hpp>
 
@@ -15,6 +16,8 @@ auto array_of(From const& from) {
   if constexpr (Kokkos::is_view_v<From>) {
     static_assert(std::is_same_v<typename From::non_const_value_type, T> && From::rank() == 1,
                   "iso::sparse: offsets are of std::int64_t, indices of std::int32_t");
+    validate_contiguous(from, "an array of the matrix", "iso::sparse::dose_matrix");
+    validate_memory({memory_of(from, "an array of the matrix")}, "iso::sparse::dose_matrix");
     using space = typename From::memory_space;
     return Kokkos::View<T const*, Kokkos::LayoutRight, space, Kokkos::MemoryUnmanaged>(
         from.data(), from.extent(0));
