@@ -209,8 +209,8 @@ said=$("$iso" matrix convert m.h5 quiet.h5 --values half 2>&1 >/dev/null)
 
 # SIGINT stops a conversion, which leaves the old file, and a benchmark that would take minutes.
 {
-  printf '%%%%MatrixMarket matrix coordinate real general\n2000000 1 2000000\n'
-  seq 2000000 | sed 's/$/ 1 1/'
+  printf '%%%%MatrixMarket matrix coordinate real general\n16000000 1 16000000\n'
+  seq 16000000 | sed 's/$/ 1 1/'
 } >long.mtx
 echo old >late.h5
 "$iso" matrix convert long.mtx late.h5 >late.txt 2>&1 &

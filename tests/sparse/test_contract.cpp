@@ -64,6 +64,10 @@ TEST_CASE("spmv refuses vectors that do not fit") {
       c.with(gaps, c.y) ==
       "iso::sparse::spmv: x or y has gaps between its numbers (those of a vector, or of several at "
       "one place, must follow each other) use a plain view");
+  Kokkos::View<double*, host, Kokkos::MemoryUnmanaged> const nowhere(nullptr, 4);
+  CHECK(c.with(nowhere, c.y) ==
+        "iso::sparse::spmv: x or y has elements but no memory (its pointer is null) allocate it "
+        "first");
   vector const both("both", 7);
   CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(4, 7))) ==
         "");

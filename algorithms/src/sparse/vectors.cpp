@@ -138,7 +138,18 @@ void validate_bounds(std::int64_t rows, std::int64_t max_abs, std::int64_t entri
       max_abs, entries, rows);
 }
 
+namespace {
+
+bool has_memory(vector_facts const& v) {
+  return v.first != nullptr || v.length == 0 || v.vectors == 0;
+}
+
+}  // namespace
+
 void validate_max_abs(vector_facts const& x, std::int64_t length) {
+  ISO_VALIDATE(has_memory(x),
+               "iso::sparse::max_abs: x has elements but no memory (its pointer is null) allocate "
+               "it first");
   ISO_VALIDATE(x.plain && x.stride >= x.vectors,
                "iso::sparse::max_abs: x has gaps between its numbers (those of a vector, or "
                "of several at one place, must follow each other) use a plain view");
@@ -162,6 +173,10 @@ void validate_vectors(std::int64_t num_rows, std::int64_t num_cols, vector_facts
   ISO_VALIDATE(x.plain && y.plain && x.stride >= x.vectors && y.stride >= y.vectors,
                "iso::sparse::spmv: x or y has gaps between its numbers (those of a vector, or of "
                "several at one place, must follow each other) use a plain view");
+  ISO_VALIDATE(
+      has_memory(x) && has_memory(y),
+      "iso::sparse::spmv: x or y has elements but no memory (its pointer is null) allocate "
+      "it first");
   ISO_VALIDATE(x.first == x.last || y.first == y.last || x.last <= y.first || y.last <= x.first,
                "iso::sparse::spmv: x and y overlap (y is written while x is read) use two views");
 }
