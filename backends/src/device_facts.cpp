@@ -68,15 +68,17 @@ int count_threads() {
 }
 
 int count_granted_threads(int wanted) {
-  int granted = wanted;
 #if ISO_HAS_OPENMP
+  int granted = 1;  // all that is certain where OpenMP may adjust the number
   if (omp_get_dynamic() == 0) {
 #pragma omp parallel num_threads(wanted)
 #pragma omp single
     granted = omp_get_num_threads();
   }
-#endif
   return granted;
+#else
+  return wanted;
+#endif
 }
 
 std::int64_t least_stack() {
