@@ -14,10 +14,10 @@
 namespace {
 
 using iso::boundary;
+using iso::summation;
 using iso::ct::forward_project_options;
 using iso::ct::joseph_path;
 using iso::ct::projector;
-using iso::summation;
 using iso::test::even_numbers;
 using iso::test::moved_back;
 using iso::test::moved_to;
