@@ -39,8 +39,9 @@ struct projection_case {
               here.shape = {v.groups};
               here.slab_planes = v.slab;
               here.path = v.path;
-              ct::forward_project<Exec, T>(
-                  on, staged, voxels, projections_at<T, space>(out, staged.host()), work, here);
+              ct::forward_project<Exec, T>(on, staged, voxels,
+                                           projections_at<T, space>(out, staged.host()),
+                                           wrap_workspace<space>(work.data(), work.size()), here);
             },
             projection_work<T>(wanted, count_rays(scan, voxels.grid), scan, voxels.grid),
             [=] {
@@ -171,7 +172,10 @@ std::vector<variant> const joseph_shapes = {
     {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
 
 operation projection(std::string const& name, std::vector<variant> variants) {
-  return {"project_" + name, {"iso::ct::forward_project", "iso::blend"}, std::move(variants)};
+  return {
+      "project_" + name,
+      {"iso::ct::forward_project", "iso::blend", "iso::wrap_projections", "iso::wrap_workspace"},
+      std::move(variants)};
 }
 
 struct named_scan {
@@ -261,8 +265,11 @@ void add_projections(plan& all) {
                          scans[0].scan);
   all.add<analytic_case>({"phantom_projection_body", {"iso::ct::project_ellipsoids"}, {{}}},
                          one_body, scans[2].scan);
-  all.add<raster_case>({"phantom_raster", {"iso::ct::rasterise_ellipsoids"}, {{}}}, head);
-  all.add<raster_case>({"phantom_raster_body", {"iso::ct::rasterise_ellipsoids"}, {{}}}, one_body);
+  all.add<raster_case>(
+      {"phantom_raster", {"iso::ct::rasterise_ellipsoids", "iso::wrap_volume"}, {{}}}, head);
+  all.add<raster_case>(
+      {"phantom_raster_body", {"iso::ct::rasterise_ellipsoids", "iso::wrap_volume"}, {{}}},
+      one_body);
   add_large(all);
   for (auto const& with : scans) {
     add_joseph(all, with);
