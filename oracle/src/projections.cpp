@@ -215,7 +215,7 @@ joseph_integral joseph(voxels<T> const& volume, line const& l, weighting weight,
     point3 at;
     for (std::size_t a = 0; a < 3; ++a) {
       at[a] = a == m ? real(plane) : l.from[a] + t * l.along[a];
-      if (a != m && edge == boundary::cut) {
+      if (a != m && edge == boundary::truncate) {
         stay_from(at[a]);
         stay_from(at[a] - real(n[a] - 1));
       }

@@ -124,14 +124,14 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   auto const result = make_projections<float, Kokkos::CudaSpace>("twin", views, n, n);
   Kokkos::View<ct::detail::joseph_fan<float>*, Kokkos::CudaSpace> const fans(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "fans"), std::size_t(views * n));
-  Kokkos::View<ct::detail::joseph_reach*, Kokkos::CudaSpace> const reaches(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "reaches"),
+  Kokkos::View<ct::detail::joseph_range*, Kokkos::CudaSpace> const row_ranges(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "row_ranges"),
       std::size_t(views * n * raw_joseph_arrays::rows(n)));
   raw_joseph_arrays const arrays{problem.scan().views().data(),
                                  problem.volume().data.data(),
                                  result.data.data(),
                                  fans.data(),
-                                 reaches.data(),
+                                 row_ranges.data(),
                                  problem.volume().grid,
                                  std::int32_t(views),
                                  std::int32_t(n),

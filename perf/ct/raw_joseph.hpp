@@ -14,8 +14,8 @@ struct raw_joseph_arrays {
   ct::view_vectors const* views;
   float const* volume;
   float* projections;
-  ct::detail::joseph_fan<float>* fans;  ///< scratch: num_views num_u of them
-  ct::detail::joseph_reach* reaches;    ///< scratch: num_views num_u rows(num_v) of them
+  ct::detail::joseph_fan<float>* fans;   ///< scratch: num_views num_u of them
+  ct::detail::joseph_range* row_ranges;  ///< scratch: num_views num_u rows(num_v) of them
   grid g;
   std::int32_t num_views;
   std::int32_t num_u;

@@ -133,10 +133,10 @@ __global__ void __launch_bounds__(128, 7)
     project(raw_joseph_arrays const a, plane_range const slab, bool const is_last) {
   unsigned const warp = blockIdx.x * 4U + threadIdx.x / 32U;
   auto const num_fans = unsigned(a.num_views) * unsigned(a.num_u);
-  unsigned const band = warp / num_fans;
-  unsigned const index = warp - band * num_fans;
-  int const first_v = int(band * 64U + threadIdx.x % 32U);
-  if (band * 64U >= unsigned(a.num_v)) {
+  unsigned const tile_v = warp / num_fans;
+  unsigned const index = warp - tile_v * num_fans;
+  int const first_v = int(tile_v * 64U + threadIdx.x % 32U);
+  if (tile_v * 64U >= unsigned(a.num_v)) {
     return;
   }
   fan const& f = a.fans[index];
@@ -149,10 +149,10 @@ __global__ void __launch_bounds__(128, 7)
   for (int r = 0; r < rows; ++r) {
     int const v = first_v + 32 * r;
     auto const z = f.z(min(v, a.num_v - 1)).rounded<float>();
-    auto const reach = a.reaches[std::int64_t(index) * a.rows(a.num_v) + 2 * band + r];
-    rays[r] = {z.slope, z.base, 0, reach.outer, reach.inner};
+    auto const range = a.row_ranges[std::int64_t(index) * a.rows(a.num_v) + 2 * tile_v + r];
+    rays[r] = {z.slope, z.base, 0, range.outer, range.inner};
     total[r] = slab.first > 0 && v < a.num_v ? pixels[v] : 0.0F;
-    both = both.clipped(reach.inner);
+    both = both.clipped(range.inner);
   }
   for (int b = slab.first; b < slab.last; b += block_planes) {
     plane_range const block = slab.clipped(b, b + block_planes);
@@ -198,9 +198,9 @@ void raw_joseph(Kokkos::Cuda const& exec, raw_joseph_arrays const& a, std::int32
   ct::detail::joseph_fan_kernel<float> const fans{views, a.fans, a.g, ct::beam::cone, a.num_u};
   for_each<<<blocks(num_fans, 256), 256, 0, stream>>>(fans, num_fans);
   std::int32_t const num_rows = raw_joseph_arrays::rows(a.num_v);
-  ct::detail::joseph_reach_kernel<float> const reaches{a.fans, a.reaches, num_rows, a.num_v,
-                                                       std::int32_t(a.g.extent[2])};
-  for_each<<<blocks(num_fans * num_rows, 256), 256, 0, stream>>>(reaches, num_fans * num_rows);
+  ct::detail::joseph_range_kernel<float> const row_ranges{a.fans, a.row_ranges, num_rows, a.num_v,
+                                                          std::int32_t(a.g.extent[2])};
+  for_each<<<blocks(num_fans * num_rows, 256), 256, 0, stream>>>(row_ranges, num_fans * num_rows);
   auto const planes = std::int32_t(std::max(a.g.extent[0], a.g.extent[1]));
   for (std::int32_t first = 0; first < planes; first += slab_planes) {
     std::int32_t const last = std::min(planes, first + slab_planes);

@@ -190,43 +190,6 @@ TEST_CASE("lane group: strided gives lane l the indices begin + l, begin + l + 3
   }
 }
 
-/// out[32 index + lane]: the value of the lane that a rotation and a reversal point to, and one
-/// that lane 5 gives to all.
-struct shuffle_kernel {
-  double* out;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template lane_array<double> value(0.0);
-    typename Group::template lane_array<int> rotated(0);
-    typename Group::template lane_array<int> reversed(0);
-    group.each([&](int lane) {
-      value[lane] = double(100 * index + lane);
-      rotated[lane] = (lane + int(index)) % 32;
-      reversed[lane] = 31 - lane;
-    });
-    auto const once = group.shuffle(value, rotated);
-    auto const twice = group.shuffle(once, reversed);
-    double const five = group.broadcast(value, 5);
-    group.each([&](int lane) { out[32 * index + lane] = twice[lane] + 1e6 * five; });
-  }
-};
-
-TEST_CASE(
-    "lane group: shuffle takes each lane's value from the lane it names, broadcast from one") {
-  std::int64_t const groups = 70;
-  std::vector<double> expected;
-  for (std::int64_t index = 0; index < groups; ++index) {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      auto const from = (31 - lane + index) % 32;
-      expected.push_back(double(100 * index + from) + 1e6 * double(100 * index + 5));
-    }
-  }
-  check_everywhere(expected, groups, [](auto const&, auto const& out, auto const& run) {
-    run(shuffle_kernel{out.data()});
-  });
-}
-
 /// Group g < 32: only lane g says yes; 32: none; 33: all.
 struct any_kernel {
   double* out;
@@ -250,19 +213,42 @@ TEST_CASE("lane group: any is true for all lanes where one lane's value is") {
   });
 }
 
+template <int Count, class T, class Group>
+struct load_numbers {
+  using numbers = typename Group::template lane_array<T, Count>;
+  using array = typename Group::template in_turns<iso::backend::pack<T, Count>>;
+  array const& values;
+  numbers& mine;
+
+  template <class Part>
+  KOKKOS_FUNCTION void operator()(Part const& part) const {
+    typename Part::template per_lane<T> found;
+    ISO_EACH_REGISTER(int i = 0; i < Part::template per_lane<T>::shape::registers; ++i) {
+      found.set(i, part.template widened<T, 1>(values.ask(0), i));
+    }
+    part.store(mine, found);
+  }
+};
+
+struct twice {
+  template <class V>
+  KOKKOS_FUNCTION V operator()(V const& x) const {
+    return x + x;
+  }
+};
+
 template <int Count, class T>
 struct sums_kernel {
-  T const* values;
+  iso::backend::pack<T, Count> const* values;
   T* out;
   bool* above;
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template lane_array<T> mine[Count];
-    for (int n = 0; n < Count; ++n) {
-      group.each([&](int lane) { mine[n][lane] = values[(index * Count + n) * lanes + lane]; });
-    }
-    auto const sums = group.template sums<Count>(mine);
+    typename load_numbers<Count, T, Group>::numbers mine;
+    typename load_numbers<Count, T, Group>::array const array(group, values + index * lanes);
+    group.template parts_of_sums<T, Count>(load_numbers<Count, T, Group>{array, mine});
+    auto const sums = group.template sums<Count>(mine, twice());
     sums.each([&](int n, T sum) { out[index * Count + n] = sum; });
     bool const any = sums.any([](T sum) { return sum > T(1e5); });
     group.once([&] { above[index] = any; });
@@ -279,7 +265,10 @@ void check_sums() {
     bool above = false;
     for (std::int64_t n = 0; n < Count; ++n) {
       std::array<T, lanes> x;
-      std::copy_n(values.begin() + (g * Count + n) * lanes, lanes, x.begin());
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        T const number = values[std::size_t((g * lanes + lane) * Count + n)];
+        x[std::size_t(lane)] = number + number;
+      }
       expected.push_back(serial<T>::tree(x));
       above = above || expected.back() > T(1e5);
     }
@@ -291,7 +280,10 @@ void check_sums() {
     Kokkos::View<T*, space> const out("out", std::size_t(groups * Count));
     Kokkos::View<bool*, space> const above("above", std::size_t(groups));
     iso::backend::for_each_lane_group(
-        "test", exec, groups, sums_kernel<Count, T>{in.data(), out.data(), above.data()}, shape);
+        "test", exec, groups,
+        sums_kernel<Count, T>{reinterpret_cast<iso::backend::pack<T, Count> const*>(in.data()),
+                              out.data(), above.data()},
+        shape);
     exec.fence();
     CHECK(same_bits(back(out), expected));
     auto const seen = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), above);

@@ -61,7 +61,7 @@ double residual(std::vector<float> const& ours, std::vector<double> const& truth
 
 struct residuals {
   double zero;
-  double cut;
+  double truncated;
 };
 
 residuals of_bodies(std::vector<ellipsoid> const& bodies, iso::grid const& grid) {
@@ -74,7 +74,7 @@ residuals of_bodies(std::vector<ellipsoid> const& bodies, iso::grid const& grid)
   auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, exact.data);
   std::vector<double> const truth(host.data(), host.data() + host.size());
   return {residual(projected(volume, boundary::zero), truth),
-          residual(projected(volume, boundary::cut), truth)};
+          residual(projected(volume, boundary::truncate), truth)};
 }
 
 /// Length of the ray inside the box of half widths `half` about the isocenter.
@@ -119,11 +119,11 @@ TEST_CASE("forward_project: blending with zero at the border is nearer to the tr
   SUBCASE("an ellipsoid that touches all six faces") {
     ellipsoid const body{.centre = {}, .half_axes = {36, 30, 33}, .density = 0.02};
     found = of_bodies({body}, iso::grid::centred({72, 60, 66}, {1, 1, 1}));
-    MESSAGE("ellipsoid: zero ", found.zero, ", cut ", found.cut);
+    MESSAGE("ellipsoid: zero ", found.zero, ", truncated ", found.truncated);
   }
   SUBCASE("the Shepp-Logan head, whose skull touches all six faces") {
     found = of_bodies(iso::ct::shepp_logan(50), iso::grid::centred({69, 92, 90}, {1, 1, 1}));
-    MESSAGE("head: zero ", found.zero, ", cut ", found.cut);
+    MESSAGE("head: zero ", found.zero, ", truncated ", found.truncated);
   }
   SUBCASE("a grid full of ones") {
     iso::grid const grid = iso::grid::centred({44, 40, 36}, {1, 1, 1});
@@ -131,11 +131,11 @@ TEST_CASE("forward_project: blending with zero at the border is nearer to the tr
     Kokkos::deep_copy(volume.data, 1.0F);
     auto const truth = box_projections({22, 20, 18});
     found = {residual(projected(volume, boundary::zero), truth),
-             residual(projected(volume, boundary::cut), truth)};
-    MESSAGE("box: zero ", found.zero, ", cut ", found.cut);
+             residual(projected(volume, boundary::truncate), truth)};
+    MESSAGE("box: zero ", found.zero, ", truncated ", found.truncated);
   }
-  CHECK(found.zero < found.cut);
-  CHECK(found.cut < 0.1);
+  CHECK(found.zero < found.truncated);
+  CHECK(found.truncated < 0.1);
 }
 
 TEST_CASE(
@@ -146,8 +146,8 @@ TEST_CASE(
   iso::ct::rasterise_ellipsoids(exec, iso::ct::shepp_logan(48), volume, {.samples = 5});
   exec.fence();
   auto const zero = projected(volume, boundary::zero);
-  auto const cut = projected(volume, boundary::cut);
-  CHECK(iso::test::same_bits(zero, cut));
+  auto const truncated = projected(volume, boundary::truncate);
+  CHECK(iso::test::same_bits(zero, truncated));
   CHECK(*std::max_element(zero.begin(), zero.end()) > 1);
 }
 

@@ -34,7 +34,7 @@ double weight_of_row(projector method, boundary edge, double p, std::int64_t n) 
     return 1;
   }
   double const d = p < 0 ? 1 + p : last + 1 - p;  // towards the outermost centre
-  if (edge == boundary::cut || d <= 0) {
+  if (edge == boundary::truncate || d <= 0) {
     return 0;
   }
   return method == projector::joseph_linear ? d : d * d * (3 - 2 * d);
@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("forward_project: rays along the axes of a box of ones", T, f
           {{(sign * 3) * unit_vector(axis), corner, (0.5 * g.spacing[a]) * unit_vector(a),
             (0.5 * g.spacing[b]) * unit_vector(b)}});
       for (auto const method : all_methods) {
-        for (auto const edge : {boundary::zero, boundary::cut}) {
+        for (auto const edge : {boundary::zero, boundary::truncate}) {
           std::vector<double> expected;
           for (std::int64_t u = 0; u < scan.num_u(); ++u) {
             for (std::int64_t v = 0; v < scan.num_v(); ++v) {
@@ -148,7 +148,7 @@ TEST_CASE_TEMPLATE("forward_project: linear Joseph is exact on linear fields", T
     auto const expected = chords_times(p, axis, field);
     for (auto const path : {joseph_path::automatic, joseph_path::general}) {
       for (auto const sum : {summation::ordered, summation::reproducible}) {
-        for (auto const edge : {boundary::zero, boundary::cut}) {
+        for (auto const edge : {boundary::zero, boundary::truncate}) {
           CAPTURE(axis);
           CAPTURE(int(path));
           CAPTURE(int(sum));
@@ -254,7 +254,7 @@ TEST_CASE_TEMPLATE("forward_project: parallel beams at quarter turns sum rows of
     }
   }
   for (auto const method : all_methods) {
-    for (auto const edge : {boundary::zero, boundary::cut}) {
+    for (auto const edge : {boundary::zero, boundary::truncate}) {
       CAPTURE(int(method));
       CHECK(farthest(projected(v, scan, {.method = method, .edge = edge}), expected) <=
             double(2 * n) * 20 * double(std::numeric_limits<T>::epsilon()));

@@ -79,7 +79,7 @@ void check_against_oracle(tilt how, std::vector<forward_project_options> const& 
     fast += is_fast<T>(p) ? 1 : 0;
     for (auto options : list) {
       CAPTURE(int(options.method));
-      for (auto const edge : {boundary::zero, boundary::cut}) {
+      for (auto const edge : {boundary::zero, boundary::truncate}) {
         CAPTURE(int(edge));
         options.edge = edge;
         auto const c = compare(v, p.scan, options);

@@ -35,7 +35,7 @@ std::vector<forward_project_options> all_options() {
   return list;
 }
 
-/// A scan that fills several slabs, blocks, tiles and bands.
+/// A scan that fills several slabs, blocks and tiles.
 problem large_problem() {
   auto const g = grid::centred({150, 133, 70}, {1, 1.25, 0.75});
   return {g, iso::ct::circular_cone({21, 75, 9, 1.5, 3, 2}, 300, 500,
@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits",
     auto v = random_volume<T>(p.volume, unsigned(n));
     fast += is_fast<T>(p) ? 1 : 0;
     for (auto const sum : both_sums) {
-      for (auto const edge : {boundary::zero, boundary::cut}) {
+      for (auto const edge : {boundary::zero, boundary::truncate}) {
         CAPTURE(int(sum));
         CAPTURE(int(edge));
         auto const general =
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE(
                                                       8.0 * double(n), 16.0 * double(n), angles)}) {
         REQUIRE(is_fast<T>({g, scan}));
         for (auto const sum : both_sums) {
-          for (auto const edge : {boundary::zero, boundary::cut}) {
+          for (auto const edge : {boundary::zero, boundary::truncate}) {
             CHECK(difference(projected(v, scan, {.sum = sum, .edge = edge}),
                              projected(v, scan,
                                        {.sum = sum, .edge = edge, .path = joseph_path::general})) ==

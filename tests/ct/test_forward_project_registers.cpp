@@ -29,7 +29,7 @@ template <class T>
 void check_registers(problem const& p, unsigned seed) {
   auto const v = random_volume<T>(p.volume, seed);
   for (auto const sum : {summation::ordered, summation::reproducible}) {
-    for (auto const edge : {boundary::zero, boundary::cut}) {
+    for (auto const edge : {boundary::zero, boundary::truncate}) {
       CAPTURE(int(sum));
       CAPTURE(int(edge));
       forward_project_options const options{.sum = sum, .edge = edge};

@@ -76,7 +76,7 @@ void compare_projections(parity& all) {
       std::string const kind = path == joseph_path::general ? "general" : "fast";
       compare(kind, {.path = path});
       compare(kind + " reproducible", {.sum = summation::reproducible, .path = path});
-      compare(kind + " cut", {.edge = boundary::cut, .path = path});
+      compare(kind + " cut", {.edge = boundary::truncate, .path = path});
       compare(kind + " spline", {.method = projector::joseph_spline, .path = path});
     }
     compare("amanatides_woo", {.method = projector::amanatides_woo});

@@ -69,7 +69,7 @@ void validate_options(forward_project_options const& options) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
       known(options.method, projector::siddon) && known(options.sum, summation::reproducible) &&
-          known(options.edge, boundary::cut) && known(options.path, ct::joseph_path::general),
+          known(options.edge, boundary::truncate) && known(options.path, ct::joseph_path::general),
       "forward_project: method {}, sum {}, edge {}, path {} (one is none of its enumeration) "
       "choose from iso/ct/forward_project.hpp",
       int(options.method), int(options.sum), int(options.edge), int(options.path));

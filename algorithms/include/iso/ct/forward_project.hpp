@@ -84,8 +84,8 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// \par Method  J. Graetz, arXiv:1609.00958 (algorithm 1, equations 3 to 14), after P. M. Joseph,
 ///              IEEE TMI 1(3), 1982, doi:10.1109/TMI.1982.4307572; exact lengths:
 ///              iso/ray/traverse.hpp. Deviations: equal components go to the lower axis; by default
-///              samples blend with zero beyond the outermost centres (boundary::cut is the paper's
-///              way); the step's length is applied once, to the sum.
+///              samples blend with zero beyond the outermost centres (boundary::truncate is the
+///              paper's way); the step's length is applied once, to the sum.
 template <execution_space Exec, real T>
 void forward_project(
     Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,

@@ -187,7 +187,7 @@ struct named_scan {
 void add_joseph(plan& all, named_scan const& with) {
   for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
     for (auto const sum : {summation::ordered, summation::reproducible}) {
-      for (auto const edge : {boundary::zero, boundary::cut}) {
+      for (auto const edge : {boundary::zero, boundary::truncate}) {
         std::string const name =
             std::string(method == projector::joseph_linear ? "joseph_" : "joseph_spline_") +
             (sum == summation::ordered ? "ordered_" : "reproducible_") + with.name +

@@ -10,21 +10,20 @@
 //!
 //! written once for all backends:
 //! - what all lanes share is an ordinary variable;
-//! - what a lane keeps is a `typename Group::template lane_array<T>`, indexed by the lane (one
-//! register
-//!   on CUDA, T[32] elsewhere);
+//! - what a lane keeps is a `typename Group::template lane_array<T>`, indexed by the lane: one
+//!   register on CUDA, T[32] elsewhere;
 //! - `group.parts<T, N>([&](auto const& part) { ... })` computes in lane values (lane_value.hpp): a
 //!   part is some of the lanes, whose values of T take N registers, and on CUDA the thread's lane;
 //! - `group.each([&](int lane) { ... })` is for what is written a lane at a time (once, with the
 //!   thread's own lane, on CUDA; a loop over 32 elsewhere);
-//! - what crosses lanes is `group.sum(x)`, `group.shuffle(x, k)`, `group.any(x)`.
+//! - what crosses lanes is `group.sum(x)`, `group.highest(x)`, `group.any(x)`.
 //!
 //! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
 //! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
 //! A row reduction from the two has one order, and so the same bits, everywhere.
-//! `group.sums(x)` makes several such sums, x being an array of lane_array, for fewer steps than
-//! one by one: `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for
-//! one. docs/algorithms/lane_group.md lists all members.
+//! `group.sums<N>(x, g)` makes N such sums, of g(number), for fewer steps than one by one:
+//! `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for one.
+//! docs/algorithms/lane_group.md lists all members.
 #pragma once
 
 #include <iso/backend/backends.hpp>

@@ -162,7 +162,9 @@ KOKKOS_FORCEINLINE_FUNCTION lane_mask<T, S> operator!(lane_mask<T, S> const& a) 
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION bool all_of(lane_mask<T, S> const& a) {
   bool all = true;
-  ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) { all = all && S::isa::every(a.r[i]); }
+  ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) {
+    all = all && S::isa::template every<S::width>(a.r[i]);
+  }
   return all;
 }
 /// Whether it holds for some lane of this thread's.

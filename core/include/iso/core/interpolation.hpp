@@ -10,7 +10,7 @@ namespace iso {
 /// The field beyond the outermost voxel centres.
 enum class boundary {
   zero,  ///< blends with zero up to one spacing beyond them, as if empty voxels lay around the grid
-  cut,   ///< ends at them
+  truncate,  ///< ends at them
 };
 
 /// Weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.

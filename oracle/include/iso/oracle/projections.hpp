@@ -51,7 +51,7 @@ long double exact_sample(voxels<T> const& volume, point3 const& at, weighting we
 struct joseph_integral {
   long double value = 0;
   /// How far the line stays, in voxels, from every place where rounding could decide: an end in a
-  /// plane, two driving axes and, with boundary::cut, the outermost centres.
+  /// plane, two driving axes and, with boundary::truncate, the outermost centres.
   long double margin = std::numeric_limits<long double>::infinity();
 };
 

@@ -57,7 +57,7 @@ struct joseph_scratch {
   voxel_range* voxels;
   ray_sum_scale<T>* scale;
   joseph_fan<T>* fans;
-  joseph_reach* reaches;
+  joseph_range* row_ranges;
   std::uint32_t* flags;
   T* parts;
 
@@ -66,7 +66,7 @@ struct joseph_scratch {
         voxels(memory.take<voxel_range>({1})),
         scale(memory.take<ray_sum_scale<T>>({1})),
         fans(memory.take<joseph_fan<T>>({g.num_views(), g.num_u()})),
-        reaches(memory.take<joseph_reach>({g.num_views(), g.num_u(), rows})),
+        row_ranges(memory.take<joseph_range>({g.num_views(), g.num_u(), rows})),
         flags(
             memory.take<std::uint32_t>({g.num_views(), g.num_u(), rows, std::max(plan.images, 1)})),
         parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})) {}
@@ -166,7 +166,7 @@ joseph_images<T> prepare_fans(Exec const& exec,
   geometry const& host = g.host();
   joseph_images<T> const images{projections,
                                 s.fans,
-                                s.reaches,
+                                s.row_ranges,
                                 s.scale,
                                 s.flags,
                                 std::int32_t(host.num_views()),
@@ -176,9 +176,9 @@ joseph_images<T> prepare_fans(Exec const& exec,
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
                        joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u});
-  Kokkos::parallel_for("iso::ct::forward_project::reaches",
+  Kokkos::parallel_for("iso::ct::forward_project::row_ranges",
                        policy(exec, 0, images.num_fans() * images.rows),
-                       joseph_reach_kernel<T>{s.fans, s.reaches, images.rows, images.num_v,
+                       joseph_range_kernel<T>{s.fans, s.row_ranges, images.rows, images.num_v,
                                               std::int32_t(volume.extent[2])});
   return images;
 }
@@ -200,7 +200,7 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
   if (plan.images > 0) {
     kernel.images.pixels = s.parts;
     kernel.slab = {0, plan.planes};
-    kernel.place = slab_place::apart;
+    kernel.place = slab_place::split;
     launch();
     Kokkos::parallel_for("iso::ct::forward_project::join",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
@@ -227,7 +227,7 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                                                      s.scale,     volume.grid,        options.edge,
                                                      host.kind(), host.num_u(),       host.num_v()};
   backend::for_each_lane_group("iso::ct::forward_project", exec,
-                               host.num_views() * host.num_u() * kernel.bands(), kernel,
+                               host.num_views() * host.num_u() * kernel.tiles_along_v(), kernel,
                                options.shape);
   control.step(1);
 }

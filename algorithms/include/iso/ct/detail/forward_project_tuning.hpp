@@ -19,8 +19,8 @@ struct joseph_tuning {
                               ///< once
 };
 
-/// GPU: two rows share the work across z. What a band of all views reads of a slab stays in the
-/// level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3 and 64 at
+/// GPU: two rows share the work across z. What a tile along v of all views reads of a slab stays in
+/// the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3 and 64 at
 /// 1024^3. Fewer than 8 views do not fill it.
 inline constexpr joseph_tuning joseph_on_gpu = {
     .fans = 1,

@@ -71,18 +71,18 @@ struct joseph_fan_kernel {
 };
 
 /// Where the 32 neighbouring rays of one row of a fan's pixels meet the volume.
-struct alignas(16) joseph_reach {
+struct alignas(16) joseph_range {
   plane_range outer;  ///< where some ray may meet a voxel
   plane_range inner;  ///< where every ray has four voxels about its point
 };
 
-/// The reach of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along z runs
+/// The range of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along z runs
 /// straight from the first ray to the last, so that those two vouch for all, but for the rounding
 /// of those between: a margin.
 template <class T>
-struct joseph_reach_kernel {
+struct joseph_range_kernel {
   joseph_fan<T> const* fans;
-  joseph_reach* reaches;
+  joseph_range* row_ranges;
   std::int32_t rows;  ///< of a fan; those beyond num_v repeat the last pixel
   std::int32_t num_v;
   std::int32_t height;
@@ -99,16 +99,16 @@ struct joseph_reach_kernel {
     auto const some = [&](T lo, T hi) {
       return planes_about(z[0], lo, hi, fan.planes).joined(planes_about(z[1], lo, hi, fan.planes));
     };
-    joseph_reach reach;
-    reach.outer = some(T(-1) - margin, far).clipped(some(-far, T(height) + margin));
-    reach.inner = fan.inside;
+    joseph_range range;
+    range.outer = some(T(-1) - margin, far).clipped(some(-far, T(height) + margin));
+    range.inner = fan.inside;
     for (int end = 0; end < 2; ++end) {
-      reach.inner = planes_inside(z[end], margin, T(height - 1) - margin, reach.inner);
+      range.inner = planes_inside(z[end], margin, T(height - 1) - margin, range.inner);
     }
-    if (reach.inner.empty()) {
-      reach.inner = {reach.outer.last, reach.outer.last};
+    if (range.inner.empty()) {
+      range.inner = {range.outer.last, range.outer.last};
     }
-    reaches[index] = reach;
+    row_ranges[index] = range;
   }
 };
 

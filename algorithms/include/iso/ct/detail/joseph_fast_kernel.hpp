@@ -8,15 +8,15 @@ namespace iso::ct::detail {
 /// What the fast path's kernels read and write beside the volume.
 template <class T>
 struct joseph_images {
-  T* pixels;                      ///< [image][view][u][v]
-  joseph_fan<T> const* fans;      ///< [view][u]
-  joseph_reach const* reaches;    ///< [view][u][row of 32 v]
-  ray_sum_scale<T> const* scale;  ///< reproducible sums only
-  std::uint32_t* flags;           ///< reproducible sums only: [image][view][u][row], a bit a pixel
+  T* pixels;                       ///< [image][view][u][v]
+  joseph_fan<T> const* fans;       ///< [view][u]
+  joseph_range const* row_ranges;  ///< [view][u][row of 32 v]
+  ray_sum_scale<T> const* scale;   ///< reproducible sums only
+  std::uint32_t* flags;            ///< reproducible sums only: [image][view][u][row], a bit a pixel
   std::int32_t num_views;
   std::int32_t num_u;
   std::int32_t num_v;
-  std::int32_t rows;  ///< of 32 v, whole bands of them
+  std::int32_t rows;  ///< of 32 v, whole tiles of them
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_fans() const {
     return std::int64_t(num_views) * num_u;
@@ -39,7 +39,7 @@ enum class slab_place : std::int8_t {
   first,   ///< leaves its sums for the next launch
   middle,  ///< takes up and leaves
   last,    ///< takes up, and finishes the pixels
-  apart,   ///< one image of sums for every block of planes, for joseph_join_kernel
+  split,   ///< one image of sums for every block of planes, for joseph_join_kernel
 };
 
 inline slab_place place_of(plane_range slab, std::int32_t planes) {
@@ -63,14 +63,14 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   template <class Group>
   using fan_state = typename base::template fan_state<Group>;
 
-  KOKKOS_FUNCTION std::int32_t num_bands() const { return (images.rows + Rows - 1) / Rows; }
-  KOKKOS_FUNCTION std::int32_t tiles_across() const { return (images.num_u + Fans - 1) / Fans; }
+  KOKKOS_FUNCTION std::int32_t tiles_along_v() const { return (images.rows + Rows - 1) / Rows; }
+  KOKKOS_FUNCTION std::int32_t tiles_along_u() const { return (images.num_u + Fans - 1) / Fans; }
   KOKKOS_FUNCTION std::int64_t groups_per_image() const {
-    return std::int64_t(images.num_views) * tiles_across() * num_bands();
+    return std::int64_t(images.num_views) * tiles_along_u() * tiles_along_v();
   }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return groups_per_image() *
-           (place == slab_place::apart ? (slab.last + block_planes - 1) / block_planes : 1);
+           (place == slab_place::split ? (slab.last + block_planes - 1) / block_planes : 1);
   }
 
   template <class Group>
@@ -106,39 +106,38 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     return Rows <= 2 ? Rows : s.count;
   }
 
-  /// Fans first_fan, first_fan + 1, ... of one view, pixels from band * 32 Rows on.
+  /// Fans first_fan, first_fan + 1, ... of one view, pixels from tile_v * 32 Rows on.
   struct tile_position {
     std::int64_t first_fan;
     std::int32_t count;
-    std::int32_t band;
+    std::int32_t tile_v;
     std::int32_t image;
     plane_range planes;
   };
 
-  /// Bands of v slowest, so that what all views read of one band stays in a cache while they pass:
+  /// Tiles along v slowest, so that what all views read of one stays in a cache while they pass:
   /// on a GPU, whose thousands of groups spread over u and views, next to views and u; on the host,
   /// whose few threads follow one tile from view to view, next to u and views.
   KOKKOS_FUNCTION tile_position locate(std::int64_t index) const {
     std::int32_t image = 0;
     plane_range planes = slab;
-    if (place == slab_place::apart) {
+    if (place == slab_place::split) {
       image = std::int32_t(index / groups_per_image());
       index -= image * groups_per_image();
       planes = slab.clipped(image * block_planes, (image + 1) * block_planes);
     }
     auto const i = std::uint32_t(index);
-    auto const across = std::uint32_t(tiles_across());
+    auto const across = std::uint32_t(tiles_along_u());
     auto const views = std::uint32_t(images.num_views);
-    std::uint32_t const band_index = i / (views * across);
-    std::uint32_t const rest = i - band_index * (views * across);
+    std::uint32_t const tile_v = i / (views * across);
+    std::uint32_t const rest = i - tile_v * (views * across);
     if constexpr (Fans == 1) {
       // Knowing at compile time that the tile is whole keeps its state in registers.
-      return {rest, 1, std::int32_t(band_index), image, planes};
+      return {rest, 1, std::int32_t(tile_v), image, planes};
     }
     std::int32_t const u = std::int32_t(rest / views) * Fans;
     return {std::int64_t(rest % views) * images.num_u + u,
-            images.num_u - u < Fans ? images.num_u - u : Fans, std::int32_t(band_index), image,
-            planes};
+            images.num_u - u < Fans ? images.num_u - u : Fans, std::int32_t(tile_v), image, planes};
   }
 
   template <class Group>
@@ -191,7 +190,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   }
 
   KOKKOS_FUNCTION std::int64_t row_index(tile_position const& at, int f, int r) const {
-    return (at.first_fan + f) * images.rows + at.band * Rows + r;
+    return (at.first_fan + f) * images.rows + at.tile_v * Rows + r;
   }
   KOKKOS_FUNCTION T* image_row(tile_position const& at, int f) const {
     return images.pixels + (at.image * images.num_fans() + at.first_fan + f) * images.num_v;
@@ -206,11 +205,11 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
     s.fan = images.fans + at.first_fan + f;
     joseph_fan<T> const& fan = *s.fan;
     T const* const pixels = image_row(at, f);
-    std::int32_t const left = images.rows - at.band * Rows;
+    std::int32_t const left = images.rows - at.tile_v * Rows;
     s.count = left < Rows ? left : Rows;
     for (int r = 0; r < present(s); ++r) {
-      s.reach[r] = images.reaches[row_index(at, f, r)];
-      std::int32_t const first = (at.band * Rows + r) * 32;
+      s.range[r] = images.row_ranges[row_index(at, f, r)];
+      std::int32_t const first = (at.tile_v * Rows + r) * 32;
       group.each([&](int lane) {
         std::int32_t const v = first + lane;
         auto const z = fan.z(v < images.num_v ? v : images.num_v - 1).template rounded<T>();
@@ -239,7 +238,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
           group.once([&] { kept = bad; });
         }
       }
-      std::int32_t const first = (at.band * Rows + r) * 32;
+      std::int32_t const first = (at.tile_v * Rows + r) * 32;
       group.each([&](int lane) {
         std::int32_t const v = first + lane;
         if (v >= images.num_v) {
@@ -256,7 +255,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
   }
 };
 
-/// Joins the images of slab_place::apart, block by block from low to high: the sums, and so the
+/// Joins the images of slab_place::split, block by block from low to high: the sums, and so the
 /// bits, of a walk through all blocks.
 template <class T, class Sum>
 struct joseph_join_kernel {

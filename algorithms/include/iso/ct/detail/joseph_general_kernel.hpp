@@ -26,12 +26,12 @@ struct joseph_general_kernel {
   std::int64_t num_u;
   std::int64_t num_v;
 
-  KOKKOS_FUNCTION std::int64_t bands() const { return (num_v + 31) / 32; }
+  KOKKOS_FUNCTION std::int64_t tiles_along_v() const { return (num_v + 31) / 32; }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const path = index / bands();
-    std::int64_t const first_v = (index - path * bands()) * 32;
+    std::int64_t const path = index / tiles_along_v();
+    std::int64_t const first_v = (index - path * tiles_along_v()) * 32;
     group.each([&](int lane) {
       std::int64_t const v = first_v + lane;
       if (v < num_v) {

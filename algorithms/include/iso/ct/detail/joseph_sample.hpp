@@ -10,16 +10,17 @@
 namespace iso::ct::detail {
 
 /// The value between four voxels of one plane at (p, q), anywhere: blended along p, then along q;
-/// voxels outside count as zero. With boundary::cut, points beyond the outermost centres are zero.
+/// voxels outside count as zero. With boundary::truncate, points beyond the outermost centres are
+/// zero.
 template <class T, class Weight>
 KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::int64_t p_extent,
                               T q, std::int64_t q_stride, std::int64_t q_extent, boundary edge,
                               Weight const& weight) {
-  T const reach = edge == boundary::zero ? T(1) : T(0);
+  T const margin = edge == boundary::zero ? T(1) : T(0);
   bool const within =
       edge == boundary::zero
-          ? p > -reach && p < T(p_extent) && q > -reach && q < T(q_extent)
-          : p >= reach && p <= T(p_extent - 1) && q >= reach && q <= T(q_extent - 1);
+          ? p > -margin && p < T(p_extent) && q > -margin && q < T(q_extent)
+          : p >= margin && p <= T(p_extent - 1) && q >= margin && q <= T(q_extent - 1);
   if (!within) {
     return T(0);
   }

@@ -57,7 +57,7 @@ struct joseph_walk {
     using lanes = typename Group::template lane_array<U, Rows>;
     joseph_fan<T> const* fan;
     std::int32_t count;  ///< of rows
-    joseph_reach reach[Rows];
+    joseph_range range[Rows];
     lanes<T> slope;  ///< of the coordinate along z
     lanes<T> base;
     typename Sum::template state<Group, Rows> sum;
@@ -102,13 +102,13 @@ struct joseph_walk {
   template <class Address>
   struct inner_columns {
     Address lower;
-    std::uint32_t apart;  ///< bytes from the lower to the upper
+    std::uint32_t stride;  ///< bytes from the lower to the upper
     T weight;
 
     template <class Place>
     KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
       auto const below = place.load(lower);
-      return blend(std::decay_t<decltype(below)>(weight), below, place.load(lower, apart));
+      return blend(std::decay_t<decltype(below)>(weight), below, place.load(lower, stride));
     }
   };
   /// The same where they may lie outside the volume.
@@ -182,11 +182,11 @@ struct joseph_walk {
   struct found_columns {
     edge_columns<T const*> at[few_planes];
     std::int32_t first;
-    std::uint32_t apart;
+    std::uint32_t stride;
 
     KOKKOS_FORCEINLINE_FUNCTION found_columns(joseph_walk const& walk, joseph_fan<T> const& fan,
                                               plane_range planes)
-        : first(planes.first), apart(walk.stride_along(1 - fan.axis) * std::uint32_t(sizeof(T))) {
+        : first(planes.first), stride(walk.stride_along(1 - fan.axis) * std::uint32_t(sizeof(T))) {
       auto cursor = walk.template cursor<Group>(fan, first, 0);
       for (std::int32_t i = planes.first; i < planes.last; ++i) {
         at[i - first] = cursor.take_edge(i, walk);
@@ -194,7 +194,7 @@ struct joseph_walk {
     }
     KOKKOS_FORCEINLINE_FUNCTION found_columns const& started() const { return *this; }
     KOKKOS_FORCEINLINE_FUNCTION inner_columns<T const*> take_inner(std::int32_t i) const {
-      return {at[i - first].lower, apart, at[i - first].weight};
+      return {at[i - first].lower, stride, at[i - first].weight};
     }
     KOKKOS_FORCEINLINE_FUNCTION edge_columns<T const*> const& take_edge(std::int32_t i,
                                                                         joseph_walk const&) const {
@@ -279,10 +279,10 @@ struct joseph_walk {
   KOKKOS_FORCEINLINE_FUNCTION ranges ranges_of(Part const& part, State const& s,
                                                plane_range planes) const {
     int const row = part.first_row();
-    ranges r{s.reach[row].outer, s.reach[row].inner};
+    ranges r{s.range[row].outer, s.range[row].inner};
     for (int n = 1; n < Part::num_rows; ++n) {
-      r.outer = r.outer.joined(s.reach[row + n].outer);
-      r.inner = r.inner.clipped(s.reach[row + n].inner);
+      r.outer = r.outer.joined(s.range[row + n].outer);
+      r.inner = r.inner.clipped(s.range[row + n].inner);
     }
     r.outer = r.outer.clipped(planes);
     r.inner = r.inner.clipped(r.outer);

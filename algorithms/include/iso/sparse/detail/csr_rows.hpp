@@ -62,6 +62,13 @@ struct csr_rows {
     KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
       return part.columns(from, column.ask(step));
     }
+    /// Counted from `step` on.
+    KOKKOS_FORCEINLINE_FUNCTION steps_of later(std::int32_t step) const {
+      steps_of to = *this;
+      to.column = column.from(step);
+      to.value = value.from(step);
+      return to;
+    }
   };
 
   /// add(lane, entry, fetch(column)) for the entries of a segment: entry j on lane j % 32,

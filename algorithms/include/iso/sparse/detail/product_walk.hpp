@@ -89,19 +89,21 @@ struct product_walk {
     decltype(steps.columns(part, 0)) column[InFlight];
     decltype(steps.value.ask(0)) entry[InFlight];
     decltype(part.fetch(x, column[0])) fetched[InFlight];
+    Steps const first = steps.later(step);
     backend::unrolled<InFlight>([&](auto u) {
-      column[u] = steps.columns(part, step + u);
-      entry[u] = steps.value.ask(step + u);
+      column[u] = first.columns(part, u);
+      entry[u] = first.value.ask(u);
     });
     auto const fetch_all = [&] {
       backend::unrolled<InFlight>([&](auto u) { fetched[u] = part.fetch(x, column[u]); });
     };
     for (step += InFlight; step + InFlight <= end; step += InFlight) {
       fetch_all();
-      backend::unrolled<InFlight>([&](auto u) { column[u] = steps.columns(part, step + u); });
+      Steps const next = steps.later(step);
+      backend::unrolled<InFlight>([&](auto u) { column[u] = next.columns(part, u); });
       backend::unrolled<InFlight>([&](auto u) {
         add(part, entry[u], fetched[u], sum);
-        entry[u] = steps.value.ask(step + u);
+        entry[u] = next.value.ask(u);
       });
     }
     fetch_all();

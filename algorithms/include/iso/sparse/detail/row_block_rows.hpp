@@ -51,6 +51,14 @@ struct row_block_rows {
     KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
       return part.columns(backend::read_whole(base + step), offset.ask(step));
     }
+    /// Counted from `step` on.
+    KOKKOS_FORCEINLINE_FUNCTION steps_of later(std::int32_t step) const {
+      steps_of to = *this;
+      to.base += step;
+      to.offset = offset.from(step);
+      to.value = value.from(step);
+      return to;
+    }
   };
 
   /// add(lane, entry, fetch(column)) for the columns of a segment: lane l of every chunk on lane l;

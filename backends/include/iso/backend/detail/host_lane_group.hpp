@@ -81,13 +81,6 @@ class array_lane_group {
     }
   }
 
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each_below(std::int32_t count, F&& f) const {
-    for (int lane = 0; lane < count; ++lane) {
-      f(lane);
-    }
-  }
-
   template <class Index, class F>
   KOKKOS_FORCEINLINE_FUNCTION void strided(Index begin, Index end, F&& f) const {
     Index i = begin;
@@ -111,31 +104,6 @@ class array_lane_group {
       }
     }
     return partial[0];
-  }
-
-  /// `Count` sums at once, each by the tree of `sum`.
-  template <int Count, class T>
-  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, Count> sums(lane_array<T> (&x)[Count]) const {
-    host_group_sums<T, Count> result;
-    for (int n = 0; n < Count; ++n) {
-      result.value[n] = sum(x[n]);
-    }
-    return result;
-  }
-
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION lane_array<T> shuffle(lane_array<T> const& x,
-                                                    lane_array<int> const& from) const {
-    lane_array<T> result;
-    for (int lane = 0; lane < 32; ++lane) {
-      result[lane] = x[from[lane] & 31];
-    }
-    return result;
-  }
-
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T broadcast(lane_array<T> const& x, int from) const {
-    return x[from];
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool any(lane_array<bool> const& x) const {
@@ -187,6 +155,11 @@ class array_lane_group {
   class in_turns {
    public:
     KOKKOS_FUNCTION in_turns(array_lane_group const&, T const* array) : array_(array) {}
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION in_turns from(std::int32_t turn) const {
+      in_turns later = *this;
+      later.array_ += 32 * std::int64_t(turn);
+      return later;
+    }
     KOKKOS_FORCEINLINE_FUNCTION T const* ask(std::int32_t turn) const {
       return array_ + 32 * std::int64_t(turn);
     }
@@ -221,8 +194,9 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
     parts<T, Registers>(1, f);
   }
-  /// f(part) for parts of `N` sums of T a lane that take half of the registers: for loops in which
-  /// they stay there. `sums_in_one_part`: whether there is one part only.
+  /// f(part) for parts of `N` sums of T a lane for loops in which they stay in registers: one part
+  /// of all, where the machine has as many registers (`sums_in_one_part`), else parts of half of
+  /// them.
   template <class T, int N, class F>
   KOKKOS_FORCEINLINE_FUNCTION static void parts_of_sums(F const& f) {
     constexpr int width = Isa::template width<T>;

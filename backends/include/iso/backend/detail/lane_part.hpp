@@ -90,11 +90,11 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
   typename value::reg second[Shape::registers];
 
   template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION place_window(std::int32_t const* lows, std::int32_t apart,
+  KOKKOS_FORCEINLINE_FUNCTION place_window(std::int32_t const* lows, std::int32_t stride,
                                            F const& f) {
     using run = run_of_places<isa, Shape::width>;
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
-      low[i] = lows[i * apart];
+      low[i] = lows[i * stride];
       first[i] = f(run{low[i]}).r[0];
       second[i] = f(run{low[i] + Shape::width}).r[0];
     }
@@ -184,9 +184,21 @@ struct one_place {
 template <class Part>
 struct lanes_below;
 
+/// Of a part none of whose lanes is left out; lanes_below says what these are.
+struct every_lane {
+  template <int>
+  KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
+    return true;
+  }
+  template <int, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V const& chosen(int, V const& x, V const&) {
+    return x;
+  }
+};
+
 /// `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
 template <class Isa, int Count, int Width>
-struct lane_part {
+struct lane_part : every_lane {
   using shape = lane_shape<Isa, Count, Width>;
   template <class T>
   using per_lane = lane_value<T, shape>;
@@ -198,6 +210,8 @@ struct lane_part {
   using with_lanes = lane_part<Isa, Lanes, Width>;
 
   int first;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit lane_part(int first_lane) : first(first_lane) {}
 
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_row() const { return first / 32; }
 
@@ -252,12 +266,13 @@ struct lane_part {
   }
 
   /// f(place), for neighbouring places that a permute picks from, register i's beginning at
-  /// lows[i apart]; or for places far apart. `f` says what stands at a place, whose load(p) is
+  /// lows[i stride]; or for places far apart. `f` says what stands at a place, whose load(p) is
   /// p[place].
   template <class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION static place_window<T, shape> window(std::int32_t const* lows,
-                                                                   std::int32_t apart, F const& f) {
-    return {lows, apart, f};
+                                                                   std::int32_t stride,
+                                                                   F const& f) {
+    return {lows, stride, f};
   }
   template <class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION static scattered_places<T, shape, F> scattered(F const& f) {
@@ -315,20 +330,13 @@ struct lane_part {
   /// The lanes' stored numbers as T, `K` times each.
   template <class T, int K, class Stored, int R>
   KOKKOS_FORCEINLINE_FUNCTION piece<T> widened(pack<Stored, R> const* p, int i) const {
+    static_assert(Width == 1 || Width % K == 0);
     piece<T> out;
     out.r[0] = Isa::template repeated<K>(
         Isa::template widened<typename piece<T>::reg>(reinterpret_cast<Stored const*>(p) +
                                                       first / K + i / K * Width),
         i % K * (Width / K));
     return out;
-  }
-  template <int>
-  KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
-    return true;
-  }
-  template <int, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V const& chosen(int, V const& x, V const&) {
-    return x;
   }
   /// f(part) for the lanes below `count`, at least one.
   template <class F>

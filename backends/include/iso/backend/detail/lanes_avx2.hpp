@@ -183,7 +183,7 @@ struct avx2_lanes {
   static M negated(M const& a) {
     return put<M>(~get(a));
   }
-  template <class M>
+  template <int W, class M>
   static bool every(M const& a) {
     if constexpr (sizeof(M) == 16) {
       return _mm_movemask_epi8(__m128i(get(a))) == 0xffff;
@@ -259,6 +259,7 @@ struct avx2_lanes {
   }
   template <int Times, class R>
   static R repeated(R const& a, int from) {
+    static_assert(Times == 1 || Times == 2 || Times == 4);
     if constexpr (Times == 1) {
       return a;
     } else if constexpr (is_register<R, float, 32>) {

@@ -175,6 +175,7 @@ struct avx512_lanes {
     constexpr auto of_integers = Relation == _CMP_LT_OQ   ? _MM_CMPINT_LT
                                  : Relation == _CMP_LE_OQ ? _MM_CMPINT_LE
                                                           : _MM_CMPINT_EQ;
+    static_assert(std::is_signed_v<typename R::element>, "iso::backend: numbers with a sign");
     if constexpr (is_register<R, float, 64>) {
       return _mm512_cmp_ps_mask(get(a), get(b), Relation);
     } else if constexpr (is_register<R, double, 64>) {
@@ -211,9 +212,10 @@ struct avx512_lanes {
   ISO_AVX512 static M negated(M a) {
     return M(~a);
   }
-  template <class M>
+  template <int W, class M>
   ISO_AVX512 static bool every(M a) {
-    return a == M(~M(0));
+    constexpr auto all = M((1U << W) - 1);
+    return (a & all) == all;
   }
   template <class M, class R>
   ISO_AVX512 static R select(M m, R const& a, R const& b) {
@@ -277,6 +279,7 @@ struct avx512_lanes {
   }
   template <int Times, class R>
   ISO_AVX512 static R repeated(R const& a, int from) {
+    static_assert(Times == 1 || Times == 2 || Times == 4);
     if constexpr (Times == 1) {
       return a;
     } else if constexpr (is_register<R, float, 64>) {

@@ -98,7 +98,10 @@ struct scalar_lanes {
   }
   KOKKOS_FORCEINLINE_FUNCTION static bool both(bool a, bool b) { return a && b; }
   KOKKOS_FORCEINLINE_FUNCTION static bool negated(bool a) { return !a; }
-  KOKKOS_FORCEINLINE_FUNCTION static bool every(bool a) { return a; }
+  template <int W>
+  KOKKOS_FORCEINLINE_FUNCTION static bool every(bool a) {
+    return a;
+  }
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION static R select(bool m, R a, R b) {
     return m ? a : b;
