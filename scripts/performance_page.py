@@ -90,7 +90,7 @@ def source(row):
 
 
 def plain_table(rows):
-    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's", "ratio", "relative error",
+    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's value", "ratio", "relative error",
             "share of ceiling", "measured")
     return table(head, [(
         row["what"], with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
