@@ -33,10 +33,9 @@ HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
 
-Times hold on one machine; *measured* gives the date and the revision that recorded them. A *ratio*
-says how many times as fast as the peer Isocenter is, both timed in one run; above 1 Isocenter is
-faster.
-[Peers](peers.md) says how peers are run and [product benchmarks](product_benchmarks.md) how dose
+Times hold for one machine. *Measured* gives the date and the revision that recorded them. *Ratio* is
+how many times as fast as the peer Isocenter is; above 1 Isocenter is faster. Both are timed in one run.
+[Peers](peers.md) describes how peers are run, [product benchmarks](product_benchmarks.md) how dose
 matrices are timed.
 """
 
