@@ -34,7 +34,7 @@ HEAD = """# Performance
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
 
 Times hold for one machine. *Measured* gives the date and the revision that recorded them. *Ratio*
-is how many times as fast as the peer Isocenter is, both timed in one run; above 1 Isocenter is
+is how many times as fast as the peer Isocenter is, both timed alternately; above 1 Isocenter is
 faster.
 [Peers](peers.md) describes how peers are run, [product benchmarks](product_benchmarks.md) how dose
 matrices are timed.
