@@ -33,10 +33,10 @@ HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
 
-Times hold on one machine; *measured* gives the date and the revision that recorded them. A *ratio*
-says how many times as fast as the peer Isocenter is, both timed in one run; above 1 Isocenter is
+Times hold for one machine. *Measured* gives the date and the revision that recorded them. *Ratio*
+is how many times as fast as the peer Isocenter is, both timed alternately; above 1 Isocenter is
 faster.
-[Peers](peers.md) says how peers are run and [product benchmarks](product_benchmarks.md) how dose
+[Peers](peers.md) describes how peers are run, [product benchmarks](product_benchmarks.md) how dose
 matrices are timed.
 """
 
@@ -90,7 +90,7 @@ def source(row):
 
 
 def plain_table(rows):
-    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's", "ratio", "relative error",
+    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's value", "ratio", "relative error",
             "share of ceiling", "measured")
     return table(head, [(
         row["what"], with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
