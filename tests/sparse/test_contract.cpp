@@ -175,26 +175,29 @@ TEST_CASE("spmv refuses plans, scratch and options") {
 TEST_CASE("spmv refuses arrays whose lengths disagree") {
   call c;
   c.a.row_offsets = decltype(c.a.row_offsets)("offsets", 3);
-  CHECK(c() == "iso::sparse::spmv: 3 row offsets for 3 rows (there must be one more than rows)");
+  CHECK(c() == "iso::sparse::spmv: 3 row offsets (4 are needed, one more than rows)");
   c = {};
   c.a.columns = decltype(c.a.columns)("columns", 2);
   CHECK(c() == "iso::sparse::spmv: 2 columns and 3 values (make them agree)");
   c = {};
   c.a.row_bases = decltype(c.a.row_bases)("bases", 3);
   CHECK(c() ==
-        "iso::sparse::spmv: 3 row bases for 3 rows (one a row where columns have 16 bits, else "
+        "iso::sparse::spmv: 3 row bases (0 are needed: one a row where columns have 16 bits, else "
         "none)");
   c = {};
   c.a.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("scales", 2);
-  CHECK(c() == "iso::sparse::spmv: 2 row scales for 3 rows (one a row, or none)");
+  CHECK(c() == "iso::sparse::spmv: 2 row scales (3 are needed, or none)");
+  c = {};
+  c.a.columns = decltype(c.a.columns)(nullptr, 3);
+  CHECK(c() ==
+        "iso::sparse::spmv: an array that has a length and no memory (it is null) allocate it");
   c = {};
   c.a.num_cols = -1;
-  CHECK(c() == "iso::sparse::spmv: 3 x -1 with 3 entries (none may be negative)");
+  CHECK(c() == "iso::sparse::spmv: matrix with an extent of -1 (none may be negative)");
   c = {};
   c.a.num_cols = std::int64_t(1) << 31;
   CHECK(c() ==
-        "iso::sparse::spmv: 3 x 2147483648 (at most 2147483647 rows and columns) split the "
-        "matrix");
+        "iso::sparse::spmv: matrix with an extent of 2147483648 (at most 2147483647) split it");
 }
 
 TEST_CASE("make_plan, max_abs and make_csr refuse") {
@@ -206,7 +209,7 @@ TEST_CASE("make_plan, max_abs and make_csr refuse") {
           iso::sparse::max_abs(exec, c.x, Kokkos::View<double*, host>("largest", 2));
         }) == "iso::sparse::max_abs: 2 numbers for 1 vectors (make them agree)");
   CHECK(refusal([&] { iso::sparse::make_csr<iso::half, std::int32_t>(exec, "a", -1, 2, 3); }) ==
-        "iso::sparse::make_csr: -1 x 2 with 3 entries (none may be negative)");
+        "iso::sparse::make_csr: matrix with an extent of -1 (none may be negative)");
   auto const made = iso::sparse::make_csr<iso::half, std::uint16_t>(exec, "a", 2, 3, 4);
   CHECK(made.row_offsets.extent(0) == 3);
   CHECK(made.row_offsets(2) == 0);

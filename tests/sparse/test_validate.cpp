@@ -207,7 +207,8 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
   a.num_cols = 100000;
   CHECK(iso::sparse::validate(exec, a).found == fault::column_negative);
   a.row_bases = {};
-  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) == "0 row bases (3 are needed)");
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
+        "0 row bases (3 are needed: one a row where columns have 16 bits, else none)");
   auto b = csr<iso::half, std::int32_t>(exec, m);
   b.values = decltype(b.values)(static_cast<iso::half*>(nullptr), 3);
   CHECK(iso::sparse::validate(exec, b).found == fault::null_array);

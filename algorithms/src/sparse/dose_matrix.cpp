@@ -111,14 +111,10 @@ dose_matrix_side<typename Exec::memory_space> make_side(
   return side_of(exec, a, options, {});
 }
 
-#define ISO_INSTANTIATE_VALUE(Exec, Value)                                            \
-  template dose_matrix_side<typename Exec::memory_space> make_side<Exec, Value>(      \
-      Exec const&, csr_view<Value, std::int32_t, typename Exec::memory_space> const&, \
-      dose_matrix_options const&);
-#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_VALUE
-#undef ISO_INSTANTIATE
+#define ISO_SPARSE_MAKE_SIDE(Exec, Value)                               \
+  template dose_matrix_side<Exec::memory_space> make_side<Exec, Value>( \
+      Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, dose_matrix_options const&);
+ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDE)
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
   ISO_VALIDATE(most >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)", most);

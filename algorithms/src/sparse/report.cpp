@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What validate's reports say, and what can be said without reading an array.
-#include <iso/sparse/detail/validate_impl.hpp>
+#include <iso/sparse/validate.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace iso::sparse {
@@ -18,30 +19,48 @@ csr_report with_fault(fault what, std::int64_t value, std::int64_t limit) {
   return r;
 }
 
+csr_report check_extents(std::int64_t rows, std::int64_t cols, std::int64_t entries) {
+  if (std::int64_t const least = std::min({rows, cols, entries}); least < 0) {
+    return with_fault(fault::negative_extent, least, 0);
+  }
+  std::int64_t const most = std::max(rows, cols);
+  return most > most_rows ? with_fault(fault::extent_too_large, most, most_rows) : csr_report();
+}
+
+void throw_unless_sound(csr_report const& report, char const* function) {
+  if (!report.sound()) {
+    fail_argument("{}: {}", std::string_view(function), to_string(report));
+  }
+}
+
 }  // namespace
 
-csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t offsets,
-                          std::int64_t columns, std::int64_t values, std::int64_t bases,
-                          bool relative, std::int64_t scales, bool null) {
-  if (rows < 0 || cols < 0) {
-    return with_fault(fault::negative_extent, rows < 0 ? rows : cols, 0);
+csr_report check_lengths(csr_lengths const& a) {
+  if (auto const report = check_extents(a.rows, a.cols, a.values); !report.sound()) {
+    return report;
   }
-  if (rows > most_rows || cols > most_rows) {
-    return with_fault(fault::extent_too_large, rows > most_rows ? rows : cols, most_rows);
+  if (a.offsets != a.rows + 1) {
+    return with_fault(fault::row_offsets_length, a.offsets, a.rows + 1);
   }
-  if (offsets != rows + 1) {
-    return with_fault(fault::row_offsets_length, offsets, rows + 1);
+  if (a.columns != a.values) {
+    return with_fault(fault::lengths_disagree, a.columns, a.values);
   }
-  if (columns != values) {
-    return with_fault(fault::lengths_disagree, columns, values);
+  if (a.bases != (a.relative ? a.rows : 0)) {
+    return with_fault(fault::row_bases_length, a.bases, a.relative ? a.rows : 0);
   }
-  if (bases != (relative ? rows : 0)) {
-    return with_fault(fault::row_bases_length, bases, relative ? rows : 0);
+  if (a.scales != 0 && a.scales != a.rows) {
+    return with_fault(fault::row_scales_length, a.scales, a.rows);
   }
-  if (scales != 0 && scales != rows) {
-    return with_fault(fault::row_scales_length, scales, rows);
-  }
-  return null ? with_fault(fault::null_array, 0, 0) : csr_report();
+  return a.null ? with_fault(fault::null_array, 0, 0) : csr_report();
+}
+
+void validate_lengths(csr_lengths const& a, char const* function) {
+  throw_unless_sound(check_lengths(a), function);
+}
+
+void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,
+                      std::int64_t entries) {
+  throw_unless_sound(check_extents(rows, cols, entries), function);
 }
 
 }  // namespace detail
@@ -51,7 +70,9 @@ std::string to_string(csr_report const& r) {
     case fault::lengths_disagree:
       return message("{} columns and {} values (make them agree)", {r.value, r.limit});
     case fault::row_bases_length:
-      return message("{} row bases ({} are needed)", {r.value, r.limit});
+      return message(
+          "{} row bases ({} are needed: one a row where columns have 16 bits, else none)",
+          {r.value, r.limit});
     case fault::column_negative:
       return message(
           "entry {} of row {} lies in column {} (must not be negative); {} are out of range",

@@ -221,19 +221,4 @@ void validate_product(plan_facts const& matrix, std::int64_t num_cols, vector_fa
                scratch, needed);
 }
 
-void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,
-                          std::int64_t columns, std::int64_t values, std::int64_t bases,
-                          bool relative, std::int64_t scales) {
-  ISO_VALIDATE(offsets == rows + 1,
-               "{}: {} row offsets for {} rows (there must be one more than rows)", function,
-               offsets, rows);
-  ISO_VALIDATE(columns == values, "{}: {} columns and {} values (make them agree)", function,
-               columns, values);
-  ISO_VALIDATE(bases == (relative ? rows : 0),
-               "{}: {} row bases for {} rows (one a row where columns have 16 bits, else none)",
-               function, bases, rows);
-  ISO_VALIDATE(scales == 0 || scales == rows, "{}: {} row scales for {} rows (one a row, or none)",
-               function, scales, rows);
-}
-
 }  // namespace iso::sparse::detail

@@ -3,6 +3,7 @@
 //! What a matrix costs in each format, and which format is the fastest.
 #pragma once
 
+#include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -56,7 +57,13 @@ enum class processor {
 
 /// That of an execution space on this machine. Determinism: run_to_run.
 template <execution_space Exec>
-processor processor_of();
+processor processor_of() {
+  if constexpr (backend::is_device<Exec>) {
+    return processor::device;
+  } else {
+    return backend::host_vector_bytes() == 64 ? processor::avx512_host : processor::host;
+  }
+}
 
 /// How long a product in a format takes, per entry. Only the ratio of two costs on one kind of
 /// processor means something. On a device, in bytes of streamed matrix,
@@ -93,5 +100,3 @@ format_report choose_format(Exec const& exec,
                             processor kind = processor_of<Exec>());
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/formats_impl.hpp>

@@ -81,7 +81,7 @@ matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
               8 * std::int64_t(a.row_scales().extent(0))};
 }
 
-/// `a` by row blocks, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
+/// `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
@@ -100,5 +100,3 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> to_csr(
     Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a);
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/row_block_impl.hpp>

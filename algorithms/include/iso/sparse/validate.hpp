@@ -59,6 +59,7 @@ struct csr_report {
   std::int64_t negative_zeros = 0;  ///< among them
   std::int64_t longest_row = 0;
   std::int64_t widest_row = 0;  ///< largest difference of two columns of a row
+  std::int64_t wide_rows = 0;   ///< wider than 65535: beyond what 16-bit columns reach
   std::int64_t empty_rows = 0;
 
   [[nodiscard]] bool sound() const { return found == fault::none; }
@@ -76,6 +77,44 @@ csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::mem
 /// `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
 std::string to_string(csr_report const& report);
 
-}  // namespace iso::sparse
+namespace detail {
 
-#include <iso/sparse/detail/validate_impl.hpp>
+/// What can be said of a matrix without reading an array.
+struct csr_lengths {
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t offsets;
+  std::int64_t columns;
+  std::int64_t values;
+  std::int64_t bases;
+  std::int64_t scales;
+  bool relative;
+  bool null;  ///< an array has a length and no memory
+};
+
+template <class Value, class Column, class Space>
+csr_lengths lengths_of(csr_view<Value, Column, Space> const& a) {
+  bool null = false;
+  auto const length = [&](auto const& array) {
+    null = null || (array.extent(0) > 0 && array.data() == nullptr);
+    return std::int64_t(array.extent(0));
+  };
+  csr_lengths of{a.num_rows,           a.num_cols,       length(a.row_offsets),
+                 length(a.columns),    length(a.values), length(a.row_bases),
+                 length(a.row_scales), a.relative,       false};
+  of.null = null;
+  return of;
+}
+
+csr_report check_lengths(csr_lengths const& a);
+void validate_lengths(csr_lengths const& a, char const* function);
+
+/// Throws unless the arrays have the lengths that the extents ask for. O(1).
+template <class Value, class Column, class Space>
+void validate_shape(csr_view<Value, Column, Space> const& a, char const* function) {
+  validate_lengths(lengths_of(a), function);
+}
+
+}  // namespace detail
+
+}  // namespace iso::sparse

@@ -4,6 +4,7 @@
 #include <iso/backend/pack.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/row_segment.hpp>
+#include <iso/sparse/validate.hpp>
 
 #include <type_traits>
 
@@ -93,20 +94,6 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
 template <class Value, class Column, class Space>
 double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
   return data_or_null(a.row_scales);
-}
-
-void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,
-                          std::int64_t columns, std::int64_t values, std::int64_t bases,
-                          bool relative, std::int64_t scales);
-
-/// Throws unless the arrays have the lengths that the extents ask for. O(1).
-template <class Value, class Column, class Space>
-void validate_shape(csr_view<Value, Column, Space> const& a, char const* function) {
-  validate_extents(function, a.num_rows, a.num_cols, a.num_entries());
-  validate_csr_lengths(function, a.num_rows, std::int64_t(a.row_offsets.extent(0)),
-                       std::int64_t(a.columns.extent(0)), a.num_entries(),
-                       std::int64_t(a.row_bases.extent(0)), a.relative,
-                       std::int64_t(a.row_scales.extent(0)));
 }
 
 }  // namespace iso::sparse::detail

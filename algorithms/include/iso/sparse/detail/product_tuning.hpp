@@ -5,6 +5,9 @@
 
 namespace iso::sparse::detail {
 
+/// Threads of a GPU's block where nothing else was faster. No bit depends on it.
+inline constexpr unsigned block_threads = 128;
+
 /// How products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
 template <class Exec, class Rows, class Sum, int K>
 struct product_tuning {
