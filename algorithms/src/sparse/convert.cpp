@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
@@ -16,22 +15,10 @@
 namespace iso::sparse::detail {
 namespace {
 
-/// Smallest normal number of a type, and where rows are scaled to.
 template <class To>
-struct format_of {
-  static constexpr double smallest_normal = 0x1p-126;
-  static constexpr int top = 0;
-};
-template <>
-struct format_of<half> {
-  static constexpr double smallest_normal = 0x1p-14;
-  static constexpr int top = 14;
-};
-template <>
-struct format_of<double> {
-  static constexpr double smallest_normal = 0x1p-1022;
-  static constexpr int top = 0;
-};
+inline constexpr double smallest_normal = std::is_same_v<To, half>     ? 0x1p-14
+                                          : std::is_same_v<To, double> ? 0x1p-1022
+                                                                       : 0x1p-126;
 
 /// The power of two that takes a number from [2^k, 2^(k + 1)) to [2^top, 2^(top + 1)), as far as
 /// both it and its inverse are normal numbers.
@@ -66,7 +53,7 @@ struct convert_kernel {
     To* KOKKOS_RESTRICT const out = to + first;
     double scale = 1;
     if (to_scales != nullptr) {
-      scale = scale_to(largest(group, in, length), format_of<To>::top);
+      scale = scale_to(largest(group, in, length), std::is_same_v<To, half> ? 14 : 0);
     }
     counts over(0), under(0), lost(0);
     group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
@@ -74,7 +61,7 @@ struct convert_kernel {
       To const rounded(x);
       double const back = Kokkos::fabs(backend::widen<double>(rounded));
       over[lane] += is_finite(x) && !(back - back == 0) ? 1 : 0;
-      under[lane] += back > 0 && back < format_of<To>::smallest_normal ? 1 : 0;
+      under[lane] += back > 0 && back < smallest_normal<To> ? 1 : 0;
       bool const gone = back == 0 && x != 0;
       lost[lane] += gone ? 1 : 0;
       out[j] = gone ? To(0.0) : rounded;
@@ -103,17 +90,12 @@ struct convert_kernel {
 };
 
 struct report_kernel {
-  using value_type = value_report;
   value_report const* reports;
-
-  KOKKOS_FUNCTION void init(value_report& r) const { r = {0, 0, 0}; }
-  KOKKOS_FUNCTION void join(value_report& into, value_report const& from) const {
-    into.overflowed += from.overflowed;
-    into.underflowed += from.underflowed;
-    into.lost += from.lost;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t row, value_report& r) const {
-    join(r, reports[row]);
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& overflowed,
+                                  std::int64_t& underflowed, std::int64_t& lost) const {
+    overflowed += reports[row].overflowed;
+    underflowed += reports[row].underflowed;
+    lost += reports[row].lost;
   }
 };
 
@@ -198,9 +180,9 @@ converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
                                    a.row_offsets.data(), a.values.data(), detail::row_scales_of(a),
                                    to.values.data(), scales, reports.data()});
   value_report report;
-  Kokkos::parallel_reduce("iso::sparse::convert_values: report",
-                          detail::range<Exec>(exec, 0, a.num_rows),
-                          detail::report_kernel{reports.data()}, report);
+  Kokkos::parallel_reduce(
+      "iso::sparse::convert_values: report", detail::range<Exec>(exec, 0, a.num_rows),
+      detail::report_kernel{reports.data()}, report.overflowed, report.underflowed, report.lost);
   exec.fence("iso::sparse::convert_values: the report is here");
   return {to, report};
 }

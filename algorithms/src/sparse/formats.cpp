@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "merge_rows.hpp"
 
 #include <iso/sparse/formats.hpp>
@@ -12,42 +11,24 @@
 namespace iso::sparse::detail {
 namespace {
 
-/// Column chunks, and the sum of the columns that each spans.
-struct chunk_counts {
-  std::int64_t chunks = 0;
-  std::int64_t columns = 0;
-  KOKKOS_FUNCTION chunk_counts& operator+=(chunk_counts const& more) {
+template <int R, class Rows>
+struct chunk_summer {
+  Rows p;
+  KOKKOS_FUNCTION void operator()(std::int64_t block, std::int64_t& chunks,
+                                  std::int64_t& columns) const {
+    chunk_counts const more = chunks_of<R>(p, block);
     chunks += more.chunks;
     columns += more.columns;
-    return *this;
-  }
-};
-
-/// Chunks, and the columns from the first to the last of each.
-template <int R, class Rows>
-struct span_counter {
-  Rows p;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t block, chunk_counts& total) const {
-    chunk_dealer dealer;
-    chunk_counts counts;
-    merge_rows<R>(p, block, [&](std::int64_t column, auto const&) {
-      std::int64_t const before = dealer.offset();
-      dealer.take(column);
-      counts.columns += dealer.lane() == 0 ? 1 : dealer.offset() - before;
-    });
-    counts.chunks = dealer.chunks();
-    total += counts;
   }
 };
 
 template <int R, class Exec, class Matrix>
 chunk_counts count_chunks(Exec const& exec, Matrix const& a) {
   auto const p = rows_of_bits(a);
-  chunk_counts total;
-  Kokkos::parallel_reduce("iso::sparse::measure_format",
-                          range<Exec>(exec, 0, (a.num_rows + R - 1) / R),
-                          span_counter<R, std::remove_const_t<decltype(p)>>{p}, total);
+  chunk_counts total{};
+  Kokkos::parallel_reduce(
+      "iso::sparse::measure_format", range<Exec>(exec, 0, (a.num_rows + R - 1) / R),
+      chunk_summer<R, std::remove_const_t<decltype(p)>>{p}, total.chunks, total.columns);
   exec.fence("iso::sparse::measure_format: the number is here");
   return total;
 }
@@ -74,6 +55,7 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
 }
 
 format_report cheapest(std::vector<format_report> const& formats, processor kind) {
+  // Reads of x that lie further apart leave the first cache, and blocks wait longer than rows do.
   constexpr double most_columns = 1024;
   format_report best = formats[0];
   double least = product_cost(best, kind);
@@ -102,12 +84,16 @@ std::string_view to_string(matrix_format format) {
 
 double product_cost(format_report const& format, processor kind) {
   if (kind == processor::device) {
+    // They take as long as one read of x by a lane on an H200, and each hides most of the other.
     constexpr double bytes_of_read = 6.3;
     auto const square = [](double x) { return x * x; };
     double const bytes = square(square(format.bytes_per_entry));
     double const reads = square(square(bytes_of_read * format.reads_per_entry));
     return std::sqrt(std::sqrt(bytes + reads));
   }
+  // The time of a value over that of finding and reading its x: the upper edge of what one thread
+  // took (perf/sparse/choice.py), so that no format is taken for what it does not gain. Bases cost
+  // vectors more than their bytes save.
   bool const avx512 = kind == processor::avx512_host;
   double const value = avx512 ? 0.6 : 1.95;
   double const narrow = avx512 ? 1.0 : 1.3;
@@ -120,7 +106,7 @@ format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              matrix_format format) {
   detail::validate_shape(a, "iso::sparse::measure_format");
-  detail::chunk_counts counts;
+  detail::chunk_counts counts{};
   if (int const rows = format_report{.format = format}.rows(); rows > 1) {
     ISO_VALIDATE(sizeof(Value) == 2,
                  "iso::sparse::measure_format: {} of values of {} bytes (row blocks are for values "

@@ -52,30 +52,40 @@ KOKKOS_FUNCTION void merge_rows(Rows const& p, std::int64_t block, F const& f) {
 }
 
 /// Deals ascending columns into chunks.
-class chunk_dealer {
- public:
+struct chunk_dealer {
+  std::int64_t chunks = 0;
+  int lane = 31;            ///< of the column taken last
+  std::int64_t base = 0;    ///< its chunk's
+  std::int64_t offset = 0;  ///< from there
+
   KOKKOS_FUNCTION void take(std::int64_t column) {
-    if (used_ == 32 || column - base_ > 65535) {
-      base_ = column;
-      used_ = 0;
-      ++chunks_;
+    ++lane;
+    if (lane == 32 || column - base > 65535) {
+      base = column;
+      lane = 0;
+      ++chunks;
     }
-    ++used_;
-    offset_ = column - base_;
+    offset = column - base;
   }
-
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t chunks() const { return chunks_; }
-  /// Of the column taken last.
-  [[nodiscard]] KOKKOS_FUNCTION int lane() const { return used_ - 1; }
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t offset() const { return offset_; }
-  /// Its chunk's.
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t base() const { return base_; }
-
- private:
-  std::int64_t base_ = 0;
-  std::int64_t chunks_ = 0;
-  int used_ = 32;
-  std::int64_t offset_ = 0;
 };
+
+/// Column chunks, and the sum of the columns that each spans.
+struct chunk_counts {
+  std::int64_t chunks;
+  std::int64_t columns;
+};
+
+/// Of a block of R rows.
+template <int R, class Rows>
+KOKKOS_FUNCTION chunk_counts chunks_of(Rows const& p, std::int64_t block) {
+  chunk_dealer dealer;
+  std::int64_t columns = 0;
+  merge_rows<R>(p, block, [&](std::int64_t column, auto const&) {
+    std::int64_t const before = dealer.offset;
+    dealer.take(column);
+    columns += dealer.lane == 0 ? 1 : dealer.offset - before;
+  });
+  return {dealer.chunks, columns};
+}
 
 }  // namespace iso::sparse::detail

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How rows that share their columns are put together, and taken apart again.
-#include "instantiate.hpp"
 #include "merge_rows.hpp"
 
-#include <iso/sparse/detail/number_bits.hpp>
-#include <iso/sparse/row_block_csr.hpp>
+#include <iso/sparse/detail/row_block_rows.hpp>
 #include <iso/sparse/validate.hpp>
 
 namespace iso::sparse {
@@ -17,9 +15,7 @@ struct chunk_counter {
   std::int64_t* chunk_offsets;
 
   KOKKOS_FUNCTION void operator()(std::int64_t block) const {
-    chunk_dealer dealer;
-    merge_rows<R>(p, block, [&](std::int64_t column, auto const&) { dealer.take(column); });
-    chunk_offsets[block + 1] = dealer.chunks();
+    chunk_offsets[block + 1] = chunks_of<R>(p, block).chunks;
   }
 };
 
@@ -36,10 +32,10 @@ struct block_writer {
     std::int64_t const first = chunk_offsets[block];
     merge_rows<R>(p, block, [&](std::int64_t column, std::int64_t const(&at)[R]) {
       dealer.take(column);
-      std::int64_t const chunk = first + dealer.chunks() - 1;
-      std::int64_t const lane = 32 * chunk + dealer.lane();
-      bases[chunk] = std::int32_t(dealer.base());
-      offsets[lane] = std::uint16_t(dealer.offset());
+      std::int64_t const chunk = first + dealer.chunks - 1;
+      std::int64_t const lane = 32 * chunk + dealer.lane;
+      bases[chunk] = std::int32_t(dealer.base);
+      offsets[lane] = std::uint16_t(dealer.offset);
       for (int r = 0; r < R; ++r) {
         if (at[r] >= 0) {
           values[lane * R + r] = p.values[at[r]];
@@ -167,9 +163,7 @@ row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_r
                "{} negative zeros (rows must ascend, and negative zero marks what is no entry) "
                "sort, add up or drop them",
                report.descending, report.doubled, report.negative_zeros);
-  if (!report.sound()) {
-    fail_argument("iso::sparse::make_row_blocks: {}", to_string(report));
-  }
+  detail::throw_unless_sound(report, "iso::sparse::make_row_blocks");
   return detail::row_block_access::make<R, std::remove_const_t<Value>>(exec, a);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "launch.hpp"
 
 #include <iso/sparse/convert.hpp>
@@ -98,14 +97,6 @@ struct move_entries {
   }
 };
 
-/// As many as there are threads, as far as memory goes.
-std::int64_t num_parts_for(std::int64_t threads, std::int64_t rows, std::int64_t cols,
-                           std::int64_t entries) {
-  std::int64_t const bytes = std::max(std::int64_t(1) << 26, 4 * entries);
-  std::int64_t const room = bytes / (4 * std::max<std::int64_t>(cols, 1));
-  return std::max<std::int64_t>(1, std::min({threads, rows, room}));
-}
-
 }  // namespace
 }  // namespace iso::sparse::detail
 
@@ -122,8 +113,11 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
   std::int64_t const cols = a.num_cols;
   auto const to = make_csr<plain, std::int32_t>(exec, "iso::sparse::transpose", cols, a.num_rows,
                                                 a.num_entries());
+  // As many as there are threads, as far as memory goes.
+  std::int64_t const bytes = std::max(std::int64_t(1) << 26, 4 * a.num_entries());
+  std::int64_t const room = bytes / (4 * std::max<std::int64_t>(cols, 1));
   std::int64_t const parts =
-      detail::num_parts_for(exec.concurrency(), a.num_rows, cols, a.num_entries());
+      std::max<std::int64_t>(1, std::min({std::int64_t(exec.concurrency()), a.num_rows, room}));
   auto const counts = allocate<Kokkos::View<std::int32_t*, typename Exec::memory_space>>(
       "iso::sparse::transpose: counts", {parts * cols}, exec);
   auto const rows = detail::rows_of_bits(a);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
-#include <iso/sparse/detail/csr_rows.hpp>
-#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/detail/product_tuning.hpp>
+#include <iso/sparse/detail/row_block_rows.hpp>
 #include <iso/sparse/validate.hpp>
 
 #include <Kokkos_NumericTraits.hpp>
@@ -16,61 +14,32 @@
 namespace iso::sparse::detail {
 namespace {
 
-/// What a reduction over rows carries: how many are bad, and the first with what is wrong there.
-struct first_bad {
-  std::int64_t count;
-  std::int64_t first;
-  fault what;
-};
-
 constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t longest_allowed = std::numeric_limits<std::int32_t>::max() - 63;
 
-struct first_bad_reducer {
-  using value_type = first_bad;
+/// What is wrong with row offset i, being `at` behind `before`.
+KOKKOS_FUNCTION fault wrong_offset(std::int64_t i, std::int64_t before, std::int64_t at,
+                                   std::int64_t rows, std::int64_t entries) {
+  return i == 0 && at != 0                              ? fault::first_row_offset
+         : at < 0                                       ? fault::negative_row_offset
+         : at < before                                  ? fault::non_monotone_row_offset
+         : at > entries                                 ? fault::row_offset_beyond
+         : i == rows && at != entries                   ? fault::last_row_offset
+         : before >= 0 && at - before > longest_allowed ? fault::row_too_long
+                                                        : fault::none;
+}
 
-  KOKKOS_FUNCTION void init(first_bad& b) const { b = {0, no_row, fault::none}; }
-  KOKKOS_FUNCTION void join(first_bad& into, first_bad const& from) const {
-    into.count += from.count;
-    if (from.first < into.first) {
-      into.first = from.first;
-      into.what = from.what;
-    }
-  }
-};
-
-/// What is wrong with row offset i.
-struct offsets_kernel : first_bad_reducer {
+/// How many row offsets are wrong, and the first.
+struct offsets_kernel {
   std::int64_t const* offsets;
   std::int64_t rows;
   std::int64_t entries;
 
-  KOKKOS_FUNCTION fault wrong_with(std::int64_t i) const {
-    std::int64_t const at = offsets[i];
-    if (i == 0 && at != 0) {
-      return fault::first_row_offset;
-    }
-    if (at < 0) {
-      return fault::negative_row_offset;
-    }
-    if (i > 0 && at < offsets[i - 1]) {
-      return fault::non_monotone_row_offset;
-    }
-    if (at > entries) {
-      return fault::row_offset_beyond;
-    }
-    if (i == rows && at != entries) {
-      return fault::last_row_offset;
-    }
-    if (i > 0 && offsets[i - 1] >= 0 && at - offsets[i - 1] > longest_allowed) {
-      return fault::row_too_long;
-    }
-    return fault::none;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t i, first_bad& b) const {
-    fault const what = wrong_with(i);
-    if (what != fault::none) {
-      join(b, {1, i, what});
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count, std::int64_t& first) const {
+    std::int64_t const before = offsets[i - (i > 0 ? 1 : 0)];
+    if (wrong_offset(i, before, offsets[i], rows, entries) != fault::none) {
+      ++count;
+      first = i < first ? i : first;
     }
   }
 };
@@ -127,9 +96,8 @@ struct check_rows_kernel {
 
  private:
   KOKKOS_FUNCTION static std::int32_t within(std::int64_t x) {
-    constexpr std::int64_t least = Kokkos::Experimental::finite_min_v<std::int32_t>;
-    constexpr std::int64_t most = Kokkos::Experimental::finite_max_v<std::int32_t>;
-    return std::int32_t(x < least ? least : x > most ? most : x);
+    using namespace Kokkos::Experimental;
+    return Kokkos::clamp<std::int64_t>(x, finite_min_v<std::int32_t>, finite_max_v<std::int32_t>);
   }
 
   /// f(lane, stored column, flags) for all entries of a row.
@@ -217,8 +185,7 @@ struct totals_kernel {
 template <class Exec, class T>
 auto fetched(Exec const& exec, T const* from, std::int64_t count) {
   using array = Kokkos::View<T*, Kokkos::HostSpace>;
-  auto const to =
-      allocate<array>("iso::sparse::validate: on the host", {count}, Kokkos::WithoutInitializing);
+  auto const to = allocate<array>("iso::sparse::validate", {count}, Kokkos::WithoutInitializing);
   Kokkos::deep_copy(
       exec, to,
       Kokkos::View<T const*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(from, count));
@@ -229,26 +196,27 @@ auto fetched(Exec const& exec, T const* from, std::int64_t count) {
 template <class Exec>
 void check_offsets(Exec const& exec, std::int64_t const* offsets, std::int64_t rows,
                    std::int64_t entries, csr_report& report) {
-  first_bad bad{};
-  offsets_kernel const kernel{{}, offsets, rows, entries};
+  std::int64_t count = 0;
+  std::int64_t first = no_row;
   Kokkos::parallel_reduce("iso::sparse::validate: row offsets", range<Exec>(exec, 0, rows + 1),
-                          kernel, bad);
+                          offsets_kernel{offsets, rows, entries}, count,
+                          Kokkos::Min<std::int64_t>(first));
   exec.fence("iso::sparse::validate: row offsets are read");
-  report.bad_row_offsets = bad.count;
-  if (bad.count == 0) {
+  report.bad_row_offsets = count;
+  if (count == 0) {
     return;
   }
-  report.found = bad.what;
-  report.row = bad.first;
-  std::int64_t const before = bad.first > 0 ? bad.first - 1 : 0;
-  auto const at = fetched(exec, offsets + before, bad.first - before + 1);
-  report.value = at(bad.first - before);
-  report.limit = bad.what == fault::non_monotone_row_offset ? at(0) : entries;
-  if (bad.what == fault::row_too_long) {
-    report.row -= 1;
-    report.value = at(1) - at(0);
-    report.limit = longest_allowed;
-  }
+  std::int64_t const from = first > 0 ? first - 1 : 0;
+  auto const seen = fetched(exec, offsets + from, first - from + 1);
+  std::int64_t const before = seen(0);
+  std::int64_t const at = seen(first - from);
+  report.found = wrong_offset(first, before, at, rows, entries);
+  bool const too_long = report.found == fault::row_too_long;
+  report.row = first - (too_long ? 1 : 0);
+  report.value = too_long ? at - before : at;
+  report.limit = too_long                                         ? longest_allowed
+                 : report.found == fault::non_monotone_row_offset ? before
+                                                                  : entries;
 }
 
 /// Names the first entry of a row, report.row, whose column is out of range.
@@ -318,7 +286,7 @@ namespace iso::sparse {
 template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
                     csr_demands const& demands) {
-  csr_report report = detail::check_lengths(detail::lengths_of(a));
+  csr_report report = detail::check_lengths(a);
   if (report.sound()) {
     detail::check_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
   }

@@ -71,14 +71,12 @@ class row_block_csr {
 /// Determinism: backend_to_backend.
 template <class Value, int R, class Space>
 matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
-  std::int64_t const chunks = a.num_chunks();
   return {a.num_rows(),
           a.num_cols(),
           a.num_entries(),
           R,
-          chunks,
-          8 * (a.num_blocks() + 1) + chunks * (4 + 32 * 2 + 32 * 2 * R) +
-              8 * std::int64_t(a.row_scales().extent(0))};
+          a.num_chunks(),
+          detail::bytes_of(a.chunk_offsets(), a.bases(), a.offsets(), a.values(), a.row_scales())};
 }
 
 /// `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.

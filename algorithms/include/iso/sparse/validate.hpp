@@ -79,40 +79,28 @@ std::string to_string(csr_report const& report);
 
 namespace detail {
 
-/// What can be said of a matrix without reading an array.
-struct csr_lengths {
-  std::int64_t rows;
-  std::int64_t cols;
-  std::int64_t offsets;
-  std::int64_t columns;
-  std::int64_t values;
-  std::int64_t bases;
-  std::int64_t scales;
-  bool relative;
-  bool null;  ///< an array has a length and no memory
+struct array_facts {
+  std::int64_t length;
+  void const* data;
 };
+/// What can be said of a matrix without reading an array.
+csr_report check_lengths(std::int64_t rows, std::int64_t cols, bool relative,
+                         array_facts const& offsets, array_facts const& columns,
+                         array_facts const& values, array_facts const& bases,
+                         array_facts const& scales);
+void throw_unless_sound(csr_report const& report, char const* function);
 
 template <class Value, class Column, class Space>
-csr_lengths lengths_of(csr_view<Value, Column, Space> const& a) {
-  bool null = false;
-  auto const length = [&](auto const& array) {
-    null = null || (array.extent(0) > 0 && array.data() == nullptr);
-    return std::int64_t(array.extent(0));
-  };
-  csr_lengths of{a.num_rows,           a.num_cols,       length(a.row_offsets),
-                 length(a.columns),    length(a.values), length(a.row_bases),
-                 length(a.row_scales), a.relative,       false};
-  of.null = null;
-  return of;
+csr_report check_lengths(csr_view<Value, Column, Space> const& a) {
+  auto const of = [](auto const& v) { return array_facts{std::int64_t(v.extent(0)), v.data()}; };
+  return check_lengths(a.num_rows, a.num_cols, a.relative, of(a.row_offsets), of(a.columns),
+                       of(a.values), of(a.row_bases), of(a.row_scales));
 }
-
-csr_report check_lengths(csr_lengths const& a);
-void validate_lengths(csr_lengths const& a, char const* function);
 
 /// Throws unless the arrays have the lengths that the extents ask for. O(1).
 template <class Value, class Column, class Space>
 void validate_shape(csr_view<Value, Column, Space> const& a, char const* function) {
-  validate_lengths(lengths_of(a), function);
+  throw_unless_sound(check_lengths(a), function);
 }
 
 }  // namespace detail
