@@ -29,7 +29,7 @@ std::vector<std::int64_t> planned(Exec const& exec, Matrix const& a) {
   auto const segments = to_vector(plan.segments);
   auto const empty = to_vector(plan.empty);
   REQUIRE(std::int64_t(segments.size()) == plan.num_segments);
-  std::vector<std::int64_t> found(std::size_t(plan.num_blocks), 0);
+  std::vector<std::int64_t> found(std::size_t(plan.matrix.num_blocks()), 0);
   for (auto const& segment : segments) {
     REQUIRE(segment.count >= 0);
     found[std::size_t(segment.block)] += segment.count;

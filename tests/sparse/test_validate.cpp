@@ -200,6 +200,9 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
   auto a = csr<iso::half, std::uint16_t>(exec, m);
   CHECK(iso::sparse::validate(exec, a).sound());
   CHECK(iso::sparse::validate(exec, a).widest_row == 29999);
+  CHECK(iso::sparse::validate(exec, a).wide_rows == 0);
+  lists const wide{70000, {{{0, 1}, {65536, 1}}, {{1, 1}, {65536, 1}}, {{0, 1}, {69999, 1}}}};
+  CHECK(iso::sparse::validate(exec, csr<iso::half, std::int32_t>(exec, wide)).wide_rows == 2);
   a.num_cols = 99999;
   CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
         "entry 1 of row 0 lies in column 99999 (there are 99999); 1 are out of range");
@@ -207,7 +210,8 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
   a.num_cols = 100000;
   CHECK(iso::sparse::validate(exec, a).found == fault::column_negative);
   a.row_bases = {};
-  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) == "0 row bases (3 are needed)");
+  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
+        "0 row bases (3 are needed: one a row where columns have 16 bits, else none)");
   auto b = csr<iso::half, std::int32_t>(exec, m);
   b.values = decltype(b.values)(static_cast<iso::half*>(nullptr), 3);
   CHECK(iso::sparse::validate(exec, b).found == fault::null_array);

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "launch.hpp"
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/convert.hpp>
+#include <iso/sparse/detail/csr_rows.hpp>
 
 #include <Kokkos_MathematicalFunctions.hpp>
+#include <Kokkos_NumericTraits.hpp>
+
+#include <string>
 
 namespace iso::sparse::detail {
 namespace {
 
-/// Smallest normal number of a type, and where rows are scaled to.
 template <class To>
-struct format_of {
-  static constexpr double smallest_normal = 0x1p-126;
-  static constexpr int top = 0;
-};
-template <>
-struct format_of<half> {
-  static constexpr double smallest_normal = 0x1p-14;
-  static constexpr int top = 14;
-};
-template <>
-struct format_of<double> {
-  static constexpr double smallest_normal = 0x1p-1022;
-  static constexpr int top = 0;
-};
+inline constexpr double smallest_normal = std::is_same_v<To, half>     ? 0x1p-14
+                                          : std::is_same_v<To, double> ? 0x1p-1022
+                                                                       : 0x1p-126;
 
 /// The power of two that takes a number from [2^k, 2^(k + 1)) to [2^top, 2^(top + 1)), as far as
 /// both it and its inverse are normal numbers.
@@ -62,7 +53,7 @@ struct convert_kernel {
     To* KOKKOS_RESTRICT const out = to + first;
     double scale = 1;
     if (to_scales != nullptr) {
-      scale = scale_to(largest(group, in, length), format_of<To>::top);
+      scale = scale_to(largest(group, in, length), std::is_same_v<To, half> ? 14 : 0);
     }
     counts over(0), under(0), lost(0);
     group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
@@ -70,7 +61,7 @@ struct convert_kernel {
       To const rounded(x);
       double const back = Kokkos::fabs(backend::widen<double>(rounded));
       over[lane] += is_finite(x) && !(back - back == 0) ? 1 : 0;
-      under[lane] += back > 0 && back < format_of<To>::smallest_normal ? 1 : 0;
+      under[lane] += back > 0 && back < smallest_normal<To> ? 1 : 0;
       bool const gone = back == 0 && x != 0;
       lost[lane] += gone ? 1 : 0;
       out[j] = gone ? To(0.0) : rounded;
@@ -99,129 +90,141 @@ struct convert_kernel {
 };
 
 struct report_kernel {
-  using value_type = value_report;
   value_report const* reports;
-
-  KOKKOS_FUNCTION void init(value_report& r) const { r = {0, 0, 0}; }
-  KOKKOS_FUNCTION void join(value_report& into, value_report const& from) const {
-    into.overflowed += from.overflowed;
-    into.underflowed += from.underflowed;
-    into.lost += from.lost;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t row, value_report& r) const {
-    join(r, reports[row]);
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& overflowed,
+                                  std::int64_t& underflowed, std::int64_t& lost) const {
+    overflowed += reports[row].overflowed;
+    underflowed += reports[row].underflowed;
+    lost += reports[row].lost;
   }
 };
 
-struct wide_kernel {
-  using value_type = wide_rows;
-  row_facts const* facts;
-
-  KOKKOS_FUNCTION void init(wide_rows& w) const { w = {0, 0}; }
-  KOKKOS_FUNCTION void join(wide_rows& into, wide_rows const& from) const {
-    into.count += from.count;
-    into.widest = from.widest > into.widest ? from.widest : into.widest;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t row, wide_rows& w) const {
-    std::int64_t const width = std::int64_t(facts[row].most_column) - facts[row].least_column;
-    join(w, {width > 65535 ? 1 : 0, width});
-  }
-};
-
-struct relative_kernel {
+/// Columns of another width. Those of 16 bits lie above a base, the lowest column of the row.
+template <class From, class To>
+struct column_kernel {
   std::int64_t const* offsets;
-  std::int32_t const* from;
-  row_facts const* facts;
-  std::int32_t* bases;
-  std::uint16_t* to;
+  std::int32_t const* from_bases;
+  From const* from;
+  std::int32_t* to_bases;
+  To* to;
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
     std::int64_t const first = offsets[row];
     auto const length = std::int32_t(offsets[row + 1] - first);
-    std::int32_t const base = length > 0 ? facts[row].least_column : 0;
+    std::int32_t shift = 0;
+    if constexpr (std::is_same_v<To, std::uint16_t>) {
+      typename Group::template lane_array<std::int32_t> least(
+          Kokkos::Experimental::finite_max_v<std::int32_t>);
+      group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
+        least[lane] = from[first + j] < least[lane] ? from[first + j] : least[lane];
+      });
+      shift = length > 0 ? -group.lowest(least) : 0;
+      group.once([&] { to_bases[row] = -shift; });
+    } else {
+      shift = from_bases[row];
+    }
     group.strided(std::int32_t(0), length, [&](int, std::int32_t j) {
-      to[first + j] = std::uint16_t(from[first + j] - base);
-    });
-    group.once([&] { bases[row] = base; });
-  }
-};
-
-struct absolute_kernel {
-  std::int64_t const* offsets;
-  std::int32_t const* bases;
-  std::uint16_t const* from;
-  std::int32_t* to;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    std::int64_t const first = offsets[row];
-    auto const length = std::int32_t(offsets[row + 1] - first);
-    std::int32_t const base = bases[row];
-    group.strided(std::int32_t(0), length, [&](int, std::int32_t j) {
-      to[first + j] = base + std::int32_t(from[first + j]);
+      to[first + j] = To(std::int32_t(from[first + j]) + shift);
     });
   }
 };
+
+/// A matrix with a's row offsets and scales, and columns and values yet to be written.
+template <class To, class Column, class Exec, class Matrix>
+auto rows_like(Exec const& exec, Matrix const& a, char const* function) {
+  validate_shape(a, function);
+  auto to = make_csr<To, Column>(exec, function, a.num_rows, a.num_cols, a.num_entries());
+  Kokkos::deep_copy(exec, to.row_offsets, a.row_offsets);
+  to.row_scales = a.row_scales;
+  return to;
+}
+
+template <class Column, class Exec, class Matrix>
+auto with_columns(Exec const& exec, Matrix const& a, char const* function) {
+  auto const to = rows_like<typename Matrix::value_type, Column>(exec, a, function);
+  Kokkos::deep_copy(exec, to.values, a.values);
+  backend::for_each_lane_group(function, exec, a.num_rows,
+                               column_kernel<typename Matrix::column_type, Column>{
+                                   a.row_offsets.data(), a.row_bases.data(), a.columns.data(),
+                                   to.row_bases.data(), to.columns.data()});
+  exec.fence(std::string(function) + ": done");
+  return to;
+}
 
 }  // namespace
-
-template <execution_space Exec, class From, class To>
-value_report launch_convert(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
-                            From const* from, double const* from_scales, To* to,
-                            double* to_scales) {
-  auto const reports = allocate<Kokkos::View<value_report*, typename Exec::memory_space>>(
-      "iso::sparse::convert_values: reports", {rows}, exec, Kokkos::WithoutInitializing);
-  backend::for_each_lane_group(
-      "iso::sparse::convert_values", exec, rows,
-      convert_kernel<From, To>{offsets, from, from_scales, to, to_scales, reports.data()});
-  value_report report;
-  Kokkos::parallel_reduce("iso::sparse::convert_values: report", range<Exec>(exec, 0, rows),
-                          report_kernel{reports.data()}, report);
-  exec.fence("iso::sparse::convert_values: the report is here");
-  return report;
-}
-
-template <execution_space Exec>
-void launch_relative(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
-                     std::int32_t const* from, row_facts const* facts, std::int32_t* bases,
-                     std::uint16_t* to) {
-  backend::for_each_lane_group("iso::sparse::to_relative_columns", exec, rows,
-                               relative_kernel{offsets, from, facts, bases, to});
-}
-
-template <execution_space Exec>
-void launch_absolute(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
-                     std::int32_t const* bases, std::uint16_t const* from, std::int32_t* to) {
-  backend::for_each_lane_group("iso::sparse::to_absolute_columns", exec, rows,
-                               absolute_kernel{offsets, bases, from, to});
-}
-
-template <execution_space Exec>
-wide_rows count_wide_rows(Exec const& exec, std::int64_t rows, row_facts const* facts) {
-  wide_rows wide{0, 0};
-  Kokkos::parallel_reduce("iso::sparse::to_relative_columns: widths", range<Exec>(exec, 0, rows),
-                          wide_kernel{facts}, wide);
-  exec.fence("iso::sparse::to_relative_columns: the widths are here");
-  return wide;
-}
-
-#define ISO_INSTANTIATE_TO(Exec, From, To)              \
-  template value_report launch_convert<Exec, From, To>( \
-      Exec const&, std::int64_t, std::int64_t const*, From const*, double const*, To*, double*);
-#define ISO_INSTANTIATE(Exec)                                                                    \
-  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, half)                                             \
-  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, bfloat16)                                         \
-  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, float)                                            \
-  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_TO, Exec, double)                                           \
-  template void launch_relative<Exec>(Exec const&, std::int64_t, std::int64_t const*,            \
-                                      std::int32_t const*, row_facts const*, std::int32_t*,      \
-                                      std::uint16_t*);                                           \
-  template void launch_absolute<Exec>(Exec const&, std::int64_t, std::int64_t const*,            \
-                                      std::int32_t const*, std::uint16_t const*, std::int32_t*); \
-  template wide_rows count_wide_rows<Exec>(Exec const&, std::int64_t, row_facts const*);
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_TO
-#undef ISO_INSTANTIATE
-
 }  // namespace iso::sparse::detail
+
+namespace iso::sparse {
+
+template <stored_real To, execution_space Exec, class Value, column_index Column>
+converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    row_scaling scaling) {
+  using space = typename Exec::memory_space;
+  char const* const function = "iso::sparse::convert_values";
+  auto to = detail::rows_like<To, Column>(exec, a, function);
+  Kokkos::deep_copy(exec, to.columns, a.columns);
+  Kokkos::deep_copy(exec, to.row_bases, a.row_bases);
+  double* scales = nullptr;
+  if (scaling == row_scaling::by_largest) {
+    auto const fresh = allocate<Kokkos::View<double*, Kokkos::LayoutRight, space>>(
+        "iso::sparse::convert_values: scales", {a.num_rows}, exec, Kokkos::WithoutInitializing);
+    scales = fresh.data();
+    to.row_scales = fresh;
+  }
+  auto const reports = allocate<Kokkos::View<value_report*, space>>(
+      "iso::sparse::convert_values: reports", {a.num_rows}, exec, Kokkos::WithoutInitializing);
+  backend::for_each_lane_group(function, exec, a.num_rows,
+                               detail::convert_kernel<std::remove_const_t<Value>, To>{
+                                   a.row_offsets.data(), a.values.data(), detail::row_scales_of(a),
+                                   to.values.data(), scales, reports.data()});
+  value_report report;
+  Kokkos::parallel_reduce(
+      "iso::sparse::convert_values: report", detail::range<Exec>(exec, 0, a.num_rows),
+      detail::report_kernel{reports.data()}, report.overflowed, report.underflowed, report.lost);
+  exec.fence("iso::sparse::convert_values: the report is here");
+  return {to, report};
+}
+
+template <execution_space Exec, class Value>
+csr_view<std::remove_const_t<Value>, std::uint16_t, typename Exec::memory_space>
+to_relative_columns(Exec const& exec,
+                    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
+  char const* const function = "iso::sparse::to_relative_columns";
+  detail::validate_shape(a, function);
+  csr_report const report = validate(exec, a);
+  ISO_VALIDATE(report.wide_rows == 0,
+               "{}: {} rows with columns further apart than 65535, the widest by {} (16 bits do "
+               "not reach) keep 32-bit columns",
+               function, report.wide_rows, report.widest_row);
+  return detail::with_columns<std::uint16_t>(exec, a, function);
+}
+
+template <execution_space Exec, class Value>
+csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
+    Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a) {
+  return detail::with_columns<std::int32_t>(exec, a, "iso::sparse::to_absolute_columns");
+}
+
+#define ISO_SPARSE_CONVERT_TO(To, Exec, Value, Column)                                   \
+  template converted<ISO_CSR(Exec, To, Column)> convert_values<To, Exec, Value, Column>( \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, row_scaling);
+#define ISO_SPARSE_CONVERT(Exec, Value, Column)        \
+  ISO_SPARSE_CONVERT_TO(half, Exec, Value, Column)     \
+  ISO_SPARSE_CONVERT_TO(bfloat16, Exec, Value, Column) \
+  ISO_SPARSE_CONVERT_TO(float, Exec, Value, Column)    \
+  ISO_SPARSE_CONVERT_TO(double, Exec, Value, Column)
+ISO_FOR_EACH_CSR(ISO_SPARSE_CONVERT)
+
+#define ISO_SPARSE_COLUMNS_OF(Exec, Plain, Value)                                               \
+  template ISO_CSR(Exec, Plain, std::uint16_t)                                                  \
+      to_relative_columns<Exec, Value>(Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&); \
+  template ISO_CSR(Exec, Plain, std::int32_t)                                                   \
+      to_absolute_columns<Exec, Value>(Exec const&, ISO_CSR(Exec, Value, std::uint16_t) const&);
+#define ISO_SPARSE_COLUMNS(Exec, Value)     \
+  ISO_SPARSE_COLUMNS_OF(Exec, Value, Value) \
+  ISO_SPARSE_COLUMNS_OF(Exec, Value, Value const)
+ISO_FOR_EACH_VALUE(ISO_SPARSE_COLUMNS)
+
+}  // namespace iso::sparse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
+#include "launch.hpp"
 
 #include <iso/sparse/dose_matrix.hpp>
 
@@ -7,29 +7,12 @@ namespace iso::sparse {
 namespace detail {
 namespace {
 
-template <class Space>
-std::int64_t bytes_of(spmv_plan<Space> const& plan) {
-  auto const bytes = [](auto const& view) {
-    return std::int64_t(view.extent(0) * sizeof(*view.data()));
-  };
-  return bytes(plan.segments) + bytes(plan.empty) + bytes(plan.first_part) +
-         bytes(plan.rows.max_abs) + bytes(plan.rows.entries) + bytes(plan.exponents);
-}
-
 template <class Value>
 char const* name_of() {
   return std::is_same_v<Value, half>       ? "half"
          : std::is_same_v<Value, bfloat16> ? "bfloat16"
          : std::is_same_v<Value, float>    ? "float"
                                            : "double";
-}
-
-/// Whether row blocks can be made of a sound matrix.
-template <class Exec, class Value>
-bool ascends(Exec const& exec,
-             csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
-  auto const report = validate(exec, a);
-  return report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0;
 }
 
 template <class Exec, class Value>
@@ -44,40 +27,41 @@ matrix_format format_for(Exec const& exec,
                  to_string(*options.format), std::string_view(name_of<Value>()));
     return *options.format;
   }
-  return sizeof(Value) == 2 && ascends(exec, a)
-             ? choose_format(exec, a, options.kind.value_or(processor_of<Exec>())).format
-             : matrix_format::csr32;
-}
-
-/// Calls f with `a` in a format.
-template <class Exec, class Value, class F>
-void with_format(Exec const& exec,
-                 csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-                 matrix_format format, F const& f) {
-  if constexpr (sizeof(Value) == 2) {
-    if (format == matrix_format::row_block8) {
-      return f(make_row_blocks<8>(exec, a));
-    }
-    if (format == matrix_format::row_block4) {
-      return f(make_row_blocks<4>(exec, a));
+  if (sizeof(Value) == 2) {
+    auto const report = validate(exec, a);
+    if (report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0) {
+      return choose_format(exec, a, options.kind.value_or(processor_of<Exec>())).format;
     }
   }
-  format == matrix_format::csr16 ? f(to_relative_columns(exec, a)) : f(a);
+  return matrix_format::csr32;
 }
 
 template <class Exec, class Value>
-dose_matrix_side<typename Exec::memory_space> side_of(
-    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    dose_matrix_options const& options, value_report const& rounding) {
+auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+             dose_matrix_options const& options, value_report const& rounding) {
   dose_matrix_side<typename Exec::memory_space> to;
   auto const format = format_for(exec, a, options);
-  with_format(exec, a, format, [&](auto const& matrix) {
+  auto const take = [&](auto const& matrix) {
     auto const shape = shape_of(matrix);
-    to.plan = make_plan(exec, matrix);
-    to.report = {format,      name_of<Value>(),  shape.num_entries,
-                 shape.bytes, bytes_of(to.plan), rounding};
-    to.matrix = matrix;
-  });
+    auto const p = make_plan(exec, matrix);
+    to = {matrix,
+          p,
+          {format, name_of<Value>(), shape.num_entries, shape.bytes,
+           bytes_of(p.segments, p.empty, p.first_part, p.rows.max_abs, p.rows.entries, p.exponents),
+           rounding}};
+  };
+  if constexpr (sizeof(Value) == 2) {
+    if (format == matrix_format::row_block8) {
+      take(make_row_blocks<8>(exec, a));
+    } else if (format == matrix_format::row_block4) {
+      take(make_row_blocks<4>(exec, a));
+    }
+  }
+  if (format == matrix_format::csr16) {
+    take(to_relative_columns(exec, a));
+  } else if (format == matrix_format::csr32) {
+    take(a);
+  }
   return to;
 }
 
@@ -111,14 +95,10 @@ dose_matrix_side<typename Exec::memory_space> make_side(
   return side_of(exec, a, options, {});
 }
 
-#define ISO_INSTANTIATE_VALUE(Exec, Value)                                            \
-  template dose_matrix_side<typename Exec::memory_space> make_side<Exec, Value>(      \
-      Exec const&, csr_view<Value, std::int32_t, typename Exec::memory_space> const&, \
-      dose_matrix_options const&);
-#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_VALUE, Exec)
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_VALUE
-#undef ISO_INSTANTIATE
+#define ISO_SPARSE_MAKE_SIDE(Exec, Value)                               \
+  template dose_matrix_side<Exec::memory_space> make_side<Exec, Value>( \
+      Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, dose_matrix_options const&);
+ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDE)
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
   ISO_VALIDATE(most >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)", most);
@@ -126,18 +106,6 @@ void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
                "iso::sparse::dose_matrix: {} vectors (it was made for {}) ask for more in its "
                "options",
                vectors, most);
-}
-
-void refuse_direction() {
-  fail_argument(
-      "iso::sparse::dose_matrix: a product in the other direction (it was not asked for) "
-      "make it for both");
-}
-
-void refuse_float_vectors() {
-  fail_argument(
-      "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors of "
-      "double");
 }
 
 }  // namespace detail

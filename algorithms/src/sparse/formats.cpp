@@ -1,45 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
-#include "launch.hpp"
+#include "merge_rows.hpp"
 
 #include <iso/sparse/formats.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <vector>
 
 namespace iso::sparse::detail {
 namespace {
 
-template <class Column>
-struct width_kernel {
-  pattern<Column> p;
-  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& most) const {
-    std::int64_t const first = p.row_offsets[row];
-    std::int64_t const end = p.row_offsets[row + 1];
-    if (end > first) {
-      std::int64_t const width = std::int64_t(p.columns[end - 1]) - p.columns[first];
-      most = width > most ? width : most;
-    }
+template <int R, class Rows>
+struct chunk_summer {
+  Rows p;
+  KOKKOS_FUNCTION void operator()(std::int64_t block, std::int64_t& chunks,
+                                  std::int64_t& columns) const {
+    chunk_counts const more = chunks_of<R>(p, block);
+    chunks += more.chunks;
+    columns += more.columns;
   }
 };
 
-}  // namespace
-
-template <execution_space Exec, class Column>
-std::int64_t launch_widest_row(Exec const& exec, pattern<Column> const& p) {
-  std::int64_t widest = 0;
-  Kokkos::parallel_reduce("iso::sparse::choose_format: widths", range<Exec>(exec, 0, p.num_rows),
-                          width_kernel<Column>{p}, Kokkos::Max<std::int64_t>(widest));
-  exec.fence("iso::sparse::choose_format: the width is here");
-  return widest > 0 ? widest : 0;
+template <int R, class Exec, class Matrix>
+chunk_counts count_chunks(Exec const& exec, Matrix const& a) {
+  auto const p = rows_of_bits(a);
+  chunk_counts total{};
+  Kokkos::parallel_reduce(
+      "iso::sparse::measure_format", range<Exec>(exec, 0, (a.num_rows + R - 1) / R),
+      chunk_summer<R, std::remove_const_t<decltype(p)>>{p}, total.chunks, total.columns);
+  exec.fence("iso::sparse::measure_format: the number is here");
+  return total;
 }
-
-#define ISO_INSTANTIATE_COLUMN(Exec, Column) \
-  template std::int64_t launch_widest_row<Exec, Column>(Exec const&, pattern<Column> const&);
-#define ISO_INSTANTIATE(Exec) ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_COLUMN, Exec)
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_COLUMN
-#undef ISO_INSTANTIATE
 
 format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value_bytes,
                           matrix_format format, chunk_counts const& counts) {
@@ -62,24 +54,25 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
   return f;
 }
 
-format_report cheapest(format_report const* formats, int count, processor kind) {
+format_report cheapest(std::vector<format_report> const& formats, processor kind) {
+  // Reads of x that lie further apart leave the first cache, and blocks wait longer than rows do.
   constexpr double most_columns = 1024;
   format_report best = formats[0];
   double least = product_cost(best, kind);
-  for (int n = 1; n < count; ++n) {
-    double const cost = product_cost(formats[n], kind);
-    bool const leaves_csr = best.rows() == 1 && formats[n].rows() > 1;
-    bool const takes_ties =
-        kind == processor::avx512_host && formats[n].format == matrix_format::csr16;
-    bool const scattered = kind == processor::host && formats[n].columns_per_chunk > most_columns;
+  for (format_report const& format : formats) {
+    double const cost = product_cost(format, kind);
+    bool const leaves_csr = best.rows() == 1 && format.rows() > 1;
+    bool const takes_ties = kind == processor::avx512_host && format.format == matrix_format::csr16;
+    bool const scattered = kind == processor::host && format.columns_per_chunk > most_columns;
     if ((cost < (leaves_csr ? 0.9 : 1.0) * least || (takes_ties && cost == least)) && !scattered) {
-      best = formats[n];
+      best = format;
       least = cost;
     }
   }
   return best;
 }
 
+}  // namespace
 }  // namespace iso::sparse::detail
 
 namespace iso::sparse {
@@ -91,17 +84,61 @@ std::string_view to_string(matrix_format format) {
 
 double product_cost(format_report const& format, processor kind) {
   if (kind == processor::device) {
+    // They take as long as one read of x by a lane on an H200, and each hides most of the other.
     constexpr double bytes_of_read = 6.3;
     auto const square = [](double x) { return x * x; };
     double const bytes = square(square(format.bytes_per_entry));
     double const reads = square(square(bytes_of_read * format.reads_per_entry));
     return std::sqrt(std::sqrt(bytes + reads));
   }
+  // The time of a value over that of finding and reading its x: the upper edge of what one thread
+  // took (perf/sparse/choice.py), so that no format is taken for what it does not gain. Bases cost
+  // vectors more than their bytes save.
   bool const avx512 = kind == processor::avx512_host;
   double const value = avx512 ? 0.6 : 1.95;
   double const narrow = avx512 ? 1.0 : 1.3;
   return (1 + value * format.rows()) * format.reads_per_entry *
          (format.format == matrix_format::csr16 ? narrow : 1.0);
 }
+
+template <execution_space Exec, class Value, column_index Column>
+format_report measure_format(Exec const& exec,
+                             csr_view<Value, Column, typename Exec::memory_space> const& a,
+                             matrix_format format) {
+  detail::validate_shape(a, "iso::sparse::measure_format");
+  detail::chunk_counts counts{};
+  if (int const rows = format_report{.format = format}.rows(); rows > 1) {
+    ISO_VALIDATE(sizeof(Value) == 2,
+                 "iso::sparse::measure_format: {} of values of {} bytes (row blocks are for values "
+                 "of 16 bits) convert them",
+                 to_string(format), sizeof(Value));
+    if constexpr (sizeof(Value) == 2) {
+      counts = rows == 4 ? detail::count_chunks<4>(exec, a) : detail::count_chunks<8>(exec, a);
+    }
+  }
+  return detail::format_cost(a.num_rows, a.num_entries(), sizeof(Value), format, counts);
+}
+
+template <execution_space Exec, class Value, column_index Column>
+format_report choose_format(Exec const& exec,
+                            csr_view<Value, Column, typename Exec::memory_space> const& a,
+                            processor kind) {
+  std::vector<format_report> formats{measure_format(exec, a, matrix_format::csr32)};
+  if (sizeof(Value) == 2 && a.num_entries() > 0) {
+    if (a.num_cols <= 65536 || validate(exec, a).wide_rows == 0) {
+      formats.push_back(measure_format(exec, a, matrix_format::csr16));
+    }
+    formats.push_back(measure_format(exec, a, matrix_format::row_block4));
+    formats.push_back(measure_format(exec, a, matrix_format::row_block8));
+  }
+  return detail::cheapest(formats, kind);
+}
+
+#define ISO_SPARSE_FORMATS(Exec, Value, Column)                         \
+  template format_report measure_format<Exec, Value, Column>(           \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, matrix_format); \
+  template format_report choose_format<Exec, Value, Column>(            \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, processor);
+ISO_FOR_EACH_CSR(ISO_SPARSE_FORMATS)
 
 }  // namespace iso::sparse

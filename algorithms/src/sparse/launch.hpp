@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What the sources of this folder launch alike.
+//! What the sources of this folder launch alike, and the lists of types that they instantiate for.
 #pragma once
+
+#include <iso/backend/registry.hpp>
+#include <iso/sparse/detail/row_block_rows.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
+
+/// Calls macro(Exec, Value, further arguments...) for every backend and type of values.
+#define ISO_FOR_EACH_VALUE(macro, ...) \
+  ISO_FOR_EACH_BACKEND(ISO_VALUES_OF_BACKEND, macro __VA_OPT__(, ) __VA_ARGS__)
+#define ISO_VALUES_OF_BACKEND(Exec, macro, ...)                                                 \
+  macro(Exec, half __VA_OPT__(, ) __VA_ARGS__) macro(Exec, bfloat16 __VA_OPT__(, ) __VA_ARGS__) \
+      macro(Exec, float __VA_OPT__(, ) __VA_ARGS__) macro(Exec, double __VA_OPT__(, ) __VA_ARGS__)
+/// Calls macro(Exec, Value, Column) for every csr_view, of const values too.
+#define ISO_FOR_EACH_CSR(macro) ISO_FOR_EACH_VALUE(ISO_CSRS_OF_VALUE, macro)
+#define ISO_CSRS_OF_VALUE(Exec, Value, macro)                             \
+  macro(Exec, Value, std::int32_t) macro(Exec, Value const, std::int32_t) \
+      macro(Exec, Value, std::uint16_t) macro(Exec, Value const, std::uint16_t)
+#define ISO_CSR(Exec, Value, Column) csr_view<Value, Column, Exec::memory_space>
 
 namespace iso::sparse::detail {
 
@@ -21,5 +38,14 @@ struct running_total {
     }
   }
 };
+
+/// As rows_of, with values as their bits: they are moved by their size alone.
+template <class Value, class Column, class Space>
+auto rows_of_bits(csr_view<Value, Column, Space> const& a) {
+  using bits = decltype(stored_bits(std::remove_const_t<Value>()));
+  return csr_rows<bits, Column>{a.num_rows, a.row_offsets.data(), a.columns.data(),
+                                reinterpret_cast<bits const*>(a.values.data()),
+                                data_or_null(a.row_bases)};
+}
 
 }  // namespace iso::sparse::detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What validate's reports say, and what can be said without reading an array.
-#include <iso/sparse/detail/validate_impl.hpp>
+#include <iso/sparse/validate.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace iso::sparse {
@@ -11,94 +13,87 @@ namespace {
 constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
 
 csr_report with_fault(fault what, std::int64_t value, std::int64_t limit) {
-  csr_report r;
-  r.found = what;
-  r.value = value;
-  r.limit = limit;
-  return r;
+  return {.found = what, .value = value, .limit = limit};
+}
+
+csr_report check_extents(std::int64_t rows, std::int64_t cols, std::int64_t entries) {
+  if (std::int64_t const least = std::min({rows, cols, entries}); least < 0) {
+    return with_fault(fault::negative_extent, least, 0);
+  }
+  std::int64_t const most = std::max(rows, cols);
+  return most > most_rows ? with_fault(fault::extent_too_large, most, most_rows) : csr_report();
 }
 
 }  // namespace
 
-csr_report lengths_report(std::int64_t rows, std::int64_t cols, std::int64_t offsets,
-                          std::int64_t columns, std::int64_t values, std::int64_t bases,
-                          bool relative, std::int64_t scales, bool null) {
-  if (rows < 0 || cols < 0) {
-    return with_fault(fault::negative_extent, rows < 0 ? rows : cols, 0);
+void throw_unless_sound(csr_report const& report, char const* function) {
+  if (!report.sound()) {
+    fail_argument("{}: {}", std::string_view(function), to_string(report));
   }
-  if (rows > most_rows || cols > most_rows) {
-    return with_fault(fault::extent_too_large, rows > most_rows ? rows : cols, most_rows);
+}
+
+csr_report check_lengths(std::int64_t rows, std::int64_t cols, bool relative,
+                         array_facts const& offsets, array_facts const& columns,
+                         array_facts const& values, array_facts const& bases,
+                         array_facts const& scales) {
+  if (auto const report = check_extents(rows, cols, values.length); !report.sound()) {
+    return report;
   }
-  if (offsets != rows + 1) {
-    return with_fault(fault::row_offsets_length, offsets, rows + 1);
+  if (offsets.length != rows + 1) {
+    return with_fault(fault::row_offsets_length, offsets.length, rows + 1);
   }
-  if (columns != values) {
-    return with_fault(fault::lengths_disagree, columns, values);
+  if (columns.length != values.length) {
+    return with_fault(fault::lengths_disagree, columns.length, values.length);
   }
-  if (bases != (relative ? rows : 0)) {
-    return with_fault(fault::row_bases_length, bases, relative ? rows : 0);
+  if (std::int64_t const wanted = relative ? rows : 0; bases.length != wanted) {
+    return with_fault(fault::row_bases_length, bases.length, wanted);
   }
-  if (scales != 0 && scales != rows) {
-    return with_fault(fault::row_scales_length, scales, rows);
+  if (scales.length != 0 && scales.length != rows) {
+    return with_fault(fault::row_scales_length, scales.length, rows);
   }
-  return null ? with_fault(fault::null_array, 0, 0) : csr_report();
+  for (array_facts const& array : {offsets, columns, values, bases, scales}) {
+    if (array.length > 0 && array.data == nullptr) {
+      return with_fault(fault::null_array, 0, 0);
+    }
+  }
+  return {};
+}
+
+void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,
+                      std::int64_t entries) {
+  throw_unless_sound(check_extents(rows, cols, entries), function);
 }
 
 }  // namespace detail
 
 std::string to_string(csr_report const& r) {
-  switch (r.found) {
-    case fault::lengths_disagree:
-      return message("{} columns and {} values (make them agree)", {r.value, r.limit});
-    case fault::row_bases_length:
-      return message("{} row bases ({} are needed)", {r.value, r.limit});
-    case fault::column_negative:
-      return message(
-          "entry {} of row {} lies in column {} (must not be negative); {} are out of range",
-          {r.entry, r.row, r.value, r.bad_columns});
-    case fault::column_beyond:
-      return message("entry {} of row {} lies in column {} (there are {}); {} are out of range",
-                     {r.entry, r.row, r.value, r.limit, r.bad_columns});
-    case fault::value_not_finite:
-      return message("row {} has a value that is not finite; there are {}", {r.row, r.not_finite});
-    case fault::columns_descend:
-      return message("row {} is not sorted by columns; {} entries lie left of the one before them",
-                     {r.row, r.descending});
-    case fault::column_doubled:
-      return message("row {} has two entries in one column; there are {} such", {r.row, r.doubled});
-    case fault::none:
-      return {};
-    case fault::negative_extent:
-      return message("matrix with an extent of {} (none may be negative)", {r.value});
-    case fault::extent_too_large:
-      return message("matrix with an extent of {} (at most {}) split it", {r.value, r.limit});
-    case fault::row_offsets_length:
-      return message("{} row offsets ({} are needed, one more than rows)", {r.value, r.limit});
-    case fault::row_scales_length:
-      return message("{} row scales ({} are needed, or none)", {r.value, r.limit});
-    case fault::null_array:
-      return "an array that has a length and no memory (it is null) allocate it";
-    case fault::first_row_offset:
-      return message("row offsets start at {} (must start at 0)", {r.value});
-    case fault::negative_row_offset:
-      return message("row offset {} is {} (must not be negative); {} are wrong",
-                     {r.row, r.value, r.bad_row_offsets});
-    case fault::non_monotone_row_offset:
-      return message(
-          "row offset {} is {} (the one before it is {}, they must not decrease); {} are wrong",
-          {r.row, r.value, r.limit, r.bad_row_offsets});
-    case fault::row_offset_beyond:
-      return message("row offset {} is {} (there are {} entries); {} are wrong",
-                     {r.row, r.value, r.limit, r.bad_row_offsets});
-    case fault::last_row_offset:
-      return message("row offsets end at {} (there are {} entries)", {r.value, r.limit});
-    case fault::row_scale:
-      return message("the scale of row {} is no power of two above zero; {} are not",
-                     {r.row, r.bad_row_scales});
-    default:  // row_too_long
-      return message("row {} has {} entries (at most {}) split the matrix by columns",
-                     {r.row, r.value, r.limit});
-  }
+  // In the order of `fault`.
+  constexpr std::string_view sentences[] = {
+      "",
+      "matrix with an extent of {2} (none may be negative)",
+      "matrix with an extent of {2} (at most {3}) split it",
+      "{2} row offsets ({3} are needed, one more than rows)",
+      "{2} columns and {3} values (make them agree)",
+      "{2} row bases ({3} are needed: one a row where columns have 16 bits, else none)",
+      "{2} row scales ({3} are needed, or none)",
+      "an array that has a length and no memory (it is null) allocate it",
+      "row offsets start at {2} (must start at 0)",
+      "row offset {0} is {2} (must not be negative); {4} are wrong",
+      "row offset {0} is {2} (the one before it is {3}, they must not decrease); {4} are wrong",
+      "row offset {0} is {2} (there are {3} entries); {4} are wrong",
+      "row offsets end at {2} (there are {3} entries)",
+      "row {0} has {2} entries (at most {3}) split the matrix by columns",
+      "entry {1} of row {0} lies in column {2} (must not be negative); {5} are out of range",
+      "entry {1} of row {0} lies in column {2} (there are {3}); {5} are out of range",
+      "the scale of row {0} is no power of two above zero; {6} are not",
+      "row {0} has a value that is not finite; there are {7}",
+      "row {0} is not sorted by columns; {8} entries lie left of the one before them",
+      "row {0} has two entries in one column; there are {9} such",
+  };
+  static_assert(std::size(sentences) == int(fault::column_doubled) + 1);
+  return message(sentences[int(r.found)],
+                 {r.row, r.entry, r.value, r.limit, r.bad_row_offsets, r.bad_columns,
+                  r.bad_row_scales, r.not_finite, r.descending, r.doubled});
 }
 
 }  // namespace iso::sparse

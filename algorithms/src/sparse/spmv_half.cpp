@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate_products.hpp"
+#include "product_launch.hpp"
 
 namespace iso::sparse::detail {
-ISO_INSTANTIATE_CSR(half)
+ISO_FOR_EACH_BACKEND(ISO_CSR_PRODUCTS, half)
 }  // namespace iso::sparse::detail

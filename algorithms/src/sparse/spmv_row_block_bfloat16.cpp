@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate_products.hpp"
+#include "product_launch.hpp"
 
 namespace iso::sparse::detail {
-ISO_INSTANTIATE_ROW_BLOCKS(bfloat16)
+ISO_FOR_EACH_BACKEND(ISO_ROW_BLOCK_PRODUCTS, bfloat16)
 }  // namespace iso::sparse::detail

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "instantiate.hpp"
 #include "launch.hpp"
 
 #include <iso/sparse/convert.hpp>
+#include <iso/sparse/validate.hpp>
+
+#include <algorithm>
+#include <type_traits>
 
 namespace iso::sparse::detail {
 namespace {
 
 /// The rows of a part: those whose first entry lies in its share of the entries.
+template <class Rows>
 struct part_rows {
-  std::int64_t rows;
+  Rows a;
   std::int64_t entries;
   std::int64_t parts;
-  std::int64_t const* offsets;
 
   /// The first row whose entries begin at or after `entry`.
   KOKKOS_FUNCTION std::int64_t row_at(std::int64_t entry) const {
     std::int64_t low = 0;
-    std::int64_t high = rows;
+    std::int64_t high = a.num_rows;
     while (low < high) {
       std::int64_t const middle = (low + high) / 2;
-      if (offsets[middle] < entry) {
+      if (a.row_offsets[middle] < entry) {
         low = middle + 1;
       } else {
         high = middle;
@@ -29,35 +32,30 @@ struct part_rows {
     return low;
   }
   KOKKOS_FUNCTION std::int64_t begin(std::int64_t part) const {
-    return part == parts ? rows : row_at(entries / parts * part);
+    return part == parts ? a.num_rows : row_at(entries / parts * part);
+  }
+  /// f(row, entry, column) for all entries of a part, in order.
+  template <class F>
+  KOKKOS_FUNCTION void each(std::int64_t part, F const& f) const {
+    std::int64_t const end = begin(part + 1);
+    for (std::int64_t row = begin(part); row < end; ++row) {
+      std::int64_t const base = a.base(row);
+      for (std::int64_t i = a.row_offsets[row]; i < a.row_offsets[row + 1]; ++i) {
+        f(row, i, base + std::int64_t(a.columns[i]));
+      }
+    }
   }
 };
 
-/// f(row, entry, column) for all entries of a part, in order.
-template <class Column, class F>
-KOKKOS_FUNCTION void each_of_part(part_rows const& p, std::int64_t part, Column const* columns,
-                                  std::int32_t const* bases, F const& f) {
-  std::int64_t const end = p.begin(part + 1);
-  for (std::int64_t row = p.begin(part); row < end; ++row) {
-    std::int64_t const base = bases != nullptr ? bases[row] : 0;
-    for (std::int64_t i = p.offsets[row]; i < p.offsets[row + 1]; ++i) {
-      f(row, i, base + std::int64_t(columns[i]));
-    }
-  }
-}
-
-template <class Column>
+template <class Rows>
 struct count_columns {
-  part_rows p;
+  part_rows<Rows> p;
   std::int64_t cols;
-  Column const* columns;
-  std::int32_t const* bases;
   std::int32_t* counts;
 
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
     std::int32_t* const count = counts + part * cols;
-    each_of_part(p, part, columns, bases,
-                 [&](std::int64_t, std::int64_t, std::int64_t column) { ++count[column]; });
+    p.each(part, [&](std::int64_t, std::int64_t, std::int64_t column) { ++count[column]; });
   }
 };
 
@@ -80,59 +78,70 @@ struct place_parts {
   }
 };
 
-template <class Column, class Bits>
+template <class Rows>
 struct move_entries {
-  part_rows p;
+  part_rows<Rows> p;
   std::int64_t cols;
-  Column const* columns;
-  std::int32_t const* bases;
-  Bits const* values;
   std::int32_t* counts;
   std::int64_t const* to_offsets;
   std::int32_t* to_columns;
-  Bits* to_values;
+  typename Rows::value_type* to_values;
 
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
     std::int32_t* const place = counts + part * cols;
-    each_of_part(p, part, columns, bases,
-                 [&](std::int64_t row, std::int64_t i, std::int64_t column) {
-                   std::int64_t const to = to_offsets[column] + place[column]++;
-                   to_columns[to] = std::int32_t(row);
-                   to_values[to] = values[i];
-                 });
+    p.each(part, [&](std::int64_t row, std::int64_t i, std::int64_t column) {
+      std::int64_t const to = to_offsets[column] + place[column]++;
+      to_columns[to] = std::int32_t(row);
+      to_values[to] = p.a.values[i];
+    });
   }
 };
 
 }  // namespace
+}  // namespace iso::sparse::detail
 
-template <execution_space Exec, class Column, class Bits>
-void launch_transpose(Exec const& exec, std::int64_t rows, std::int64_t cols, std::int64_t entries,
-                      std::int64_t const* offsets, Column const* columns, std::int32_t const* bases,
-                      Bits const* values, transpose_parts const& parts, std::int64_t* to_offsets,
-                      std::int32_t* to_columns, Bits* to_values) {
-  part_rows const p{rows, entries, parts.parts, offsets};
-  Kokkos::parallel_for("iso::sparse::transpose: count", range<Exec>(exec, 0, parts.parts),
-                       count_columns<Column>{p, cols, columns, bases, parts.counts});
-  Kokkos::parallel_for("iso::sparse::transpose: places", range<Exec>(exec, 0, cols),
-                       place_parts{cols, parts.parts, parts.counts, to_offsets});
-  Kokkos::parallel_scan("iso::sparse::transpose: offsets", range<Exec>(exec, 0, cols),
-                        running_total{to_offsets});
-  Kokkos::parallel_for("iso::sparse::transpose: entries", range<Exec>(exec, 0, parts.parts),
-                       move_entries<Column, Bits>{p, cols, columns, bases, values, parts.counts,
-                                                  to_offsets, to_columns, to_values});
+namespace iso::sparse {
+
+template <execution_space Exec, class Value, column_index Column>
+csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> transpose(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a) {
+  using plain = std::remove_const_t<Value>;
+  detail::validate_shape(a, "iso::sparse::transpose");
+  ISO_VALIDATE(a.row_scales.extent(0) == 0,
+               "iso::sparse::transpose: a matrix with row scales (they would scale columns) "
+               "transpose before scaling");
+  std::int64_t const cols = a.num_cols;
+  auto const to = make_csr<plain, std::int32_t>(exec, "iso::sparse::transpose", cols, a.num_rows,
+                                                a.num_entries());
+  // As many as there are threads, as far as memory goes.
+  std::int64_t const bytes = std::max(std::int64_t(1) << 26, 4 * a.num_entries());
+  std::int64_t const room = bytes / (4 * std::max<std::int64_t>(cols, 1));
+  std::int64_t const parts =
+      std::max<std::int64_t>(1, std::min({std::int64_t(exec.concurrency()), a.num_rows, room}));
+  auto const counts = allocate<Kokkos::View<std::int32_t*, typename Exec::memory_space>>(
+      "iso::sparse::transpose: counts", {parts * cols}, exec);
+  auto const rows = detail::rows_of_bits(a);
+  using rows_type = std::remove_const_t<decltype(rows)>;
+  detail::part_rows<rows_type> const p{rows, a.num_entries(), parts};
+  detail::range<Exec> const each_part(exec, 0, parts);
+  detail::range<Exec> const each_column(exec, 0, cols);
+  Kokkos::parallel_for("iso::sparse::transpose: count", each_part,
+                       detail::count_columns<rows_type>{p, cols, counts.data()});
+  Kokkos::parallel_for("iso::sparse::transpose: places", each_column,
+                       detail::place_parts{cols, parts, counts.data(), to.row_offsets.data()});
+  Kokkos::parallel_scan("iso::sparse::transpose: offsets", each_column,
+                        detail::running_total{to.row_offsets.data()});
+  Kokkos::parallel_for("iso::sparse::transpose: entries", each_part,
+                       detail::move_entries<rows_type>{
+                           p, cols, counts.data(), to.row_offsets.data(), to.columns.data(),
+                           reinterpret_cast<typename rows_type::value_type*>(to.values.data())});
+  exec.fence("iso::sparse::transpose: the counts may go");
+  return to;
 }
 
-#define ISO_INSTANTIATE_BOTH(Exec, Bits, Column)                                                 \
-  template void launch_transpose<Exec, Column, Bits>(                                            \
-      Exec const&, std::int64_t, std::int64_t, std::int64_t, std::int64_t const*, Column const*, \
-      std::int32_t const*, Bits const*, transpose_parts const&, std::int64_t*, std::int32_t*,    \
-      Bits*);
-#define ISO_INSTANTIATE(Exec)                                    \
-  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint16_t) \
-  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint32_t) \
-  ISO_FOR_EACH_COLUMN(ISO_INSTANTIATE_BOTH, Exec, std::uint64_t)
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_BOTH
-#undef ISO_INSTANTIATE
+#define ISO_SPARSE_TRANSPOSE(Exec, Value, Column)                  \
+  template ISO_CSR(Exec, std::remove_const_t<Value>, std::int32_t) \
+      transpose<Exec, Value, Column>(Exec const&, ISO_CSR(Exec, Value, Column) const&);
+ISO_FOR_EACH_CSR(ISO_SPARSE_TRANSPOSE)
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::sparse

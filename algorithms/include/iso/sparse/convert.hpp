@@ -71,5 +71,3 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/convert_impl.hpp>

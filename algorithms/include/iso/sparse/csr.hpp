@@ -76,26 +76,27 @@ struct matrix_shape {
   }
 };
 
+namespace detail {
+/// Throws unless the extents make a matrix.
+void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,
+                      std::int64_t entries);
+
+template <class... Arrays>
+std::int64_t bytes_of(Arrays const&... arrays) {
+  return (0 + ... + std::int64_t(arrays.extent(0) * sizeof(typename Arrays::value_type)));
+}
+}  // namespace detail
+
 /// Determinism: backend_to_backend.
 template <class Value, class Column, class Space>
 matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {
-  auto const bytes = [](auto const& view) {
-    return std::int64_t(view.extent(0) * sizeof(*view.data()));
-  };
   return {a.num_rows,
           a.num_cols,
           a.num_entries(),
           1,
           0,
-          bytes(a.row_offsets) + bytes(a.columns) + bytes(a.values) + bytes(a.row_bases) +
-              bytes(a.row_scales)};
+          detail::bytes_of(a.row_offsets, a.columns, a.values, a.row_bases, a.row_scales)};
 }
-
-namespace detail {
-/// Throws unless the extents make a matrix.
-void validate_extents(char const* function, std::int64_t rows, std::int64_t cols,
-                      std::int64_t entries);
-}  // namespace detail
 
 /// A matrix without a pattern: row offsets are zero, the other arrays not initialised. Enqueued on
 /// `exec`. Determinism: backend_to_backend.

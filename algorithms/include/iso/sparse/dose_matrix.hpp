@@ -3,9 +3,11 @@
 //! A dose matrix ready for products: from arrays to A x and A^T y in three lines.
 #pragma once
 
+#include <iso/core/view_checks.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/formats.hpp>
 #include <iso/sparse/spmv.hpp>
+#include <iso/sparse/validate.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -17,6 +19,8 @@
 
 namespace iso::sparse {
 
+enum class entry_order { by_rows, by_columns };
+
 /// Arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device memory;
 /// made by csr_arrays or csc_arrays.
 template <class Value, class Space>
@@ -24,7 +28,7 @@ struct compressed_arrays {
   template <class T>
   using array = Kokkos::View<T const*, Kokkos::LayoutRight, Space, Kokkos::MemoryUnmanaged>;
 
-  enum class order { by_rows, by_columns } stored;
+  entry_order stored;
   std::int64_t num_rows;
   std::int64_t num_cols;
   array<std::int64_t> offsets;  ///< [rows or columns + 1]
@@ -32,18 +36,60 @@ struct compressed_arrays {
   array<Value> values;          ///< [entries]
 };
 
+namespace detail {
+
+/// What a View or a contiguous range on the host shows, as a View.
+template <class From>
+auto array_of(From const& from) {
+  using value = std::remove_cvref_t<decltype(*std::ranges::data(from))>;
+  if constexpr (Kokkos::is_view_v<From>) {
+    static_assert(From::rank() == 1, "iso::sparse: arrays of a matrix have one index");
+    validate_contiguous(from, "an array of the matrix", "iso::sparse::dose_matrix");
+    validate_memory({memory_of(from, "an array of the matrix")}, "iso::sparse::dose_matrix");
+    return typename compressed_arrays<value, typename From::memory_space>::template array<value>(
+        from.data(), from.extent(0));
+  } else {
+    return typename compressed_arrays<value, Kokkos::HostSpace>::template array<value>(
+        std::ranges::data(from), std::size_t(std::ranges::size(from)));
+  }
+}
+
+template <class Offsets, class Indices, class Values>
+auto arrays_of(entry_order stored, std::int64_t num_rows, std::int64_t num_cols,
+               Offsets const& offsets, Indices const& indices, Values const& values) {
+  auto const from = array_of(values);
+  using from_type = std::remove_const_t<decltype(from)>;
+  using arrays =
+      compressed_arrays<typename from_type::non_const_value_type, typename from_type::memory_space>;
+  auto const these = array_of(offsets);
+  auto const those = array_of(indices);
+  static_assert(
+      std::is_same_v<std::remove_const_t<decltype(these)>,
+                     typename arrays::template array<std::int64_t>> &&
+          std::is_same_v<std::remove_const_t<decltype(those)>,
+                         typename arrays::template array<std::int32_t>>,
+      "iso::sparse: offsets are of std::int64_t, indices of std::int32_t, all in one memory");
+  return arrays{stored, num_rows, num_cols, these, those, from};
+}
+
+}  // namespace detail
+
 /// The arrays of a matrix by rows: row r holds entries [offsets[r], offsets[r + 1]), entry i being
 /// values[i] in column columns[i]. Each array is a Kokkos::View or a contiguous range on the host;
 /// none is copied. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a View with gaps, an array that has elements and no memory
 template <class Offsets, class Columns, class Values>
 auto csr_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& offsets,
-                Columns const& columns, Values const& values);
+                Columns const& columns, Values const& values) {
+  return detail::arrays_of(entry_order::by_rows, num_rows, num_cols, offsets, columns, values);
+}
 /// The same by columns: column c holds entries [offsets[c], offsets[c + 1]), in rows rows[i].
 /// Determinism: backend_to_backend.
 template <class Offsets, class Rows, class Values>
 auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& offsets,
-                Rows const& rows, Values const& values);
+                Rows const& rows, Values const& values) {
+  return detail::arrays_of(entry_order::by_columns, num_rows, num_cols, offsets, rows, values);
+}
 
 struct dose_matrix_options {
   /// Products that are wanted; each direction is a matrix of its own.
@@ -88,6 +134,52 @@ struct dose_matrix_side {
   dose_matrix_report report;
 };
 
+/// One direction: `a` in the format that is chosen, and its plan. Defined in src/sparse for every
+/// backend and type of values. Fences `exec`.
+template <execution_space Exec, class Value>
+dose_matrix_side<typename Exec::memory_space> make_side(
+    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+    dose_matrix_options const& options);
+
+void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
+
+/// f(matrix) of what a direction has. Throws where it was not asked for.
+template <class Space, class F>
+void with_matrix(dose_matrix_side<Space> const& side, F const& f) {
+  std::visit(
+      [&]<class Matrix>(Matrix const& a) {
+        if constexpr (std::is_same_v<Matrix, std::monostate>) {
+          fail_argument(
+              "iso::sparse::dose_matrix: a product in the other direction (it was not asked for) "
+              "make it for both");
+        } else {
+          f(a);
+        }
+      },
+      side.matrix);
+}
+
+/// Arrays that are checked, by rows of what is stored.
+template <class Exec, class Value, class From>
+csr_view<Value, std::int32_t, typename Exec::memory_space> copied_rows(
+    Exec const& exec, compressed_arrays<Value, From> const& from) {
+  bool const by_rows = from.stored == entry_order::by_rows;
+  csr_view<Value, std::int32_t, typename Exec::memory_space> a;
+  a.num_rows = by_rows ? from.num_rows : from.num_cols;
+  a.num_cols = by_rows ? from.num_cols : from.num_rows;
+  auto const copy = [&]<class Array>(Array& to, char const* name, auto const& array) {
+    to = allocate<Array>(name, {std::int64_t(array.extent(0))}, exec, Kokkos::WithoutInitializing);
+    Kokkos::deep_copy(exec, to, array);
+  };
+  copy(a.row_offsets, "iso::sparse::dose_matrix: offsets", from.offsets);
+  copy(a.columns, "iso::sparse::dose_matrix: indices", from.indices);
+  copy(a.values, "iso::sparse::dose_matrix: values", from.values);
+  exec.fence("iso::sparse::dose_matrix: the arrays are copied");
+  throw_unless_sound(validate(exec, a, {.values = csr_demands::of_values::finite}),
+                     "iso::sparse::dose_matrix");
+  return a;
+}
+
 }  // namespace detail
 
 /// A matrix that multiplies: the format that `choose_format` takes, plan and scratch, made once.
@@ -124,7 +216,27 @@ class dose_matrix {
   template <execution_space Exec, class Value, class From>
     requires std::same_as<typename Exec::memory_space, Space>
   dose_matrix(Exec const& exec, compressed_arrays<Value, From> const& arrays,
-              dose_matrix_options const& options = {});
+              dose_matrix_options const& options = {})
+      : num_rows_(arrays.num_rows),
+        num_cols_(arrays.num_cols),
+        num_entries_(std::int64_t(arrays.values.extent(0))),
+        vectors_(options.vectors) {
+    detail::validate_vectors_at_once(1, options.vectors);
+    auto const stored = detail::copied_rows(exec, arrays);
+    bool const by_rows = arrays.stored == entry_order::by_rows;
+    auto const make = [&](side& to, direction other, bool as_stored) {
+      if (options.products == other) {
+        return;
+      }
+      to = detail::make_side<Exec, Value>(exec, as_stored ? stored : transpose(exec, stored),
+                                          options);
+      detail::with_matrix(to, [&](auto const& a) {
+        scratch_.reserve(spmv_bytes_needed<double>(a, to.plan, vectors_));
+      });
+    };
+    make(forward_, direction::transposed, by_rows);
+    make(transposed_, direction::forward, !by_rows);
+  }
 
   [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
   [[nodiscard]] std::int64_t num_cols() const { return num_cols_; }
@@ -161,18 +273,36 @@ class dose_matrix {
   /// What was chosen for A (`forward`) or A^T (`transposed`).
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
-    return checked(of == direction::transposed ? transposed_ : forward_).report;
+    side const& s = of == direction::transposed ? transposed_ : forward_;
+    detail::with_matrix(s, [](auto const&) {});
+    return s.report;
   }
   /// Of everything that is kept: matrices, plans and scratch.
-  [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] std::int64_t bytes() const {
+    auto const of = [](side const& s) { return s.report.matrix_bytes + s.report.plan_bytes; };
+    return of(forward_) + of(transposed_) + scratch_.size();
+  }
 
  private:
   using side = detail::dose_matrix_side<Space>;
 
   template <class Exec, class X, class Y>
   void multiply(Exec const& exec, side const& of, double alpha, X const& x, double beta, Y const& y,
-                spmv_options const& options) const;
-  static side const& checked(side const& of);
+                spmv_options const& options) const {
+    detail::with_matrix(of, [&]<class Matrix>(Matrix const& a) {
+      std::int64_t const vectors = X::rank() == 1 ? 1 : std::int64_t(x.extent(X::rank() - 1));
+      detail::validate_vectors_at_once(vectors, vectors_);
+      using scalar = typename Y::non_const_value_type;
+      if constexpr (std::is_same_v<scalar, double> ||
+                    std::is_same_v<typename Matrix::value_type, float>) {
+        spmv(exec, alpha, a, x, beta, y, of.plan, scratch_, options);
+      } else {
+        fail_argument(
+            "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
+            "of double");
+      }
+    });
+  }
 
   std::int64_t num_rows_ = 0;
   std::int64_t num_cols_ = 0;
@@ -184,5 +314,3 @@ class dose_matrix {
 };
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/dose_matrix_impl.hpp>

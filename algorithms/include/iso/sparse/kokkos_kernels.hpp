@@ -47,45 +47,35 @@ concept crs_like = real<typename Matrix::non_const_value_type> &&
                    std::same_as<typename Matrix::non_const_ordinal_type, std::int32_t> &&
                    std::same_as<typename Matrix::memory_space, typename Exec::memory_space>;
 
-/// `v` as numbers of type To. Where only the sign differs from v's type, the memory is the same
-/// but v alone owns it.
-template <class To, class View>
-auto read_as(View const& v) {
-  using result = Kokkos::View<To*, Kokkos::LayoutRight, typename View::memory_space>;
-  if constexpr (std::same_as<std::remove_const_t<To>, typename View::non_const_value_type>) {
-    return result(v);
-  } else {
-    static_assert(std::same_as<std::make_signed_t<std::remove_const_t<To>>,
-                               std::make_signed_t<typename View::non_const_value_type>>);
-    return result(reinterpret_cast<To*>(v.data()), v.extent(0));
-  }
-}
-
-template <class To, class From>
-struct offset_copier {
-  To to;
-  From from;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    to(i) = typename To::value_type(from(i));
-  }
-};
-
-/// A copy of `from` [rows + 1], or the single zero that a matrix without rows has.
+/// `from` [rows + 1] as numbers of type To, or the single zero that a matrix without rows has.
+/// Where only the sign differs the memory is the same but `from` alone owns it; else a copy.
 template <class To, execution_space Exec, class From>
-auto copy_offsets(Exec const& exec, std::string const& label, From const& from) {
+auto offsets_as(Exec const& exec, std::string const& label, From const& from) {
+  using given = typename From::non_const_value_type;
   using array = Kokkos::View<To*, Kokkos::LayoutRight, typename Exec::memory_space>;
+  using result = Kokkos::View<To const*, Kokkos::LayoutRight, typename Exec::memory_space>;
+  if constexpr (sizeof(To) == sizeof(given)) {
+    if (from.extent(0) > 0) {
+      if constexpr (std::same_as<To, given>) {
+        return result(from);
+      } else {
+        return result(reinterpret_cast<To const*>(from.data()), from.extent(0));
+      }
+    }
+  }
   auto const to =
       allocate<array>(label, {std::max<std::int64_t>(1, std::int64_t(from.extent(0)))}, exec);
-  Kokkos::parallel_for(label,
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, std::int64_t(from.extent(0))),
-                       offset_copier<array, From>{to, from});
-  return to;
+  if (from.extent(0) > 0) {
+    Kokkos::deep_copy(exec, to, from);
+  }
+  return result(to);
 }
 
 /// Throws unless a CrsMatrix of `Offset` can have the matrix.
-template <class Offset, class Value, class Space>
-void validate_for_crs(char const* function, csr_view<Value, std::int32_t, Space> const& a) {
+template <class Offset, class Exec, class Value>
+crs_matrix<Value, Offset, Exec> crs_of(
+    Exec const& exec, char const* function,
+    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
   validate_shape(a, function);
   ISO_VALIDATE(a.row_scales.extent(0) == 0,
                "{}: {} row scales (CrsMatrix has none) convert the values without row_scaling",
@@ -94,15 +84,22 @@ void validate_for_crs(char const* function, csr_view<Value, std::int32_t, Space>
   ISO_VALIDATE(std::uint64_t(a.num_entries()) <= most,
                "{}: {} entries (the offsets count to {}) take offsets of 64 bits", function,
                a.num_entries(), most);
+  return {function,
+          std::int32_t(a.num_rows),
+          std::int32_t(a.num_cols),
+          Offset(a.num_entries()),
+          a.values,
+          offsets_as<Offset>(exec, function, a.row_offsets),
+          a.columns};
 }
 
-/// The matrix with `offsets`. Throws unless its arrays fit together.
-template <class Exec, class Matrix, class Offsets>
-auto csr_with(char const* function, Matrix const& m, Offsets const& offsets) {
+/// Throws unless the arrays of `m` fit together.
+template <class Exec, class Matrix>
+auto csr_of(Exec const& exec, char const* function, Matrix const& m) {
   csr_view<typename Matrix::const_value_type, std::int32_t, typename Exec::memory_space> a;
-  a.num_rows = std::int64_t(offsets.extent(0)) - 1;
+  a.row_offsets = offsets_as<std::int64_t>(exec, function, m.graph.row_map);
+  a.num_rows = std::int64_t(a.row_offsets.extent(0)) - 1;
   a.num_cols = std::int64_t(m.numCols());
-  a.row_offsets = offsets;
   a.columns = m.graph.entries;
   a.values = m.values;
   validate_shape(a, function);
@@ -122,35 +119,19 @@ auto csr_with(char const* function, Matrix const& m, Offsets const& offsets) {
 template <wide_offset Offset = std::int64_t, execution_space Exec, class Value>
   requires real<std::remove_const_t<Value>>
 crs_matrix<Value, Offset, Exec> as_crs_matrix(
-    Exec const&, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
-  detail::validate_for_crs<Offset>("iso::sparse::as_crs_matrix", a);
-  return {"iso::sparse::as_crs_matrix",
-          std::int32_t(a.num_rows),
-          std::int32_t(a.num_cols),
-          Offset(a.num_entries()),
-          a.values,
-          detail::read_as<Offset const>(a.row_offsets),
-          a.columns};
+    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
+  return detail::crs_of<Offset>(exec, "iso::sparse::as_crs_matrix", a);
 }
 
-/// `a` for Kokkos Kernels with row offsets of 32 bits, which cuSPARSE takes through it: these are
-/// copied, columns and values are a's memory, as in as_crs_matrix. `a` must be valid. Enqueued on
-/// `exec`; allocates. Determinism: backend_to_backend.
+/// As as_crs_matrix, with a copy of the row offsets in 32 bits, which cuSPARSE takes. `a` must be
+/// valid. Enqueued on `exec`; allocates. Determinism: backend_to_backend.
 ///
-/// \throws iso::invalid_argument  more entries than Offset counts to (2^31 - 1, or 2^32 - 1);
-///                                lengths that disagree; extents above 2^31 - 1; row_scales
+/// \throws iso::invalid_argument  as as_crs_matrix; more entries than Offset counts to
 template <short_offset Offset = std::int32_t, execution_space Exec, class Value>
   requires real<std::remove_const_t<Value>>
 crs_matrix<Value, Offset, Exec> to_crs_matrix(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
-  detail::validate_for_crs<Offset>("iso::sparse::to_crs_matrix", a);
-  return {"iso::sparse::to_crs_matrix",
-          std::int32_t(a.num_rows),
-          std::int32_t(a.num_cols),
-          Offset(a.num_entries()),
-          a.values,
-          detail::copy_offsets<Offset>(exec, "iso::sparse::to_crs_matrix", a.row_offsets),
-          a.columns};
+  return detail::crs_of<Offset>(exec, "iso::sparse::to_crs_matrix", a);
 }
 
 /// Kokkos Kernels' matrix as ours, nothing copied: the arrays are m's memory, read-only. The result
@@ -167,21 +148,13 @@ template <execution_space Exec, class Value, class Ordinal, class Device, class 
            detail::crs_like<KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset>, Exec>
 csr_view<Value const, std::int32_t, typename Exec::memory_space> as_csr(
     Exec const& exec, KokkosSparse::CrsMatrix<Value, Ordinal, Device, Traits, Offset> const& m) {
-  auto const& offsets = m.graph.row_map;
-  char const* const function = "iso::sparse::as_csr";
-  if (offsets.extent(0) == 0) {
-    return detail::csr_with<Exec>(function, m,
-                                  detail::copy_offsets<std::int64_t>(exec, function, offsets));
-  }
-  return detail::csr_with<Exec>(function, m, detail::read_as<std::int64_t const>(offsets));
+  return detail::csr_of(exec, "iso::sparse::as_csr", m);
 }
 
-/// Kokkos Kernels' matrix with row offsets of 32 bits as ours: these are copied, columns and values
-/// are m's memory, read-only and owned with `m`. Enqueued on `exec`; allocates.
-/// Determinism: backend_to_backend.
+/// As as_csr, of a matrix with row offsets of 32 bits: these are copied. Enqueued on `exec`;
+/// allocates. Determinism: backend_to_backend.
 ///
-/// \param[in] m  offsets and columns of 32 bits, values of float or double, in Exec's memory
-/// \throws iso::invalid_argument  more entries than the offsets count to; lengths that disagree
+/// \throws iso::invalid_argument  as as_csr; more entries than the offsets count to
 template <execution_space Exec, class Value, class Ordinal, class Device, class Traits,
           class Offset>
   requires short_offset<std::remove_const_t<Offset>> &&
@@ -194,8 +167,7 @@ csr_view<Value const, std::int32_t, typename Exec::memory_space> to_csr(
   auto const entries = std::uint64_t(m.graph.entries.extent(0));
   ISO_VALIDATE(entries <= most, "{}: {} entries (the offsets count to {}: some have overflowed)",
                function, entries, most);
-  return detail::csr_with<Exec>(
-      function, m, detail::copy_offsets<std::int64_t>(exec, function, m.graph.row_map));
+  return detail::csr_of(exec, function, m);
 }
 
 }  // namespace iso::sparse

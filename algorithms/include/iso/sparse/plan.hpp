@@ -4,9 +4,7 @@
 #pragma once
 
 #include <iso/core/workspace.hpp>
-#include <iso/sparse/csr.hpp>
-#include <iso/sparse/row_block_csr.hpp>
-#include <iso/sparse/row_segment.hpp>
+#include <iso/sparse/detail/row_block_rows.hpp>
 
 #include <cstdint>
 
@@ -31,10 +29,7 @@ struct spmv_plan {
   Kokkos::View<row_segment*, Kokkos::LayoutRight, Space> segments;
   /// Bit b mod 32 of word b / 32: whether block b has no entries. Of length 0 where all have some.
   Kokkos::View<std::uint32_t*, Kokkos::LayoutRight, Space> empty;
-  std::int64_t num_entries = 0;   ///< of the matrix
-  std::int64_t num_chunks = 0;    ///< of columns; 0: of a csr_view
-  int rows_per_block = 1;         ///< R of a row_block_csr, 1 of a csr_view
-  std::int64_t num_blocks = 0;    ///< rows of a csr_view, else row blocks
+  matrix_shape matrix;            ///< of what it was made for
   std::int64_t num_long = 0;      ///< blocks that have several parts
   std::int64_t num_parts = 0;     ///< segments that are parts
   std::int64_t num_segments = 0;  ///< the parts, and blocks that are one segment
@@ -45,10 +40,26 @@ struct spmv_plan {
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 
+namespace detail {
+// Defined in src/sparse for every backend and format.
+template <execution_space Exec, class Rows>
+bounds<typename Exec::memory_space> bounds_of(Exec const& exec, Rows const& rows,
+                                              matrix_shape const& shape);
+template <execution_space Exec, class Rows>
+spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& rows,
+                                               matrix_shape const& shape,
+                                               bounds<typename Exec::memory_space> const& whole);
+}  // namespace detail
+
 /// Bounds of a matrix, the same from every format. Enqueued on `exec`; allocates.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, class Matrix>
-bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a);
+bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a) {
+  static_assert(accesses<Exec, typename Matrix::memory_space>,
+                "iso::sparse: the matrix lies in memory that this execution space cannot reach");
+  detail::validate_shape(a, "iso::sparse::make_bounds");
+  return detail::bounds_of(exec, detail::rows_of(a), shape_of(a));
+}
 
 /// A plan for a valid csr_view or a row_block_csr. Fences `exec`; allocates. Determinism:
 /// backend_to_backend, but for the order of the segments, which suits the kind of processor.
@@ -58,12 +69,13 @@ bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& 
 /// \throws iso::out_of_memory
 template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
-                                                 bounds<typename Exec::memory_space> const& whole);
+                                                 bounds<typename Exec::memory_space> const& whole) {
+  detail::validate_shape(a, "iso::sparse::make_plan");
+  return detail::plan_of(exec, detail::rows_of(a), shape_of(a), whole);
+}
 template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a) {
   return make_plan(exec, a, make_bounds(exec, a));
 }
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/plan_impl.hpp>

@@ -71,17 +71,15 @@ class row_block_csr {
 /// Determinism: backend_to_backend.
 template <class Value, int R, class Space>
 matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
-  std::int64_t const chunks = a.num_chunks();
   return {a.num_rows(),
           a.num_cols(),
           a.num_entries(),
           R,
-          chunks,
-          8 * (a.num_blocks() + 1) + chunks * (4 + 32 * 2 + 32 * 2 * R) +
-              8 * std::int64_t(a.row_scales().extent(0))};
+          a.num_chunks(),
+          detail::bytes_of(a.chunk_offsets(), a.bases(), a.offsets(), a.values(), a.row_scales())};
 }
 
-/// `a` by row blocks, exactly; row_scales are shared. Runs on `exec`, fences it, allocates.
+/// `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
@@ -100,5 +98,3 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> to_csr(
     Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a);
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/row_block_impl.hpp>

@@ -6,8 +6,11 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/summation.hpp>
+#include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/plan.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -26,18 +29,103 @@ struct spmv_options {
   backend::launch_shape shape = {};
 };
 
+namespace detail {
+
+/// What is known of a vector or several, to be checked without its type.
+struct vector_facts {
+  std::int64_t length;
+  std::int64_t vectors;
+  std::int64_t stride;
+  memory_range memory;
+};
+
+template <class View>
+vector_facts facts_of(View const& v, char const* name, char const* function) {
+  static_assert(
+      View::rank() == 1 || View::rank() == 2,
+      "iso::sparse: vectors are views of one index, or of two (the vector's number last)");
+  constexpr bool several = View::rank() == 2;
+  auto const length = std::int64_t(v.extent(0));
+  auto const vectors = std::int64_t(several ? v.extent(1) : 1);
+  auto const inner = std::int64_t(v.stride(several ? 1 : 0));
+  // The stride of a single row says nothing, nor does that of a single vector.
+  std::int64_t const stride = several && length > 1 ? std::int64_t(v.stride(0)) : vectors;
+  bool const plain = (several ? vectors : length) <= 1 || inner == 1;
+  ISO_VALIDATE(plain && stride >= vectors,
+               "{}: {} has gaps between its numbers (those of a vector, or of several at one "
+               "place, must follow each other) use a plain view",
+               function, name);
+  memory_range const memory = memory_of(v, name);
+  validate_memory({memory}, function);
+  return {length, vectors, stride, memory};
+}
+
+/// The arguments of spmv.
+template <class Exec, class Rows, class T>
+struct product_call {
+  Rows rows;
+  matrix_shape shape;
+  double const* row_scales;
+  double alpha;
+  T const* x;
+  vector_facts in;
+  double beta;
+  T* y;
+  vector_facts out;
+  spmv_plan<typename Exec::memory_space> const& plan;
+  workspace<typename Exec::memory_space> const& scratch;
+  spmv_options const& options;
+};
+
+/// The parts of the scratch of a product. A pass over the matrix multiplies up to four vectors.
+template <class T>
+struct product_scratch {
+  double* max_abs;  ///< [vectors]
+  T* packed;        ///< the vectors of a pass side by side, where they do not lie so already
+  T* part_sums;     ///< of the parts of long rows
+  bool* to_fix;     ///< [segments]
+
+  template <class Plan>
+  product_scratch(workspace_parts& parts, Plan const& plan, std::int64_t num_cols,
+                  std::int64_t vectors)
+      : max_abs(parts.take<double>({vectors})),
+        packed(parts.take<T>({num_cols, vectors > 2 ? 4 : vectors})),
+        part_sums(
+            parts.take<T>({plan.num_parts, plan.matrix.rows_per_block, vectors > 2 ? 4 : vectors})),
+        to_fix(parts.take<bool>({plan.num_segments})) {}
+};
+
+// Defined in src/sparse for every backend, format and type of vectors.
+template <execution_space Exec, class Rows, real T>
+void launch_product(Exec const& exec, product_call<Exec, Rows, T> const& call);
+template <execution_space Exec, real T>
+void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, double* max_abs);
+
+}  // namespace detail
+
 /// Bytes of scratch that spmv wants for `vectors` right-hand sides of type T. Enqueues nothing.
 /// Determinism: backend_to_backend.
 template <class T, class Matrix>
 std::int64_t spmv_bytes_needed(Matrix const& a,
                                spmv_plan<typename Matrix::memory_space> const& plan,
-                               std::int64_t vectors);
+                               std::int64_t vectors) {
+  workspace_parts parts("iso::sparse::spmv");
+  detail::product_scratch<T>(parts, plan, shape_of(a).num_cols, vectors);
+  return parts.bytes();
+}
 
 /// The largest finite |x| of each vector, written to `to` [vectors]. Enqueued on `exec`.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, view X>
 void max_abs(Exec const& exec, X const& x,
-             Kokkos::View<double*, typename Exec::memory_space> const& to);
+             Kokkos::View<double*, typename Exec::memory_space> const& to) {
+  char const* const function = "iso::sparse::max_abs";
+  auto const facts = detail::facts_of(x, "x", function);
+  ISO_VALIDATE(std::int64_t(to.extent(0)) == facts.vectors,
+               "{}: {} numbers for {} vectors (make them agree)", function, to.extent(0),
+               facts.vectors);
+  detail::launch_max_abs<Exec, typename X::non_const_value_type>(exec, x.data(), facts, to.data());
+}
 
 /// y = alpha A x + beta y.
 ///
@@ -88,8 +176,26 @@ void max_abs(Exec const& exec, X const& x,
 template <execution_space Exec, class Matrix, view X, view Y>
 void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double beta, Y const& y,
           spmv_plan<typename Exec::memory_space> const& plan,
-          workspace<typename Exec::memory_space> const& scratch, spmv_options const& options = {});
+          workspace<typename Exec::memory_space> const& scratch, spmv_options const& options = {}) {
+  using scalar = typename Y::non_const_value_type;
+  static_assert(std::is_same_v<scalar, typename X::non_const_value_type>,
+                "iso::sparse::spmv: x and y are of one type");
+  static_assert(
+      std::is_same_v<scalar, double> || std::is_same_v<typename Matrix::value_type, float>,
+      "iso::sparse::spmv: vectors of float go with values of float");
+  static_assert(accesses<Exec, typename Matrix::memory_space> &&
+                    accesses<Exec, typename X::memory_space> &&
+                    accesses<Exec, typename Y::memory_space>,
+                "iso::sparse::spmv: an argument lies in memory that this execution space cannot "
+                "reach");
+  char const* const function = "iso::sparse::spmv";
+  detail::validate_shape(a, function);
+  Kokkos::Profiling::ScopedRegion const region(function);
+  using call = detail::product_call<Exec, decltype(detail::rows_of(a)), scalar>;
+  detail::launch_product(
+      exec, call{detail::rows_of(a), shape_of(a), detail::row_scales_of(a), alpha, x.data(),
+                 detail::facts_of(x, "x", function), beta, y.data(),
+                 detail::facts_of(y, "y", function), plan, scratch, options});
+}
 
 }  // namespace iso::sparse
-
-#include <iso/sparse/detail/spmv_impl.hpp>

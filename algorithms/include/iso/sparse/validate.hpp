@@ -59,6 +59,7 @@ struct csr_report {
   std::int64_t negative_zeros = 0;  ///< among them
   std::int64_t longest_row = 0;
   std::int64_t widest_row = 0;  ///< largest difference of two columns of a row
+  std::int64_t wide_rows = 0;   ///< wider than 65535: beyond what 16-bit columns reach
   std::int64_t empty_rows = 0;
 
   [[nodiscard]] bool sound() const { return found == fault::none; }
@@ -76,6 +77,32 @@ csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::mem
 /// `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
 std::string to_string(csr_report const& report);
 
-}  // namespace iso::sparse
+namespace detail {
 
-#include <iso/sparse/detail/validate_impl.hpp>
+struct array_facts {
+  std::int64_t length;
+  void const* data;
+};
+/// What can be said of a matrix without reading an array.
+csr_report check_lengths(std::int64_t rows, std::int64_t cols, bool relative,
+                         array_facts const& offsets, array_facts const& columns,
+                         array_facts const& values, array_facts const& bases,
+                         array_facts const& scales);
+void throw_unless_sound(csr_report const& report, char const* function);
+
+template <class Value, class Column, class Space>
+csr_report check_lengths(csr_view<Value, Column, Space> const& a) {
+  auto const of = [](auto const& v) { return array_facts{std::int64_t(v.extent(0)), v.data()}; };
+  return check_lengths(a.num_rows, a.num_cols, a.relative, of(a.row_offsets), of(a.columns),
+                       of(a.values), of(a.row_bases), of(a.row_scales));
+}
+
+/// Throws unless the arrays have the lengths that the extents ask for. O(1).
+template <class Value, class Column, class Space>
+void validate_shape(csr_view<Value, Column, Space> const& a, char const* function) {
+  throw_unless_sound(check_lengths(a), function);
+}
+
+}  // namespace detail
+
+}  // namespace iso::sparse

@@ -250,7 +250,7 @@ struct planning {
     auto const plan = sparse::make_plan(exec, a, bounds);
     n.add_array(exec, bounds.max_abs);
     n.add_array(exec, bounds.entries);
-    n.add(plan.num_long, plan.num_parts, plan.num_blocks);
+    n.add(plan.num_long, plan.num_parts, plan.matrix.num_blocks());
     n.add_array(exec, plan.first_part);
     n.add_array(exec, plan.exponents);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/raise.hpp>
 #include <iso/ct/detail/forward_project_dda_kernel.hpp>
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
 #include <iso/ct/forward_project.hpp>
+#include <iso/detail/max_abs.hpp>
 #include <iso/ray/detail/traversal_tuning.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -79,44 +79,6 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
 /// Throws unless every option lies in its range.
 void validate_options(forward_project_options const& options);
 
-/// Widens the range of a volume's voxels by a stretch of them. A maximum has no order.
-template <class T>
-struct voxel_range_kernel {
-  static constexpr std::int64_t stretch = 16384;
-
-  T const* volume;
-  std::int64_t size;
-  voxel_range* found;
-
-  [[nodiscard]] std::int64_t num_groups() const { return (size + stretch - 1) / stretch; }
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    T const* KOKKOS_RESTRICT const voxels = volume;
-    typename Group::template lane_array<T> most(T(0));
-    typename Group::template lane_array<bool> bad(false);
-    std::int64_t const end = stretch * (index + 1);
-    group.strided(stretch * index, end < size ? end : size, [&](int lane, std::int64_t i) {
-      T const x = Kokkos::fabs(voxels[i]);
-      bool const finite = is_finite(x);
-      most[lane] = finite && x > most[lane] ? x : most[lane];
-      bad[lane] = bad[lane] || !finite;
-    });
-    typename Group::template lane_array<double> widened;
-    group.each([&](int lane) { widened[lane] = double(most[lane]); });
-    double const top = group.highest(widened);
-    bool const beyond = group.any(bad);
-    group.once([&] {
-      if (top > 0) {
-        backend::raise(&found->most, top);
-      }
-      if (beyond) {
-        backend::raise(&found->beyond, 1);
-      }
-    });
-  }
-};
-
 struct clear_range_kernel {
   voxel_range* found;
   KOKKOS_FUNCTION void operator()(int) const { *found = {0, 0}; }
@@ -148,7 +110,8 @@ void prepare_reproducible(Exec const& exec,
   if (!max_abs) {
     Kokkos::parallel_for("iso::ct::forward_project: no voxels yet",
                          Kokkos::RangePolicy<Exec>(exec, 0, 1), clear_range_kernel{s.voxels});
-    voxel_range_kernel<T> const kernel{v.data.data(), v.grid.size(), s.voxels};
+    iso::detail::max_abs_kernel<T> const kernel{v.data.data(), v.grid.size(), 1, &s.voxels->most,
+                                                &s.voxels->beyond};
     backend::for_each_lane_group("iso::ct::forward_project: range of voxels", exec,
                                  kernel.num_groups(), kernel);
   }

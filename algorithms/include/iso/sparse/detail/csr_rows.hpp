@@ -3,11 +3,34 @@
 
 #include <iso/backend/pack.hpp>
 #include <iso/sparse/csr.hpp>
-#include <iso/sparse/row_segment.hpp>
+#include <iso/sparse/validate.hpp>
 
 #include <type_traits>
 
-namespace iso::sparse::detail {
+namespace iso::sparse {
+
+/// Steps of 32 lanes in one part of a row: 2048 entries of a csr_view, 64 column chunks of a
+/// row_block_csr. Longer rows are summed part by part, and the parts' sums then from the first to
+/// the last.
+inline constexpr std::int32_t part_steps = 64;
+
+/// What a lane group adds up at once: successive entries of a row of a csr_view, or successive
+/// column chunks of a block of a row_block_csr.
+/// Sixteen bytes, one read: what a kernel must look up before it can ask for its first entry, it
+/// waits for.
+struct alignas(16) row_segment {
+  std::int64_t first;  ///< entry, or column chunk
+  std::int32_t count;  ///< of entries, or chunks
+  std::int32_t block;  ///< the row, or the row block
+
+  /// What follows `done` of it, at most `longest`.
+  [[nodiscard]] KOKKOS_FUNCTION row_segment from(std::int32_t done, std::int32_t longest) const {
+    std::int32_t const left = count > done ? count - done : 0;
+    return {first + done, left < longest ? left : longest, block};
+  }
+};
+
+namespace detail {
 
 /// The rows of a csr_view, as kernels walk them: one row a group of lanes.
 template <class Value, class Column>
@@ -102,18 +125,5 @@ double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
   return data_or_null(a.row_scales);
 }
 
-void validate_csr_lengths(char const* function, std::int64_t rows, std::int64_t offsets,
-                          std::int64_t columns, std::int64_t values, std::int64_t bases,
-                          bool relative, std::int64_t scales);
-
-/// Throws unless the arrays have the lengths that the extents ask for. O(1).
-template <class Value, class Column, class Space>
-void validate_shape(csr_view<Value, Column, Space> const& a, char const* function) {
-  validate_extents(function, a.num_rows, a.num_cols, a.num_entries());
-  validate_csr_lengths(function, a.num_rows, std::int64_t(a.row_offsets.extent(0)),
-                       std::int64_t(a.columns.extent(0)), a.num_entries(),
-                       std::int64_t(a.row_bases.extent(0)), a.relative,
-                       std::int64_t(a.row_scales.extent(0)));
-}
-
-}  // namespace iso::sparse::detail
+}  // namespace detail
+}  // namespace iso::sparse

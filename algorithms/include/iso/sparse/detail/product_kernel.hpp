@@ -4,7 +4,6 @@
 #include <iso/backend/unroll.hpp>
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
-#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/detail/product_walk.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 #include <iso/sparse/plan.hpp>
@@ -12,6 +11,11 @@
 #include <Kokkos_MathematicalFunctions.hpp>
 
 namespace iso::sparse::detail {
+
+/// The least e with 2^e >= x; x is normal and above zero.
+KOKKOS_INLINE_FUNCTION int ceil_log2(double x) {
+  return int((Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL) >> 52) - 1023;
+}
 
 /// Products are added as they come by fma: lane by lane and then by the tree of group.sums.
 struct ordered_sum {

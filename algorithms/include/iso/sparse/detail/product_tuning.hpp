@@ -3,7 +3,12 @@
 
 #include <iso/backend/registry.hpp>
 
+#include <array>
+
 namespace iso::sparse::detail {
+
+/// Threads of a GPU's block where nothing else was faster. No bit depends on it.
+inline constexpr unsigned block_threads = 128;
 
 /// How products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
 template <class Exec, class Rows, class Sum, int K>
@@ -43,5 +48,17 @@ struct product_tuning {
     }
   }
 };
+
+/// Least steps of the rows of each bin, in the order of their launch. On a GPU, long rows first:
+/// what starts last ends soon. A processor's threads take rows on demand, and neighbours in step
+/// share what they read of x.
+template <class Exec>
+inline constexpr auto least_steps = [] {
+  if constexpr (backend::is_device<Exec>) {
+    return std::array{16, 4, 1};
+  } else {
+    return std::array{1};
+  }
+}();
 
 }  // namespace iso::sparse::detail

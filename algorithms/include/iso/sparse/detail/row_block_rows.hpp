@@ -2,11 +2,31 @@
 #pragma once
 
 #include <iso/backend/read_once.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
-#include <iso/sparse/detail/number_bits.hpp>
 #include <iso/sparse/row_block_csr.hpp>
 
 namespace iso::sparse::detail {
+
+KOKKOS_INLINE_FUNCTION std::uint16_t stored_bits(half x) { return x.bits; }
+KOKKOS_INLINE_FUNCTION std::uint16_t stored_bits(bfloat16 x) { return x.bits; }
+template <real T>
+KOKKOS_INLINE_FUNCTION bits_of<T> stored_bits(T x) {
+  return Kokkos::bit_cast<bits_of<T>>(x);
+}
+
+template <class Bits>
+KOKKOS_INLINE_FUNCTION constexpr Bits sign_bit() {
+  return Bits(Bits(1) << (8 * sizeof(Bits) - 1));
+}
+
+/// Of a row_block_csr: the value where a row has no entry, negative zero.
+inline constexpr std::uint16_t padding = sign_bit<std::uint16_t>();
+
+template <class Value>
+KOKKOS_INLINE_FUNCTION bool is_padding(Value x) {
+  return stored_bits(x) == sign_bit<decltype(stored_bits(x))>();
+}
 
 /// The row blocks of a row_block_csr, as kernels walk them.
 template <class Value, int R>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/backend/raise.hpp
+//! \file  iso/backend/atomic_maximum.hpp
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -10,12 +10,12 @@ namespace iso::backend {
 
 /// Raises *p to x where x is larger, with many groups at it at once. No NaN, nothing below zero. A
 /// maximum has no order: the result is the same whoever comes first, which no sum's is.
-KOKKOS_FORCEINLINE_FUNCTION void raise(std::int32_t* p, std::int32_t x) {
+KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(std::int32_t* p, std::int32_t x) {
   Kokkos::atomic_max(p, x);
 }
-/// On a GPU by the bits, which have the order of such numbers: it raises integers without asking
-/// back.
-KOKKOS_FORCEINLINE_FUNCTION void raise(double* p, double x) {
+/// On a GPU by the bits, which have the order of such numbers: it has an atomic maximum of integers
+/// that does not wait.
+KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(double* p, double x) {
   KOKKOS_IF_ON_DEVICE((using bits = unsigned long long;
                        Kokkos::atomic_max(reinterpret_cast<bits*>(p), Kokkos::bit_cast<bits>(x));))
   KOKKOS_IF_ON_HOST((Kokkos::atomic_max(p, x);))

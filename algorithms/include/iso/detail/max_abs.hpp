@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/atomic_maximum.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/unroll.hpp>
+#include <iso/core/numerics.hpp>
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+#include <cstdint>
+
+namespace iso::detail {
+
+/// Atomic maximum of *max_abs and the largest finite |x| of a stretch of x. A maximum has no order.
+template <class T>
+struct max_abs_kernel {
+  /// Values that a lane asks for at once: a short x is read in one wait.
+  static constexpr int steps = 32;
+  static constexpr std::int64_t block = 32 * steps;
+  /// No more, since they update one number, in step: 2 ns each on an H200.
+  static constexpr std::int64_t most_groups = 1024;
+
+  T const* x;
+  std::int64_t length;
+  std::int64_t stride;
+  double* max_abs;
+  std::int32_t* not_finite;  ///< null, or becomes 1 where an x is not finite
+
+  /// Of a group, in whole blocks.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t stretch() const {
+    return block * ((length - 1) / (block * most_groups) + 1);
+  }
+  [[nodiscard]] std::int64_t num_groups() const {
+    return length > 0 ? (length - 1) / stretch() + 1 : 0;
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.let_next_begin();
+    group.await_previous();
+    typename Group::template lane_array<T> most(T(0));
+    typename Group::template lane_array<bool> bad(false);
+    std::int64_t const begin = stretch() * index;
+    std::int64_t const end = begin + stretch() < length ? begin + stretch() : length;
+    for (std::int64_t first = begin; first < end; first += block) {
+      typename Group::template lane_array<T> values[steps];
+      bool const plain = stride == 1 && first + block <= end;
+      backend::unrolled<steps>([&](auto step) {
+        std::int64_t const from = first + 32 * int(step);
+        if (plain) {
+          group.each([&](int lane) { values[step][lane] = x[from + lane]; });
+        } else {
+          group.each([&](int lane) {
+            values[step][lane] = from + lane < end ? x[(from + lane) * stride] : T(0);
+          });
+        }
+      });
+      backend::unrolled<steps>([&](auto step) {
+        group.each([&](int lane) {
+          T const size = Kokkos::fabs(values[step][lane]);
+          bool const finite = is_finite(size);
+          most[lane] = finite && size > most[lane] ? size : most[lane];
+          bad[lane] = bad[lane] || !finite;
+        });
+      });
+    }
+    typename Group::template lane_array<double> widened;
+    group.each([&](int lane) { widened[lane] = double(most[lane]); });
+    double const top = group.highest(widened);
+    bool const beyond = not_finite != nullptr && group.any(bad);
+    group.once([&] {
+      if (top > 0) {
+        backend::atomic_maximum(max_abs, top);
+      }
+      if (beyond) {
+        backend::atomic_maximum(not_finite, 1);
+      }
+    });
+  }
+};
+
+}  // namespace iso::detail

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Plans and products, for the sources that instantiate them.
+#pragma once
+
+#include "launch.hpp"
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/sparse/detail/product_kernel.hpp>
+#include <iso/sparse/detail/product_tuning.hpp>
+#include <iso/sparse/spmv.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace iso::sparse::detail {
+
+// In vectors.cpp.
+void validate_vectors(matrix_shape const& a, vector_facts const& x, vector_facts const& y);
+void validate_options(spmv_options const& options);
+
+template <class Exec, class Array>
+void make_array(Exec const& exec, Array& to, char const* label, std::int64_t length) {
+  to = allocate<Array>(label, {length}, exec, Kokkos::WithoutInitializing);
+}
+
+/// Words of spmv_plan::empty.
+inline std::int64_t empty_words(std::int64_t num_blocks) { return (num_blocks + 31) / 32; }
+
+/// K vectors side by side, from `vectors` that lie `stride` apart; zero beyond them.
+template <class T, int K>
+struct pack_kernel {
+  T const* from;
+  std::int64_t stride;
+  int vectors;
+  backend::pack<T, K>* to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    backend::pack<T, K> packed;
+    for (int k = 0; k < K; ++k) {
+      packed[k] = k < vectors ? from[i * stride + k] : T(0);
+    }
+    to[i] = packed;
+  }
+};
+
+/// The launches of a product.
+template <class Exec, class Rows, class T>
+struct product_launcher {
+  Exec const& exec;
+  product_call<Exec, Rows, T> const& call;
+  spmv_plan<typename Exec::memory_space> const& plan;
+  product_scratch<T> scratch;
+  double const* max_abs_x;
+
+  template <class Sum>
+  void run() const {
+    for (std::int64_t first = 0; first < call.in.vectors; first += 4) {
+      std::int64_t const left = call.in.vectors - first;
+      left > 2    ? multiply<4, Sum>(first)
+      : left == 2 ? multiply<2, Sum>(first)
+                  : multiply<1, Sum>(first);
+    }
+  }
+
+ private:
+  /// Multiplies vectors [first, first + K), those of them that exist.
+  template <int K, class Sum>
+  void multiply(std::int64_t first) const {
+    using tuning = product_tuning<Exec, Rows, Sum, K>;
+    auto const vectors = int(std::min<std::int64_t>(call.in.vectors - first, K));
+    bool const multiplies = call.alpha != 0;
+    product<T, Rows, Sum, K, tuning> const working{
+        call.rows,
+        plan.segments.data(),
+        packed<K>(first, vectors),
+        plan.exponents.data(),
+        max_abs_x + (max_abs_x != nullptr ? first : 0),
+        plan.num_parts,
+        scratch.part_sums,
+        scratch.to_fix,
+        {T(call.alpha), T(call.beta), call.y + first, call.out.stride, call.rows.num_rows, vectors,
+         multiplies ? call.row_scales : nullptr}};
+    backend::for_each_lane_group<tuning::threads, tuning::min_blocks(), backend::sharing::on_demand,
+                                 backend::beginning::early>(
+        "iso::sparse::spmv", exec, plan.num_segments, working, call.options.shape);
+    std::int64_t const blocks = call.shape.num_blocks();
+    product_fix_up<T, Rows, Sum, K, tuning> const fix_up{
+        working,
+        plan.first_part.data(),
+        plan.num_long,
+        plan.num_segments,
+        data_or_null(plan.empty),
+        blocks,
+        multiplies ? std::int64_t(plan.empty.extent(0)) : empty_words(blocks)};
+    if (plan.num_segments > 0) {
+      launch<backend::beginning::early>(fix_up);
+    } else {
+      // What came before may still read or write y.
+      launch<backend::beginning::in_turn>(fix_up);
+    }
+  }
+
+  template <backend::beginning Beginning, class FixUp>
+  void launch(FixUp const& fix_up) const {
+    backend::for_each_lane_group<block_threads, 0, backend::sharing::even, Beginning>(
+        "iso::sparse::spmv: fix-up", exec, fix_up.num_launched(), fix_up, call.options.shape);
+  }
+
+  /// The vectors [first, first + K) as the kernel reads them.
+  template <int K>
+  backend::pack<T, K> const* packed(std::int64_t first, int vectors) const {
+    T const* const x = call.x + first;
+    using pack = backend::pack<T, K>;
+    if (vectors == K && call.in.stride == K &&
+        reinterpret_cast<std::uintptr_t>(x) % alignof(pack) == 0) {
+      return reinterpret_cast<pack const*>(x);
+    }
+    auto* const to = reinterpret_cast<pack*>(scratch.packed);
+    if (plan.num_segments > 0) {
+      Kokkos::parallel_for("iso::sparse::spmv: vectors side by side",
+                           range<Exec>(exec, 0, call.shape.num_cols),
+                           pack_kernel<T, K>{x, call.in.stride, vectors, to});
+    }
+    return to;
+  }
+};
+
+/// Throws unless the plan is one for a matrix of this shape.
+template <class Space>
+void validate_plan(matrix_shape const& a, spmv_plan<Space> const& plan) {
+  matrix_shape const& p = plan.matrix;
+  bool const same_rows = p.num_entries == a.num_entries && p.num_rows == a.num_rows &&
+                         p.rows_per_block == a.rows_per_block;
+  ISO_VALIDATE(
+      !same_rows || p.num_chunks == a.num_chunks,
+      "iso::sparse::spmv: a plan of {} column chunks for a matrix of {} (it belongs to another, "
+      "or another format) use make_plan",
+      p.num_chunks, a.num_chunks);
+  std::int64_t const without_entries =
+      a.num_blocks() - plan.num_long - (plan.num_segments - plan.num_parts);
+  ISO_VALIDATE(
+      same_rows && plan.num_parts >= 2 * plan.num_long && plan.num_segments >= plan.num_parts &&
+          std::int64_t(plan.segments.extent(0)) == plan.num_segments && without_entries >= 0 &&
+          std::int64_t(plan.empty.extent(0)) ==
+              (without_entries > 0 ? empty_words(a.num_blocks()) : 0),
+      "iso::sparse::spmv: a plan of {} entries in {} rows, {} a block, for a matrix of {} in {}, "
+      "{} "
+      "a block (it belongs to another, or another format) use make_plan",
+      p.num_entries, p.num_rows, p.rows_per_block, a.num_entries, a.num_rows, a.rows_per_block);
+}
+
+template <execution_space Exec, class Rows, real T>
+void launch_product(Exec const& exec, product_call<Exec, Rows, T> const& call) {
+  char const* const function = "iso::sparse::spmv";
+  constexpr bool doubles = std::is_same_v<T, double>;
+  std::int64_t const cols = call.shape.num_cols;
+  std::int64_t const vectors = call.in.vectors;
+  validate_vectors(call.shape, call.in, call.out);
+  validate_plan(call.shape, call.plan);
+  validate_options(call.options);
+  ISO_VALIDATE(
+      doubles || call.options.sum != summation::reproducible,
+      "{}: reproducible sums of floats (their 24 bits leave too few) use vectors of double",
+      function);
+  workspace_parts counted(function);
+  product_scratch<T>(counted, call.plan, cols, vectors);
+  validate(call.scratch, counted.bytes(), function);
+  workspace_parts parts(call.scratch, function);
+  // alpha = 0: as if there were no entries.
+  spmv_plan<typename Exec::memory_space> const no_entries;
+  product_launcher<Exec, Rows, T> launcher{exec, call, call.alpha != 0 ? call.plan : no_entries,
+                                           product_scratch<T>(parts, call.plan, cols, vectors),
+                                           call.options.max_abs_x};
+  if constexpr (doubles) {
+    constexpr bool narrow = sizeof(typename Rows::value_type) == 2;
+    if (call.options.sum.value_or(narrow ? summation::reproducible : summation::ordered) ==
+        summation::reproducible) {
+      if (launcher.max_abs_x == nullptr && launcher.plan.num_segments > 0) {
+        launch_max_abs<Exec, T>(exec, call.x, call.in, launcher.scratch.max_abs);
+        launcher.max_abs_x = launcher.scratch.max_abs;
+      }
+      return launcher.template run<reproducible_sum>();
+    }
+  }
+  launcher.template run<ordered_sum>();
+}
+
+/// Largest finite |value| and number of entries of every row of a block.
+template <class Rows>
+struct bounds_kernel {
+  static constexpr int rows = Rows::rows;
+
+  Rows matrix;
+  double* max_abs;
+  std::int32_t* entries;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template lane_array<double> most[rows];
+    typename Group::template lane_array<std::int32_t> number[rows];
+    backend::unrolled<rows>([&](auto r) {
+      group.each([&](int lane) {
+        most[r][lane] = 0;
+        number[r][lane] = 0;
+      });
+    });
+    matrix.each(
+        group, matrix.whole(index), [](std::int32_t) { return 0; },
+        [&](int lane, auto const& a, auto const&) {
+          backend::unrolled<rows>([&](auto r) {
+            double const size = Kokkos::fabs(backend::widen<double>(a[r]));
+            most[r][lane] = is_finite(size) && size > most[r][lane] ? size : most[r][lane];
+            number[r][lane] += Rows::has_padding && is_padding(a[r]) ? 0 : 1;
+          });
+        });
+    backend::unrolled<rows>([&](auto r) {
+      std::int64_t const row = index * rows + int(r);
+      std::int32_t const total = group.sum(number[r]);
+      double const top = group.highest(most[r]);
+      group.once([&] {
+        if (row < matrix.num_rows) {
+          max_abs[row] = top;
+          entries[row] = total;
+        }
+      });
+    });
+  }
+};
+
+template <execution_space Exec, class Rows>
+bounds<typename Exec::memory_space> bounds_of(Exec const& exec, Rows const& rows,
+                                              matrix_shape const& shape) {
+  bounds<typename Exec::memory_space> b;
+  make_array(exec, b.max_abs, "iso::sparse::bounds: max_abs", shape.num_rows);
+  make_array(exec, b.entries, "iso::sparse::bounds: entries", shape.num_rows);
+  backend::for_each_lane_group("iso::sparse::make_bounds", exec, shape.num_blocks(),
+                               bounds_kernel<Rows>{rows, b.max_abs.data(), b.entries.data()});
+  return b;
+}
+
+/// What reproducible sums of every row begin with.
+struct exponent_kernel {
+  std::int64_t num_rows;
+  double const* max_abs;
+  std::int32_t const* entries;
+  std::int16_t* exponents;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    exponents[row] = std::int16_t(row < num_rows ? exponent(max_abs[row], entries[row]) : -1200);
+  }
+
+  /// The least e with 2^e >= most max(2 min(n, 64), n / 2) (1 + 2^-20): a lane adds at most 64
+  /// terms before its sum must have stayed within a power of two, and all n must add exactly.
+  KOKKOS_FUNCTION static int exponent(double most, std::int32_t n) {
+    if (!(most > 0) || n == 0) {
+      return -1200;
+    }
+    double const terms = n <= 64 ? 2.0 * n : (n <= 256 ? 128 : 0.5 * n);
+    // Neither the product nor its exponent may leave the range of normal numbers on the way.
+    int const shift = most < 1 ? 100 : -100;
+    double const bound = most * (shift > 0 ? 0x1p100 : 0x1p-100) * terms * (1 + 0x1p-20);
+    return ceil_log2(bound) - shift;
+  }
+  static_assert(part_steps == 64);
+};
+
+/// Blocks, and their segments.
+struct segment_counts {
+  std::int64_t blocks = 0;
+  std::int64_t segments = 0;
+  KOKKOS_FUNCTION segment_counts& operator+=(segment_counts const& more) {
+    blocks += more.blocks;
+    segments += more.segments;
+    return *this;
+  }
+};
+
+/// Counts and writes, in the blocks' order, the segments of those whose steps lie in [least, most).
+template <class Rows>
+struct segment_writer {
+  Rows rows;
+  std::int64_t least;
+  std::int64_t most;
+  row_segment* segments;     ///< null: they are counted
+  std::int64_t* first_part;  ///< null: one segment each
+
+  KOKKOS_FUNCTION void operator()(std::int64_t block, segment_counts& place, bool last_pass) const {
+    row_segment const whole = rows.whole(block);
+    std::int64_t const steps = Rows::steps(whole);
+    if (steps < least || steps >= most) {
+      return;
+    }
+    std::int64_t const parts = (steps + part_steps - 1) / part_steps;
+    if (last_pass && segments != nullptr) {
+      for (std::int64_t part = 0; part < parts; ++part) {
+        segments[place.segments + part] = Rows::part(whole, std::int32_t(part) * part_steps);
+      }
+      if (first_part != nullptr) {
+        first_part[place.blocks] = place.segments;
+        first_part[place.blocks + 1] = place.segments + parts;
+      }
+    }
+    place += segment_counts{1, parts};
+  }
+};
+
+/// The word of 32 blocks: which of them have no entries.
+template <class Rows>
+struct empty_writer {
+  Rows rows;
+  std::int64_t num_blocks;
+  std::uint32_t* empty;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t word) const {
+    std::uint32_t bits = 0;
+    for (int bit = 0; bit < 32; ++bit) {
+      std::int64_t const block = 32 * word + bit;
+      bool const none = block < num_blocks && Rows::steps(rows.whole(block)) == 0;
+      bits |= std::uint32_t(none) << bit;
+    }
+    empty[word] = bits;
+  }
+};
+
+template <execution_space Exec, class Rows>
+spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& rows,
+                                               matrix_shape const& shape,
+                                               bounds<typename Exec::memory_space> const& whole) {
+  auto const known = std::int64_t(whole.entries.extent(0));
+  ISO_VALIDATE(
+      std::int64_t(whole.max_abs.extent(0)) == shape.num_rows && known == shape.num_rows,
+      "iso::sparse::make_plan: bounds of {} and {} rows for a matrix of {} (make them agree)",
+      whole.max_abs.extent(0), known, shape.num_rows);
+  spmv_plan<typename Exec::memory_space> plan;
+  plan.rows = whole;
+  plan.matrix = shape;
+  // Up to whole blocks of eight: what lanes read of a block's rows at once.
+  std::int64_t const padded = (shape.num_rows + 7) / 8 * 8;
+  make_array(exec, plan.exponents, "iso::sparse::spmv_plan: exponents", padded);
+  Kokkos::parallel_for("iso::sparse::make_plan: exponents", range<Exec>(exec, 0, padded),
+                       exponent_kernel{shape.num_rows, whole.max_abs.data(), whole.entries.data(),
+                                       plan.exponents.data()});
+  std::int64_t const num_blocks = shape.num_blocks();
+  auto const place = [&](std::int64_t least, std::int64_t most, row_segment* segments,
+                         std::int64_t* first_part) {
+    segment_counts found;
+    Kokkos::parallel_scan("iso::sparse::make_plan: segments", range<Exec>(exec, 0, num_blocks),
+                          segment_writer<Rows>{rows, least, most, segments, first_part}, found);
+    exec.fence("iso::sparse::make_plan: the numbers are here");
+    return found;
+  };
+  constexpr std::int64_t several = part_steps + 1;
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  auto const longs = place(several, any, nullptr, nullptr);
+  auto const others = place(1, several, nullptr, nullptr);
+  plan.num_long = longs.blocks;
+  plan.num_parts = longs.segments;
+  plan.num_segments = longs.segments + others.segments;
+  make_array(exec, plan.segments, "iso::sparse::spmv_plan: segments", plan.num_segments);
+  if (plan.num_long > 0) {
+    make_array(exec, plan.first_part, "iso::sparse::spmv_plan: parts", plan.num_long + 1);
+    place(several, any, plan.segments.data(), plan.first_part.data());
+  }
+  std::int64_t placed = plan.num_parts;
+  std::int64_t most = several;
+  for (std::int64_t const least : least_steps<Exec>) {
+    placed += place(least, most, plan.segments.data() + placed, nullptr).segments;
+    most = least;
+  }
+  if (longs.blocks + others.blocks < num_blocks) {
+    std::int64_t const words = empty_words(num_blocks);
+    make_array(exec, plan.empty, "iso::sparse::spmv_plan: empty", words);
+    Kokkos::parallel_for("iso::sparse::make_plan: rows without entries",
+                         range<Exec>(exec, 0, words),
+                         empty_writer<Rows>{rows, num_blocks, plan.empty.data()});
+  }
+  exec.fence("iso::sparse::make_plan: the plan is complete");
+  return plan;
+}
+
+}  // namespace iso::sparse::detail
+
+// For the sources that instantiate, one for each format and type of values.
+#define ISO_PRODUCTS_OF(Exec, T, ...) \
+  template void launch_product(Exec const&, product_call<Exec, __VA_ARGS__, T> const&);
+#define ISO_PRODUCTS(Exec, ...)                                                  \
+  ISO_PRODUCTS_OF(Exec, double, __VA_ARGS__)                                     \
+  template bounds<Exec::memory_space> bounds_of(Exec const&, __VA_ARGS__ const&, \
+                                                matrix_shape const&);            \
+  template spmv_plan<Exec::memory_space> plan_of(                                \
+      Exec const&, __VA_ARGS__ const&, matrix_shape const&, bounds<Exec::memory_space> const&);
+#define ISO_CSR_PRODUCTS(Exec, Value)               \
+  ISO_PRODUCTS(Exec, csr_rows<Value, std::int32_t>) \
+  ISO_PRODUCTS(Exec, csr_rows<Value, std::uint16_t>)
+#define ISO_ROW_BLOCK_PRODUCTS(Exec, Value)    \
+  ISO_PRODUCTS(Exec, row_block_rows<Value, 4>) \
+  ISO_PRODUCTS(Exec, row_block_rows<Value, 8>)
