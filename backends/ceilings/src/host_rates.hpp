@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace iso::backend::detail {
+namespace iso::ceilings::detail {
 
 /// One thread's loops. Counts are in floats, a multiple of 1024; pointers are aligned to 64 bytes.
 struct host_rates {
@@ -31,4 +31,4 @@ host_rates const& host_rates_base();
 /// For AVX-512; the caller has asked the processor. The base ones where the build has no such set.
 host_rates const& host_rates_wide();
 
-}  // namespace iso::backend::detail
+}  // namespace iso::ceilings::detail
