@@ -41,32 +41,26 @@ struct matrix_statistics {
   /// Columns of the union of 2, 4, 8 rows from a multiple of that number on, over all such blocks.
   Kokkos::Array<std::int64_t, 3> unions{};
 
-  [[nodiscard]] double empty_share() const {
-    return rows > 0 ? double(empty_rows) / double(rows) : 0;
-  }
+  [[nodiscard]] double empty_share() const { return ratio(empty_rows, rows); }
   /// Of the rows that are not empty.
-  [[nodiscard]] double short_share() const {
-    return rows > empty_rows ? double(short_rows) / double(rows - empty_rows) : 0;
-  }
-  [[nodiscard]] double mean_length() const {
-    return rows > empty_rows ? double(nonzeros) / double(rows - empty_rows) : 0;
-  }
-  [[nodiscard]] double mean_run() const { return runs > 0 ? double(nonzeros) / double(runs) : 0; }
+  [[nodiscard]] double short_share() const { return ratio(short_rows, rows - empty_rows); }
+  [[nodiscard]] double mean_length() const { return ratio(nonzeros, rows - empty_rows); }
+  [[nodiscard]] double mean_run() const { return ratio(nonzeros, runs); }
   /// Share of the steps from entry to entry of a row that exceed 255 columns.
   [[nodiscard]] double wide_share() const {
-    std::int64_t const steps = nonzeros - (rows - empty_rows);
-    return steps > 0 ? double(wide_gaps) / double(steps) : 0;
+    return ratio(wide_gaps, nonzeros - (rows - empty_rows));
   }
   /// Entries over stored values, where blocks of 2, 4 or 8 rows share one list of columns: element
   /// 0, 1, 2.
   [[nodiscard]] double fill(int block) const {
-    std::int64_t const places = unions[block] << (block + 1);
-    return places > 0 ? double(nonzeros) / double(places) : 0;
+    return ratio(nonzeros, unions[block] << (block + 1));
   }
   /// Columns in both rows over columns in either, over all pairs of neighbours that are not empty.
-  [[nodiscard]] double jaccard() const {
-    std::int64_t const either = neighbour_entries - shared;
-    return either > 0 ? double(shared) / double(either) : 0;
+  [[nodiscard]] double jaccard() const { return ratio(shared, neighbour_entries - shared); }
+
+ private:
+  static double ratio(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0;
   }
 };
 
