@@ -21,7 +21,7 @@ constexpr char const* function = "iso::synthetic::generate: pencil beams";
 constexpr std::int64_t most_layers = 1000;
 constexpr int most_slabs = 16;
 
-/// Water-equivalent depth along the beam, linear between the planes of the slabs.
+/// Water-equivalent depth along the beam, linear between the planes of the slabs, and its inverse.
 struct depth_scale {
   int count = 0;                      ///< slabs, then water
   double begin[most_slabs + 1] = {};  ///< mm behind the entrance
@@ -29,11 +29,21 @@ struct depth_scale {
   double power[most_slabs + 1] = {};  ///< from there on
 
   [[nodiscard]] KOKKOS_FUNCTION double operator()(double depth) const {
+    int const s = slab_at(begin, depth);
+    return Kokkos::fma(depth - begin[s], power[s], water[s]);
+  }
+  [[nodiscard]] double depth_of(double w) const {
+    int const s = slab_at(water, w);
+    return begin[s] + (w - water[s]) / power[s];
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FUNCTION int slab_at(double const* planes, double at) const {
     int s = 0;
-    while (s < count && depth >= begin[s + 1]) {
+    while (s < count && at >= planes[s + 1]) {
       ++s;
     }
-    return Kokkos::fma(depth - begin[s], power[s], water[s]);
+    return s;
   }
 };
 
@@ -55,13 +65,15 @@ struct beam_layer {
   std::int32_t first_v = 0;  ///< lattice number of that line
 };
 
-/// Spots of one line that reach a voxel: lattice numbers [low, high], and their squared distance
-/// from it along v.
+/// Spots of one line that reach a voxel: lattice numbers [low, high].
 struct spot_run {
   spot_line line;
   std::int64_t low = 0;
   std::int64_t high = -1;
-  double across = 0;  ///< mm2
+  double u = 0;         ///< mm: the voxel's place along u
+  double across = 0;    ///< mm2: squared distance of the line from it along v
+  double on_axis = 0;   ///< dose of a spot that the voxel lies behind
+  double exponent = 0;  ///< -1 / (2 variance), 1/mm2
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t count() const { return high - low + 1; }
   /// Lattice number and column of entry i of the run; columns rise with i.
@@ -71,12 +83,6 @@ struct spot_run {
   [[nodiscard]] KOKKOS_FUNCTION std::int32_t column(std::int64_t i) const {
     return std::int32_t(line.middle + line.way * place(i));
   }
-};
-
-/// What all spots of a layer have in common at one voxel.
-struct layer_dose {
-  double on_axis = 0;   ///< dose of a spot that the voxel lies behind
-  double exponent = 0;  ///< -1 / (2 variance), 1/mm2
 };
 
 template <class Space>
@@ -97,27 +103,26 @@ struct pencil_beam_law {
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
     std::int64_t count = 0;
-    visit(row, [&](layer_dose const&, spot_run const& run, double) { count += run.count(); });
+    visit(row, [&](spot_run const& run) { count += run.count(); });
     return count;
   }
   template <class Group, class Value>
   KOKKOS_FUNCTION void fill(Group const& group, std::int64_t row, std::int32_t* columns,
                             Value* values) const {
     std::int64_t done = 0;
-    visit(row, [&](layer_dose const& here, spot_run const& run, double u) {
+    visit(row, [&](spot_run const& run) {
       group.strided(std::int64_t(0), run.count(), [&](int, std::int64_t i) {
-        double const off = Kokkos::fma(-spacing, double(run.place(i)), u);
+        double const off = Kokkos::fma(-spacing, double(run.place(i)), run.u);
         double const square = Kokkos::fma(off, off, run.across);
         columns[done + i] = run.column(i);
-        values[done + i] = Value(here.on_axis * iso::math::exp(here.exponent * square));
+        values[done + i] = Value(run.on_axis * iso::math::exp(run.exponent * square));
       });
       done += run.count();
     });
   }
 
  private:
-  /// Calls f(layer_dose, spot_run, u) for every run of spots that reaches voxel `row`, columns
-  /// rising; u is the voxel's place along u in mm.
+  /// Calls f(spot_run) for every run of spots that reaches voxel `row`, columns rising.
   template <class F>
   KOKKOS_FUNCTION void visit(std::int64_t row, F const& f) const {
     std::int64_t const nz = voxels.extent[2];
@@ -151,13 +156,15 @@ struct pencil_beam_law {
     double const spread = Kokkos::fma(t, variance(i + 1) - variance(i), variance(i));
     double const height = Kokkos::fma(t, dose(i + 1) - dose(i), dose(i));
     double const radius = reach * Kokkos::sqrt(spread);
-    layer_dose const here{gray * height / spread, -0.5 / spread};
+    spot_run run;
+    run.u = u;
+    run.on_axis = gray * height / spread;
+    run.exponent = -0.5 / spread;
 
     auto const lowest = std::int64_t(Kokkos::ceil((v - radius) / spacing)) - layer.first_v;
     auto const highest = std::int64_t(Kokkos::floor((v + radius) / spacing)) - layer.first_v;
     std::int64_t const last = highest < layer.lines - 1 ? highest : std::int64_t(layer.lines - 1);
     for (std::int64_t n = lowest > 0 ? lowest : 0; n <= last; ++n) {
-      spot_run run;
       run.line = lines(layer.line + n);
       double const off = Kokkos::fma(-spacing, double(layer.first_v + n), v);
       run.across = off * off;
@@ -169,7 +176,7 @@ struct pencil_beam_law {
       run.low = low > -reach_u ? low : -reach_u;
       run.high = high < reach_u ? high : reach_u;
       if (run.count() > 0) {
-        f(here, run, u);
+        f(run);
       }
     }
   }
@@ -231,14 +238,6 @@ depth_scale scale_of(std::vector<slab> const& slabs) {
   return scale;
 }
 
-double depth_of(depth_scale const& scale, double water) {
-  int s = 0;
-  while (s < scale.count && water >= scale.water[s + 1]) {
-    ++s;
-  }
-  return scale.begin[s] + (water - scale.water[s]) / scale.power[s];
-}
-
 /// The lattice's lines within `radius` mm, one for each v.
 void add_lines(planned_field& field, beam_layer& layer, double radius, double spacing) {
   auto const last = std::int64_t(std::floor(radius / spacing));
@@ -294,7 +293,7 @@ planned_field plan_field(pencil_beams const& f) {
     beam.energy_spread = f.energy_spread;
     beam.initial_sigma = f.initial_sigma;
     auto const table = tabulate(beam, f.distal_cut);
-    double const off = depth_of(scale, beam.range) - centre;
+    double const off = scale.depth_of(beam.range) - centre;
     double const section = std::sqrt(std::max(f.radius * f.radius - off * off, 0.0));
     beam_layer layer;
     layer.step = table.step;

@@ -194,7 +194,7 @@ rates measure(Exec const& exec, measure_options const& options) {
   host_machine<Exec> const machine(exec, options);
   backend::device_facts const about = backend::facts(exec);
   host_rates const& loops =
-      about.vector_bytes >= 64 ? detail::host_rates_wide() : detail::host_rates_base();
+      about.vector_bytes >= 64 ? detail::host_rates_wide : detail::host_rates_base;
   worker_arrays<Exec> const arrays(machine,
                                    share(working_set(options, about.l3_bytes), machine.workers()));
   auto const round = [&] {

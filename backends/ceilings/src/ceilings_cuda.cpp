@@ -53,15 +53,14 @@ __device__ unsigned axpy(unsigned b, float s, unsigned c) {
 
 // Reads one array or two, `pitch` words apart, and folds them into a word (Writes 0), copies one or
 // adds two (Writes 1). Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th, of
-// `rounds` over all of them. More rounds than one are meant for tiles in the second cache.
+// `rounds` over all of them: of one round in memory.
 template <level From, int Loads, int Reads, int Writes>
 __global__ void __launch_bounds__(512)
     stream_kernel(word const* in, std::size_t pitch, word* out, unsigned tiles, unsigned rounds,
                   unsigned never, unsigned* sink) {
   unsigned total = 0;
-  unsigned tile = blockIdx.x % tiles;
-  auto const all = (unsigned long long)tiles * rounds;
-  for (unsigned long long done = blockIdx.x; done < all; done += gridDim.x) {
+  for (unsigned n = blockIdx.x; n < tiles * rounds; n += gridDim.x) {
+    unsigned const tile = From == level::memory ? n : n % tiles;
     std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
     word x[Reads][Loads];
 #pragma unroll
@@ -85,7 +84,6 @@ __global__ void __launch_bounds__(512)
                                                   axpy(a.z, 0.5F, b.z), axpy(a.w, 0.5F, b.w)});
       }
     }
-    tile = (tile + gridDim.x) % tiles;
   }
   if constexpr (Writes == 0) {
     keep(total, never, sink);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Defines ISO_HOST_RATES(). Everything else has internal linkage: the two objects of this file must
+// Defines ISO_HOST_RATES. Everything else has internal linkage: the two objects of this file must
 // not share code. Products are contracted to fma: what is measured is the machine.
 #include "host_rates.hpp"
 
@@ -140,12 +140,10 @@ T fma_rounds(std::size_t steps) {
   return all;
 }
 
-constexpr host_rates here = {
-    read, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
-};
-
 }  // namespace
 
-host_rates const& ISO_HOST_RATES() { return here; }
+host_rates const ISO_HOST_RATES = {
+    read, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
+};
 
 }  // namespace iso::ceilings::detail
