@@ -67,19 +67,14 @@ struct matrix_figures_row {
   double slack = 0;         ///< free columns that a run's start is drawn from
   double shift = 0;         ///< columns, common to the row
 
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t even_start(std::int64_t k) const {
-    return k * base + (k < longer ? k : longer);
-  }
-  /// Entries that the second run of pair p gives to the first.
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t given(std::int64_t p) const {
-    if (2 * p + 1 >= runs) {
-      return 0;
-    }
-    return std::int64_t(unit_number(key_of(key, std::uint64_t(3 * p))) * double(base / 2 + 1));
-  }
-  /// The number of the first entry of run k.
+  /// The number of the first entry of run k. The second run of a pair gives the first some entries.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t start(std::int64_t k) const {
-    return even_start(k) + (k % 2 == 1 && k < runs ? given(k / 2) : 0);
+    std::int64_t const even = k * base + (k < longer ? k : longer);
+    if (k % 2 == 0 || k >= runs) {
+      return even;
+    }
+    double const share = unit_number(key_of(key, std::uint64_t(3 * (k / 2))));
+    return even + std::int64_t(share * double(base / 2 + 1));
   }
   /// The run that holds entry j.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t run_of(std::int64_t j) const {

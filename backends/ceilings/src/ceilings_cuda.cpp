@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 namespace iso::ceilings {
 namespace {
@@ -137,17 +138,11 @@ __global__ void __launch_bounds__(256)
   keep(total, never, sink);
 }
 
-class event {
- public:
-  event() { ISO_CUDA_CHECK(cudaEventCreate(&event_)); }
-  ~event() { static_cast<void>(cudaEventDestroy(event_)); }
-  event(event const&) = delete;
-  event& operator=(event const&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+std::shared_ptr<CUevent_st> make_event() {
+  cudaEvent_t made = nullptr;
+  ISO_CUDA_CHECK(cudaEventCreate(&made));
+  return {made, [](cudaEvent_t e) { static_cast<void>(cudaEventDestroy(e)); }};
+}
 
 std::size_t working_set(measure_options const& options) {
   if (options.bytes > 0) {
@@ -218,17 +213,17 @@ class cuda_machine {
   /// counted.
   template <class F>
   double seconds(F const& enqueue) const {
-    event const start;
-    event const stop;
+    auto const start = make_event();
+    auto const stop = make_event();
     double best = std::numeric_limits<double>::infinity();
     for (int run = 0; run <= repeats_; ++run) {
-      ISO_CUDA_CHECK(cudaEventRecord(start, stream_));
+      ISO_CUDA_CHECK(cudaEventRecord(start.get(), stream_));
       enqueue();
       ISO_CUDA_CHECK(cudaGetLastError());
-      ISO_CUDA_CHECK(cudaEventRecord(stop, stream_));
-      ISO_CUDA_CHECK(cudaEventSynchronize(stop));
+      ISO_CUDA_CHECK(cudaEventRecord(stop.get(), stream_));
+      ISO_CUDA_CHECK(cudaEventSynchronize(stop.get()));
       float milliseconds = 0;
-      ISO_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+      ISO_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()));
       if (run > 0) {
         best = std::min(best, 1e-3 * double(milliseconds));
       }
