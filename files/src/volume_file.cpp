@@ -8,6 +8,7 @@
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
 
+#include <NrrdIO.h>
 #include <fmt/core.h>
 #include <itkMetaDataObject.h>
 #include <itkMetaImageIO.h>
@@ -16,9 +17,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -175,34 +178,54 @@ std::uint64_t inflated_size(fs::path const& path) {
   return size;
 }
 
+constexpr double most_packed = 1032;  // to 1, by any compression
+
 double nifti_number(itk::ImageIOBase const& io, char const* field) {
   std::string text;
   itk::ExposeMetaData(io.GetMetaDataDictionary(), field, text);
   return std::atof(text.c_str());
 }
 
-// ITK does not say how long the compressed voxels of a MetaImage are; zero where they are not.
+// ITK does not say whether the voxels of a MetaImage are compressed, how long they then are, nor
+// whether they lie in the file itself.
 struct meta_image : MetaImage {
-  static std::uint64_t compressed_size(MetaImage& image) {
-    auto const size = &meta_image::m_CompressedDataSize;
-    return image.CompressedData() ? std::uint64_t(image.*size) : 0;
+  static double least_size(MetaImage& image, double bytes) {
+    std::string name = image.ElementDataFileName();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return char(std::tolower(c)); });
+    if (name != "local") {
+      return 0;
+    }
+    auto const packed = &meta_image::m_CompressedDataSize;
+    return image.CompressedData() ? std::max(bytes / most_packed, double(image.*packed)) : bytes;
   }
 };
 
-// Bytes that the file must have, and bytes that it has. The voxels of .mhd and .nhdr lie in another
-// file, and compression packs 1032 to 1 at the most.
+// The same of a NRRD, whose header its own library reads.
+double least_nrrd_size(fs::path const& path, double bytes) {
+  std::unique_ptr<Nrrd, decltype(&nrrdNix)> const image(nrrdNew(), &nrrdNix);
+  std::unique_ptr<NrrdIoState, decltype(&nrrdIoStateNix)> const state(nrrdIoStateNew(),
+                                                                      &nrrdIoStateNix);
+  state->skipData = 1;
+  if (nrrdLoad(image.get(), path.c_str(), state.get()) != 0 || state->dataFNArr->len > 0) {
+    std::free(biffGetDone(NRRD));
+    return 0;
+  }
+  return state->encoding == nrrdEncodingRaw ? bytes : bytes / most_packed;
+}
+
+// Bytes that the file must have, and bytes that it has.
 std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double voxels) {
   auto const end = ending(path);
   auto const held = double(end == ".nii.gz" ? inflated_size(path) : fs::file_size(path));
   if (end.starts_with(".nii")) {  // ITK reads zeros where its voxels end early
     return {voxels * nifti_number(io, "bitpix") / 8 + nifti_number(io, "vox_offset"), held};
   }
-  auto const least = voxels * io.GetComponentSize() / 1032;
-  if (auto* const meta = dynamic_cast<itk::MetaImageIO*>(&io); end == ".mha" && meta != nullptr) {
-    auto const packed = meta_image::compressed_size(*meta->GetMetaImagePointer());
-    return {std::max(least, double(packed)), held};
-  }
-  return {end == ".nhdr" || end == ".mhd" ? 0 : least, held};
+  double const bytes = voxels * io.GetComponentSize();
+  auto* const meta = dynamic_cast<itk::MetaImageIO*>(&io);
+  return {meta != nullptr ? meta_image::least_size(*meta->GetMetaImagePointer(), bytes)
+                          : least_nrrd_size(path, bytes),
+          held};
 }
 
 std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBase& io) {

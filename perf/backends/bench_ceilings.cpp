@@ -3,7 +3,7 @@
 //
 //   ceilings/<backend>/<loop>     read, copy, triad: of memory; fp32, fp64: chains of fma
 //
-// Counters beside the usual: every figure of measure_ceilings, in bytes or operations per second.
+// Counters beside the usual: every figure of ceilings::measure, in bytes or operations per second.
 // `error`: largest difference from the result in closed form, over the largest result. Loops over
 // memory must give 0 and chains of fma no more than their roundings leave: anything else is an
 // error of the benchmark. The model counts each element read and each written; a host that fetches

@@ -138,8 +138,8 @@ double distance_from(View const& view, F const& expected) {
   return apart / most;
 }
 
-/// Every figure of measure_ceilings, under its own name.
-inline void set_figures(benchmark::State& state, backend::ceilings const& c) {
+/// Every figure of ceilings::measure, under its own name.
+inline void set_figures(benchmark::State& state, ceilings::rates const& c) {
   state.counters["read"] = c.read;
   state.counters["copy"] = c.copy;
   state.counters["triad"] = c.triad;

@@ -41,10 +41,10 @@ struct ceiling {
 
 /// The ceilings of what `exec` runs on, measured once in a program's life.
 template <execution_space Exec>
-backend::ceilings const& ceilings_of(Exec const& exec) {
-  static backend::ceilings const measured = backend::measure_ceilings(
-      exec, smoke() ? backend::ceiling_options{.bytes = std::int64_t(16) << 20, .repeats = 1}
-                    : backend::ceiling_options{});
+ceilings::rates const& ceilings_of(Exec const& exec) {
+  static ceilings::rates const measured = ceilings::measure(
+      exec, smoke() ? ceilings::measure_options{.bytes = std::int64_t(16) << 20, .repeats = 1}
+                    : ceilings::measure_options{});
   return measured;
 }
 

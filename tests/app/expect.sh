@@ -15,22 +15,27 @@ fail() {
 
 # expect CODE PATTERN ARGUMENT...: the tool returns CODE, and its output matches PATTERN.
 expect() {
-  local code=$1 pattern=$2 output
+  local code=$1 pattern=$2
   shift 2
-  output=$("${tool[@]}" "$@" 2>&1)
+  answer=$("${tool[@]}" "$@" 2>&1)
   local got=$?
-  [ $got -eq "$code" ] || fail "iso ${tool[*]:1} $*: exit code $got instead of $code: $output"
-  grep -qE -- "$pattern" <<<"$output" || fail "iso ${tool[*]:1} $*: output does not match '$pattern': $output"
+  [ $got -eq "$code" ] || fail "iso ${tool[*]:1} $*: exit code $got instead of $code: $answer"
+  grep -qE -- "$pattern" <<<"$answer" || fail "iso ${tool[*]:1} $*: output does not match '$pattern': $answer"
 }
 
-# interrupt JOB: sends SIGINT to the run once it has said that it takes it; its exit code in `code`.
+# says PATTERN: the output of the last `expect` matches this too.
+says() { grep -qE -- "$1" <<<"$answer" || fail "output does not match '$1': $answer"; }
+
+# interrupt JOB: sends SIGINT to the run as soon as it takes it; its exit code in `code`. Before it is
+# the tool, the job is a shell.
 interrupt() {
-  local i
-  for ((i = 0; i < 300; ++i)); do
-    [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 2)) -ne 0 ] && break
-    sleep 0.1
+  local i key value
+  for ((i = 0; i < 3000; ++i)); do
+    while [ "/proc/$1/exe" -ef "${tool[0]}" ] && read -r key value; do
+      [ "$key" != SigCgt: ] || [ $((0x$value & 2)) -eq 0 ] || break 2
+    done <"/proc/$1/status"
+    sleep 0.01
   done 2>/dev/null
-  sleep 0.3
   kill -INT "$1"
   wait "$1"
   code=$?

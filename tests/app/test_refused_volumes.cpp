@@ -136,9 +136,29 @@ TEST_CASE("claims that no file of that length holds are refused before memory is
   std::string const most = "1099511627775 1099511627775 1099511627775";
   CHECK(names(read("a.mha", metaimage("", "MET_DOUBLE", most) + "xx"), {"a.mha", "truncated"}));
   CHECK(names(read("a.nrrd", nrrd("", most)), {"a.nrrd", "cannot be read"}));
+  // Within what compression can do, which these do not use.
+  std::vector<std::string> const claim = {"20 x 3 x 4 voxels of 2 bytes", "too short"};
+  CHECK(names(read("raw.mha", metaimage("", "MET_SHORT", "20 3 4") + voxels), claim));
+  CHECK(names(read("raw.mhd", metaimage("", "MET_SHORT", "20 3 4") + voxels), claim));
+  CHECK(names(read("raw.nrrd", nrrd("", "20 3 4") + voxels), claim));
+  CHECK(names(read("raw.nhdr", nrrd("", "20 3 4") + voxels), claim));
   std::string const header =
       "NDims = 3\nDimSize = 16384 16384 4096\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n";
   CHECK(names(read("h.mha", header), {"h.mha", "16384 x 16384 x 4096", "truncated"}));
+}
+
+TEST_CASE("voxels that lie in another file are read, whatever the header's ending") {
+  scratch_folder const folder;
+  put(folder / "d.raw", bytes_of(file_values<short>()));
+  auto const header = metaimage("");
+  auto const detached = header.substr(0, header.find("LOCAL")) + "d.raw\n";
+  auto const nrrd_detached = nrrd("data file: d.raw\n");
+  for (auto const& [name, bytes] : {std::pair{"a.mha", detached}, std::pair{"a.mhd", detached},
+                                    std::pair{"a.nhdr", nrrd_detached}}) {
+    CAPTURE(name);
+    put(folder / name, bytes);
+    CHECK(files::read_volume(folder / name).values.size() == 24);
+  }
 }
 
 TEST_CASE("a damaged or truncated compressed file is refused") {

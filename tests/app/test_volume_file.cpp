@@ -105,30 +105,26 @@ TEST_CASE("endings in capitals are the same endings") {
   }
 }
 
-TEST_CASE("a flipped axis is turned back exactly, and the origin moves to the other end") {
+TEST_CASE("flipped and permuted axes are put along the world's, exactly") {
   scratch_folder const folder;
-  put(folder / "f.mha",
-      metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = -1 0 "
-                "0 0 -1 0 0 0 1\n") +
-          bytes_of(file_values<short>()));
-  auto const read = files::read_volume(folder / "f.mha");
-  CHECK(read.extent == std::array<std::int64_t, 3>{2, 3, 4});
-  CHECK(read.origin == std::array<double, 3>{9.5, 17.5, 30});
-  check_voxels(read, [](int x, int y, int z) { return digits(1 - x, 2 - y, z); });
-}
-
-TEST_CASE("permuted axes are put along the world's") {
-  scratch_folder const folder;
+  auto const turned_by = [&](std::string const& matrix) {
+    put(folder / "t.mha", metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\n"
+                                    "TransformMatrix = " +
+                                    matrix + "\n") +
+                              bytes_of(file_values<short>()));
+    return files::read_volume(folder / "t.mha");
+  };
+  // The origin moves to the other end.
+  auto const flipped = turned_by("-1 0 0 0 -1 0 0 0 1");
+  CHECK(flipped.extent == std::array<std::int64_t, 3>{2, 3, 4});
+  CHECK(flipped.origin == std::array<double, 3>{9.5, 17.5, 30});
+  check_voxels(flipped, [](int x, int y, int z) { return digits(1 - x, 2 - y, z); });
   // File axis 0 runs along z, 1 along x, 2 along -y (MetaImage lists the directions axis by axis).
-  put(folder / "p.mha",
-      metaimage("ElementSpacing = 0.5 1.25 3\nOffset = 10 20 30\nTransformMatrix = 0 0 1 "
-                "1 0 0 0 -1 0\n") +
-          bytes_of(file_values<short>()));
-  auto const read = files::read_volume(folder / "p.mha");
-  CHECK(read.extent == std::array<std::int64_t, 3>{3, 4, 2});
-  CHECK(read.spacing == std::array<double, 3>{1.25, 3, 0.5});
-  CHECK(read.origin == std::array<double, 3>{10, 11, 30});
-  check_voxels(read, [](int x, int y, int z) { return digits(z, x, 3 - y); });
+  auto const permuted = turned_by("0 0 1 1 0 0 0 -1 0");
+  CHECK(permuted.extent == std::array<std::int64_t, 3>{3, 4, 2});
+  CHECK(permuted.spacing == std::array<double, 3>{1.25, 3, 0.5});
+  CHECK(permuted.origin == std::array<double, 3>{10, 11, 30});
+  check_voxels(permuted, [](int x, int y, int z) { return digits(z, x, 3 - y); });
 }
 
 TEST_CASE("a hand-written NRRD and NIfTI") {

@@ -31,7 +31,7 @@ void check_rate(double rate, double least, double most) {
 
 // What holds on every backend. A function, not part of the generic lambda below: nvcc rejects a
 // list of dependent values in a range-based for there.
-void check_common(iso::backend::ceilings const& best) {
+void check_common(iso::ceilings::rates const& best) {
   for (double const rate : {best.read, best.copy, best.triad, best.l2}) {
     check_rate(rate, slowest_bytes, fastest_bytes);
   }
@@ -50,7 +50,7 @@ TEST_CASE("ceilings: every figure is there and of a size that a machine can have
   iso::backend::for_each([](auto tag) {
     INFO(std::string(tag.name));
     using exec = typename decltype(tag)::execution_space;
-    auto const best = iso::backend::measure_ceilings(exec());
+    auto const best = iso::ceilings::measure(exec());
     check_common(best);
     if constexpr (iso::backend::is_device<exec>) {
       CHECK(best.l1 == 0);
@@ -69,7 +69,7 @@ TEST_CASE("ceilings: small, odd sizes work as well") {
     using exec = typename decltype(tag)::execution_space;
     for (std::int64_t const bytes : {1, 100000, 3000001}) {
       CAPTURE(bytes);
-      auto const best = iso::backend::measure_ceilings(exec(), {.bytes = bytes, .repeats = 1});
+      auto const best = iso::ceilings::measure(exec(), {.bytes = bytes, .repeats = 1});
       CHECK(best.read > 0);
       CHECK(best.copy > 0);
       CHECK(best.triad > 0);
@@ -81,8 +81,8 @@ TEST_CASE("ceilings: negative options are refused") {
   iso::backend::for_each([](auto tag) {
     INFO(std::string(tag.name));
     using exec = typename decltype(tag)::execution_space;
-    CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.bytes = -1}), iso::invalid_argument);
-    CHECK_THROWS_AS(iso::backend::measure_ceilings(exec(), {.repeats = -1}), iso::invalid_argument);
+    CHECK_THROWS_AS(iso::ceilings::measure(exec(), {.bytes = -1}), iso::invalid_argument);
+    CHECK_THROWS_AS(iso::ceilings::measure(exec(), {.repeats = -1}), iso::invalid_argument);
   });
 }
 
@@ -92,8 +92,8 @@ struct script {
   std::vector<double> fp64;
   std::size_t made = 0;
 
-  iso::backend::ceilings operator()() {
-    iso::backend::ceilings round;
+  iso::ceilings::rates operator()() {
+    iso::ceilings::rates round;
     round.read = read.at(made);
     round.fp64 = fp64.at(made++);
     return round;
@@ -103,20 +103,20 @@ struct script {
 TEST_CASE("ceilings: rounds go on until the best two of every figure agree") {
   // The third round is the second good one for read, the fourth for fp64.
   script disturbed{{5, 10, 9.8, 4, 99}, {8, 3, 2, 7.9, 99}};
-  auto const best = iso::backend::detail::best_of_rounds([&] { return disturbed(); }, 0.05, 60);
+  auto const best = iso::ceilings::detail::best_of_rounds([&] { return disturbed(); }, 0.05, 60);
   CHECK(disturbed.made == 4);
   CHECK(best.read == 10);
   CHECK(best.fp64 == 8);
   CHECK(best.spread == doctest::Approx(0.02));
   script quiet{{10, 10, 99}, {8, 8, 99}};
-  CHECK(iso::backend::detail::best_of_rounds([&] { return quiet(); }, 0.05, 60).spread == 0);
+  CHECK(iso::ceilings::detail::best_of_rounds([&] { return quiet(); }, 0.05, 60).spread == 0);
   CHECK(quiet.made == 2);
 }
 
 TEST_CASE(
     "ceilings: rounds that never agree end with their time, and tell how far apart they are") {
   script doubling{{1, 2, 4, 8}, {1, 1, 1, 1}};
-  auto const best = iso::backend::detail::best_of_rounds([&] { return doubling(); }, 0.05, 0);
+  auto const best = iso::ceilings::detail::best_of_rounds([&] { return doubling(); }, 0.05, 0);
   CHECK(doubling.made == 2);
   CHECK(best.read == 2);
   CHECK(best.spread == 0.5);
@@ -125,13 +125,13 @@ TEST_CASE(
 TEST_CASE("ceilings: a read measured below what triad reads is raised to that") {
   auto const read_of = [](double read, double triad) {
     auto const round = [&] {
-      iso::backend::ceilings result;
+      iso::ceilings::rates result;
       result.read = read;
       result.triad = triad;
       return result;
     };
-    auto const once = iso::backend::detail::measure_in_rounds(round, {.repeats = 1});
-    CHECK(iso::backend::detail::measure_in_rounds(round, {}).read == once.read);
+    auto const once = iso::ceilings::detail::measure_in_rounds(round, {.repeats = 1});
+    CHECK(iso::ceilings::detail::measure_in_rounds(round, {}).read == once.read);
     CHECK(once.triad == triad);
     return once.read;
   };

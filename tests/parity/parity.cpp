@@ -11,17 +11,8 @@
 
 #include <numbers>
 
+namespace iso::test {
 namespace {
-
-using iso::boundary;
-using iso::summation;
-using iso::ct::forward_project_options;
-using iso::ct::joseph_path;
-using iso::ct::projector;
-using iso::test::even_numbers;
-using iso::test::moved_back;
-using iso::test::moved_to;
-using iso::test::parity;
 
 template <class T>
 std::string of_type(std::string const& name) {
@@ -29,8 +20,8 @@ std::string of_type(std::string const& name) {
 }
 
 template <class T, class Exec>
-auto random_volume(Exec const& exec, iso::grid const& g) {
-  auto const v = iso::make_volume<T, typename Exec::memory_space>("volume", g);
+auto random_volume(Exec const& exec, grid const& g) {
+  auto const v = make_volume<T, typename Exec::memory_space>("volume", g);
   auto const values = moved_to(exec, even_numbers<T>(std::size_t(g.size()), 1));
   using flat =
       Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory_space, Kokkos::MemoryUnmanaged>;
@@ -39,118 +30,117 @@ auto random_volume(Exec const& exec, iso::grid const& g) {
 }
 
 template <class T, class Exec>
-std::vector<T> projected(Exec const& exec, iso::grid const& g, iso::ct::geometry const& scan,
-                         forward_project_options const& options) {
+std::vector<T> projected(Exec const& exec, grid const& g, ct::geometry const& scan,
+                         ct::forward_project_options const& options) {
   using space = typename Exec::memory_space;
-  auto const out =
-      iso::make_projections<T, space>("out", scan.num_views(), scan.num_u(), scan.num_v());
-  iso::workspace<space> const scratch(
-      iso::ct::forward_project_bytes_needed<Exec, T>(scan, g, options));
+  auto const out = make_projections<T, space>("out", scan.num_views(), scan.num_u(), scan.num_v());
+  workspace<space> const scratch(ct::forward_project_bytes_needed<Exec, T>(scan, g, options));
   auto const v = random_volume<T>(exec, g);
-  iso::ct::forward_project<Exec, T>(exec, iso::ct::stage(exec, scan), {v.grid, v.data, v.unit}, out,
-                                    scratch, options);
+  ct::forward_project<Exec, T>(exec, ct::stage(exec, scan), {v.grid, v.data, v.unit}, out, scratch,
+                               options);
   return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
 }
 
 template <class T>
 void compare_projections(parity& all) {
-  auto const angles = iso::ct::even_angles(3, 2 * std::numbers::pi, 0.1);
-  auto const g = iso::grid::centred({70, 61, 96}, {1, 1.25, 0.75});
+  auto const angles = ct::even_angles(3, 2 * std::numbers::pi, 0.1);
+  auto const g = grid::centred({70, 61, 96}, {1, 1.25, 0.75});
   struct named_scan {
     char const* name;
-    iso::ct::geometry scan;
+    ct::geometry scan;
   };
   named_scan const scans[] = {
       // Neighbouring pixels meet neighbouring voxels.
-      {"cone", iso::ct::circular_cone({21, 75, 9, 1.5, 3, 2}, 300, 500, angles)},
+      {"cone", ct::circular_cone({21, 75, 9, 1.5, 3, 2}, 300, 500, angles)},
       // They meet voxels far apart.
-      {"coarse cone", iso::ct::circular_cone({5, 33, 40, 12}, 300, 500, angles)},
-      {"parallel", iso::ct::circular_parallel({17, 40, 5, 2}, angles)},
+      {"coarse cone", ct::circular_cone({5, 33, 40, 12}, 300, 500, angles)},
+      {"parallel", ct::circular_parallel({17, 40, 5, 2}, angles)},
   };
   for (named_scan const& each : scans) {
-    auto const compare = [&](std::string const& what, forward_project_options const& options) {
+    auto const compare = [&](std::string const& what, ct::forward_project_options const& options) {
       all.compare(of_type<T>(std::string("forward_project ") + each.name + " " + what),
                   [&](auto const& exec) { return projected<T>(exec, g, each.scan, options); });
     };
-    for (auto const path : {joseph_path::automatic, joseph_path::general}) {
-      std::string const kind = path == joseph_path::general ? "general" : "fast";
+    for (auto const path : {ct::joseph_path::automatic, ct::joseph_path::general}) {
+      std::string const kind = path == ct::joseph_path::general ? "general" : "fast";
       compare(kind, {.path = path});
       compare(kind + " reproducible", {.sum = summation::reproducible, .path = path});
-      compare(kind + " cut", {.edge = boundary::truncate, .path = path});
-      compare(kind + " spline", {.method = projector::joseph_spline, .path = path});
+      compare(kind + " truncate", {.edge = boundary::truncate, .path = path});
+      compare(kind + " spline", {.method = ct::projector::joseph_spline, .path = path});
     }
-    compare("amanatides_woo", {.method = projector::amanatides_woo});
-    compare("branchless", {.method = projector::branchless, .oversampling = 2});
-    compare("siddon", {.method = projector::siddon});
+    compare("amanatides_woo", {.method = ct::projector::amanatides_woo});
+    compare("branchless", {.method = ct::projector::branchless, .oversampling = 2});
+    compare("siddon", {.method = ct::projector::siddon});
   }
 }
 
 template <class T>
-std::vector<iso::ray::ray<T>> random_rays(std::size_t count) {
+std::vector<ray::ray<T>> random_rays(std::size_t count) {
   auto const ends = even_numbers<T>(6 * count, 3, -60, 60);
-  std::vector<iso::ray::ray<T>> rays;
+  std::vector<ray::ray<T>> rays;
   for (std::size_t n = 0; n < count; ++n) {
     T const* const p = &ends[6 * n];
-    rays.push_back(iso::ray::ray<T>::between({p[0], p[1], p[2]}, {p[3], p[4], p[5]}));
+    rays.push_back(ray::ray<T>::between({p[0], p[1], p[2]}, {p[3], p[4], p[5]}));
   }
   return rays;
 }
 
 template <class T>
 void compare_rays(parity& all) {
-  auto const g = iso::grid::centred({40, 48, 56}, {1, 1.25, 0.75});
+  auto const g = grid::centred({40, 48, 56}, {1, 1.25, 0.75});
   auto const rays = random_rays<T>(500);
-  using iso::ray::traversal;
+  using ray::traversal;
   for (auto const method : {traversal::amanatides_woo, traversal::branchless, traversal::siddon}) {
     all.compare(of_type<T>("radiological_path " + std::to_string(int(method))),
                 [&](auto const& exec) {
                   auto const there = moved_to(exec, rays);
                   auto const paths = moved_to(exec, std::vector<T>(rays.size()));
                   auto const v = random_volume<T>(exec, g);
-                  iso::ray::radiological_path(exec, there, v, paths, {.method = method});
+                  ray::radiological_path(exec, there, v, paths, {.method = method});
                   return moved_back(exec, static_cast<T const*>(paths.data()), rays.size());
                 });
   }
   all.compare(of_type<T>("sort_rays"), [&](auto const& exec) {
     auto const there = moved_to(exec, rays);
     auto const order = moved_to(exec, std::vector<std::int64_t>(rays.size()));
-    iso::workspace<typename std::decay_t<decltype(exec)>::memory_space> const scratch(
-        iso::ray::sort_rays_bytes_needed(std::int64_t(rays.size())));
-    iso::ray::sort_rays(exec, there, g, order, scratch);
+    workspace<typename std::decay_t<decltype(exec)>::memory_space> const scratch(
+        ray::sort_rays_bytes_needed(std::int64_t(rays.size())));
+    ray::sort_rays(exec, there, g, order, scratch);
     return moved_back(exec, static_cast<std::int64_t const*>(order.data()), rays.size());
   });
 }
 
 template <class T>
 void compare_ellipsoids(parity& all) {
-  auto const shapes = iso::ct::shepp_logan(20);
-  auto const scan = iso::ct::circular_cone({15, 33, 3, 1.5}, 80, 120, iso::ct::even_angles(3, 6));
-  auto const g = iso::grid::centred({21, 22, 23}, {2, 2, 2});
+  auto const shapes = ct::shepp_logan(20);
+  auto const scan = ct::circular_cone({15, 33, 3, 1.5}, 80, 120, ct::even_angles(3, 6));
+  auto const g = grid::centred({21, 22, 23}, {2, 2, 2});
   all.compare(of_type<T>("project_ellipsoids"), [&](auto const& exec) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const out =
-        iso::make_projections<T, space>("out", scan.num_views(), scan.num_u(), scan.num_v());
-    iso::ct::project_ellipsoids(exec, shapes, iso::ct::stage(exec, scan), out, {.subsamples = 2});
+        make_projections<T, space>("out", scan.num_views(), scan.num_u(), scan.num_v());
+    ct::project_ellipsoids(exec, shapes, ct::stage(exec, scan), out, {.subsamples = 2});
     return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
   });
   all.compare(of_type<T>("rasterise_ellipsoids"), [&](auto const& exec) {
-    auto const v = iso::make_volume<T, typename std::decay_t<decltype(exec)>::memory_space>("v", g);
-    iso::ct::rasterise_ellipsoids(exec, shapes, v);
+    auto const v = make_volume<T, typename std::decay_t<decltype(exec)>::memory_space>("v", g);
+    ct::rasterise_ellipsoids(exec, shapes, v);
     return moved_back(exec, static_cast<T const*>(v.data.data()), v.data.size());
   });
 }
 
 }  // namespace
+}  // namespace iso::test
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
-  parity all;
-  compare_projections<float>(all);
-  compare_projections<double>(all);
-  compare_rays<float>(all);
-  compare_rays<double>(all);
-  compare_ellipsoids<float>(all);
-  compare_ellipsoids<double>(all);
+  iso::test::parity all;
+  iso::test::compare_projections<float>(all);
+  iso::test::compare_projections<double>(all);
+  iso::test::compare_rays<float>(all);
+  iso::test::compare_rays<double>(all);
+  iso::test::compare_ellipsoids<float>(all);
+  iso::test::compare_ellipsoids<double>(all);
   iso::test::compare_products(all);
   return all.differences() == 0 ? 0 : 1;
 }

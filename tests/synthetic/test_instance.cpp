@@ -22,7 +22,7 @@ using namespace iso::sparse;
 namespace tools = Kokkos::Tools::Experimental;
 
 template <class Exec, class F>
-void check_call(Exec const& exec, F const& f) {
+void check_call(Exec const& exec, int least, F const& f) {
   f();
   exec.fence("test_instance: the first time");
   int kernels = 0;
@@ -33,7 +33,7 @@ void check_call(Exec const& exec, F const& f) {
       kernels += e.kind == iso::test::event_kind::launch ? 1 : 0;
     }
   }
-  CHECK(kernels >= 2);
+  CHECK(kernels >= least);
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ TEST_CASE("everything runs on the instance that was given") {
                           ? Kokkos::Experimental::partition_space(Exec(), 1, 1)[1]
                           : Exec();
     auto const figures = table_of(plan_case::prostate_1, 0.002);
-    check_call(exec, [&] { generate<iso::half>(exec, figures); });
+    check_call(exec, 3, [&] { generate<iso::half>(exec, figures); });
     pencil_beams field;
     field.voxels = iso::grid::centred({12, 12, 12}, {8, 8, 8});
-    check_call(exec, [&] { generate<float>(exec, field); });
+    check_call(exec, 3, [&] { generate<float>(exec, field); });
     auto const a = generate<float>(exec, figures);
-    check_call(exec, [&] { statistics(exec, a); });
+    check_call(exec, 1, [&] { statistics(exec, a); });
   });
 }

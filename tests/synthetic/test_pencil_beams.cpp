@@ -278,23 +278,19 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
       },
       "1200 layers (at most 1000) put them farther apart");
   // In one layer, and in several: before memory is taken for any.
-  refused(
-      [](auto& f) {
-        f.entrance = 200;
-        f.radius = 100;
-        f.margin = 1000;
-        f.spot_spacing = 0.1;
-      },
-      "2^28 spots or more (a layer has 20001 lines) put them farther apart");
-  refused(
-      [](auto& f) {
-        f.radius = 100;
-        f.entrance = 200;
-        f.margin = 500;
-        f.layer_spacing = 1;
-        f.spot_spacing = 0.2;
-      },
-      "2^28 spots or more (a layer has 5475 lines) put them farther apart");
+  auto const too_many = [&](double margin, double layers, double spots, std::string const& lines) {
+    refused(
+        [=](auto& f) {
+          f.entrance = 200;
+          f.radius = 100;
+          f.margin = margin;
+          f.layer_spacing = layers;
+          f.spot_spacing = spots;
+        },
+        "2^28 spots or more (a layer has " + lines + " lines) put them farther apart");
+  };
+  too_many(1000, 6, 0.1, "20001");
+  too_many(500, 1, 0.2, "5475");
   // What a beam must be is a beam's to say.
   says([](auto& f) { f.entrance = 1e5; },
        "proton beam: range 100015 mm (the formulae hold from 1 to 1000 mm)");

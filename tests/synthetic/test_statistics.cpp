@@ -73,7 +73,8 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
     CHECK(s.neighbour_entries == 9);  // 3 + 3 and 2 + 1
     CHECK(s.shared == 3);             // 11, 12; 276
     CHECK(s.jaccard() == 0.5);
-    CHECK(s.jaccard_histogram == std::array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
+    CHECK(s.jaccard_histogram ==
+          Kokkos::Array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
     // By twos {10,11,12,20} {20,276} {276} {} {300}; by fours {10,11,12,20,276} {276} {300}; by
     // eights {10,11,12,20,276} {300}.
     CHECK(s.unions[0] == 8);
@@ -109,7 +110,7 @@ TEST_CASE_TEMPLATE("jaccard_histogram of neighbours", Column, std::int32_t, std:
                                       {500}},
                                      10);
     auto const s = statistics(exec(), a);
-    CHECK(s.jaccard_histogram == std::array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
+    CHECK(s.jaccard_histogram == Kokkos::Array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
   });
 }
 
@@ -146,7 +147,7 @@ TEST_CASE("a generated matrix counted one by one") {
     CHECK(s.nonzeros == std::int64_t(h.places.size()));
     CHECK(s.shared == shared);
     for (int k = 0; k < 3; ++k) {
-      CHECK(s.unions[std::size_t(k)] == unions[k]);
+      CHECK(s.unions[k] == unions[k]);
     }
   });
 }

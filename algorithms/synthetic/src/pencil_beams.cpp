@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/registry.hpp>
+// Which spots reach a voxel, and with what dose.
+#include "generate_impl.hpp"
 
-#include <iso/core/allocate.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/math.hpp>
+#include <iso/core/stage.hpp>
 #include <iso/ct/detail/on_circle.hpp>
 #include <iso/synthetic/bragg_curve.hpp>
-#include <iso/synthetic/detail/generate_impl.hpp>
-#include <iso/synthetic/detail/pencil_beam_kernel.hpp>
-#include <iso/synthetic/generate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,31 +19,166 @@ namespace {
 
 constexpr char const* function = "iso::synthetic::generate: pencil beams";
 constexpr std::int64_t most_layers = 1000;
+constexpr int most_slabs = 16;
 
-/// Counts the spots that reach a voxel; computes their doses.
+/// Water-equivalent depth along the beam, linear between the planes of the slabs, and its inverse.
+struct depth_scale {
+  int count = 0;                      ///< slabs, then water
+  double begin[most_slabs + 1] = {};  ///< mm behind the entrance
+  double water[most_slabs + 1] = {};  ///< mm of water there
+  double power[most_slabs + 1] = {};  ///< from there on
+
+  [[nodiscard]] KOKKOS_FUNCTION double operator()(double depth) const {
+    int const s = slab_at(begin, depth);
+    return Kokkos::fma(depth - begin[s], power[s], water[s]);
+  }
+  [[nodiscard]] double depth_of(double w) const {
+    int const s = slab_at(water, w);
+    return begin[s] + (w - water[s]) / power[s];
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FUNCTION int slab_at(double const* planes, double at) const {
+    int s = 0;
+    while (s < count && at >= planes[s + 1]) {
+      ++s;
+    }
+    return s;
+  }
+};
+
+/// A line of spots along u: lattice numbers -reach to reach, scanned forwards (1) or backwards
+/// (-1), and the column of number 0.
+struct spot_line {
+  std::int32_t reach = -1;
+  std::int32_t way = 1;
+  std::int32_t middle = 0;
+};
+
+struct beam_layer {
+  double step = 1;         ///< mm of water between samples of the tables
+  double end = 0;          ///< no dose behind this depth
+  std::int64_t table = 0;  ///< number of the first sample
+  std::int32_t samples = 0;
+  std::int32_t line = 0;  ///< number of the first line
+  std::int32_t lines = 0;
+  std::int32_t first_v = 0;  ///< lattice number of that line
+};
+
+/// Spots of one line that reach a voxel: lattice numbers [low, high].
+struct spot_run {
+  spot_line line;
+  std::int64_t low = 0;
+  std::int64_t high = -1;
+  double u = 0;         ///< mm: the voxel's place along u
+  double across = 0;    ///< mm2: squared distance of the line from it along v
+  double on_axis = 0;   ///< dose of a spot that the voxel lies behind
+  double exponent = 0;  ///< -1 / (2 variance), 1/mm2
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t count() const { return high - low + 1; }
+  /// Lattice number and column of entry i of the run; columns rise with i.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t place(std::int64_t i) const {
+    return line.way < 0 ? high - i : low + i;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::int32_t column(std::int64_t i) const {
+    return std::int32_t(line.middle + line.way * place(i));
+  }
+};
+
 template <class Space>
-struct pencil_beam_rows {
-  pencil_beam_law<Space> law;
+struct pencil_beam_law {
+  iso::grid voxels;
+  vec3<double> along;  ///< unit vectors
+  vec3<double> across;
+  vec3<double> target;  ///< mm
+  double entrance = 0;  ///< mm before the isocenter
+  double spacing = 1;   ///< of the lattice, mm
+  double reach = 1;     ///< radius of a spot in standard deviations
+  double gray = 1;      ///< dose for a depth dose of 1 and a variance of 1 / (2 pi)
+  depth_scale water;
+  Kokkos::View<beam_layer const*, Space> layers;
+  Kokkos::View<spot_line const*, Space> lines;
+  Kokkos::View<double const*, Space> dose;
+  Kokkos::View<double const*, Space> variance;
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
     std::int64_t count = 0;
-    law.visit(row, [&](layer_dose const&, spot_run const& run, double) { count += run.count(); });
+    visit(row, [&](spot_run const& run) { count += run.count(); });
     return count;
   }
   template <class Group, class Value>
   KOKKOS_FUNCTION void fill(Group const& group, std::int64_t row, std::int32_t* columns,
                             Value* values) const {
     std::int64_t done = 0;
-    double const spacing = law.spacing;
-    law.visit(row, [&](layer_dose const& here, spot_run const& run, double u) {
+    visit(row, [&](spot_run const& run) {
       group.strided(std::int64_t(0), run.count(), [&](int, std::int64_t i) {
-        double const off = Kokkos::fma(-spacing, double(run.place(i)), u);
+        double const off = Kokkos::fma(-spacing, double(run.place(i)), run.u);
         double const square = Kokkos::fma(off, off, run.across);
         columns[done + i] = run.column(i);
-        values[done + i] = Value(here.on_axis * iso::math::exp(here.exponent * square));
+        values[done + i] = Value(run.on_axis * iso::math::exp(run.exponent * square));
       });
       done += run.count();
     });
+  }
+
+ private:
+  /// Calls f(spot_run) for every run of spots that reaches voxel `row`, columns rising.
+  template <class F>
+  KOKKOS_FUNCTION void visit(std::int64_t row, F const& f) const {
+    std::int64_t const nz = voxels.extent[2];
+    std::int64_t const ny = voxels.extent[1];
+    vec3<double> const p{Kokkos::fma(voxels.spacing.x, double(row / nz / ny), voxels.origin.x),
+                         Kokkos::fma(voxels.spacing.y, double(row / nz % ny), voxels.origin.y),
+                         Kokkos::fma(voxels.spacing.z, double(row % nz), voxels.origin.z)};
+    double const depth = dot(p, along) + entrance;
+    if (!(depth >= 0)) {
+      return;
+    }
+    double const w = water(depth);
+    double const u = dot(p - target, across);
+    double const v = p.z - target.z;
+    auto const count = std::int64_t(layers.extent(0));
+    for (std::int64_t l = 0; l < count; ++l) {
+      beam_layer const layer = layers(l);
+      if (w <= layer.end) {
+        visit_layer(layer, w, u, v, f);
+      }
+    }
+  }
+  template <class F>
+  KOKKOS_FUNCTION void visit_layer(beam_layer const& layer, double w, double u, double v,
+                                   F const& f) const {
+    double const at = w / layer.step;
+    auto const sample = std::int64_t(at);
+    std::int64_t const i =
+        layer.table + (sample < layer.samples - 2 ? sample : std::int64_t(layer.samples - 2));
+    double const t = at - double(i - layer.table);
+    double const spread = Kokkos::fma(t, variance(i + 1) - variance(i), variance(i));
+    double const height = Kokkos::fma(t, dose(i + 1) - dose(i), dose(i));
+    double const radius = reach * Kokkos::sqrt(spread);
+    spot_run run;
+    run.u = u;
+    run.on_axis = gray * height / spread;
+    run.exponent = -0.5 / spread;
+
+    auto const lowest = std::int64_t(Kokkos::ceil((v - radius) / spacing)) - layer.first_v;
+    auto const highest = std::int64_t(Kokkos::floor((v + radius) / spacing)) - layer.first_v;
+    std::int64_t const last = highest < layer.lines - 1 ? highest : std::int64_t(layer.lines - 1);
+    for (std::int64_t n = lowest > 0 ? lowest : 0; n <= last; ++n) {
+      run.line = lines(layer.line + n);
+      double const off = Kokkos::fma(-spacing, double(layer.first_v + n), v);
+      run.across = off * off;
+      double const square = Kokkos::fma(radius, radius, -run.across);
+      double const half_chord = Kokkos::sqrt(square > 0 ? square : 0.0);
+      auto const low = std::int64_t(Kokkos::ceil((u - half_chord) / spacing));
+      auto const high = std::int64_t(Kokkos::floor((u + half_chord) / spacing));
+      std::int64_t const reach_u = run.line.reach;
+      run.low = low > -reach_u ? low : -reach_u;
+      run.high = high < reach_u ? high : reach_u;
+      if (run.count() > 0) {
+        f(run);
+      }
+    }
   }
 };
 
@@ -103,14 +238,6 @@ depth_scale scale_of(std::vector<slab> const& slabs) {
   return scale;
 }
 
-double depth_of(depth_scale const& scale, double water) {
-  int s = 0;
-  while (s < scale.count && water >= scale.water[s + 1]) {
-    ++s;
-  }
-  return scale.begin[s] + (water - scale.water[s]) / scale.power[s];
-}
-
 /// The lattice's lines within `radius` mm, one for each v.
 void add_lines(planned_field& field, beam_layer& layer, double radius, double spacing) {
   auto const last = std::int64_t(std::floor(radius / spacing));
@@ -121,9 +248,9 @@ void add_lines(planned_field& field, beam_layer& layer, double radius, double sp
     double const off = spacing * double(v);
     auto const reach =
         std::int64_t(std::floor(std::sqrt(std::max(radius * radius - off * off, 0.0)) / spacing));
-    bool const backwards = (v + last) % 2 != 0;
+    bool const forwards = (v + last) % 2 == 0;
     field.lines.push_back(
-        {std::int32_t(-reach), std::int32_t(reach), std::int32_t(field.spots), backwards ? 1 : 0});
+        {std::int32_t(reach), forwards ? 1 : -1, std::int32_t(field.spots + reach)});
     field.spots += 2 * reach + 1;
     ISO_VALIDATE(field.spots < std::int64_t(1) << 28,
                  "{}: 2^28 spots or more (a layer has {} lines) put them farther apart", function,
@@ -139,9 +266,8 @@ void add_spots(planned_field& field, double spacing) {
     for (std::int32_t l = 0; l < layer.lines; ++l) {
       spot_line const& line = field.lines[std::size_t(layer.line) + std::size_t(l)];
       double const off = spacing * double(layer.first_v + l);
-      for (std::int64_t i = line.first_u; i <= line.last_u; ++i) {
-        field.plan.spots.push_back(
-            {std::int64_t(n), spacing * double(line.backwards != 0 ? -i : i), off});
+      for (std::int64_t i = -line.reach; i <= line.reach; ++i) {
+        field.plan.spots.push_back({std::int64_t(n), spacing * double(line.way * i), off});
       }
     }
   }
@@ -167,7 +293,7 @@ planned_field plan_field(pencil_beams const& f) {
     beam.energy_spread = f.energy_spread;
     beam.initial_sigma = f.initial_sigma;
     auto const table = tabulate(beam, f.distal_cut);
-    double const off = depth_of(scale, beam.range) - centre;
+    double const off = scale.depth_of(beam.range) - centre;
     double const section = std::sqrt(std::max(f.radius * f.radius - off * off, 0.0));
     beam_layer layer;
     layer.step = table.step;
@@ -186,20 +312,7 @@ planned_field plan_field(pencil_beams const& f) {
   return field;
 }
 
-/// Copied to `exec`, which is fenced: the host's arrays end with the caller.
-template <class T, class Exec>
-Kokkos::View<T const*, typename Exec::memory_space> staged(Exec const& exec, char const* label,
-                                                           std::vector<T> const& values) {
-  using space = typename Exec::memory_space;
-  auto const copy = allocate<Kokkos::View<T*, space>>(label, {std::int64_t(values.size())}, exec,
-                                                      Kokkos::WithoutInitializing);
-  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(values.data(),
-                                                                                values.size());
-  Kokkos::deep_copy(exec, copy, host);
-  exec.fence(label);
-  return copy;
-}
-
+/// Reads the arrays of `field`, where `exec` reaches them, or copies.
 template <class Exec>
 pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_beams const& f,
                                                     planned_field const& field) {
@@ -214,10 +327,15 @@ pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_bea
   // MeV/g to Gy, 1e11 protons, and variances in mm2 where fluence is per cm2.
   law.gray = 1.602176634e-10 * 1e11 * 100 / (2 * std::numbers::pi);
   law.water = scale_of(f.slabs);
-  law.layers = staged(exec, "iso::synthetic::generate: layers", field.layers);
-  law.lines = staged(exec, "iso::synthetic::generate: lines", field.lines);
-  law.dose = staged(exec, "iso::synthetic::generate: depth dose", field.dose);
-  law.variance = staged(exec, "iso::synthetic::generate: variance", field.variance);
+  auto const staged = [&]<class T>(std::vector<T> const& from) {
+    using array = Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+    return stage<access::read>(exec, array(from.data(), from.size())).view();
+  };
+  law.layers = staged(field.layers);
+  law.lines = staged(field.lines);
+  law.dose = staged(field.dose);
+  law.variance = staged(field.variance);
+  exec.fence("iso::synthetic::generate: tables");
   return law;
 }
 
@@ -227,25 +345,12 @@ pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_bea
 field_plan plan_of(pencil_beams const& field) { return detail::plan_field(field).plan; }
 
 template <stored_real Value, execution_space Exec>
-sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
-    Exec const& exec, pencil_beams const& field) {
+generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field) {
   auto const planned = detail::plan_field(field);
-  detail::pencil_beam_rows<typename Exec::memory_space> const rows{
-      detail::law_of(exec, field, planned)};
   return detail::generate_by<Value>(exec, field.voxels.size(),
-                                    std::int64_t(planned.plan.spots.size()), rows);
+                                    std::int64_t(planned.plan.spots.size()),
+                                    detail::law_of(exec, field, planned));
 }
-
-#define ISO_INSTANTIATE_VALUE(Exec, Value)                                            \
-  template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
-      Exec const&, pencil_beams const&);
-#define ISO_INSTANTIATE(Exec)           \
-  ISO_INSTANTIATE_VALUE(Exec, half)     \
-  ISO_INSTANTIATE_VALUE(Exec, bfloat16) \
-  ISO_INSTANTIATE_VALUE(Exec, float)    \
-  ISO_INSTANTIATE_VALUE(Exec, double)
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
-#undef ISO_INSTANTIATE_VALUE
-#undef ISO_INSTANTIATE
+ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE_GENERATE, pencil_beams)
 
 }  // namespace iso::synthetic

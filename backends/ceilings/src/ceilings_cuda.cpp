@@ -3,7 +3,6 @@
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/ceilings/detail/rounds.hpp>
 #include <iso/core/allocate.hpp>
-#include <iso/core/check.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -11,12 +10,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
-namespace iso::backend {
-
+namespace iso::ceilings {
 namespace {
 
 using word = uint4;  // what one load instruction takes at most
+
+enum class level { memory, second_cache };
 
 // Streamed data are read once: the first cache need not keep them.
 __device__ word load_streamed(word const* p) {
@@ -52,20 +53,23 @@ __device__ unsigned axpy(unsigned b, float s, unsigned c) {
 }
 
 // Reads one array or two, `pitch` words apart, and folds them into a word (Writes 0), copies one or
-// adds two (Writes 1). Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th.
-template <int Loads, int Reads, int Writes>
+// adds two (Writes 1). Tiles of blockDim.x * Loads words; a block takes every gridDim.x-th, of
+// `rounds` over all of them: of one round in memory.
+template <level From, int Loads, int Reads, int Writes>
 __global__ void __launch_bounds__(512)
-    stream_kernel(word const* in, std::size_t pitch, word* out, unsigned tiles, unsigned never,
-                  unsigned* sink) {
+    stream_kernel(word const* in, std::size_t pitch, word* out, unsigned tiles, unsigned rounds,
+                  unsigned never, unsigned* sink) {
   unsigned total = 0;
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+  for (unsigned n = blockIdx.x; n < tiles * rounds; n += gridDim.x) {
+    unsigned const tile = From == level::memory ? n : n % tiles;
     std::size_t const first = std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
     word x[Reads][Loads];
 #pragma unroll
     for (int k = 0; k < Loads; ++k) {
 #pragma unroll
       for (int r = 0; r < Reads; ++r) {
-        x[r][k] = load_streamed(in + r * pitch + first + k * blockDim.x);
+        word const* const p = in + r * pitch + first + k * blockDim.x;
+        x[r][k] = From == level::memory ? load_streamed(p) : __ldcg(p);
       }
     }
 #pragma unroll
@@ -85,29 +89,6 @@ __global__ void __launch_bounds__(512)
   if constexpr (Writes == 0) {
     keep(total, never, sink);
   }
-}
-
-// `rounds` times over tiles that lie in the second cache, past the first one.
-template <int Loads>
-__global__ void __launch_bounds__(512)
-    cache_kernel(word const* in, unsigned tiles, unsigned rounds, unsigned never, unsigned* sink) {
-  unsigned total = 0;
-  unsigned tile = blockIdx.x % tiles;
-  for (unsigned long long done = blockIdx.x; done < (unsigned long long)tiles * rounds;
-       done += gridDim.x) {
-    word const* p = in + std::size_t(tile) * (Loads * blockDim.x) + threadIdx.x;
-    word x[Loads];
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      x[k] = __ldcg(p + k * blockDim.x);
-    }
-#pragma unroll
-    for (int k = 0; k < Loads; ++k) {
-      total ^= fold(x[k]);
-    }
-    tile = (tile + gridDim.x) % tiles;
-  }
-  keep(total, never, sink);
 }
 
 __device__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -157,145 +138,13 @@ __global__ void __launch_bounds__(256)
   keep(total, never, sink);
 }
 
-constexpr unsigned block_sizes[] = {128, 256, 512};
-
-class event {
- public:
-  event() { ISO_CUDA_CHECK(cudaEventCreate(&event_)); }
-  ~event() { static_cast<void>(cudaEventDestroy(event_)); }
-  event(event const&) = delete;
-  event& operator=(event const&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-class cuda_machine {
- public:
-  cuda_machine(Kokkos::Cuda const& exec, ceiling_options const& options)
-      : stream_(exec.cuda_stream()), repeats_(options.repeats > 0 ? options.repeats : 3) {
-    int const device = exec.cuda_device();
-    ISO_CUDA_CHECK(cudaSetDevice(device));
-    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&cores_, cudaDevAttrMultiProcessorCount, device));
-    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&l2_, cudaDevAttrL2CacheSize, device));
-    ISO_CUDA_CHECK(
-        cudaDeviceGetAttribute(&resident_, cudaDevAttrMaxThreadsPerMultiProcessor, device));
-  }
-
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  [[nodiscard]] std::size_t l2_bytes() const { return std::size_t(l2_); }
-  /// Blocks that fill the GPU once.
-  [[nodiscard]] unsigned one_wave(unsigned threads) const {
-    return unsigned(cores_) * (unsigned(resident_) / threads);
-  }
-
-  /// Seconds of the fastest run of what `enqueue` puts on the stream, after one that is not
-  /// counted.
-  template <class F>
-  double seconds(F const& enqueue) const {
-    event const start;
-    event const stop;
-    double best = std::numeric_limits<double>::infinity();
-    for (int run = 0; run <= repeats_; ++run) {
-      ISO_CUDA_CHECK(cudaEventRecord(start, stream_));
-      enqueue();
-      ISO_CUDA_CHECK(cudaGetLastError());
-      ISO_CUDA_CHECK(cudaEventRecord(stop, stream_));
-      ISO_CUDA_CHECK(cudaEventSynchronize(stop));
-      float milliseconds = 0;
-      ISO_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
-      if (run > 0) {
-        best = std::min(best, 1e-3 * double(milliseconds));
-      }
-    }
-    return best;
-  }
-
- private:
-  cudaStream_t stream_;
-  int repeats_;
-  int cores_ = 0;
-  int l2_ = 0;
-  int resident_ = 0;
-};
-
-// Bytes a second of the fastest launch of stream_kernel over equal parts of `words` words: of
-// several block sizes, with one block a tile and with a grid that fills the GPU once.
-template <int Loads, int Reads, int Writes>
-double stream_rate(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink) {
-  constexpr int parts = Reads + Writes;
-  std::size_t const pitch = words / parts;
-  double best = 0;
-  for (unsigned const threads : block_sizes) {
-    auto const tiles = unsigned(pitch / (Loads * threads));
-    double const bytes = double(tiles) * Loads * threads * sizeof(word) * parts;
-    for (unsigned const blocks : {tiles, std::min(tiles, machine.one_wave(threads))}) {
-      best = std::max(best, bytes / machine.seconds([&] {
-        stream_kernel<Loads, Reads, Writes><<<blocks, threads, 0, machine.stream()>>>(
-            data, pitch, data + Reads * pitch, tiles, 0x9e3779b9U, sink);
-      }));
-    }
-  }
-  return best;
+std::shared_ptr<CUevent_st> make_event() {
+  cudaEvent_t made = nullptr;
+  ISO_CUDA_CHECK(cudaEventCreate(&made));
+  return {made, [](cudaEvent_t e) { static_cast<void>(cudaEventDestroy(e)); }};
 }
 
-template <int Loads>
-void measure_streams(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink,
-                     ceilings& result) {
-  result.read = std::max(result.read, stream_rate<Loads, 1, 0>(machine, data, words, sink));
-  result.copy = std::max(result.copy, stream_rate<Loads, 1, 1>(machine, data, words, sink));
-  result.triad = std::max(result.triad, stream_rate<Loads, 2, 1>(machine, data, words, sink));
-}
-
-double measure_cache(cuda_machine const& machine, word const* data, std::size_t words,
-                     unsigned* sink) {
-  constexpr int loads = 8;
-  double best = 0;
-  for (std::size_t const part : {8U, 4U, 3U}) {
-    for (unsigned const threads : block_sizes) {
-      std::size_t const set = std::min(words, machine.l2_bytes() / part / sizeof(word));
-      auto const tiles = std::max(1U, unsigned(set / (loads * threads)));
-      unsigned const rounds = std::max(1U, unsigned((std::size_t(1) << 31U) / sizeof(word) / set));
-      double const bytes = double(tiles) * rounds * loads * threads * sizeof(word);
-      double const seconds = machine.seconds([&] {
-        cache_kernel<loads><<<machine.one_wave(threads), threads, 0, machine.stream()>>>(
-            data, tiles, rounds, 0x9e3779b9U, sink);
-      });
-      best = std::max(best, bytes / seconds);
-    }
-  }
-  return best;
-}
-
-template <class T>
-double measure_fma(cuda_machine const& machine, int lanes, int steps, unsigned* sink) {
-  unsigned const blocks = machine.one_wave(256);
-  double const operations =
-      2.0 * lanes * fma_chains * fma_unroll * double(steps) * 256.0 * double(blocks);
-  return operations / machine.seconds([&] {
-    fma_kernel<T><<<blocks, 256, 0, machine.stream()>>>(steps, 0.999F, 0x9e3779b9U, sink);
-  });
-}
-
-ceilings measure(cuda_machine const& machine, word* data, std::size_t words, unsigned* sink) {
-  ceilings result;
-  measure_streams<2>(machine, data, words, sink, result);
-  measure_streams<4>(machine, data, words, sink, result);
-  measure_streams<8>(machine, data, words, sink, result);
-  double const half = double(words / 2 * sizeof(word));
-  result.copy = std::max(result.copy, 2 * half / machine.seconds([&] {
-    ISO_CUDA_CHECK(cudaMemcpyAsync(data + words / 2, data, std::size_t(half),
-                                   cudaMemcpyDeviceToDevice, machine.stream()));
-  }));
-  result.l2 = measure_cache(machine, data, words, sink);
-  result.fp16 = measure_fma<__half2>(machine, 2, 2048, sink);
-  result.fp32 = measure_fma<float>(machine, 1, 2048, sink);
-  result.fp64 = measure_fma<double>(machine, 1, 1024, sink);
-  return result;
-}
-
-std::size_t working_set(ceiling_options const& options) {
+std::size_t working_set(measure_options const& options) {
   if (options.bytes > 0) {
     return std::max<std::size_t>(std::size_t(options.bytes), std::size_t(1) << 20U);
   }
@@ -305,28 +154,140 @@ std::size_t working_set(ceiling_options const& options) {
   return std::min(std::size_t(3) << 30U, free / 2);
 }
 
+constexpr unsigned block_sizes[] = {128, 256, 512};
+constexpr unsigned no_result = 0x9e3779b9U;
+
+class cuda_machine {
+ public:
+  cuda_machine(Kokkos::Cuda const& exec, measure_options const& options)
+      : stream_(exec.cuda_stream()),
+        repeats_(options.repeats > 0 ? options.repeats : 3),
+        sink_(Kokkos::view_alloc(exec, "iso::ceilings: sink"), 1) {
+    int const device = exec.cuda_device();
+    ISO_CUDA_CHECK(cudaSetDevice(device));
+    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&cores_, cudaDevAttrMultiProcessorCount, device));
+    ISO_CUDA_CHECK(cudaDeviceGetAttribute(&l2_, cudaDevAttrL2CacheSize, device));
+    ISO_CUDA_CHECK(
+        cudaDeviceGetAttribute(&resident_, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+    // Whole, halves and thirds of it start on a line.
+    std::size_t const words = working_set(options) / sizeof(word) / 48 * 48;
+    data_ = iso::allocate<decltype(data_)>("iso::ceilings: memory", {std::int64_t(words)}, exec,
+                                           Kokkos::WithoutInitializing);
+    fill_kernel<<<one_wave(256), 256, 0, stream_>>>(data_.data(), words);
+    ISO_CUDA_CHECK(cudaGetLastError());
+  }
+
+  [[nodiscard]] rates measure() const {
+    rates result;
+    measure_streams<2>(result);
+    measure_streams<4>(result);
+    measure_streams<8>(result);
+    std::size_t const half = data_.size() / 2;
+    result.copy =
+        std::max(result.copy, 2 * double(half * sizeof(word)) / seconds([&] {
+                                ISO_CUDA_CHECK(cudaMemcpyAsync(data_.data() + half, data_.data(),
+                                                               half * sizeof(word),
+                                                               cudaMemcpyDeviceToDevice, stream_));
+                              }));
+    for (std::size_t const part : {8U, 4U, 3U}) {
+      std::size_t const set = std::min(data_.size(), std::size_t(l2_) / part / sizeof(word));
+      auto const rounds = std::max(1U, unsigned((std::size_t(1) << 31U) / sizeof(word) / set));
+      for (unsigned const threads : block_sizes) {
+        result.l2 = std::max(result.l2, stream_rate<level::second_cache, 8, 1, 0>(
+                                            set, rounds, threads, one_wave(threads)));
+      }
+    }
+    result.fp16 = fma_rate<__half2>(2, 2048);
+    result.fp32 = fma_rate<float>(1, 2048);
+    result.fp64 = fma_rate<double>(1, 1024);
+    return result;
+  }
+
+ private:
+  /// Blocks that fill the GPU once.
+  [[nodiscard]] unsigned one_wave(unsigned threads) const {
+    return unsigned(cores_) * (unsigned(resident_) / threads);
+  }
+
+  /// Seconds of the fastest run of what `enqueue` puts on the stream, after one that is not
+  /// counted.
+  template <class F>
+  double seconds(F const& enqueue) const {
+    auto const start = make_event();
+    auto const stop = make_event();
+    double best = std::numeric_limits<double>::infinity();
+    for (int run = 0; run <= repeats_; ++run) {
+      ISO_CUDA_CHECK(cudaEventRecord(start.get(), stream_));
+      enqueue();
+      ISO_CUDA_CHECK(cudaGetLastError());
+      ISO_CUDA_CHECK(cudaEventRecord(stop.get(), stream_));
+      ISO_CUDA_CHECK(cudaEventSynchronize(stop.get()));
+      float milliseconds = 0;
+      ISO_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()));
+      if (run > 0) {
+        best = std::min(best, 1e-3 * double(milliseconds));
+      }
+    }
+    return best;
+  }
+
+  /// Bytes a second of stream_kernel over equal parts of the first `words` words.
+  template <level From, int Loads, int Reads, int Writes>
+  double stream_rate(std::size_t words, unsigned rounds, unsigned threads, unsigned blocks) const {
+    constexpr int parts = Reads + Writes;
+    std::size_t const pitch = words / parts;
+    auto const tiles = std::max(1U, unsigned(pitch / (Loads * threads)));
+    double const bytes = double(tiles) * rounds * Loads * threads * sizeof(word) * parts;
+    return bytes / seconds([&] {
+             stream_kernel<From, Loads, Reads, Writes>
+                 <<<std::min(blocks, tiles * rounds), threads, 0, stream_>>>(
+                     data_.data(), pitch, data_.data() + Reads * pitch, tiles, rounds, no_result,
+                     sink_.data());
+           });
+  }
+
+  /// Of several block sizes, with one block a tile and with a grid that fills the GPU once.
+  template <int Loads>
+  void measure_streams(rates& result) const {
+    auto const take = [](double& most, double rate) { most = std::max(most, rate); };
+    std::size_t const words = data_.size();
+    for (unsigned const threads : block_sizes) {
+      for (unsigned const blocks : {~0U, one_wave(threads)}) {
+        take(result.read, stream_rate<level::memory, Loads, 1, 0>(words, 1, threads, blocks));
+        take(result.copy, stream_rate<level::memory, Loads, 1, 1>(words, 1, threads, blocks));
+        take(result.triad, stream_rate<level::memory, Loads, 2, 1>(words, 1, threads, blocks));
+      }
+    }
+  }
+
+  template <class T>
+  double fma_rate(int lanes, int steps) const {
+    unsigned const blocks = one_wave(256);
+    double const operations =
+        2.0 * lanes * fma_chains * fma_unroll * double(steps) * 256.0 * double(blocks);
+    return operations / seconds([&] {
+             fma_kernel<T><<<blocks, 256, 0, stream_>>>(steps, 0.999F, no_result, sink_.data());
+           });
+  }
+
+  cudaStream_t stream_;
+  int repeats_;
+  int cores_ = 0;
+  int l2_ = 0;
+  int resident_ = 0;
+  Kokkos::View<word*, Kokkos::CudaSpace> data_;
+  Kokkos::View<unsigned*, Kokkos::CudaSpace> sink_;
+};
+
 }  // namespace
 
 template <>
-ceilings measure_ceilings(Kokkos::Cuda const& exec, ceiling_options const& options) {
-  ISO_VALIDATE(options.bytes >= 0 && options.repeats >= 0,
-               "measure_ceilings: bytes {}, repeats {} (negative) use 0 for the default",
-               options.bytes, options.repeats);
+rates measure(Kokkos::Cuda const& exec, measure_options const& options) {
+  detail::validate(options);
   cuda_machine const machine(exec, options);
-  // Whole, halves and thirds of it start on a line.
-  std::size_t const words = working_set(options) / sizeof(word) / 48 * 48;
-  using storage = Kokkos::View<word*, Kokkos::CudaSpace>;
-  auto const data = iso::allocate<storage>("iso::backend::ceilings memory", {std::int64_t(words)},
-                                           exec, Kokkos::WithoutInitializing);
-  Kokkos::View<unsigned*, Kokkos::CudaSpace> const sink(
-      Kokkos::view_alloc(exec, "iso::backend::ceilings sink"), 1);
-  fill_kernel<<<machine.one_wave(256), 256, 0, machine.stream()>>>(data.data(), words);
-  ISO_CUDA_CHECK(cudaGetLastError());
-
-  auto const round = [&] { return measure(machine, data.data(), words, sink.data()); };
-  auto const result = detail::measure_in_rounds(round, options);
-  exec.fence("iso::backend::measure_ceilings");
+  auto const result = detail::measure_in_rounds([&] { return machine.measure(); }, options);
+  exec.fence("iso::ceilings::measure");
   return result;
 }
 
-}  // namespace iso::backend
+}  // namespace iso::ceilings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Defines ISO_HOST_RATES(). Everything else has internal linkage: the two objects of this file must
+// Defines ISO_HOST_RATES. Everything else has internal linkage: the two objects of this file must
 // not share code. Products are contracted to fma: what is measured is the machine.
 #include "host_rates.hpp"
 
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace iso::backend::detail {
+namespace iso::ceilings::detail {
 namespace {
 
 #if defined(__AVX512F__)
@@ -86,34 +86,30 @@ float read(float const* in, std::size_t count, std::size_t rounds) {
   return float(all);
 }
 
-void copy(float const* in, float* out, std::size_t count) {
+// out[i] = value(in[i]...), past the caches.
+template <class Value, class... In>
+[[gnu::always_inline]] inline void stream_all(float* out, std::size_t count, Value const& value,
+                                              In const*... in) {
   for (std::size_t i = 0; i < count; i += 4 * line) {
 #pragma GCC unroll 8
     for (std::size_t k = 0; k < 4 * line; k += line) {
-      __builtin_prefetch(in + i + ahead + k);
+      (__builtin_prefetch(in + i + ahead + k), ...);
     }
 #pragma GCC unroll 8
     for (std::size_t k = 0; k < 4 * line; k += width) {
-      stream(out + i + k, load<floats>(in + i + k));
+      stream(out + i + k, value(load<floats>(in + i + k)...));
     }
   }
   finish_stores();
 }
 
+void copy(float const* in, float* out, std::size_t count) {
+  stream_all(out, count, [](floats const& x) { return x; }, in);
+}
+
 void triad(float const* b, float const* c, float s, float* out, std::size_t count) {
   floats const scale = floats{} + s;
-  for (std::size_t i = 0; i < count; i += 4 * line) {
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < 4 * line; k += line) {
-      __builtin_prefetch(b + i + ahead + k);
-      __builtin_prefetch(c + i + ahead + k);
-    }
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < 4 * line; k += width) {
-      stream(out + i + k, scale * load<floats>(c + i + k) + load<floats>(b + i + k));
-    }
-  }
-  finish_stores();
+  stream_all(out, count, [=](floats const& x, floats const& y) { return scale * y + x; }, b, c);
 }
 
 template <class T, class Vector>
@@ -144,12 +140,10 @@ T fma_rounds(std::size_t steps) {
   return all;
 }
 
-constexpr host_rates here = {
+}  // namespace
+
+host_rates const ISO_HOST_RATES = {
     read, copy, triad, fma_rounds<float, floats>, fma_rounds<double, doubles>, bytes,
 };
 
-}  // namespace
-
-host_rates const& ISO_HOST_RATES() { return here; }
-
-}  // namespace iso::backend::detail
+}  // namespace iso::ceilings::detail

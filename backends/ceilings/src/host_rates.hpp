@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace iso::backend::detail {
+namespace iso::ceilings::detail {
 
 /// One thread's loops. Counts are in floats, a multiple of 1024; pointers are aligned to 64 bytes.
 struct host_rates {
@@ -26,9 +26,9 @@ struct host_rates {
 /// Independent operations in flight: two pipes of four cycles want eight.
 inline constexpr int fma_chains = 12;
 
-/// For the instruction set of the build.
-host_rates const& host_rates_base();
-/// For AVX-512; the caller has asked the processor. The base ones where the build has no such set.
-host_rates const& host_rates_wide();
+/// For the instruction set of the build, and for AVX-512 on a processor that has it: the base ones
+/// where the build has no such set.
+extern host_rates const host_rates_base;
+extern host_rates const host_rates_wide;
 
-}  // namespace iso::backend::detail
+}  // namespace iso::ceilings::detail

@@ -54,7 +54,7 @@ std::vector<fact> list(backend::device_facts const& f) {
 
 }  // namespace
 
-std::vector<fact> list_ceilings(backend::ceilings const& c) {
+std::vector<fact> list_ceilings(ceilings::rates const& c) {
   std::vector<fact> all;
   add_rate(all, "read", c.read, "B/s");
   add_rate(all, "copy", c.copy, "B/s");

@@ -9,6 +9,6 @@
 namespace iso::jobs {
 
 /// The measured ceilings as named figures.
-std::vector<fact> list_ceilings(backend::ceilings const& c);
+std::vector<fact> list_ceilings(ceilings::rates const& c);
 
 }  // namespace iso::jobs

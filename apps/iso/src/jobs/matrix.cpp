@@ -42,11 +42,15 @@ matrix_facts facts_of(synthetic::matrix_statistics const& s, sparse::csr_report 
   facts.mean_run = s.mean_run();
   facts.wide_share = s.wide_share();
   facts.jaccard = s.jaccard();
-  facts.jaccard_histogram = s.jaccard_histogram;
+  std::copy(s.jaccard_histogram.begin(), s.jaccard_histogram.end(),
+            facts.jaccard_histogram.begin());
   facts.fill = {s.fill(0), s.fill(1), s.fill(2)};
   auto const trimmed = [](synthetic::matrix_statistics::histogram const& all) {
-    auto const last = std::find_if(all.rbegin(), all.rend(), [](auto n) { return n != 0; });
-    return std::vector<std::int64_t>(all.begin(), last.base());
+    std::vector<std::int64_t> counts(all.begin(), all.end());
+    while (!counts.empty() && counts.back() == 0) {
+      counts.pop_back();
+    }
+    return counts;
   };
   facts.row_lengths = trimmed(s.row_lengths);
   facts.run_lengths = trimmed(s.run_lengths);

@@ -3,9 +3,9 @@
 #include "sparse_formats.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/files/dose_matrix_file.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix_product.hpp>
-#include <iso/sparse/dose_matrix.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -54,25 +54,21 @@ Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
   return to;
 }
 
-template <class Value, class Exec>
+template <class Exec>
 apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request) {
   auto const sum = sum_named(request.sum);
   bool const turned = request.side == matrix_side::transposed;
   auto const x = filled(request.x, turned ? m.rows : m.columns, 1, "x");
   auto const y = filled(request.y, turned ? m.columns : m.rows, 0, "y");
   auto const format = format_named(request.format);
-  ISO_VALIDATE(!is_row_block(format) || sizeof(Value) == 2,
+  bool const halves = std::holds_alternative<files::host_matrix::half_bits>(m.values);
+  ISO_VALIDATE(!is_row_block(format) || halves,
                "format '{}' (it is for values of 16 bits) convert the matrix: iso matrix convert "
                "--values half",
                request.format);
   using direction = sparse::dose_matrix_options::directions;
   auto const to = turned ? direction::transposed : direction::forward;
-  auto const& stored_values = std::get<stored<Value>>(m.values);
-  Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const values(
-      reinterpret_cast<Value const*>(stored_values.data()), stored_values.size());
-  sparse::dose_matrix<typename Exec::memory_space> const a(
-      exec, sparse::csr_arrays(m.rows, m.columns, m.offsets, m.indices, values),
-      {.products = to, .format = format});
+  auto const a = files::make_dose_matrix(exec, m, {.products = to, .format = format});
   auto const in = loaded(exec, x);
   auto const out = loaded(exec, y);
   apply_result result;
@@ -85,10 +81,10 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
   exec.fence("iso::jobs::apply_matrix: the result");
   auto const& report = a.report(to);
   result.format = name_of(report.format);
-  result.sum = sum.value_or(sizeof(Value) == 2 ? summation::reproducible : summation::ordered) ==
-                       summation::ordered
-                   ? "ordered"
-                   : "reproducible";
+  result.sum =
+      sum.value_or(halves ? summation::reproducible : summation::ordered) == summation::ordered
+          ? "ordered"
+          : "reproducible";
   result.bytes_per_entry =
       double(report.matrix_bytes) / double(std::max<std::int64_t>(1, report.num_entries));
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
@@ -110,16 +106,15 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
                           observer const& watch) {
   apply_result result;
   backend::with_name(request.backend, [&](auto tag) {
-    using exec_space = typename decltype(tag)::execution_space;
-    exec_space const exec;
-    with_values_of(matrix, [&](auto value) {
-      bool const turned = request.side == matrix_side::transposed;
-      // As it is stored, transposed, and values of 16 bits in row blocks.
-      std::int64_t const forms = 1 + (turned ? 1 : 0) + (sizeof(value) == 2 ? 1 : 0);
-      check_products(exec, matrix, request.side, forms * std::int64_t(sizeof(value) + 4), 1);
-      watch.step(0, "the product");
-      result = apply_to<decltype(value)>(exec, matrix, request);
-    });
+    typename decltype(tag)::execution_space const exec;
+    auto const value =
+        std::visit([](auto const& all) { return std::int64_t(sizeof(all[0])); }, matrix.values);
+    // As it is stored, transposed, and values of 16 bits in row blocks.
+    std::int64_t const forms =
+        1 + (request.side == matrix_side::transposed ? 1 : 0) + (value == 2 ? 1 : 0);
+    check_products(exec, matrix, request.side, forms * (value + 4), 1);
+    watch.step(0, "the product");
+    result = apply_to(exec, matrix, request);
   });
   watch.step(1, "done");
   return result;

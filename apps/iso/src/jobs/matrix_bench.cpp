@@ -45,8 +45,8 @@ class bench {
  public:
   using matrix = sparse::csr_view<double, std::int32_t, typename Exec::memory_space>;
 
-  bench(Exec const& exec, std::string backend, backend::ceilings const& most,
-        bench_request const& r, std::function<void()> const& pause, bench_state& state)
+  bench(Exec const& exec, std::string backend, ceilings::rates const& most, bench_request const& r,
+        std::function<void()> const& pause, bench_state& state)
       : exec_(exec),
         backend_(std::move(backend)),
         most_(most),
@@ -169,7 +169,7 @@ class bench {
 
   Exec exec_;
   std::string backend_;
-  backend::ceilings most_;
+  ceilings::rates most_;
   bench_request const& request_;
   std::function<void()> const& pause_;  ///< throws where a stop is wanted
   std::vector<long double>& exact_;
@@ -195,7 +195,7 @@ bool bits_agree(std::vector<bench_row> const& rows) {
 
 template <class Exec>
 void bench_on(Exec const& exec, std::string const& name, files::host_matrix const& matrix,
-              bench_request const& request, backend::ceilings const& most,
+              bench_request const& request, ceilings::rates const& most,
               std::function<void()> const& pause, bench_state& state) {
   with_values_of(matrix, [&](auto value) {
     auto const loaded = load_matrix<decltype(value)>(exec, matrix);

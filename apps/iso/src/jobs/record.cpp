@@ -14,9 +14,9 @@ constexpr std::size_t most_disagreements = 4;  // of one record; the first is wh
 
 }  // namespace
 
-void share_memory(std::vector<backend::ceilings*> const& host) {
+void share_memory(std::vector<ceilings::rates*> const& host) {
   for (auto const rate :
-       {&backend::ceilings::read, &backend::ceilings::copy, &backend::ceilings::triad}) {
+       {&ceilings::rates::read, &ceilings::rates::copy, &ceilings::rates::triad}) {
     double most = 0;
     for (auto const* const one : host) {
       most = std::max(most, one->*rate);
@@ -29,12 +29,12 @@ void share_memory(std::vector<backend::ceilings*> const& host) {
 
 ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch) {
   ceilings_of_backends measured;
-  std::vector<backend::ceilings*> host;
+  std::vector<ceilings::rates*> host;
   for (auto const& one : machine) {
     watch.step(0, "ceilings of " + one.backend);
     backend::with_name(one.backend, [&](auto tag) {
       using exec_space = typename decltype(tag)::execution_space;
-      auto& most = measured[one.backend] = backend::measure_ceilings(exec_space());
+      auto& most = measured[one.backend] = ceilings::measure(exec_space());
       if (!backend::is_device<exec_space>) {
         host.push_back(&most);
       }
@@ -48,7 +48,7 @@ ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, obser
 }
 
 void add_time(record& result, double seconds, std::optional<least_work> const& least,
-              backend::ceilings const& most) {
+              ceilings::rates const& most) {
   double const ms = 1e3 * seconds;
   result.time_ms = std::min(result.time_ms.value_or(ms), ms);
   if (least && *result.time_ms > 0) {

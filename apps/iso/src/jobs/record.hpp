@@ -16,11 +16,11 @@
 namespace iso::jobs {
 
 /// By the backend's name.
-using ceilings_of_backends = std::map<std::string, backend::ceilings, std::less<>>;
+using ceilings_of_backends = std::map<std::string, ceilings::rates, std::less<>>;
 
 /// The memory of the host is one, whoever asks it: each of these ceilings gets the greatest of all
 /// its rates.
-void share_memory(std::vector<backend::ceilings*> const& host);
+void share_memory(std::vector<ceilings::rates*> const& host);
 
 /// Measures the ceilings of every backend in `machine`, and writes them there too. Those of the
 /// host share its memory.
@@ -37,7 +37,7 @@ record new_record(std::string const& operation, std::string const& backend) {
 
 /// Keeps the shortest time, and its share of the ceilings.
 void add_time(record& result, double seconds, std::optional<least_work> const& least,
-              backend::ceilings const& most);
+              ceilings::rates const& most);
 
 /// The first values that it is given, whose bits all others must have.
 template <class T>

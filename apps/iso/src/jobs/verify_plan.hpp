@@ -94,7 +94,7 @@ class comparison {
 
   template <class Exec>
   record on(std::string const& backend, prepared<Exec, T> const& ready,
-            backend::ceilings const& most) {
+            ceilings::rates const& most) {
     auto result = new_record<T>(what_.name, backend);
     result.functions = what_.functions;
     Exec const first;

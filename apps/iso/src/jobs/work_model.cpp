@@ -66,7 +66,7 @@ ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) 
 template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
 template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
 
-double least_seconds(least_work const& least, backend::ceilings const& most) {
+double least_seconds(least_work const& least, ceilings::rates const& most) {
   double const rate = least.unit == arithmetic::fp32 ? most.fp32 : most.fp64;
   double const moving = most.read > 0 ? least.bytes / most.read : 0;
   double const computing = rate > 0 ? least.flops / rate : 0;

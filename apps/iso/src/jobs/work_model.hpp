@@ -28,7 +28,7 @@ struct least_work {
 };
 
 /// Seconds that it takes at the ceilings: the larger of what its bytes and its operations want.
-double least_seconds(least_work const& least, backend::ceilings const& most);
+double least_seconds(least_work const& least, ceilings::rates const& most);
 
 /// Samples and voxel segments of rays through a grid.
 struct ray_counts {

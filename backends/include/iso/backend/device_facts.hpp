@@ -12,7 +12,7 @@
 namespace iso::backend {
 
 /// A figure that nobody could tell is 0, a text is empty. Rates are the vendor's or derived from
-/// clocks and widths; what the machine really does is `measure_ceilings`.
+/// clocks and widths; what the machine really does is `iso::ceilings::measure`.
 struct device_facts {
   std::string backend;    ///< as in the registry: serial, openmp, threads, cuda
   std::string processor;  ///< model of the CPU or GPU

@@ -18,6 +18,9 @@
 
 namespace iso::synthetic {
 
+template <class Value, class Exec>
+using generated = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
+
 /// Figures that a synthetic dose matrix has. The matrix is a function of them alone.
 struct matrix_figures {
   std::int64_t rows = 100000;
@@ -62,8 +65,7 @@ void validate(matrix_figures const& figures, char const* function);
 /// \throws iso::invalid_argument  figures that no matrix has
 /// \throws iso::out_of_memory     it does not fit
 template <stored_real Value, execution_space Exec>
-sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
-    Exec const& exec, matrix_figures const& figures);
+generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures);
 
 /// A layer of the phantom, normal to the beam.
 struct slab {
@@ -133,21 +135,6 @@ field_plan plan_of(pencil_beams const& field);
 /// \throws iso::invalid_argument  a grid or field that makes no sense
 /// \throws iso::out_of_memory     it does not fit
 template <stored_real Value, execution_space Exec>
-sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate(
-    Exec const& exec, pencil_beams const& field);
-
-#define ISO_SYNTHETIC_GENERATE_FOR(Value, Exec)                                              \
-  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
-      Exec const&, matrix_figures const&);                                                   \
-  extern template sparse::csr_view<Value, std::int32_t, Exec::memory_space> generate<Value>( \
-      Exec const&, pencil_beams const&);
-#define ISO_SYNTHETIC_GENERATE(Exec)         \
-  ISO_SYNTHETIC_GENERATE_FOR(half, Exec)     \
-  ISO_SYNTHETIC_GENERATE_FOR(bfloat16, Exec) \
-  ISO_SYNTHETIC_GENERATE_FOR(float, Exec)    \
-  ISO_SYNTHETIC_GENERATE_FOR(double, Exec)
-ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_GENERATE)
-#undef ISO_SYNTHETIC_GENERATE
-#undef ISO_SYNTHETIC_GENERATE_FOR
+generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field);
 
 }  // namespace iso::synthetic

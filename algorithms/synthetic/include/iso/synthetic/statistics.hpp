@@ -10,7 +10,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <array>
 #include <cstdint>
 
 namespace iso::synthetic {
@@ -18,7 +17,7 @@ namespace iso::synthetic {
 /// Counts; element k of a histogram is that of sizes from 2^k to below 2^(k+1).
 struct matrix_statistics {
   static constexpr int bins = 32;
-  using histogram = std::array<std::int64_t, bins>;
+  using histogram = Kokkos::Array<std::int64_t, bins>;
 
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -38,47 +37,40 @@ struct matrix_statistics {
   std::int64_t neighbour_entries = 0;  ///< of both rows of all pairs
   /// Of those pairs, by what they have in common: element k counts the pairs of whose columns, in
   /// either row, 10 k to below 10 k + 10 percent stand in both; element 10 those of equal rows.
-  std::array<std::int64_t, 11> jaccard_histogram{};
+  Kokkos::Array<std::int64_t, 11> jaccard_histogram{};
   /// Columns of the union of 2, 4, 8 rows from a multiple of that number on, over all such blocks.
-  std::array<std::int64_t, 3> unions{};
+  Kokkos::Array<std::int64_t, 3> unions{};
 
-  [[nodiscard]] double empty_share() const {
-    return rows > 0 ? double(empty_rows) / double(rows) : 0;
-  }
+  [[nodiscard]] double empty_share() const { return ratio(empty_rows, rows); }
   /// Of the rows that are not empty.
-  [[nodiscard]] double short_share() const {
-    return rows > empty_rows ? double(short_rows) / double(rows - empty_rows) : 0;
-  }
-  [[nodiscard]] double mean_length() const {
-    return rows > empty_rows ? double(nonzeros) / double(rows - empty_rows) : 0;
-  }
-  [[nodiscard]] double mean_run() const { return runs > 0 ? double(nonzeros) / double(runs) : 0; }
+  [[nodiscard]] double short_share() const { return ratio(short_rows, rows - empty_rows); }
+  [[nodiscard]] double mean_length() const { return ratio(nonzeros, rows - empty_rows); }
+  [[nodiscard]] double mean_run() const { return ratio(nonzeros, runs); }
   /// Share of the steps from entry to entry of a row that exceed 255 columns.
   [[nodiscard]] double wide_share() const {
-    std::int64_t const steps = nonzeros - (rows - empty_rows);
-    return steps > 0 ? double(wide_gaps) / double(steps) : 0;
+    return ratio(wide_gaps, nonzeros - (rows - empty_rows));
   }
   /// Entries over stored values, where blocks of 2, 4 or 8 rows share one list of columns: element
   /// 0, 1, 2.
   [[nodiscard]] double fill(int block) const {
-    std::int64_t const places = unions[std::size_t(block)] << (block + 1);
-    return places > 0 ? double(nonzeros) / double(places) : 0;
+    return ratio(nonzeros, unions[block] << (block + 1));
   }
   /// Columns in both rows over columns in either, over all pairs of neighbours that are not empty.
-  [[nodiscard]] double jaccard() const {
-    std::int64_t const either = neighbour_entries - shared;
-    return either > 0 ? double(shared) / double(either) : 0;
+  [[nodiscard]] double jaccard() const { return ratio(shared, neighbour_entries - shared); }
+
+ private:
+  static double ratio(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0;
   }
 };
 
 /// Counts on `exec`, which it fences. Rows must ascend without doubled columns, else the counts of
-/// runs, gaps and unions mean nothing; nothing is read outside the matrix either way. Reads
-/// the pattern alone. Allocates at most 91 MB.
-/// Determinism: backend_to_backend; integers.
+/// runs, gaps, shared entries and unions mean nothing; nothing is read outside the matrix either
+/// way. Reads the pattern alone, in one pass by one work item a row. Determinism:
+/// backend_to_backend; integers.
 ///
 /// \param[in]  pattern  a matrix that `validate` accepts
 /// \throws iso::invalid_argument  arrays whose lengths disagree
-/// \throws iso::out_of_memory
 template <execution_space Exec, class Value, sparse::column_index Column, class Space>
   requires accesses<Exec, Space>
 matrix_statistics statistics(Exec const& exec,
@@ -86,28 +78,10 @@ matrix_statistics statistics(Exec const& exec,
 
 namespace detail {
 
-/// Of a matrix, its pattern.
-template <class Column, class Space>
-struct pattern_view {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t entries = 0;
-  std::int64_t const* offsets = nullptr;
-  Column const* places = nullptr;
-  std::int32_t const* bases = nullptr;  ///< null where columns are absolute
-};
-
+/// Everything but rows, columns and nonzeros; `bases` is null where columns are absolute.
 template <execution_space Exec, class Column>
-matrix_statistics count(Exec const& exec,
-                        pattern_view<Column, typename Exec::memory_space> const& pattern);
-
-#define ISO_SYNTHETIC_STATISTICS(Exec)                                                            \
-  extern template matrix_statistics count(Exec const&,                                            \
-                                          pattern_view<std::int32_t, Exec::memory_space> const&); \
-  extern template matrix_statistics count(Exec const&,                                            \
-                                          pattern_view<std::uint16_t, Exec::memory_space> const&);
-ISO_FOR_EACH_BACKEND(ISO_SYNTHETIC_STATISTICS)
-#undef ISO_SYNTHETIC_STATISTICS
+matrix_statistics count(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
+                        Column const* columns, std::int32_t const* bases);
 
 }  // namespace detail
 
@@ -116,9 +90,12 @@ template <execution_space Exec, class Value, sparse::column_index Column, class 
 matrix_statistics statistics(Exec const& exec,
                              sparse::csr_view<Value, Column, Space> const& pattern) {
   sparse::detail::validate_shape(pattern, "iso::synthetic::statistics");
-  return detail::count<Exec, Column>(
-      exec, {pattern.num_rows, pattern.num_cols, pattern.num_entries(), pattern.row_offsets.data(),
-             pattern.columns.data(), sparse::detail::data_or_null(pattern.row_bases)});
+  auto s = detail::count(exec, pattern.num_rows, pattern.row_offsets.data(), pattern.columns.data(),
+                         sparse::detail::data_or_null(pattern.row_bases));
+  s.rows = pattern.num_rows;
+  s.columns = pattern.num_cols;
+  s.nonzeros = pattern.num_entries();
+  return s;
 }
 
 }  // namespace iso::synthetic

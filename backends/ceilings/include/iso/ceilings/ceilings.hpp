@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-namespace iso::backend {
+namespace iso::ceilings {
 
 /// Bytes per second (reads and writes both counted) and operations per second (an fma is two).
 /// 0: not available on this backend.
-struct ceilings {
+struct rates {
   double read = 0;   ///< one array, from memory
   double copy = 0;   ///< out = in, in memory
   double triad = 0;  ///< out = b + s c, in memory
@@ -25,7 +25,7 @@ struct ceilings {
                       ///< the best; 0 also where one round was made
 };
 
-struct ceiling_options {
+struct measure_options {
   std::int64_t bytes = 0;  ///< memory to use; 0: several times the last cache
   int repeats = 0;         ///< of each measurement, in one round; 0: as many as it takes to be sure
 };
@@ -41,12 +41,8 @@ struct ceiling_options {
 /// \throws iso::invalid_argument  options that are negative
 /// \throws iso::error             a device call failed
 template <execution_space Exec>
-ceilings measure_ceilings(Exec const& exec, ceiling_options const& options = {});
+rates measure(Exec const& exec, measure_options const& options = {});
 
-#define ISO_DECLARE_CEILINGS(Exec) \
-  template <>                      \
-  ceilings measure_ceilings(Exec const& exec, ceiling_options const& options);
-ISO_FOR_EACH_BACKEND(ISO_DECLARE_CEILINGS)
-#undef ISO_DECLARE_CEILINGS
+ISO_IF_CUDA(template <> rates measure(Kokkos::Cuda const& exec, measure_options const& options);)
 
-}  // namespace iso::backend
+}  // namespace iso::ceilings

@@ -5,8 +5,9 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/allocate.hpp>
-#include <iso/sparse/csr.hpp>
 #include <iso/synthetic/generate.hpp>
+
+#include <sparse/instantiate.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -14,26 +15,18 @@
 
 namespace iso::synthetic::detail {
 
-/// Lengths into offsets(row + 1).
+/// Lengths into offsets(row + 1), by a loop; from these the offsets, in place, by a scan.
 template <class Law, class Space>
-struct count_rows {
+struct row_offsets {
   Law law;
   Kokkos::View<std::int64_t*, Space> offsets;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const { offsets(row + 1) = law.length(row); }
-};
-
-/// Offsets from lengths, in place.
-template <class Space>
-struct sum_lengths {
-  Kokkos::View<std::int64_t*, Space> offsets;
-
   KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& before, bool final) const {
-    std::int64_t const through = before + offsets(row + 1);
+    before += offsets(row + 1);
     if (final) {
-      offsets(row + 1) = through;
+      offsets(row + 1) = before;
     }
-    before = through;
   }
 };
 
@@ -55,22 +48,18 @@ struct fill_row {
 };
 
 template <class Value, class Exec, class Law>
-sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate_by(Exec const& exec,
-                                                                               std::int64_t rows,
-                                                                               std::int64_t cols,
-                                                                               Law const& law) {
+generated<Value, Exec> generate_by(Exec const& exec, std::int64_t rows, std::int64_t cols,
+                                   Law const& law) {
   using space = typename Exec::memory_space;
-  using matrix = sparse::csr_view<Value, std::int32_t, space>;
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const offsets = allocate<Kokkos::View<std::int64_t*, space>>(
       "iso::synthetic::generate: row offsets", {rows + 1}, exec);
-  Kokkos::parallel_for("iso::synthetic::generate: lengths", policy(exec, 0, rows),
-                       count_rows<Law, space>{law, offsets});
+  row_offsets<Law, space> const count{law, offsets};
+  Kokkos::parallel_for("iso::synthetic::generate: lengths", policy(exec, 0, rows), count);
   std::int64_t entries = 0;
-  Kokkos::parallel_scan("iso::synthetic::generate: offsets", policy(exec, 0, rows),
-                        sum_lengths<space>{offsets}, entries);
+  Kokkos::parallel_scan("iso::synthetic::generate: offsets", policy(exec, 0, rows), count, entries);
   exec.fence("iso::synthetic::generate: number of entries");
-  matrix a{rows, cols, offsets, {}, {}, {}, {}};
+  generated<Value, Exec> a{rows, cols, offsets, {}, {}, {}, {}};
   a.columns = allocate<decltype(a.columns)>("iso::synthetic::generate: columns", {entries}, exec,
                                             Kokkos::WithoutInitializing);
   a.values = allocate<decltype(a.values)>("iso::synthetic::generate: values", {entries}, exec,
@@ -83,3 +72,8 @@ sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> generate_by(E
 }
 
 }  // namespace iso::synthetic::detail
+
+#define ISO_INSTANTIATE_GENERATE_OF(Exec, Figures, Value) \
+  template generated<Value, Exec> generate<Value>(Exec const&, Figures const&);
+#define ISO_INSTANTIATE_GENERATE(Exec, Figures) \
+  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_GENERATE_OF, Exec, Figures)
