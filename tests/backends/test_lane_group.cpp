@@ -216,7 +216,7 @@ TEST_CASE("lane group: any is true for all lanes where one lane's value is") {
 template <int Count, class T, class Group>
 struct load_numbers {
   using numbers = typename Group::template lane_array<T, Count>;
-  using array = typename Group::template in_turns<iso::backend::pack<T, Count>>;
+  using array = typename Group::template stepped_array<iso::backend::pack<T, Count>>;
   array const& values;
   numbers& mine;
 

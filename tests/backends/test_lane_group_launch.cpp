@@ -20,22 +20,22 @@ using lane_group_support::back;
 using lane_group_support::everywhere;
 using lane_group_support::on;
 
-/// Lets the next launch begin, and only then, slowly where `turns` are many, writes what that
+/// Lets the next launch begin, and only then, slowly where `steps` are many, writes what that
 /// reads.
 struct write_late {
   double const* from;
   double* to;
   std::int64_t groups;
-  int turns;
+  int steps;
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.await_previous();
-    group.let_next_begin();
+    group.wait_for_previous_launch();
+    group.trigger_dependent_launch();
     group.each([&](int lane) {
       // Other groups' numbers, in the other direction.
       double x = from[32 * (groups - 1 - index) + lane];
-      for (int turn = 0; turn < turns; ++turn) {
+      for (int n = 0; n < steps; ++n) {
         x = Kokkos::fma(x, 1.25, -1.0);
       }
       to[32 * index + lane] = x;
@@ -57,7 +57,7 @@ TEST_CASE("lane group: an early launch sees what was written before it, once it 
     for (std::int64_t g = 0; g < groups; ++g) {
       for (std::int64_t lane = 0; lane < 32; ++lane) {
         double x = from[std::size_t(32 * (groups - 1 - g) + lane)];
-        for (int turn = 0; turn < 20 + round; ++turn) {
+        for (int n = 0; n < 20 + round; ++n) {
           x = std::fma(x, 1.25, -1.0);
         }
         expected[std::size_t(32 * g + lane)] = x;
@@ -70,7 +70,7 @@ TEST_CASE("lane group: an early launch sees what was written before it, once it 
     auto to = on<space>(first);
     for (int round = 0; round < rounds; ++round) {
       iso::backend::for_each_lane_group<128, 0, iso::backend::sharing::even,
-                                        iso::backend::beginning::early>(
+                                        iso::backend::launch_dependency::programmatic>(
           "test", exec, groups, write_late{from.data(), to.data(), groups, 20 + round}, shape);
       std::swap(from, to);
     }
@@ -101,7 +101,7 @@ struct waiting_kernel {
   int const volatile* released;
 
   KOKKOS_FUNCTION void operator()(int) const {
-    for (std::int64_t turn = 0; *released == 0 && turn < 5'000'000; ++turn) {
+    for (std::int64_t n = 0; *released == 0 && n < 5'000'000; ++n) {
     }
   }
 };

@@ -81,7 +81,7 @@ struct product_launcher {
         {T(call.alpha), T(call.beta), call.y + first, call.out.stride, call.rows.num_rows, vectors,
          multiplies ? call.row_scales : nullptr}};
     backend::for_each_lane_group<tuning::threads, tuning::min_blocks(), backend::sharing::on_demand,
-                                 backend::beginning::early>(
+                                 backend::launch_dependency::programmatic>(
         "iso::sparse::spmv", exec, plan.num_segments, working, call.options.shape);
     std::int64_t const blocks = call.shape.num_blocks();
     product_fix_up<T, Rows, Sum, K, tuning> const fix_up{
@@ -93,16 +93,16 @@ struct product_launcher {
         blocks,
         multiplies ? std::int64_t(plan.empty.extent(0)) : empty_words(blocks)};
     if (plan.num_segments > 0) {
-      launch<backend::beginning::early>(fix_up);
+      launch<backend::launch_dependency::programmatic>(fix_up);
     } else {
       // What came before may still read or write y.
-      launch<backend::beginning::in_turn>(fix_up);
+      launch<backend::launch_dependency::full>(fix_up);
     }
   }
 
-  template <backend::beginning Beginning, class FixUp>
+  template <backend::launch_dependency Dependency, class FixUp>
   void launch(FixUp const& fix_up) const {
-    backend::for_each_lane_group<block_threads, 0, backend::sharing::even, Beginning>(
+    backend::for_each_lane_group<block_threads, 0, backend::sharing::even, Dependency>(
         "iso::sparse::spmv: fix-up", exec, fix_up.num_launched(), fix_up, call.options.shape);
   }
 

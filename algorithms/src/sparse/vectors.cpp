@@ -12,8 +12,8 @@ struct clear_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.let_next_begin();
-    group.await_previous();
+    group.trigger_dependent_launch();
+    group.wait_for_previous_launch();
     group.each([&](int lane) {
       if (std::int64_t const i = 32 * index + lane; i < count) {
         values[i] = 0;
@@ -26,15 +26,15 @@ struct clear_kernel {
 
 template <execution_space Exec, real T>
 void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, double* max_abs) {
-  using backend::beginning;
+  using backend::launch_dependency;
   using backend::sharing;
-  backend::for_each_lane_group<block_threads, 0, sharing::even, beginning::early>(
+  backend::for_each_lane_group<block_threads, 0, sharing::even, launch_dependency::programmatic>(
       "iso::sparse::max_abs: zero", exec, (facts.vectors + 31) / 32,
       clear_kernel{max_abs, facts.vectors});
   for (std::int64_t k = 0; k < facts.vectors; ++k) {
     iso::detail::max_abs_kernel<T> const kernel{x + k, facts.length, facts.stride, max_abs + k,
                                                 nullptr};
-    backend::for_each_lane_group<block_threads, 0, sharing::even, beginning::early>(
+    backend::for_each_lane_group<block_threads, 0, sharing::even, launch_dependency::programmatic>(
         "iso::sparse::max_abs", exec, kernel.num_groups(), kernel);
   }
 }

@@ -37,8 +37,8 @@ struct max_abs_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.let_next_begin();
-    group.await_previous();
+    group.trigger_dependent_launch();
+    group.wait_for_previous_launch();
     typename Group::template lane_array<T> most(T(0));
     typename Group::template lane_array<bool> bad(false);
     std::int64_t const begin = stretch() * index;

@@ -57,14 +57,14 @@ enum class sharing {
 };
 
 /// When a launch begins.
-enum class beginning {
-  in_turn,  ///< when the one before it on the same instance has ended
+enum class launch_dependency {
+  full,  ///< when the one before it on the same instance has ended
   /// or, where that is one of lane groups, when groups of all its blocks have called
-  /// let_next_begin(): a GPU's multiprocessors that have nothing left of the one take up the other.
-  /// Every group must call await_previous() before its end, and before it reads what launches that
-  /// may not have ended write, or writes what they read or write. Those are the one before and,
-  /// where that let the next begin before its own await_previous(), the ones before it.
-  early,
+  /// trigger_dependent_launch(): a GPU's multiprocessors that have nothing left of the one take up
+  /// the other. Every group must call wait_for_previous_launch() before its end, and before it
+  /// reads what launches that may not have ended write, or writes what they read or write. Those
+  /// are the one before and, where that triggered before its own wait, the ones before it.
+  programmatic,
 };
 
 /// How groups are laid onto the machine. Nothing here may change a result.
@@ -80,7 +80,8 @@ struct launch_shape {
 /// vector widths that this processor has is taken at run time. No bit depends on any of it.
 /// Determinism: backend_to_backend, of what the lanes of a group do; groups are in no order.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
-          beginning Beginning = beginning::in_turn, execution_space Exec, class Kernel>
+          launch_dependency Dependency = launch_dependency::full, execution_space Exec,
+          class Kernel>
 void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
                          Kernel const& kernel, launch_shape shape = {}) {
   static_assert(
@@ -93,7 +94,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
     std::int64_t const end = std::min(first + step, count);
     if constexpr (detail::is_cuda<Exec>) {
       detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel,
-                                                     Beginning == beginning::early);
+                                                     Dependency == launch_dependency::programmatic);
     } else {
       using schedule = Kokkos::Schedule<
           std::conditional_t<Sharing == sharing::even, Kokkos::Static, Kokkos::Dynamic>>;

@@ -16,9 +16,9 @@ struct alignas(N * sizeof(T) > 16 ? 16 : N * sizeof(T)) pack {
 };
 
 /// How often a kernel reads an array.
-enum class reading {
-  again,  ///< parts of it again, or by neighbours: caches keep it
-  once,   ///< from end to end, and nobody writes it meanwhile: iso::backend::read_once
+enum class caching {
+  cached,     ///< parts of it again, or by neighbours: caches keep it
+  streaming,  ///< from end to end, and nobody writes it meanwhile: iso::backend::streaming_load
 };
 
 }  // namespace iso::backend

@@ -7,7 +7,7 @@
 #include <utility>
 
 /// Before a loop: asks the GPU's compiler to unroll it by four, or two where registers are short,
-/// so that one turn's loads are under way while the next is set up. A processor reorders by itself.
+/// so that one step's loads are under way while the next is set up. A processor reorders by itself.
 #ifdef __CUDA_ARCH__
 #define ISO_DEVICE_UNROLL _Pragma("unroll 4")
 #define ISO_DEVICE_UNROLL_TWICE _Pragma("unroll 2")

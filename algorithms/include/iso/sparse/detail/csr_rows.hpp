@@ -69,8 +69,8 @@ struct csr_rows {
   /// with its neighbours, by way of a GPU's level-1 cache.
   template <class Group>
   struct steps_of {
-    typename Group::template in_turns<Column> column;
-    typename Group::template in_turns<backend::pack<Value, 1>> value;
+    typename Group::template stepped_array<Column> column;
+    typename Group::template stepped_array<backend::pack<Value, 1>> value;
     std::int32_t from;
     std::int32_t full;  ///< steps
     std::int32_t left;  ///< entries in one more step

@@ -112,9 +112,9 @@ struct product {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     row_segment const segment = segments[index];
-    group.await_previous();
+    group.wait_for_previous_launch();
     // Not sooner: what begins now may write where launches before this one read.
-    group.let_next_begin();
+    group.trigger_dependent_launch();
     auto const totals = sums(group, segment);
     if constexpr (may_fix_up) {
       bool const again = totals.any([](T total) { return !is_finite(total); });
@@ -185,7 +185,7 @@ struct product {
   /// Where the sum of (row of the segment, vector) begins.
   KOKKOS_FORCEINLINE_FUNCTION auto origins(row_segment const& segment) const {
     if constexpr (Sum::is_reproducible) {
-      auto const of_rows = backend::read_once(
+      auto const of_rows = backend::streaming_load(
           reinterpret_cast<backend::pack<std::int16_t, rows> const*>(exponents) + segment.block);
       return [of_rows, this](int r, int k) {
         return Sum::origin(of_rows[r], k < finish.vectors ? max_abs_x[k] : 0.0);
@@ -227,14 +227,14 @@ struct product_fix_up {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.let_next_begin();
+    group.trigger_dependent_launch();
     // Rows without entries first: they need not wait for the products of others, unless y is read.
     bool const is_empty = index < launched_for_empty();
     if (is_empty && first.finish.beta == T(0)) {
       finish_empty(group, index);
-      return group.await_previous();
+      return group.wait_for_previous_launch();
     }
-    group.await_previous();
+    group.wait_for_previous_launch();
     if (is_empty) {
       return finish_empty(group, index);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/backend/read_once.hpp>
+#include <iso/backend/loads.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
 #include <iso/sparse/row_block_csr.hpp>
@@ -56,8 +56,9 @@ struct row_block_rows {
   template <class Group>
   struct steps_of {
     std::int32_t const* KOKKOS_RESTRICT base;
-    typename Group::template in_turns<std::uint16_t, backend::reading::once> offset;
-    typename Group::template in_turns<backend::pack<Value, R>, backend::reading::once> value;
+    typename Group::template stepped_array<std::uint16_t, backend::caching::streaming> offset;
+    typename Group::template stepped_array<backend::pack<Value, R>, backend::caching::streaming>
+        value;
     std::int32_t full;  ///< steps
     static constexpr std::int32_t left = 0;
 
@@ -69,7 +70,7 @@ struct row_block_rows {
           full(segment.count) {}
     template <class Part>
     KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
-      return part.columns(backend::read_whole(base + step), offset.ask(step));
+      return part.columns(backend::vector_load(base + step), offset.ask(step));
     }
     /// Counted from `step` on.
     KOKKOS_FORCEINLINE_FUNCTION steps_of later(std::int32_t step) const {
@@ -88,7 +89,7 @@ struct row_block_rows {
                                         Fetch const& fetch, Add const& add) const {
     group.strided(0, 32 * segment.count, [&](int lane, std::int32_t j) {
       std::int64_t const at = 32 * segment.first + j;
-      add(lane, backend::read_once(values + at),
+      add(lane, backend::streaming_load(values + at),
           fetch(bases[segment.first + j / 32] + std::int32_t(offsets[at])));
     });
   }

@@ -5,7 +5,7 @@
 #include <iso/backend/detail/cuda_address.hpp>
 #include <iso/backend/detail/cuda_lane_part.hpp>
 #include <iso/backend/lane_value.hpp>
-#include <iso/backend/read_once.hpp>
+#include <iso/backend/loads.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -166,44 +166,45 @@ class cuda_lane_group {
     }
   }
 
-  /// Lets the next launch of lane groups begin, where it was told to (`beginning::early`), once a
-  /// group of every block of this one has come here or all of its groups have ended.
-  KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {
+  /// Programmatic dependent launch: the next launch of lane groups may begin
+  /// (`launch_dependency::programmatic`) once a group of every block of this one has called this or
+  /// all of its groups have ended.
+  KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {
 #ifdef ISO_CUDA_LAUNCHES_EARLY
     KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
 #endif
   }
   /// Waits for the end of all launches before this one, and sees what they wrote.
-  KOKKOS_FORCEINLINE_FUNCTION static void await_previous() {
+  KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {
 #ifdef ISO_CUDA_LAUNCHES_EARLY
     KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.wait;" :: : "memory");))
 #endif
   }
 
-  /// An array that is walked 32 places a turn: ask(turn) loads the lane's. One pointer with the
+  /// An array that is walked 32 places a step: ask(step) loads the lane's. One pointer with the
   /// lane in it.
-  template <class T, reading Reading = reading::again>
-  class in_turns {
+  template <class T, caching Caching = caching::cached>
+  class stepped_array {
    public:
-    KOKKOS_FUNCTION in_turns(cuda_lane_group const& group, T const* array)
+    KOKKOS_FUNCTION stepped_array(cuda_lane_group const& group, T const* array)
         : place_(array + group.lane_) {
       // The compiler, which does not see through this, keeps the sum instead of its parts.
       KOKKOS_IF_ON_DEVICE((asm("" : "+l"(place_)); __builtin_assume(__isGlobal(place_));))
     }
-    /// The same from `turn` on: what is asked of it by constants costs no arithmetic.
-    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION in_turns from(std::int32_t turn) const {
-      in_turns later = *this;
-      later.place_ += 32 * turn;
+    /// The same from `step` on: what is asked of it by constants costs no arithmetic.
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stepped_array from(std::int32_t step) const {
+      stepped_array later = *this;
+      later.place_ += 32 * step;
       return later;
     }
-    KOKKOS_FORCEINLINE_FUNCTION auto ask(std::int32_t turn) const {
-      T const* const p = place_ + 32 * turn;
-      if constexpr (Reading == reading::again) {
+    KOKKOS_FORCEINLINE_FUNCTION auto ask(std::int32_t step) const {
+      T const* const p = place_ + 32 * step;
+      if constexpr (Caching == caching::cached) {
         return T(*p);
       } else if constexpr (sizeof(T) < 4) {
-        return read_once(p);
+        return streaming_load(p);
       } else {
-        return kept_once<T>(p);
+        return streamed<T>(p);
       }
     }
 

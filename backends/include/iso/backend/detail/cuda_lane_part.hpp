@@ -5,8 +5,8 @@
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/lane_value.hpp>
+#include <iso/backend/loads.hpp>
 #include <iso/backend/pack.hpp>
-#include <iso/backend/read_once.hpp>
 #include <iso/backend/widen.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -175,7 +175,7 @@ class cuda_lane_part : public every_lane {
   }
   template <class T, int K>
   KOKKOS_FORCEINLINE_FUNCTION static pack<T, K> fetch(pack<T, K> const* x, std::int32_t column) {
-    return read_whole(x + column);
+    return vector_load(x + column);
   }
   template <int R, class T, int K>
   KOKKOS_FORCEINLINE_FUNCTION static piece<T> spread(pack<T, K> const& x, int i) {
@@ -186,7 +186,7 @@ class cuda_lane_part : public every_lane {
     return piece<T>(widen<T>(a[i / K]));
   }
   template <class T, int K, class Stored, int R>
-  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(kept_once<pack<Stored, R>> const& a, int i) {
+  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(streamed<pack<Stored, R>> const& a, int i) {
     return widened<T, K>(a.get(), i);
   }
   template <class F>

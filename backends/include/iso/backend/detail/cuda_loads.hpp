@@ -33,7 +33,7 @@ __device__ __forceinline__ T load_past_cache(T const* p) {
         : "l"(p));
     memcpy(&value, bits, 8);
   } else {
-    static_assert(sizeof(T) == 16, "iso::backend::read_once: 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(T) == 16, "iso::backend::streaming_load: 1, 2, 4, 8 or 16 bytes");
     std::uint32_t bits[4];
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
         : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
@@ -45,7 +45,7 @@ __device__ __forceinline__ T load_past_cache(T const* p) {
 
 /// The same, to stay in the level-1 cache.
 template <class T>
-__device__ __forceinline__ T load_whole(T const* p) {
+__device__ __forceinline__ T load_vector(T const* p) {
   T value;
   if constexpr (sizeof(T) == 4) {
     std::uint32_t bits;
@@ -56,7 +56,7 @@ __device__ __forceinline__ T load_whole(T const* p) {
     asm("ld.global.nc.u64 %0, [%1];" : "=l"(bits) : "l"(p));
     memcpy(&value, &bits, 8);
   } else {
-    static_assert(sizeof(T) % 16 == 0, "iso::backend::read_whole: 4, 8 or a multiple of 16 bytes");
+    static_assert(sizeof(T) % 16 == 0, "iso::backend::vector_load: 4, 8 or a multiple of 16 bytes");
     std::uint64_t bits[sizeof(T) / 8];
 #pragma unroll
     for (int i = 0; i < int(sizeof(T) / 8); i += 2) {

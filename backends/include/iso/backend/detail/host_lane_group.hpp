@@ -147,21 +147,21 @@ class array_lane_group {
   }
 
   /// On a processor a launch begins when the one before it has ended.
-  KOKKOS_FORCEINLINE_FUNCTION static void let_next_begin() {}
-  KOKKOS_FORCEINLINE_FUNCTION static void await_previous() {}
+  KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
+  KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
 
-  /// An array that is walked 32 places a turn: ask(turn) is where a part finds those of a turn.
-  template <class T, reading = reading::again>
-  class in_turns {
+  /// An array that is walked 32 places a step: ask(step) is where a part finds those of a step.
+  template <class T, caching = caching::cached>
+  class stepped_array {
    public:
-    KOKKOS_FUNCTION in_turns(array_lane_group const&, T const* array) : array_(array) {}
-    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION in_turns from(std::int32_t turn) const {
-      in_turns later = *this;
-      later.array_ += 32 * std::int64_t(turn);
+    KOKKOS_FUNCTION stepped_array(array_lane_group const&, T const* array) : array_(array) {}
+    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stepped_array from(std::int32_t step) const {
+      stepped_array later = *this;
+      later.array_ += 32 * std::int64_t(step);
       return later;
     }
-    KOKKOS_FORCEINLINE_FUNCTION T const* ask(std::int32_t turn) const {
-      return array_ + 32 * std::int64_t(turn);
+    KOKKOS_FORCEINLINE_FUNCTION T const* ask(std::int32_t step) const {
+      return array_ + 32 * std::int64_t(step);
     }
 
    private:

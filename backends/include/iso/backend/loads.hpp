@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/backend/read_once.hpp
+//! \file  iso/backend/loads.hpp
 #pragma once
 
 #include <iso/backend/detail/cuda_loads.hpp>
@@ -15,7 +15,7 @@ namespace iso::backend {
 /// *p, of an array that the kernel reads once from end to end and nobody writes meanwhile.
 /// `T` is of 1, 2, 4, 8 or 16 bytes, and `p` aligned to them.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T read_once(T const* p) {
+KOKKOS_FORCEINLINE_FUNCTION T streaming_load(T const* p) {
   KOKKOS_IF_ON_DEVICE((return detail::load_past_cache(p);))
   KOKKOS_IF_ON_HOST((return *p;))
 }
@@ -24,19 +24,19 @@ KOKKOS_FORCEINLINE_FUNCTION T read_once(T const* p) {
 /// the compiler, left alone, makes a load of every member. `T` is of 4, 8 or a multiple of 16
 /// bytes, and `p` aligned to them, or to 16.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T read_whole(T const* p) {
-  KOKKOS_IF_ON_DEVICE((return detail::load_whole(p);))
+KOKKOS_FORCEINLINE_FUNCTION T vector_load(T const* p) {
+  KOKKOS_IF_ON_DEVICE((return detail::load_vector(p);))
   KOKKOS_IF_ON_HOST((return *p;))
 }
 
-/// The same as read_once, to be kept for a while: on a GPU in whole registers, where a T of several
-/// small numbers would take one for each.
+/// The same as streaming_load, to be kept for a while: on a GPU in whole registers, where a T of
+/// several small numbers would take one for each.
 template <class T>
-class kept_once {
+class streamed {
  public:
-  kept_once() = default;
-  KOKKOS_FORCEINLINE_FUNCTION explicit kept_once(T const* p)
-      : stored_(read_once(reinterpret_cast<storage const*>(p))) {}
+  streamed() = default;
+  KOKKOS_FORCEINLINE_FUNCTION explicit streamed(T const* p)
+      : stored_(streaming_load(reinterpret_cast<storage const*>(p))) {}
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T get() const {
     KOKKOS_IF_ON_DEVICE((return Kokkos::bit_cast<T>(stored_);))
     KOKKOS_IF_ON_HOST((return stored_;))
@@ -47,7 +47,7 @@ class kept_once {
   struct alignas(T) storage {
     std::uint32_t word[sizeof(T) / 4];
   };
-  static_assert(sizeof(T) % 4 == 0, "iso::backend::kept_once: whole registers");
+  static_assert(sizeof(T) % 4 == 0, "iso::backend::streamed: whole registers");
 #else
   using storage = T;
 #endif
