@@ -8,6 +8,8 @@
 
 #include "sparse_support.hpp"
 
+#include <iso/oracle/products.hpp>
+
 namespace {
 
 using namespace sparse_support;
@@ -61,20 +63,6 @@ std::vector<double> bounds(lists const& m, std::vector<T> const& x, std::vector<
   return bound;
 }
 
-/// The same in extended precision.
-template <class T>
-std::vector<long double> exact(lists const& m, std::vector<T> const& x, std::vector<T> const& y) {
-  std::vector<long double> result;
-  for (std::size_t r = 0; r < m.rows.size(); ++r) {
-    long double sum = -static_cast<long double>(y[r]);
-    for (auto const& e : m.rows[r]) {
-      sum += 2 * static_cast<long double>(T(e.value)) * x[std::size_t(e.column)];
-    }
-    result.push_back(sum);
-  }
-  return result;
-}
-
 template <class T, class U>
 void check_within(std::vector<T> const& a, std::vector<U> const& b, std::vector<double> const& by,
                   double times) {
@@ -92,7 +80,8 @@ struct setting {
   std::vector<T> x = some_vector<T>(m.cols);
   std::vector<T> y = some_vector<T>(m.num_rows(), 1, 8);
   std::vector<double> by = bounds(m, x, y);
-  std::vector<long double> want = exact(m, x, y);
+  std::vector<long double> want = iso::oracle::exact_product<long double>(
+      2, csr<T, std::int32_t>(Kokkos::Serial(), m), x, -1, y);
 };
 
 /// `theirs` is the matrix of `s` for Kokkos Kernels.

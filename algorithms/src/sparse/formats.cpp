@@ -91,9 +91,8 @@ double product_cost(format_report const& format, processor kind) {
     double const reads = square(square(bytes_of_read * format.reads_per_entry));
     return std::sqrt(std::sqrt(bytes + reads));
   }
-  // The time of a value over that of finding and reading its x: the upper edge of what one thread
-  // took (perf/sparse/choice.py), so that no format is taken for what it does not gain. Bases cost
-  // vectors more than their bytes save.
+  // A value's time over that of finding and reading its x: the most that one thread took
+  // (perf/sparse/choice.py). Bases cost vectors more than their bytes save.
   bool const avx512 = kind == processor::avx512_host;
   double const value = avx512 ? 0.6 : 1.95;
   double const narrow = avx512 ? 1.0 : 1.3;

@@ -18,11 +18,8 @@ KOKKOS_FUNCTION void merge_rows(Rows const& p, std::int64_t block, F const& f) {
   std::int64_t end[R] = {};
   std::int64_t column[R] = {};
   auto const look = [&](int r, std::int64_t row) {
-    if (at[r] < end[r]) {
-      column[r] = p.base(row) + std::int64_t(p.columns[at[r]]);
-    } else {
-      column[r] = no_column;  // there may be no such row
-    }
+    // There may be no such row.
+    column[r] = at[r] < end[r] ? p.base(row) + std::int64_t(p.columns[at[r]]) : no_column;
   };
   std::int64_t const first = block * R;
   for (int r = 0; r < R; ++r) {

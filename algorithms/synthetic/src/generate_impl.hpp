@@ -7,7 +7,7 @@
 #include <iso/core/allocate.hpp>
 #include <iso/synthetic/generate.hpp>
 
-#include <sparse/instantiate.hpp>
+#include <sparse/launch.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -73,7 +73,5 @@ generated<Value, Exec> generate_by(Exec const& exec, std::int64_t rows, std::int
 
 }  // namespace iso::synthetic::detail
 
-#define ISO_INSTANTIATE_GENERATE_OF(Exec, Figures, Value) \
+#define ISO_SYNTHETIC_GENERATE(Exec, Value, Figures) \
   template generated<Value, Exec> generate<Value>(Exec const&, Figures const&);
-#define ISO_INSTANTIATE_GENERATE(Exec, Figures) \
-  ISO_FOR_EACH_VALUE(ISO_INSTANTIATE_GENERATE_OF, Exec, Figures)

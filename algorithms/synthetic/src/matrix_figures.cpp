@@ -292,6 +292,6 @@ generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures)
   validate(figures, "iso::synthetic::generate");
   return detail::generate_by<Value>(exec, figures.rows, figures.columns, detail::law_of(figures));
 }
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE_GENERATE, matrix_figures)
+ISO_FOR_EACH_VALUE(ISO_SYNTHETIC_GENERATE, matrix_figures)
 
 }  // namespace iso::synthetic

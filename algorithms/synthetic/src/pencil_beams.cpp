@@ -351,6 +351,6 @@ generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field) {
                                     std::int64_t(planned.plan.spots.size()),
                                     detail::law_of(exec, field, planned));
 }
-ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE_GENERATE, pencil_beams)
+ISO_FOR_EACH_VALUE(ISO_SYNTHETIC_GENERATE, pencil_beams)
 
 }  // namespace iso::synthetic

@@ -39,35 +39,29 @@ struct max_abs_kernel {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     group.trigger_dependent_launch();
     group.wait_for_previous_launch();
-    typename Group::template lane_array<T> most(T(0));
-    typename Group::template lane_array<bool> bad(false);
+    typename Group::template lane_array<double> most(0.0);
+    typename Group::template lane_array<double> rest(0.0);  // NaN behind what is not finite
     std::int64_t const begin = stretch() * index;
     std::int64_t const end = begin + stretch() < length ? begin + stretch() : length;
     for (std::int64_t first = begin; first < end; first += block) {
       typename Group::template lane_array<T> values[steps];
-      bool const plain = stride == 1 && first + block <= end;
       backend::unrolled<steps>([&](auto step) {
-        std::int64_t const from = first + 32 * int(step);
-        if (plain) {
-          group.each([&](int lane) { values[step][lane] = x[from + lane]; });
-        } else {
-          group.each([&](int lane) {
-            values[step][lane] = from + lane < end ? x[(from + lane) * stride] : T(0);
-          });
-        }
+        group.each([&](int lane) {
+          std::int64_t const i = first + 32 * int(step) + lane;
+          values[step][lane] = i < end ? x[i * stride] : T(0);
+        });
       });
       backend::unrolled<steps>([&](auto step) {
         group.each([&](int lane) {
-          T const size = Kokkos::fabs(values[step][lane]);
-          bool const finite = is_finite(size);
-          most[lane] = finite && size > most[lane] ? size : most[lane];
-          bad[lane] = bad[lane] || !finite;
+          double const size = Kokkos::fabs(double(values[step][lane]));
+          most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
+          rest[lane] += size - size;
         });
       });
     }
-    typename Group::template lane_array<double> widened;
-    group.each([&](int lane) { widened[lane] = double(most[lane]); });
-    double const top = group.highest(widened);
+    double const top = group.highest(most);
+    typename Group::template lane_array<bool> bad;
+    group.each([&](int lane) { bad[lane] = rest[lane] != 0; });
     bool const beyond = not_finite != nullptr && group.any(bad);
     group.once([&] {
       if (top > 0) {

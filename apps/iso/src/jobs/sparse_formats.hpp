@@ -4,6 +4,7 @@
 
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/formats.hpp>
+#include <iso/sparse/row_block_csr.hpp>
 
 #include <array>
 #include <optional>
