@@ -170,7 +170,6 @@ TEST_CASE("statistics refuse arrays whose lengths disagree") {
   a.row_offsets = {};
   CHECK_THROWS_WITH_AS(
       statistics(Kokkos::Serial(), a),
-      "iso::synthetic::statistics: 0 row offsets for 2 rows (there must be one more "
-      "than rows)",
+      "iso::synthetic::statistics: 0 row offsets (3 are needed, one more than rows)",
       iso::invalid_argument);
 }

@@ -32,10 +32,10 @@ void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, dou
       "iso::sparse::max_abs: zero", exec, (facts.vectors + 31) / 32,
       clear_kernel{max_abs, facts.vectors});
   for (std::int64_t k = 0; k < facts.vectors; ++k) {
-    iso::detail::max_abs_kernel<T> const kernel{x + k, facts.length, facts.stride, max_abs + k,
-                                                nullptr};
+    iso::detail::max_abs_kernel<T, false> const kernel{x + k, facts.length, facts.stride,
+                                                       max_abs + k, nullptr};
     backend::for_each_lane_group<block_threads, 0, sharing::even, launch_dependency::programmatic>(
-        "iso::sparse::max_abs", exec, kernel.num_groups(), kernel);
+        "iso::sparse::max_abs", exec, kernel.num_groups, kernel);
   }
 }
 

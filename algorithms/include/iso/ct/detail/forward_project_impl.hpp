@@ -110,10 +110,10 @@ void prepare_reproducible(Exec const& exec,
   if (!max_abs) {
     Kokkos::parallel_for("iso::ct::forward_project: no voxels yet",
                          Kokkos::RangePolicy<Exec>(exec, 0, 1), clear_range_kernel{s.voxels});
-    iso::detail::max_abs_kernel<T> const kernel{v.data.data(), v.grid.size(), 1, &s.voxels->most,
-                                                &s.voxels->beyond};
+    iso::detail::max_abs_kernel<T, true> const kernel{v.data.data(), v.grid.size(), 1,
+                                                      &s.voxels->most, &s.voxels->beyond};
     backend::for_each_lane_group("iso::ct::forward_project: range of voxels", exec,
-                                 kernel.num_groups(), kernel);
+                                 kernel.num_groups, kernel);
   }
   double const terms = double(std::max({n[0], n[1], n[2]}));
   Kokkos::parallel_for(
