@@ -76,6 +76,10 @@ TEST_CASE("wrap: what cannot be a volume or projections") {
         }).starts_with("iso::wrap_volume: grid of [2, -3, 4] voxels"));
   CHECK(refusal([&] { iso::wrap_projections<host>(values.data(), 2, 0, 4); }) ==
         "iso::wrap_projections: [2, 0, 4] (every extent must be at least 1)");
+  std::int64_t const huge = std::int64_t(1) << 40;
+  CHECK(refusal([&] { iso::wrap_projections<host>(values.data(), huge, huge, 5); }) ==
+        "iso::wrap_projections: [1099511627776, 1099511627776, 5] (2^59 pixels at most) take fewer "
+        "views");
   auto* const odd = reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(values.data()) + 1);
   CHECK(refusal([&] { iso::wrap_volume<host>(odd, {{1, 1, 4}, {1, 1, 1}, {}}); }) ==
         "iso::wrap_volume: pointer that is not a multiple of 4 bytes (its type needs that) align "

@@ -3,6 +3,7 @@
 #include "forward_project_support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/core/wrap.hpp>
 
 #include <doctest/doctest.h>
 
@@ -102,11 +103,13 @@ TEST_CASE("geometry: what subset and the builders refuse") {
   auto const three = iso::ct::circular_parallel({2, 2, 1, 1}, {0.0, 1.0, 2.0});
   CHECK(three.subset(1, 2).num_views() == 2);
   CHECK(refusal([&] { (void)three.subset(1, 3); }) ==
-        "geometry: views [1, 4) of 3 (must be a part of them)");
+        "geometry: 3 views from view 1 on (must be a part of the 3)");
   CHECK(refusal([&] { (void)three.subset(-1, 2); }) ==
-        "geometry: views [-1, 1) of 3 (must be a part of them)");
+        "geometry: 2 views from view -1 on (must be a part of the 3)");
   CHECK(refusal([&] { (void)three.subset(1, 0); }) ==
-        "geometry: views [1, 1) of 3 (must be a part of them)");
+        "geometry: 0 views from view 1 on (must be a part of the 3)");
+  CHECK(refusal([&] { (void)three.subset(1, std::numeric_limits<std::int64_t>::max()); }) ==
+        "geometry: 9223372036854775807 views from view 1 on (must be a part of the 3)");
 
   auto const parallel = [](iso::ct::flat_detector const& d, std::vector<double> const& angles) {
     return refusal([&] { iso::ct::circular_parallel(d, angles); });
@@ -137,13 +140,15 @@ TEST_CASE("geometry: what subset and the builders refuse") {
         "geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
         "geometry: 0 view angles (needs at least one)");
-  std::string const over = " rad (both must be finite, at most 1e5 either way)";
+  std::string const over = " rad (all must be finite, at most 1e5 either way)";
   CHECK(refusal([] { iso::ct::even_angles(3, infinity); }) ==
         "geometry: view angles from 0 rad over inf" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, 1, nan_value); }) ==
         "geometry: view angles from nan rad over 1" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, -2e5); }) ==
         "geometry: view angles from 0 rad over -200000" + over);
+  CHECK(refusal([] { iso::ct::even_angles(3, 1e5, 1e5); }) ==
+        "geometry: view angles from 100000 rad over 100000" + over);
 }
 
 TEST_CASE("forward_project: volumes that it refuses") {
@@ -227,6 +232,15 @@ TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
           "forward_project: projections and volume data overlap (one is written while the other is "
           "read) copy one");
   }
+  c = {};
+  auto const bytes = c.scratch.size();
+  Kokkos::View<float*, host> const shared("shared", std::size_t(bytes) / sizeof(float) + 6 * 7 * 8);
+  c.scratch = iso::wrap_workspace<host>(shared.data(), bytes);
+  c.volume.data = decltype(c.volume.data)(shared.data() + bytes / 8, 6, 7, 8);
+  CHECK(c().find("scratch and volume data overlap") != std::string::npos);
+  c.volume = call().volume;
+  c.out.data = decltype(c.out.data)(shared.data() + bytes / 8, 2, 4, 5);
+  CHECK(c().find("projections and scratch overlap") != std::string::npos);
 }
 
 TEST_CASE("forward_project: projections and scratch that it refuses") {

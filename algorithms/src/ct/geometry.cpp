@@ -98,7 +98,7 @@ geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
 
 geometry geometry::subset(std::int64_t first, std::int64_t count) const {
   ISO_VALIDATE(first >= 0 && count >= 1 && first <= num_views() - count,
-               "geometry: views [{}, {}) of {} (must be a part of them)", first, first + count,
+               "geometry: {} views from view {} on (must be a part of the {})", count, first,
                num_views());
   return {kind_, num_u_, num_v_, {views_.begin() + first, views_.begin() + first + count}};
 }
@@ -121,8 +121,8 @@ std::vector<double> even_angles(std::int64_t count, double range, double first) 
   constexpr std::int64_t most = 100'000'000;
   ISO_VALIDATE(count <= most, "geometry: {} view angles (at most {}) make them in parts", count,
                most);
-  ISO_VALIDATE(std::abs(range) <= 1e5 && std::abs(first) <= 1e5,
-               "geometry: view angles from {} rad over {} rad (both must be finite, at most 1e5 "
+  ISO_VALIDATE(std::abs(first + range) <= 1e5 && std::abs(first) <= 1e5,
+               "geometry: view angles from {} rad over {} rad (all must be finite, at most 1e5 "
                "either way)",
                first, range);
   std::vector<double> angles;

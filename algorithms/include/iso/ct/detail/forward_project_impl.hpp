@@ -272,8 +272,10 @@ void forward_project(
            "forward_project");
   validate_contiguous(volume.data, "volume data", "forward_project");
   validate_contiguous(p, "projections", "forward_project");
-  validate_apart(memory_of(p, "projections"), {memory_of(volume.data, "volume data")},
+  memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
+  validate_apart(memory_of(p, "projections"), {memory_of(volume.data, "volume data"), work},
                  "forward_project");
+  validate_apart(work, {memory_of(volume.data, "volume data")}, "forward_project");
   detail::validate_planes(volume.grid);
   validate(scratch, forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options),
            "forward_project");
