@@ -94,8 +94,10 @@ auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& off
 struct dose_matrix_options {
   /// Products that are wanted; each direction is a matrix of its own.
   enum class directions { both, forward, transposed } products = directions::both;
-  /// As they are given, or rounded to 16 bits: where the type cannot hold every value, each row is
-  /// divided by a power of two (row_scaling::by_largest).
+  /// As they are given, or rounded to 16 bits: where the type cannot hold every value to its full
+  /// digits, all are divided by one power of two (row_scaling::uniform). A and A^T hold the same
+  /// numbers. Values below 2^-29 of the largest lose digits in half, those below 2^-40 become zero;
+  /// the report counts them.
   enum class value_storage { as_given, half, bfloat16 } values = value_storage::as_given;
   /// Vectors that a product multiplies at once, at most.
   std::int64_t vectors = 1;
@@ -113,6 +115,7 @@ struct dose_matrix_report {
   std::int64_t matrix_bytes = 0;
   std::int64_t plan_bytes = 0;
   value_report rounding;  ///< what became of the values
+  double scale = 1;       ///< times what is stored: the matrix
 };
 
 /// One line. Determinism: backend_to_backend.
@@ -134,12 +137,18 @@ struct dose_matrix_side {
   dose_matrix_report report;
 };
 
-/// One direction: `a` in the format that is chosen, and its plan. Defined in src/sparse for every
-/// backend and type of values. Fences `exec`.
+template <class Space>
+struct dose_matrix_sides {
+  dose_matrix_side<Space> forward;
+  dose_matrix_side<Space> transposed;
+};
+
+/// The directions that are wanted of `a`, A or, stored by columns, A^T: in the formats that are
+/// chosen, with plans. Defined in src/sparse for every backend and type of values. Fences `exec`.
 template <execution_space Exec, class Value>
-dose_matrix_side<typename Exec::memory_space> make_side(
+dose_matrix_sides<typename Exec::memory_space> make_sides(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    dose_matrix_options const& options);
+    entry_order stored, dose_matrix_options const& options);
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
 
@@ -222,20 +231,17 @@ class dose_matrix {
         num_entries_(std::int64_t(arrays.values.extent(0))),
         vectors_(options.vectors) {
     detail::validate_vectors_at_once(1, options.vectors);
-    auto const stored = detail::copied_rows(exec, arrays);
-    bool const by_rows = arrays.stored == entry_order::by_rows;
-    auto const make = [&](side& to, direction other, bool as_stored) {
-      if (options.products == other) {
-        return;
+    sides_ = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays), arrays.stored,
+                                             options);
+    auto const reserve = [&](side const& of, direction other) {
+      if (options.products != other) {
+        detail::with_matrix(of, [&](auto const& a) {
+          scratch_.reserve(spmv_bytes_needed<double>(a, of.plan, vectors_));
+        });
       }
-      to = detail::make_side<Exec, Value>(exec, as_stored ? stored : transpose(exec, stored),
-                                          options);
-      detail::with_matrix(to, [&](auto const& a) {
-        scratch_.reserve(spmv_bytes_needed<double>(a, to.plan, vectors_));
-      });
     };
-    make(forward_, direction::transposed, by_rows);
-    make(transposed_, direction::forward, !by_rows);
+    reserve(sides_.forward, direction::transposed);
+    reserve(sides_.transposed, direction::forward);
   }
 
   [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
@@ -250,37 +256,37 @@ class dose_matrix {
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
              spmv_options const& options = {}) const {
-    multiply(exec, forward_, alpha, x, beta, y, options);
+    multiply(exec, sides_.forward, alpha, x, beta, y, options);
   }
   /// y = A x.
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, X const& x, Y const& y, spmv_options const& options = {}) const {
-    multiply(exec, forward_, 1, x, 0, y, options);
+    multiply(exec, sides_.forward, 1, x, 0, y, options);
   }
   /// y = alpha A^T x + beta y, as `apply`.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, transposed_, alpha, x, beta, y, options);
+    multiply(exec, sides_.transposed, alpha, x, beta, y, options);
   }
   /// y = A^T x.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, X const& x, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, transposed_, 1, x, 0, y, options);
+    multiply(exec, sides_.transposed, 1, x, 0, y, options);
   }
 
   /// What was chosen for A (`forward`) or A^T (`transposed`).
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
-    side const& s = of == direction::transposed ? transposed_ : forward_;
+    side const& s = of == direction::transposed ? sides_.transposed : sides_.forward;
     detail::with_matrix(s, [](auto const&) {});
     return s.report;
   }
   /// Of everything that is kept: matrices, plans and scratch.
   [[nodiscard]] std::int64_t bytes() const {
     auto const of = [](side const& s) { return s.report.matrix_bytes + s.report.plan_bytes; };
-    return of(forward_) + of(transposed_) + scratch_.size();
+    return of(sides_.forward) + of(sides_.transposed) + scratch_.size();
   }
 
  private:
@@ -295,7 +301,8 @@ class dose_matrix {
       using scalar = typename Y::non_const_value_type;
       if constexpr (std::is_same_v<scalar, double> ||
                     std::is_same_v<typename Matrix::value_type, float>) {
-        spmv(exec, alpha, a, x, beta, y, of.plan, scratch_, options);
+        // Exact, as the scale is a power of two.
+        spmv(exec, alpha * of.report.scale, a, x, beta, y, of.plan, scratch_, options);
       } else {
         fail_argument(
             "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
@@ -308,8 +315,7 @@ class dose_matrix {
   std::int64_t num_cols_ = 0;
   std::int64_t num_entries_ = 0;
   std::int64_t vectors_ = 1;
-  side forward_;
-  side transposed_;
+  detail::dose_matrix_sides<Space> sides_;
   workspace<Space> scratch_;
 };
 
