@@ -364,6 +364,16 @@ TEST_CASE("dose_matrix refuses, in sentences") {
   bad = good;
   bad.values[0] = iso::half(infinity);
   CHECK(with(bad) == "iso::sparse::dose_matrix: row 0 has a value that is not finite; there are 1");
+  std::string const start = "iso::sparse::dose_matrix: ";
+  std::string const options = " (is none of the enumeration) choose one of iso::sparse::";
+  CHECK(with(good, {.products = direction(9)}) ==
+        start + "products 9" + options + "dose_matrix_options::directions");
+  CHECK(with(good, {.values = storage(7)}) ==
+        start + "values 7" + options + "dose_matrix_options::value_storage");
+  CHECK(with(good, {.format = matrix_format(77)}) ==
+        start + "format 77" + options + "matrix_format");
+  CHECK(with(good, {.kind = iso::sparse::processor(-1)}) ==
+        start + "kind -1" + options + "processor");
   CHECK(with(good, {.vectors = 0}) == "iso::sparse::dose_matrix: 0 vectors at once (at least one)");
   auto const forward = made(exec, m, good, {.products = direction::forward});
   std::vector<double> const x(4, 1.0);
@@ -374,7 +384,12 @@ TEST_CASE("dose_matrix refuses, in sentences") {
       "for both";
   CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
   CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
-  CHECK(refusal([&] { static_cast<void>(dose_matrix<host>().report()); }) == other);
+  char const* const none =
+      "iso::sparse::dose_matrix: no matrix (it was made by default) make it from arrays";
+  dose_matrix<host> const nothing;
+  CHECK(refusal([&] { static_cast<void>(nothing.report()); }) == none);
+  CHECK(refusal([&] { applied(exec, nothing, direction::forward, x, y, {}); }) == none);
+  CHECK(refusal([&] { applied(exec, nothing, direction::transposed, y, x, {}); }) == none);
   CHECK(refusal([&] {
           applied(exec, forward, direction::forward, std::vector<double>(8, 1.0),
                   std::vector<double>(4, 0.0), {.vectors = 2});

@@ -133,8 +133,26 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
       dose_matrix_options const&);
 ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
 
+void validate_options(dose_matrix_options const& options) {
+  using choice = dose_matrix_options;
+  auto const known = [](char const* name, auto value, auto last, char const* enumeration) {
+    ISO_VALIDATE(int(value) >= 0 && value <= last,
+                 "iso::sparse::dose_matrix: {} {} (is none of the enumeration) choose one of "
+                 "iso::sparse::{}",
+                 std::string_view(name), int(value), std::string_view(enumeration));
+  };
+  known("products", options.products, choice::directions::transposed,
+        "dose_matrix_options::directions");
+  known("values", options.values, choice::value_storage::bfloat16,
+        "dose_matrix_options::value_storage");
+  known("format", options.format.value_or(matrix_format::csr32), matrix_format::row_block8,
+        "matrix_format");
+  known("kind", options.kind.value_or(processor::host), processor::device, "processor");
+  ISO_VALIDATE(options.vectors >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)",
+               options.vectors);
+}
+
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
-  ISO_VALIDATE(most >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)", most);
   ISO_VALIDATE(vectors <= most,
                "iso::sparse::dose_matrix: {} vectors (it was made for {}) ask for more in its "
                "options",

@@ -150,6 +150,7 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
     entry_order stored, dose_matrix_options const& options);
 
+void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
 
 /// f(matrix) of what a direction has. Throws where it was not asked for.
@@ -220,7 +221,8 @@ class dose_matrix {
   ///
   /// \throws iso::invalid_argument  arrays that are no matrix, as `validate` says it (of CSC arrays
   ///                                rows are meant by columns); values that are not finite; a
-  ///                                format that the matrix cannot have
+  ///                                format that the matrix cannot have; an option that is none of
+  ///                                its enumeration
   /// \throws iso::out_of_memory
   template <execution_space Exec, class Value, class From>
     requires std::same_as<typename Exec::memory_space, Space>
@@ -230,7 +232,7 @@ class dose_matrix {
         num_cols_(arrays.num_cols),
         num_entries_(std::int64_t(arrays.values.extent(0))),
         vectors_(options.vectors) {
-    detail::validate_vectors_at_once(1, options.vectors);
+    detail::validate_options(options);
     sides_ = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays), arrays.stored,
                                              options);
     auto const reserve = [&](side const& of, direction other) {
@@ -280,7 +282,7 @@ class dose_matrix {
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
     side const& s = of == direction::transposed ? sides_.transposed : sides_.forward;
-    detail::with_matrix(s, [](auto const&) {});
+    with(s, [](auto const&) {});
     return s.report;
   }
   /// Of everything that is kept: matrices, plans and scratch.
@@ -292,10 +294,18 @@ class dose_matrix {
  private:
   using side = detail::dose_matrix_side<Space>;
 
+  template <class F>
+  void with(side const& of, F const& f) const {
+    ISO_VALIDATE(vectors_ > 0,
+                 "iso::sparse::dose_matrix: no matrix (it was made by default) make it from "
+                 "arrays");
+    detail::with_matrix(of, f);
+  }
+
   template <class Exec, class X, class Y>
   void multiply(Exec const& exec, side const& of, double alpha, X const& x, double beta, Y const& y,
                 spmv_options const& options) const {
-    detail::with_matrix(of, [&]<class Matrix>(Matrix const& a) {
+    with(of, [&]<class Matrix>(Matrix const& a) {
       std::int64_t const vectors = X::rank() == 1 ? 1 : std::int64_t(x.extent(X::rank() - 1));
       detail::validate_vectors_at_once(vectors, vectors_);
       using scalar = typename Y::non_const_value_type;
@@ -314,7 +324,7 @@ class dose_matrix {
   std::int64_t num_rows_ = 0;
   std::int64_t num_cols_ = 0;
   std::int64_t num_entries_ = 0;
-  std::int64_t vectors_ = 1;
+  std::int64_t vectors_ = 0;  ///< 0: no matrix
   detail::dose_matrix_sides<Space> sides_;
   workspace<Space> scratch_;
 };
