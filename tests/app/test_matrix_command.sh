@@ -302,6 +302,10 @@ awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n16 64 1024"
 expect 0 'bits: agree' bench dense.mtx --seconds 0
 says 'half row_block8 ordered, 4 vectors +serial'
 says 'half row_block8 ordered +serial .* chosen'
+# No entries.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 0\n' >nothing.mtx
+expect 0 'no non-zeros' apply nothing.mtx --backend serial --json nothing.json
+grep -q '"bytes_per_entry": null' nothing.json || fail "nothing.json says bytes an entry"
 # Values that half, and even float, does not hold.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 131072\n1 3 -524288\n2 2 0.5\n' >large.mtx
 expect 0 'values exceed what half holds, or lose digits in it: it has each row divided' bench large.mtx --backend serial --seconds 0
