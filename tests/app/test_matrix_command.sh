@@ -302,12 +302,19 @@ awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n16 64 1024"
 expect 0 'bits: agree' bench dense.mtx --seconds 0
 says 'half row_block8 ordered, 4 vectors +serial'
 says 'half row_block8 ordered +serial .* chosen'
+# No entries.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 0\n' >nothing.mtx
+expect 0 'no non-zeros' apply nothing.mtx --backend serial --json nothing.json
+grep -q '"bytes_per_entry": null' nothing.json || fail "nothing.json says bytes an entry"
 # Values that half, and even float, does not hold.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 131072\n1 3 -524288\n2 2 0.5\n' >large.mtx
-expect 0 'values exceed what half holds: it has each row divided' bench large.mtx --backend serial --seconds 0
+expect 0 'values exceed what half holds, or lose digits in it: it has each row divided' bench large.mtx --backend serial --seconds 0
 says 'half row_block.* 0.00e\+00'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 3e-9\n1 2 -1e-9\n' >small.mtx
+expect 0 'it has each row divided' bench small.mtx --backend serial --seconds 0
+says 'half csr32 ordered .* [0-9.]+e-0[45] '
 printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e60\n1 2 2e60\n' >huge.mtx
-expect 0 'values exceed what float holds: .* no vectors of float' bench huge.mtx --backend serial --seconds 0
+expect 0 'values exceed what float holds, .* no vectors of float' bench huge.mtx --backend serial --seconds 0
 for key in '"bits_agree": true' '"share_of_ceiling"' '"ceilings"' '"chosen": true'; do
   grep -q "$key" bench.json || fail "bench.json has no $key"
 done

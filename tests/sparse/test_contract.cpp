@@ -98,6 +98,50 @@ TEST_CASE("spmv refuses vectors among others that overlap") {
                Kokkos::subview(longer, std::pair(4, 7), Kokkos::ALL)) == "");
 }
 
+TEST_CASE(
+    "spmv refuses to write into the matrix or the scratch, and scratch that something reads") {
+  auto const refused = [](std::string const& written, std::string const& other) {
+    return "iso::sparse::spmv: " + written + " and " + other +
+           " overlap (one is written while the other is read) copy one";
+  };
+  // The bytes of an array as a vector.
+  auto const over = [](auto const& array, std::size_t length) {
+    return Kokkos::View<double*, host, Kokkos::MemoryUnmanaged>(
+        reinterpret_cast<double*>(const_cast<void*>(static_cast<void const*>(array.data()))),
+        length);
+  };
+  auto const sentence = [](call const& c, auto const& y) {
+    return refusal(
+        [&] { iso::sparse::spmv(c.exec, 1.0, c.a, c.x, 0.0, y, c.plan, c.scratch, c.options); });
+  };
+  call c;
+  vector const scales("scales", 3);
+  Kokkos::deep_copy(scales, 2.0);
+  c.a.row_scales = scales;
+  CHECK(sentence(c, over(c.a.row_offsets, 3)) == refused("y", "the matrix' row offsets"));
+  CHECK(sentence(c, over(c.a.columns, 3)) == refused("y", "the matrix' columns"));
+  CHECK(sentence(c, over(c.a.values, 3)) == refused("y", "the matrix' values"));
+  CHECK(sentence(c, over(c.a.row_scales, 3)) == refused("y", "the matrix' row scales"));
+  CHECK(sentence(c, over(c.scratch, 3)) == refused("y", "the scratch"));
+  auto const blocks = iso::sparse::make_row_blocks<4>(c.exec, c.a);
+  CHECK(refusal([&] {
+          iso::sparse::spmv(c.exec, 1.0, blocks, c.x, 0.0, over(blocks.values(), 3),
+                            iso::sparse::make_plan(c.exec, blocks), iso::workspace<host>(1 << 12));
+        }) == refused("y", "the matrix' values"));
+  auto const scratch_over = [](auto const& array) {
+    return iso::workspace<host>(Kokkos::View<std::byte*, host>(
+        reinterpret_cast<std::byte*>(const_cast<void*>(static_cast<void const*>(array.data()))),
+        1 << 12));
+  };
+  // With room behind, so that the scratch reaches nothing else.
+  c.x = Kokkos::subview(vector("long x", 512), std::pair(0, 4));
+  c.scratch = scratch_over(c.x);
+  CHECK(sentence(c, c.y) == refused("the scratch", "x"));
+  c.a.values = Kokkos::subview(decltype(c.a.values)("long values", 2048), std::pair(0, 3));
+  c.scratch = scratch_over(c.a.values);
+  CHECK(sentence(c, c.y) == refused("the scratch", "the matrix' values"));
+}
+
 TEST_CASE("spmv refuses a plan of another format or another matrix") {
   Kokkos::Serial const exec;
   lists m{200000, {{}, {}, {}, {}, {}}};

@@ -190,3 +190,27 @@ TEST_CASE("values: scaled rows lose nothing that half can hold relative to their
           "before scaling");
   });
 }
+
+TEST_CASE("values: one power of two for all rows, from the largest value of all") {
+  lists const m{4, {{{0, 3e9}, {2, infinity}}, {}, {{1, 5.0}, {2, -7e9}, {3, 1e-320}}}};
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    auto const made = iso::sparse::convert_values<iso::half>(
+        exec, csr<double, std::int32_t>(exec, m), iso::sparse::row_scaling::uniform);
+    // 7e9 lies in [2^32, 2^33).
+    CHECK(to_vector(made.matrix.row_scales) == std::vector<double>(3, 0x1p18));
+    auto const values = to_vector(made.matrix.values);
+    CHECK(double(values[0]) == double(iso::half(0x1p-18 * 3e9)));
+    CHECK(double(values[1]) == infinity);
+    CHECK(double(values[2]) == double(iso::half(0x1p-18 * 5)));
+    CHECK(double(values[3]) == double(iso::half(0x1p-18 * -7e9)));
+    CHECK(made.report.overflowed == 0);
+    CHECK(made.report.underflowed == 1);
+    CHECK(made.report.lost == 1);
+    auto const empty = iso::sparse::convert_values<iso::half>(
+        exec, csr<double, std::int32_t>(exec, lists{4, {{}, {}}}),
+        iso::sparse::row_scaling::uniform);
+    CHECK(to_vector(empty.matrix.row_scales) == std::vector<double>(2, 1));
+  });
+}

@@ -204,26 +204,121 @@ TEST_CASE("dose_matrix: a format that is asked for") {
         "bits) ask for values of half");
 }
 
-TEST_CASE("dose_matrix: values rounded to 16 bits, scaled by rows where they are too large") {
+namespace {
+
+/// Every entry by products with unit vectors: of A, or of A^T.
+template <class Exec>
+lists entries_of(Exec const& exec, dose_matrix<typename Exec::memory_space> const& a,
+                 direction to) {
+  bool const forward = to == direction::forward;
+  std::int64_t const rows = forward ? a.num_rows() : a.num_cols();
+  std::int64_t const cols = forward ? a.num_cols() : a.num_rows();
+  lists found{cols, std::vector<std::vector<item>>(std::size_t(rows))};
+  for (std::int64_t c = 0; c < cols; ++c) {
+    std::vector<double> x(std::size_t(cols), 0.0);
+    x[std::size_t(c)] = 1;
+    auto const column = applied(exec, a, to, x, std::vector<double>(std::size_t(rows), nan_value),
+                                {.sum = summation::ordered});
+    for (std::size_t r = 0; r < column.size(); ++r) {
+      found.rows[r].push_back({std::int32_t(c), column[r]});
+    }
+  }
+  return found;
+}
+
+/// Both directions hold the same numbers, from CSR and CSC arrays; these are returned.
+template <class Exec>
+lists check_both_directions(Exec const& exec, lists const& m, storage values) {
+  dose_matrix_options const options{.values = values};
+  auto const columns = by_rows<double>(turned(m));
+  auto const a = made(exec, m, by_rows<double>(m), options);
+  dose_matrix<typename Exec::memory_space> const b(
+      exec,
+      iso::sparse::csc_arrays(m.num_rows(), m.cols, columns.offsets, columns.indices,
+                              columns.values),
+      options);
+  lists found;
+  for (auto const* const matrix : {&a, &b}) {
+    auto const entries = entries_of(exec, *matrix, direction::forward);
+    auto const back = turned(entries_of(exec, *matrix, direction::transposed));
+    for (std::size_t r = 0; r < entries.rows.size(); ++r) {
+      for (std::size_t c = 0; c < entries.rows[r].size(); ++c) {
+        CHECK(entries.rows[r][c].value == back.rows[r][c].value);
+        CHECK((found.rows.empty() || found.rows[r][c].value == entries.rows[r][c].value));
+      }
+    }
+    found = entries;
+    // <A x, y> = <x, A^T y>
+    auto const x = some_vector(m.cols);
+    auto const y = some_vector(m.num_rows(), 1, 5);
+    how const plain{.sum = summation::ordered, .alpha = 1, .beta = 0};
+    auto const ax = applied(exec, *matrix, direction::forward, x, y, plain);
+    auto const aty = applied(exec, *matrix, direction::transposed, y, x, plain);
+    double forward = 0;
+    double backward = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      forward += ax[i] * y[i];
+      size += std::abs(ax[i] * y[i]);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      backward += aty[i] * x[i];
+      size += std::abs(aty[i] * x[i]);
+    }
+    CHECK(std::abs(forward - backward) <= 1e-12 * size);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("dose_matrix: values rounded to 16 bits keep their digits where one power of two does") {
   Kokkos::Serial const exec;
-  lists const m{3, {{{0, 1.0 / 3}, {2, 1e-9}}, {{1, 3e6}, {2, 7}}}};
-  auto const small = lists{3, {m.rows[0]}};
-  auto const rounded = made(exec, small, by_rows<double>(small), {.values = storage::half});
-  CHECK(rounded.report().values == "half");
-  CHECK(rounded.report().rounding.lost == 1);
-  std::vector<double> const x{1, 2, 4};
-  std::vector<double> const y{nan_value, nan_value};
-  how const ordered{.sum = summation::ordered};
-  CHECK(applied(exec, rounded, direction::forward, x, {nan_value}, ordered)[0] ==
+  auto const close = [](double found, double exact) {
+    return std::abs(found - exact) <= 0x1p-11 * std::abs(exact);
+  };
+  for (double const size : {1e-30, 1e-9, 1e-6, 1.0, 3e6, 1e30}) {
+    CAPTURE(size);
+    lists const m{3, {{{0, size / 3}, {2, -size}}, {{1, 1e-3 * size}, {2, 0.7 * size}}}};
+    auto const found = check_both_directions(exec, m, storage::half);
+    CHECK(close(found.rows[0][0].value, size / 3));
+    CHECK(close(found.rows[0][2].value, -size));
+    CHECK(close(found.rows[1][1].value, 1e-3 * size));
+    CHECK(close(found.rows[1][2].value, 0.7 * size));
+    auto const report = made(exec, m, by_rows<double>(m), {.values = storage::half}).report();
+    CHECK(report.values == "half");
+    CHECK(report.rounding.overflowed + report.rounding.underflowed + report.rounding.lost == 0);
+    CHECK((report.scale == 1) == (size == 1));
+  }
+  // Where the values fit, they are the nearest, as convert_values rounds them.
+  lists const fits{2, {{{0, 1.0 / 3}, {1, 65504}}}};
+  CHECK(check_both_directions(exec, fits, storage::half).rows[0][0].value ==
         double(iso::half(1.0 / 3)));
-  auto const scaled = made(exec, m, by_rows<double>(m), {.values = storage::half});
-  auto const found = applied(exec, scaled, direction::forward, x, y, ordered);
-  CHECK(found[1] == doctest::Approx(6e6 + 28).epsilon(1e-3));
-  auto const back = applied(exec, scaled, direction::transposed, std::vector<double>{1, 1},
-                            std::vector<double>(3, nan_value), ordered);
-  CHECK(back[1] == doctest::Approx(3e6).epsilon(1e-3));
-  CHECK(made(exec, m, by_rows<double>(m), {.values = storage::bfloat16}).report().values ==
+  CHECK(made(exec, fits, by_rows<double>(fits), {.values = storage::bfloat16}).report().values ==
         "bfloat16");
+}
+
+TEST_CASE("dose_matrix: both directions hold the same rounded values, over fourteen decades") {
+  lists m{40, std::vector<std::vector<item>>(30)};
+  for (std::int32_t i = 0; i < 300; ++i) {
+    // From 1e-9 to 1e5, each row and column with small and large ones.
+    m.rows[std::size_t(i % 30)].push_back(
+        {std::int32_t(i / 30 * 4 + i % 3), std::pow(10.0, double(i * 37 % 141) / 10 - 9)});
+  }
+  for_each_instance([&](auto const& exec) {
+    check_both_directions(exec, m, storage::half);
+    check_both_directions(exec, m, storage::bfloat16);
+  });
+  Kokkos::Serial const exec;
+  lists const two{2, {{{0, 1e5}, {1, 1.1e-6}}}};
+  check_both_directions(exec, two, storage::half);
+  auto const a = made(exec, two, by_rows<double>(two), {.values = storage::half});
+  for (auto const of : {direction::forward, direction::transposed}) {
+    CHECK(a.report(of).rounding.underflowed == 1);
+    CHECK(iso::sparse::to_string(a.report(of))
+              .ends_with(" bytes of plan; values divided by 2^2: 0 overflowed, 1 lost digits, 0 "
+                         "became zero"));
+  }
 }
 
 TEST_CASE("dose_matrix: what reproducible sums lose and ordered ones keep, as its page says") {
@@ -269,6 +364,16 @@ TEST_CASE("dose_matrix refuses, in sentences") {
   bad = good;
   bad.values[0] = iso::half(infinity);
   CHECK(with(bad) == "iso::sparse::dose_matrix: row 0 has a value that is not finite; there are 1");
+  std::string const start = "iso::sparse::dose_matrix: ";
+  std::string const options = " (is none of the enumeration) choose one of iso::sparse::";
+  CHECK(with(good, {.products = direction(9)}) ==
+        start + "products 9" + options + "dose_matrix_options::directions");
+  CHECK(with(good, {.values = storage(7)}) ==
+        start + "values 7" + options + "dose_matrix_options::value_storage");
+  CHECK(with(good, {.format = matrix_format(77)}) ==
+        start + "format 77" + options + "matrix_format");
+  CHECK(with(good, {.kind = iso::sparse::processor(-1)}) ==
+        start + "kind -1" + options + "processor");
   CHECK(with(good, {.vectors = 0}) == "iso::sparse::dose_matrix: 0 vectors at once (at least one)");
   auto const forward = made(exec, m, good, {.products = direction::forward});
   std::vector<double> const x(4, 1.0);
@@ -279,7 +384,12 @@ TEST_CASE("dose_matrix refuses, in sentences") {
       "for both";
   CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
   CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
-  CHECK(refusal([&] { static_cast<void>(dose_matrix<host>().report()); }) == other);
+  char const* const none =
+      "iso::sparse::dose_matrix: no matrix (it was made by default) make it from arrays";
+  dose_matrix<host> const nothing;
+  CHECK(refusal([&] { static_cast<void>(nothing.report()); }) == none);
+  CHECK(refusal([&] { applied(exec, nothing, direction::forward, x, y, {}); }) == none);
+  CHECK(refusal([&] { applied(exec, nothing, direction::transposed, y, x, {}); }) == none);
   CHECK(refusal([&] {
           applied(exec, forward, direction::forward, std::vector<double>(8, 1.0),
                   std::vector<double>(4, 0.0), {.vectors = 2});

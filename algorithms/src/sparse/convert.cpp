@@ -10,6 +10,7 @@
 #include <Kokkos_MathematicalFunctions.hpp>
 #include <Kokkos_NumericTraits.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace iso::sparse::detail {
@@ -34,6 +35,19 @@ KOKKOS_FUNCTION double scale_to(double largest, int top) {
   return Kokkos::bit_cast<double>(std::uint64_t(held + 1023) << 52);
 }
 
+/// The exponent of the largest value of a scaled row.
+template <class To>
+inline constexpr int top_exponent = std::is_same_v<To, half> ? 14 : 0;
+
+template <class Value>
+struct largest_kernel {
+  Value const* values;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
+    double const size = Kokkos::fabs(backend::widen<double>(values[i]));
+    most = is_finite(size) && size > most ? size : most;
+  }
+};
+
 /// Converts and counts what a row loses; one row a lane group.
 template <class From, class To>
 struct convert_kernel {
@@ -42,6 +56,7 @@ struct convert_kernel {
   double const* from_scales;
   To* to;
   double* to_scales;
+  double common_scale;  ///< 0: each row has its own
   value_report* reports;
 
   template <class Group>
@@ -51,18 +66,17 @@ struct convert_kernel {
     auto const length = std::int32_t(offsets[row + 1] - first);
     From const* KOKKOS_RESTRICT const in = from + first;
     To* KOKKOS_RESTRICT const out = to + first;
-    double scale = 1;
-    if (to_scales != nullptr) {
-      scale = scale_to(largest(group, in, length), std::is_same_v<To, half> ? 14 : 0);
-    }
+    double const scale =
+        common_scale != 0 ? common_scale : scale_to(largest(group, in, length), top_exponent<To>);
     counts over(0), under(0), lost(0);
     group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
-      double const x = backend::widen<double>(in[j]) * scale;
+      double const given = backend::widen<double>(in[j]);
+      double const x = given * scale;
       To const rounded(x);
       double const back = Kokkos::fabs(backend::widen<double>(rounded));
       over[lane] += is_finite(x) && !(back - back == 0) ? 1 : 0;
       under[lane] += back > 0 && back < smallest_normal<To> ? 1 : 0;
-      bool const gone = back == 0 && x != 0;
+      bool const gone = back == 0 && given != 0;
       lost[lane] += gone ? 1 : 0;
       out[j] = gone ? To(0.0) : rounded;
     });
@@ -167,18 +181,27 @@ converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
   Kokkos::deep_copy(exec, to.columns, a.columns);
   Kokkos::deep_copy(exec, to.row_bases, a.row_bases);
   double* scales = nullptr;
-  if (scaling == row_scaling::by_largest) {
+  if (scaling != row_scaling::none) {
     auto const fresh = allocate<Kokkos::View<double*, Kokkos::LayoutRight, space>>(
         "iso::sparse::convert_values: scales", {a.num_rows}, exec, Kokkos::WithoutInitializing);
     scales = fresh.data();
     to.row_scales = fresh;
+  }
+  double common_scale = scaling == row_scaling::by_largest ? 0 : 1;
+  if (scaling == row_scaling::uniform) {
+    double largest = 0;
+    Kokkos::parallel_reduce("iso::sparse::convert_values: largest",
+                            detail::range<Exec>(exec, 0, a.num_entries()),
+                            detail::largest_kernel<std::remove_const_t<Value>>{a.values.data()},
+                            Kokkos::Max<double>(largest));
+    common_scale = detail::scale_to(std::max(largest, 0.0), detail::top_exponent<To>);
   }
   auto const reports = allocate<Kokkos::View<value_report*, space>>(
       "iso::sparse::convert_values: reports", {a.num_rows}, exec, Kokkos::WithoutInitializing);
   backend::for_each_lane_group(function, exec, a.num_rows,
                                detail::convert_kernel<std::remove_const_t<Value>, To>{
                                    a.row_offsets.data(), a.values.data(), detail::row_scales_of(a),
-                                   to.values.data(), scales, reports.data()});
+                                   to.values.data(), scales, common_scale, reports.data()});
   value_report report;
   Kokkos::parallel_reduce(
       "iso::sparse::convert_values: report", detail::range<Exec>(exec, 0, a.num_rows),

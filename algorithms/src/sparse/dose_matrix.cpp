@@ -3,6 +3,8 @@
 
 #include <iso/sparse/dose_matrix.hpp>
 
+#include <cmath>
+
 namespace iso::sparse {
 namespace detail {
 namespace {
@@ -36,9 +38,14 @@ matrix_format format_for(Exec const& exec,
   return matrix_format::csr32;
 }
 
+struct rounded_values {
+  value_report report = {};
+  double scale = 1;
+};
+
 template <class Exec, class Value>
 auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-             dose_matrix_options const& options, value_report const& rounding) {
+             dose_matrix_options const& options, rounded_values const& how) {
   dose_matrix_side<typename Exec::memory_space> to;
   auto const format = format_for(exec, a, options);
   auto const take = [&](auto const& matrix) {
@@ -48,7 +55,7 @@ auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memo
           p,
           {format, name_of<Value>(), shape.num_entries, shape.bytes,
            bytes_of(p.segments, p.empty, p.first_part, p.rows.max_abs, p.rows.entries, p.exponents),
-           rounding}};
+           how.report, how.scale}};
   };
   if constexpr (sizeof(Value) == 2) {
     if (format == matrix_format::row_block8) {
@@ -65,43 +72,87 @@ auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memo
   return to;
 }
 
+template <class Exec, class Value>
+auto sides_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+              entry_order stored, dose_matrix_options const& options,
+              rounded_values const& how = {}) {
+  using direction = dose_matrix_options::directions;
+  dose_matrix_sides<typename Exec::memory_space> to;
+  auto const make = [&](auto& side, direction other, entry_order order) {
+    if (options.products != other) {
+      side = side_of(exec, stored == order ? a : transpose(exec, a), options, how);
+    }
+  };
+  make(to.forward, direction::transposed, entry_order::by_rows);
+  make(to.transposed, direction::forward, entry_order::by_columns);
+  return to;
+}
+
+/// Rounds once, and by one power of two: row scales would differ between A and A^T, and so would
+/// what each of them can hold.
 template <class To, class Exec, class Value>
-auto rounded_side(Exec const& exec,
-                  csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-                  dose_matrix_options const& options) {
+auto rounded_sides(Exec const& exec,
+                   csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+                   entry_order stored, dose_matrix_options const& options) {
   auto to = convert_values<To>(exec, a);
-  if (to.report.overflowed > 0) {
+  rounded_values how{to.report};
+  if (to.report.overflowed + to.report.underflowed + to.report.lost > 0) {
     to = {};
-    to = convert_values<To>(exec, a, row_scaling::by_largest);
+    to = convert_values<To>(exec, a, row_scaling::uniform);
+    how.report = to.report;
+    Kokkos::deep_copy(exec, how.scale, Kokkos::subview(to.matrix.row_scales, 0));
+    exec.fence("iso::sparse::dose_matrix: the scale is here");
+    to.matrix.row_scales = {};
   }
-  return side_of(exec, to.matrix, options, to.report);
+  return sides_of(exec, to.matrix, stored, options, how);
 }
 
 }  // namespace
 
 template <execution_space Exec, class Value>
-dose_matrix_side<typename Exec::memory_space> make_side(
+dose_matrix_sides<typename Exec::memory_space> make_sides(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    dose_matrix_options const& options) {
+    entry_order stored, dose_matrix_options const& options) {
   using storage = dose_matrix_options::value_storage;
-  switch (options.values) {
-    case storage::half:
-      return rounded_side<half>(exec, a, options);
-    case storage::bfloat16:
-      return rounded_side<bfloat16>(exec, a, options);
-    case storage::as_given:
-      break;
+  if constexpr (!std::is_same_v<Value, half>) {
+    if (options.values == storage::half) {
+      return rounded_sides<half>(exec, a, stored, options);
+    }
   }
-  return side_of(exec, a, options, {});
+  if constexpr (!std::is_same_v<Value, bfloat16>) {
+    if (options.values == storage::bfloat16) {
+      return rounded_sides<bfloat16>(exec, a, stored, options);
+    }
+  }
+  return sides_of(exec, a, stored, options);
 }
 
-#define ISO_SPARSE_MAKE_SIDE(Exec, Value)                               \
-  template dose_matrix_side<Exec::memory_space> make_side<Exec, Value>( \
-      Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, dose_matrix_options const&);
-ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDE)
+#define ISO_SPARSE_MAKE_SIDES(Exec, Value)                                 \
+  template dose_matrix_sides<Exec::memory_space> make_sides<Exec, Value>(  \
+      Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, entry_order, \
+      dose_matrix_options const&);
+ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
+
+void validate_options(dose_matrix_options const& options) {
+  using choice = dose_matrix_options;
+  auto const known = [](char const* name, auto value, auto last, char const* enumeration) {
+    ISO_VALIDATE(int(value) >= 0 && value <= last,
+                 "iso::sparse::dose_matrix: {} {} (is none of the enumeration) choose one of "
+                 "iso::sparse::{}",
+                 std::string_view(name), int(value), std::string_view(enumeration));
+  };
+  known("products", options.products, choice::directions::transposed,
+        "dose_matrix_options::directions");
+  known("values", options.values, choice::value_storage::bfloat16,
+        "dose_matrix_options::value_storage");
+  known("format", options.format.value_or(matrix_format::csr32), matrix_format::row_block8,
+        "matrix_format");
+  known("kind", options.kind.value_or(processor::host), processor::device, "processor");
+  ISO_VALIDATE(options.vectors >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)",
+               options.vectors);
+}
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
-  ISO_VALIDATE(most >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)", most);
   ISO_VALIDATE(vectors <= most,
                "iso::sparse::dose_matrix: {} vectors (it was made for {}) ask for more in its "
                "options",
@@ -111,9 +162,15 @@ void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
 }  // namespace detail
 
 std::string to_string(dose_matrix_report const& r) {
-  return message("{} of {}: {} entries in {} bytes, and {} bytes of plan",
-                 {to_string(r.format), std::string_view(r.values), r.num_entries, r.matrix_bytes,
-                  r.plan_bytes});
+  auto const text = message("{} of {}: {} entries in {} bytes, and {} bytes of plan",
+                            {to_string(r.format), std::string_view(r.values), r.num_entries,
+                             r.matrix_bytes, r.plan_bytes});
+  auto const& [overflowed, underflowed, lost] = r.rounding;
+  if (r.scale == 1 && overflowed + underflowed + lost == 0) {
+    return text;
+  }
+  return text + message("; values divided by 2^{}: {} overflowed, {} lost digits, {} became zero",
+                        {std::ilogb(r.scale), overflowed, underflowed, lost});
 }
 
 }  // namespace iso::sparse

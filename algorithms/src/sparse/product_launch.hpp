@@ -16,6 +16,8 @@ namespace iso::sparse::detail {
 
 // In vectors.cpp.
 void validate_vectors(matrix_shape const& a, vector_facts const& x, vector_facts const& y);
+void validate_memory_apart(std::array<memory_range, 5> const& matrix, memory_range const& x,
+                           memory_range const& y, memory_range const& scratch);
 void validate_options(spmv_options const& options);
 
 template <class Exec, class Array>
@@ -165,6 +167,8 @@ void launch_product(Exec const& exec, product_call<Exec, Rows, T> const& call) {
   workspace_parts counted(function);
   product_scratch<T>(counted, call.plan, cols, vectors);
   validate(call.scratch, counted.bytes(), function);
+  validate_memory_apart(call.memory, call.in.memory, call.out.memory,
+                        {call.scratch.data(), std::uint64_t(counted.bytes()), "the scratch"});
   workspace_parts parts(call.scratch, function);
   // alpha = 0: as if there were no entries.
   spmv_plan<typename Exec::memory_space> const no_entries;

@@ -52,7 +52,17 @@ void validate_vectors(matrix_shape const& a, vector_facts const& x, vector_facts
   ISO_VALIDATE(x.vectors == y.vectors,
                "iso::sparse::spmv: {} vectors in and {} out (make them agree)", x.vectors,
                y.vectors);
-  validate_apart(y.memory, {x.memory}, "iso::sparse::spmv");
+}
+
+void validate_memory_apart(std::array<memory_range, 5> const& matrix, memory_range const& x,
+                           memory_range const& y, memory_range const& scratch) {
+  char const* const function = "iso::sparse::spmv";
+  validate_apart(y, {x, scratch}, function);
+  validate_apart(scratch, {x}, function);
+  for (auto const& array : matrix) {
+    validate_apart(y, {array}, function);
+    validate_apart(scratch, {array}, function);
+  }
 }
 
 void validate_options(spmv_options const& options) {

@@ -21,6 +21,8 @@ enum class row_scaling {
   /// Every row is divided by a power of two, kept in row_scales, so that its largest finite |value|
   /// lies in [2^14, 2^15) for half, in [1, 2) for the others. Exact, but for what was subnormal.
   by_largest,
+  /// As by_largest, with one power of two for all rows, from the largest finite |value| of all.
+  uniform,
 };
 
 template <class Matrix>

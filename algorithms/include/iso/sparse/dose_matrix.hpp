@@ -94,8 +94,10 @@ auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& off
 struct dose_matrix_options {
   /// Products that are wanted; each direction is a matrix of its own.
   enum class directions { both, forward, transposed } products = directions::both;
-  /// As they are given, or rounded to 16 bits: where the type cannot hold every value, each row is
-  /// divided by a power of two (row_scaling::by_largest).
+  /// As they are given, or rounded to 16 bits: where the type cannot hold every value to its full
+  /// digits, all are divided by one power of two (row_scaling::uniform). A and A^T hold the same
+  /// numbers. Values below 2^-29 of the largest lose digits in half, those below 2^-40 become zero;
+  /// the report counts them.
   enum class value_storage { as_given, half, bfloat16 } values = value_storage::as_given;
   /// Vectors that a product multiplies at once, at most.
   std::int64_t vectors = 1;
@@ -113,6 +115,7 @@ struct dose_matrix_report {
   std::int64_t matrix_bytes = 0;
   std::int64_t plan_bytes = 0;
   value_report rounding;  ///< what became of the values
+  double scale = 1;       ///< times what is stored: the matrix
 };
 
 /// One line. Determinism: backend_to_backend.
@@ -134,13 +137,20 @@ struct dose_matrix_side {
   dose_matrix_report report;
 };
 
-/// One direction: `a` in the format that is chosen, and its plan. Defined in src/sparse for every
-/// backend and type of values. Fences `exec`.
-template <execution_space Exec, class Value>
-dose_matrix_side<typename Exec::memory_space> make_side(
-    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    dose_matrix_options const& options);
+template <class Space>
+struct dose_matrix_sides {
+  dose_matrix_side<Space> forward;
+  dose_matrix_side<Space> transposed;
+};
 
+/// The directions that are wanted of `a`, A or, stored by columns, A^T: in the formats that are
+/// chosen, with plans. Defined in src/sparse for every backend and type of values. Fences `exec`.
+template <execution_space Exec, class Value>
+dose_matrix_sides<typename Exec::memory_space> make_sides(
+    Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+    entry_order stored, dose_matrix_options const& options);
+
+void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
 
 /// f(matrix) of what a direction has. Throws where it was not asked for.
@@ -211,7 +221,8 @@ class dose_matrix {
   ///
   /// \throws iso::invalid_argument  arrays that are no matrix, as `validate` says it (of CSC arrays
   ///                                rows are meant by columns); values that are not finite; a
-  ///                                format that the matrix cannot have
+  ///                                format that the matrix cannot have; an option that is none of
+  ///                                its enumeration
   /// \throws iso::out_of_memory
   template <execution_space Exec, class Value, class From>
     requires std::same_as<typename Exec::memory_space, Space>
@@ -221,21 +232,18 @@ class dose_matrix {
         num_cols_(arrays.num_cols),
         num_entries_(std::int64_t(arrays.values.extent(0))),
         vectors_(options.vectors) {
-    detail::validate_vectors_at_once(1, options.vectors);
-    auto const stored = detail::copied_rows(exec, arrays);
-    bool const by_rows = arrays.stored == entry_order::by_rows;
-    auto const make = [&](side& to, direction other, bool as_stored) {
-      if (options.products == other) {
-        return;
+    detail::validate_options(options);
+    sides_ = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays), arrays.stored,
+                                             options);
+    auto const reserve = [&](side const& of, direction other) {
+      if (options.products != other) {
+        detail::with_matrix(of, [&](auto const& a) {
+          scratch_.reserve(spmv_bytes_needed<double>(a, of.plan, vectors_));
+        });
       }
-      to = detail::make_side<Exec, Value>(exec, as_stored ? stored : transpose(exec, stored),
-                                          options);
-      detail::with_matrix(to, [&](auto const& a) {
-        scratch_.reserve(spmv_bytes_needed<double>(a, to.plan, vectors_));
-      });
     };
-    make(forward_, direction::transposed, by_rows);
-    make(transposed_, direction::forward, !by_rows);
+    reserve(sides_.forward, direction::transposed);
+    reserve(sides_.transposed, direction::forward);
   }
 
   [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
@@ -250,52 +258,61 @@ class dose_matrix {
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
              spmv_options const& options = {}) const {
-    multiply(exec, forward_, alpha, x, beta, y, options);
+    multiply(exec, sides_.forward, alpha, x, beta, y, options);
   }
   /// y = A x.
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, X const& x, Y const& y, spmv_options const& options = {}) const {
-    multiply(exec, forward_, 1, x, 0, y, options);
+    multiply(exec, sides_.forward, 1, x, 0, y, options);
   }
   /// y = alpha A^T x + beta y, as `apply`.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, transposed_, alpha, x, beta, y, options);
+    multiply(exec, sides_.transposed, alpha, x, beta, y, options);
   }
   /// y = A^T x.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, X const& x, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, transposed_, 1, x, 0, y, options);
+    multiply(exec, sides_.transposed, 1, x, 0, y, options);
   }
 
   /// What was chosen for A (`forward`) or A^T (`transposed`).
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
-    side const& s = of == direction::transposed ? transposed_ : forward_;
-    detail::with_matrix(s, [](auto const&) {});
+    side const& s = of == direction::transposed ? sides_.transposed : sides_.forward;
+    with(s, [](auto const&) {});
     return s.report;
   }
   /// Of everything that is kept: matrices, plans and scratch.
   [[nodiscard]] std::int64_t bytes() const {
     auto const of = [](side const& s) { return s.report.matrix_bytes + s.report.plan_bytes; };
-    return of(forward_) + of(transposed_) + scratch_.size();
+    return of(sides_.forward) + of(sides_.transposed) + scratch_.size();
   }
 
  private:
   using side = detail::dose_matrix_side<Space>;
 
+  template <class F>
+  void with(side const& of, F const& f) const {
+    ISO_VALIDATE(vectors_ > 0,
+                 "iso::sparse::dose_matrix: no matrix (it was made by default) make it from "
+                 "arrays");
+    detail::with_matrix(of, f);
+  }
+
   template <class Exec, class X, class Y>
   void multiply(Exec const& exec, side const& of, double alpha, X const& x, double beta, Y const& y,
                 spmv_options const& options) const {
-    detail::with_matrix(of, [&]<class Matrix>(Matrix const& a) {
+    with(of, [&]<class Matrix>(Matrix const& a) {
       std::int64_t const vectors = X::rank() == 1 ? 1 : std::int64_t(x.extent(X::rank() - 1));
       detail::validate_vectors_at_once(vectors, vectors_);
       using scalar = typename Y::non_const_value_type;
       if constexpr (std::is_same_v<scalar, double> ||
                     std::is_same_v<typename Matrix::value_type, float>) {
-        spmv(exec, alpha, a, x, beta, y, of.plan, scratch_, options);
+        // Exact, as the scale is a power of two.
+        spmv(exec, alpha * of.report.scale, a, x, beta, y, of.plan, scratch_, options);
       } else {
         fail_argument(
             "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
@@ -307,9 +324,8 @@ class dose_matrix {
   std::int64_t num_rows_ = 0;
   std::int64_t num_cols_ = 0;
   std::int64_t num_entries_ = 0;
-  std::int64_t vectors_ = 1;
-  side forward_;
-  side transposed_;
+  std::int64_t vectors_ = 0;  ///< 0: no matrix
+  detail::dose_matrix_sides<Space> sides_;
   workspace<Space> scratch_;
 };
 

@@ -12,6 +12,7 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -65,6 +66,7 @@ template <class Exec, class Rows, class T>
 struct product_call {
   Rows rows;
   matrix_shape shape;
+  std::array<memory_range, 5> memory;
   double const* row_scales;
   double alpha;
   T const* x;
@@ -163,12 +165,13 @@ void max_abs(Exec const& exec, X const& x,
 /// + 1) 2^-52 (1 + 2^-20) max|a| max(max|x|, 2^-1000), and 2^-953 n at least.
 ///
 /// \param[in]     a        valid (iso::sparse::validate says)
-/// \param[in,out] y        must not overlap x or the matrix
+/// \param[in,out] y        must not overlap x, the matrix or the scratch
 /// \param[in]     plan     of `a`: make_plan
-/// \param         scratch  at least spmv_bytes_needed; free again after the next fence
+/// \param         scratch  at least spmv_bytes_needed, apart from all others; free after the next
+/// fence
 /// \throws iso::invalid_argument  extents or lengths that disagree, views with gaps, a plan for
 ///                                other extents, another format or other numbers of entries, too
-///                                little scratch, reproducible sums of floats
+///                                little scratch, reproducible sums of floats, memory that overlaps
 /// \par Method  F. Liu, N. Jansson, A. Podobas, A. Fredriksson, S. Markidis, 2021: a warp a row,
 ///              half values, double vectors. J. Demmel, H. D. Nguyen, "Parallel reproducible
 ///              summation", IEEE Trans. Comput. 64(7), 2015: the rounding, one fold; their last
@@ -193,9 +196,9 @@ void spmv(Exec const& exec, double alpha, Matrix const& a, X const& x, double be
   Kokkos::Profiling::ScopedRegion const region(function);
   using call = detail::product_call<Exec, decltype(detail::rows_of(a)), scalar>;
   detail::launch_product(
-      exec, call{detail::rows_of(a), shape_of(a), detail::row_scales_of(a), alpha, x.data(),
-                 detail::facts_of(x, "x", function), beta, y.data(),
-                 detail::facts_of(y, "y", function), plan, scratch, options});
+      exec, call{detail::rows_of(a), shape_of(a), detail::memory_of_matrix(a),
+                 detail::row_scales_of(a), alpha, x.data(), detail::facts_of(x, "x", function),
+                 beta, y.data(), detail::facts_of(y, "y", function), plan, scratch, options});
 }
 
 }  // namespace iso::sparse

@@ -76,8 +76,11 @@ int run_apply(product_options& options) {
     outputs.push_back(files::prepare_vector(options.output, result.y));
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} numbers by {} on {}, {:.3g} bytes a non-zero, in {:.4g} ms; hash {}\n",
-               result.y.size(), result.format, request.backend, result.bytes_per_entry,
+    fmt::print("{} numbers by {} on {}, {}, in {:.4g} ms; hash {}\n", result.y.size(),
+               result.format, request.backend,
+               result.bytes_per_entry
+                   ? fmt::format("{:.3g} bytes a non-zero", *result.bytes_per_entry)
+                   : std::string("no non-zeros"),
                result.time_ms, result.hash);
   }
   write_json(options.common.json_file,
@@ -88,7 +91,7 @@ int run_apply(product_options& options) {
               {"sum", result.sum},
               {"size", result.y.size()},
               {"not_finite", warn_not_finite(result.y)},
-              {"bytes_per_entry", result.bytes_per_entry},
+              {"bytes_per_entry", result.bytes_per_entry ? json(*result.bytes_per_entry) : json()},
               {"time_ms", result.time_ms},
               {"hash", result.hash}},
              std::move(outputs));
@@ -102,10 +105,10 @@ std::string label(jobs::bench_row const& row) {
 }
 
 void print_rows(jobs::bench_result const& result) {
-  fmt::print("\n{:<34} {:<8} {:>10} {:>9} {:>8} {:>8} {:>10}  {}\n", "variant", "backend",
+  fmt::print("\n{:<39} {:<8} {:>10} {:>9} {:>8} {:>8} {:>10}  {}\n", "variant", "backend",
              "time ms", "GFLOP/s", "B/nnz", "ceiling", "error", "hash");
   for (auto const& row : result.rows) {
-    fmt::print("{:<34} {:<8} {:>10.4g} {:>9.4g} {:>8.3g} {:>6.1f} % {:>10.2e}  {}{}\n", label(row),
+    fmt::print("{:<39} {:<8} {:>10.4g} {:>9.4g} {:>8.3g} {:>6.1f} % {:>10.2e}  {}{}\n", label(row),
                row.backend, row.time_ms, row.flops / row.time_ms / 1e6, row.bytes_per_entry,
                100 * row.share_of_ceiling, row.error, row.hash, row.chosen ? "  chosen" : "");
   }

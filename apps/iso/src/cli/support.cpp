@@ -44,10 +44,10 @@ void draw_progress(double fraction, std::string const& what) {
 
 void add_common(CLI::App& app, common_options& options, char const* preset) {
   options.backend = preset;
-  app.add_option(
-         "--backend", options.backend,
-         "backends, with commas between: serial, openmp, cuda as far as this build has them; "
-         "'all'; 'default' is the last of them. Never falls back to another")
+  app.add_option("--backend", options.backend,
+                 "backends, with commas between: serial, openmp, threads, cuda as far as this "
+                 "build has them; "
+                 "'all'; 'default' is the last of them. Never falls back to another")
       ->capture_default_str();
   app.add_option("--json", options.json_file,
                  "also write the results as JSON to this file ('-': here)");

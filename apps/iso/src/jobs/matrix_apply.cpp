@@ -85,8 +85,9 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
       sum.value_or(halves ? summation::reproducible : summation::ordered) == summation::ordered
           ? "ordered"
           : "reproducible";
-  result.bytes_per_entry =
-      double(report.matrix_bytes) / double(std::max<std::int64_t>(1, report.num_entries));
+  if (report.num_entries > 0) {
+    result.bytes_per_entry = double(report.matrix_bytes) / double(report.num_entries);
+  }
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
   return result;
 }

@@ -85,11 +85,12 @@ class bench {
   }
 
  private:
-  /// The matrix in a narrower type; where that cannot hold every value, row by row scaled.
+  /// The matrix in a narrower type; where that cannot hold every value to its full digits, row
+  /// by row scaled.
   template <class Value>
   auto stored_as(matrix const& a) {
     auto plain = sparse::convert_values<Value>(exec_, a);
-    if (plain.report.overflowed == 0) {
+    if (plain.report.overflowed + plain.report.underflowed + plain.report.lost == 0) {
       return plain;
     }
     plain = {};
@@ -102,7 +103,8 @@ class bench {
     bool const scaled = converted.matrix.row_scales.extent(0) > 0;
     if (scaled) {
       result_.notes.push_back(message(
-          "some values exceed what {} holds: it has each row divided by a power of two{}",
+          "some values exceed what {} holds, or lose digits in it: it has each row divided by a "
+          "power of two{}",
           {std::string_view(type_name<Value>()),
            std::string_view(std::is_same_v<Value, float> ? ", and no vectors of float" : "")}));
     }

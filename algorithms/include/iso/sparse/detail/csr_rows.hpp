@@ -2,9 +2,11 @@
 #pragma once
 
 #include <iso/backend/pack.hpp>
+#include <iso/core/view_checks.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/validate.hpp>
 
+#include <array>
 #include <type_traits>
 
 namespace iso::sparse {
@@ -123,6 +125,15 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
 template <class Value, class Column, class Space>
 double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
   return data_or_null(a.row_scales);
+}
+
+/// What a product reads of a matrix.
+template <class Value, class Column, class Space>
+std::array<memory_range, 5> memory_of_matrix(csr_view<Value, Column, Space> const& a) {
+  return {memory_of(a.row_offsets, "the matrix' row offsets"),
+          memory_of(a.columns, "the matrix' columns"), memory_of(a.values, "the matrix' values"),
+          memory_of(a.row_bases, "the matrix' row bases"),
+          memory_of(a.row_scales, "the matrix' row scales")};
 }
 
 }  // namespace detail

@@ -107,6 +107,14 @@ double const* row_scales_of(row_block_csr<Value, R, Space> const& a) {
   return data_or_null(a.row_scales());
 }
 
+template <class Value, int R, class Space>
+std::array<memory_range, 5> memory_of_matrix(row_block_csr<Value, R, Space> const& a) {
+  return {memory_of(a.chunk_offsets(), "the matrix' chunk offsets"),
+          memory_of(a.bases(), "the matrix' bases"), memory_of(a.offsets(), "the matrix' offsets"),
+          memory_of(a.values(), "the matrix' values"),
+          memory_of(a.row_scales(), "the matrix' row scales")};
+}
+
 /// Nothing to check: every row_block_csr is valid.
 template <class Value, int R, class Space>
 void validate_shape(row_block_csr<Value, R, Space> const&, char const*) {}

@@ -32,11 +32,11 @@ struct apply_request {
 
 struct apply_result {
   std::vector<double> y;
-  std::string hash;    ///< of y
-  std::string sum;     ///< that was used: ordered or reproducible
-  std::string format;  ///< of iso::sparse::matrix_format
-  double bytes_per_entry = 0;
-  double time_ms = 0;  ///< of one product
+  std::string hash;                       ///< of y
+  std::string sum;                        ///< that was used: ordered or reproducible
+  std::string format;                     ///< of iso::sparse::matrix_format
+  std::optional<double> bytes_per_entry;  ///< absent: no entries
+  double time_ms = 0;                     ///< of one product
 };
 
 /// "auto": the format of least cost; and the names of iso::sparse::matrix_format.
