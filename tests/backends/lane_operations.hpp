@@ -26,6 +26,7 @@ enum of_values {
   sum,
   difference_of,
   product,
+  quotient,
   fused,
   down,
   smaller,
@@ -168,6 +169,7 @@ struct every_operation {
     out(sum, a + b);
     out(difference_of, a - b);
     out(product, a * b);
+    out(quotient, a / b);
     out(fused, fma(a, b, c));
     out(down, floor(a));
     out(smaller, min(a, b));

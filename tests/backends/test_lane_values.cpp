@@ -107,6 +107,7 @@ void expect_values(host_inputs<T> const& in, std::size_t n, auto const& out) {
   out(sum, a + b);
   out(difference_of, a - b);
   out(product, a * b);
+  out(quotient, a / b);
   out(fused, std::fma(a, b, c));
   out(down, std::floor(a));
   out(smaller, a < b ? a : b);

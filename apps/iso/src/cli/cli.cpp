@@ -128,6 +128,7 @@ int run_unflushed(int argc, char const* const* argv) {
   std::map<std::string, command> commands;
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
+  commands["reconstruct"] = add_reconstruct(app);
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);

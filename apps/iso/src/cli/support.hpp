@@ -87,6 +87,7 @@ void centre(files::host_volume& volume);
 using command = std::function<int()>;
 command add_info(CLI::App& app);
 command add_project(CLI::App& app);
+command add_reconstruct(CLI::App& app);
 command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
 command add_matrix(CLI::App& app);

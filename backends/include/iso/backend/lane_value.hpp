@@ -76,6 +76,7 @@ struct lane_value {
 ISO_LANE_BINARY(operator+, add)
 ISO_LANE_BINARY(operator-, sub)
 ISO_LANE_BINARY(operator*, mul)
+ISO_LANE_BINARY(operator/, div)
 ISO_LANE_BINARY(operator|, bit_or)
 ISO_LANE_BINARY(operator&, bit_and)
 ISO_LANE_BINARY(min, min)  // the second where they are equal or not ordered

@@ -42,6 +42,13 @@ KOKKOS_FUNCTION T dot(vec3<T> a, vec3<T> b) {
   return Kokkos::fma(a.z, b.z, Kokkos::fma(a.y, b.y, a.x * b.x));
 }
 
+/// The cross product, an fma a component. Determinism: backend_to_backend.
+template <class T>
+KOKKOS_FUNCTION vec3<T> cross(vec3<T> a, vec3<T> b) {
+  return {Kokkos::fma(a.y, b.z, -(a.z * b.y)), Kokkos::fma(a.z, b.x, -(a.x * b.z)),
+          Kokkos::fma(a.x, b.y, -(a.y * b.x))};
+}
+
 /// The square root of dot(a, a). Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T norm(vec3<T> a) {

@@ -4,6 +4,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/core/interpolation.hpp>
+#include <iso/ct/detail/column_pair.hpp>
 #include <iso/ct/detail/joseph_fan.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
 
@@ -97,20 +98,9 @@ struct joseph_walk {
   }
 
  private:
-  /// The two columns between which a fan passes a plane, and the weight of the upper one: where
-  /// both are voxels, and what stands at a place between them.
+  /// The two columns between which a fan passes a plane: where both are voxels.
   template <class Address>
-  struct inner_columns {
-    Address lower;
-    std::uint32_t stride;  ///< bytes from the lower to the upper
-    T weight;
-
-    template <class Place>
-    KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
-      auto const below = place.load(lower);
-      return blend(std::decay_t<decltype(below)>(weight), below, place.load(lower, stride));
-    }
-  };
+  using inner_columns = column_pair<T, Address>;
   /// The same where they may lie outside the volume.
   template <class Address>
   struct edge_columns {

@@ -95,6 +95,10 @@ struct avx2_lanes {
     return put<R>(get(a) * get(b));
   }
   template <class R>
+  static R div(R const& a, R const& b) {
+    return put<R>(get(a) / get(b));
+  }
+  template <class R>
   static R bit_or(R const& a, R const& b) {
     return put<R>(get(a) | get(b));
   }

@@ -94,6 +94,10 @@ struct avx512_lanes {
     return put<R>(get(a) * get(b));
   }
   template <class R>
+  ISO_AVX512 static R div(R const& a, R const& b) {
+    return put<R>(get(a) / get(b));
+  }
+  template <class R>
   ISO_AVX512 static R bit_or(R const& a, R const& b) {
     return put<R>(get(a) | get(b));
   }

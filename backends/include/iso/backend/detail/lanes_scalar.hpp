@@ -49,6 +49,10 @@ struct scalar_lanes {
     return a * b;
   }
   template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION static R div(R a, R b) {
+    return a / b;
+  }
+  template <class R>
   KOKKOS_FORCEINLINE_FUNCTION static R bit_or(R a, R b) {
     return a | b;
   }

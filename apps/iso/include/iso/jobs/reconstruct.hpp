@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/reconstruct.hpp
+#pragma once
+
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/stack_file.hpp>
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+/// Names of the ramp filter's windows, as the command line has them.
+std::vector<std::string> window_names();
+
+struct reconstruct_request {
+  std::string backend;
+  std::string window = "ram-lak";
+  double cutoff = 1;                ///< of the Nyquist frequency
+  std::string precision = "float";  ///< or "double"
+  files::geometry_description geometry;
+  std::vector<float> projections;             ///< [views, u, v]
+  std::array<std::int64_t, 3> extent{};       ///< voxels along x, y, z; 0: as many as pixels
+  double spacing = 0;                         ///< mm; 0: the pixels' distance at the z axis
+  std::optional<double> water_attenuation{};  ///< 1/mm; given: the result is in Hounsfield units
+};
+
+struct reconstruct_result {
+  files::host_volume volume;  ///< 1/mm, or Hounsfield units; about the isocenter
+  std::string hash;
+  double time_ms = 0;  ///< of the reconstruction alone, data in place
+};
+
+/// Filtered backprojection on the backend that the request names.
+/// \throws iso::invalid_argument  geometry, projections of another shape, option
+/// \throws iso::out_of_memory     before anything runs, with what is needed and what is free
+/// \throws iso::cancelled
+reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch);
+
+}  // namespace iso::jobs

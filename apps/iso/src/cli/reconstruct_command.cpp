@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/files/stack_file.hpp>
+#include <iso/files/text.hpp>
+#include <iso/jobs/reconstruct.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace iso::cli {
+namespace {
+
+struct reconstruct_options {
+  common_options common;
+  std::string projections;
+  std::string geometry;
+  std::string output;
+  std::string png;
+  std::string method = "fdk";
+  std::vector<std::int64_t> extent;
+  double water = 0;
+  jobs::reconstruct_request request;
+};
+
+// Everything that can be wrong before any work is done.
+void check_outputs(reconstruct_options const& options) {
+  if (options.output.empty() && options.png.empty() && options.common.json_file.empty()) {
+    throw invalid_argument(
+        "nothing to write (the result would be lost) give --output, --png or --json");
+  }
+  if (!options.output.empty() && !files::is_image_path(options.output)) {
+    throw file_error(
+        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
+                    "are)",
+                    options.output, files::ending(options.output)));
+  }
+  if (!options.png.empty() && files::ending(options.png) != ".png") {
+    throw file_error(fmt::format("'{}': does not end in .png (the picture is one)", options.png));
+  }
+  for (auto const& file : {options.output, options.png, options.common.json_file}) {
+    check_writable(file);
+  }
+  check_distinct({options.output, options.png, options.common.json_file, options.geometry,
+                  options.projections});
+}
+
+void read_inputs(reconstruct_options& options) {
+  auto stack = files::read_stack<float>(options.projections);
+  auto& request = options.request;
+  request.geometry = options.geometry.empty()
+                         ? files::parse_geometry(stack.geometry, options.projections)
+                         : files::read_geometry(options.geometry);
+  bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
+                        (request.geometry.kind == files::scan_kind::vectors &&
+                         request.geometry.rays == files::ray_kind::parallel);
+  if (parallel != (options.method == "fbp")) {
+    throw invalid_argument(fmt::format("--method {} (the geometry has {} rays) give --method {}",
+                                       options.method, parallel ? "parallel" : "cone",
+                                       parallel ? "fbp" : "fdk"));
+  }
+  request.projections = std::move(stack.values);
+  if (!options.extent.empty()) {
+    std::copy_n(options.extent.begin(), 3, request.extent.begin());
+  }
+  if (options.water > 0) {
+    request.water_attenuation = options.water;
+  }
+}
+
+// The middle slices across z, y and x, side by side.
+files::gray_image picture(files::host_volume const& v) {
+  auto const [nx, ny, nz] = v.extent;
+  auto const at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return v.values[std::size_t((i * ny + j) * nz + k)];
+  };
+  float const least = *std::min_element(v.values.begin(), v.values.end());
+  files::gray_image image{nx + nx + ny, std::max(ny, nz), {}};
+  for (std::int64_t row = 0; row < image.height; ++row) {
+    for (std::int64_t x = 0; x < nx; ++x) {
+      image.values.push_back(row < ny ? at(x, ny - 1 - row, nz / 2) : least);
+    }
+    for (std::int64_t x = 0; x < nx; ++x) {
+      image.values.push_back(row < nz ? at(x, ny / 2, nz - 1 - row) : least);
+    }
+    for (std::int64_t y = 0; y < ny; ++y) {
+      image.values.push_back(row < nz ? at(nx / 2, y, nz - 1 - row) : least);
+    }
+  }
+  return image;
+}
+
+int run_reconstruct(reconstruct_options& options) {
+  check_outputs(options);
+  read_inputs(options);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  auto const chosen = jobs::choose_backends(options.common.backend);
+  if (chosen.size() != 1) {
+    throw invalid_argument(
+        fmt::format("--backend '{}' (reconstruct runs on one) name one", options.common.backend));
+  }
+  request.backend = chosen.front();
+  auto const result = jobs::reconstruct(request, terminal_observer());
+  auto const& v = result.volume;
+  json document = {{"isocenter", ISO_VERSION},       {"operation", "reconstruct"},
+                   {"method", options.method},       {"window", request.window},
+                   {"cutoff", request.cutoff},       {"backend", request.backend},
+                   {"precision", request.precision}, {"extent", v.extent},
+                   {"spacing", v.spacing},           {"hash", result.hash},
+                   {"time_ms", result.time_ms}};
+  std::vector<files::atomic_file> outputs;
+  if (!options.output.empty()) {
+    outputs.push_back(files::prepare_volume(options.output, v));
+  }
+  if (!options.png.empty()) {
+    auto const image = picture(v);
+    auto const window = files::full_window(image);
+    outputs.push_back(files::prepare_png(options.png, image, window, files::png_depth::bits16));
+    spdlog::info("'{}': middle slices across z, y and x, black is {:.6g}, white {:.6g}",
+                 options.png, window.black, window.white);
+    document["picture"] = {{"black", window.black}, {"white", window.white}};
+  }
+  if (options.common.json_file != "-") {
+    fmt::print("{} x {} x {} voxels of {:.4g} mm by {} ({}) on {} in {:.4g} ms; hash {}\n",
+               v.extent[0], v.extent[1], v.extent[2], v.spacing[0], options.method, request.window,
+               request.backend, result.time_ms, result.hash);
+  }
+  write_json(options.common.json_file, document, std::move(outputs));
+  return success;
+}
+
+}  // namespace
+
+command add_reconstruct(CLI::App& app) {
+  auto const options = std::make_shared<reconstruct_options>();
+  auto* const sub =
+      app.add_subcommand("reconstruct", "A volume from projections by filtered backprojection");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  sub->add_option("--projections", options->projections,
+                  "stack of projections (.h5), line integrals, as iso project writes")
+      ->required();
+  sub->add_option("--geometry", options->geometry,
+                  "geometry file (JSON, docs/formats.md); default: the stack's own");
+  sub->add_option("--method", options->method, "fdk: cone beams; fbp: parallel beams")
+      ->check(CLI::IsMember({"fdk", "fbp"}))
+      ->capture_default_str();
+  sub->add_option("--window", options->request.window, "window of the ramp filter")
+      ->check(CLI::IsMember(jobs::window_names()))
+      ->capture_default_str();
+  sub->add_option("--cutoff", options->request.cutoff, "of the detector's Nyquist frequency")
+      ->check(number_from(1e-3, 1))
+      ->capture_default_str();
+  sub->add_option("--precision", options->request.precision, "of all arithmetic")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
+  sub->add_option("--extent", options->extent, "voxels along x, y, z (default: as many as pixels)")
+      ->expected(3)
+      ->check(CLI::Range(1, 65536));
+  sub->add_option("--spacing", options->request.spacing,
+                  "of voxels, mm (default: the pixels' distance at the z axis)")
+      ->check(number_from(1e-6, 1e6));
+  sub->add_option("--water", options->water,
+                  "attenuation of water, 1/mm: the result is in Hounsfield units")
+      ->check(number_from(1e-9, 1e3));
+  sub->add_option("--output", options->output, "volume: .mha, .nrrd, .nii or .nii.gz");
+  sub->add_option("--png", options->png, "picture of the middle slices, 16 bits");
+  return [options] { return run_reconstruct(*options); };
+}
+
+}  // namespace iso::cli

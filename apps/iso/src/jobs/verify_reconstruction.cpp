@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The part of verify's table that reconstructs.
+#include "verify_inputs.hpp"
+#include "verify_plan.hpp"
+
+#include <iso/core/workspace.hpp>
+#include <iso/ct/fdk.hpp>
+#include <iso/oracle/reconstruction.hpp>
+
+namespace iso::jobs {
+namespace {
+
+template <class T>
+std::vector<T> readings(ct::geometry const& g) {
+  std::vector<T> values(std::size_t(g.num_views() * g.num_u() * g.num_v()));
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    values[n] = T(in_unit(n));
+  }
+  return values;
+}
+
+template <class T>
+struct fdk_case {
+  ct::geometry scan;
+  ct::fdk_options options;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const g = grid::centred({23, 19, 70}, {3, 2.5, 1.25});
+    auto const plan = ct::fdk_plan<space>(exec, scan, options);
+    auto const values = readings<T>(scan);
+    auto const pixels = make_projections<T, space>(exec, "iso::jobs::verify::readings",
+                                                   scan.num_views(), scan.num_u(), scan.num_v());
+    auto const host = projections_at<T const, Kokkos::HostSpace>(values.data(), scan);
+    Kokkos::deep_copy(exec, pixels.data, host.data);
+    exec.fence("iso::jobs::verify: readings in place");
+    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan));
+    double const updates = double(g.size()) * double(scan.num_views());
+    double const taps =
+        double(scan.num_views()) * double(scan.num_u() * scan.num_u()) * double(scan.num_v());
+    auto const with = *this;
+    return {g.size(),
+            [=](Exec const& on, variant const&, T* out) {
+              ct::fdk<Exec, T>(on, plan, pixels, wrap_volume<space>(out, g),
+                               wrap_workspace<space>(work.data(), work.size()));
+            },
+            least_work{(double(g.size()) + double(values.size())) * sizeof(T),
+                       10 * updates + 2 * taps, arithmetic_of<T>},
+            [=] {
+              return exact_fdk<T>(
+                  with.scan, projections_at<T const, Kokkos::HostSpace>(values.data(), with.scan),
+                  g, with.options, 7);
+            }};
+  }
+};
+
+}  // namespace
+
+void add_reconstruction(plan& all) {
+  std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
+                                              "iso::ct::angular_weights"};
+  all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});
+  all.add<fdk_case>({"fdk_cone_hann", functions, {{}}}, verify_cone(),
+                    ct::fdk_options{ct::ramp_window::hann, 0.75});
+  all.add<fdk_case>({"fbp_parallel", functions, {{}}}, verify_parallel(),
+                    ct::fdk_options{ct::ramp_window::shepp_logan});
+  all.add<fdk_case>({"fdk_tilted", functions, {{}}}, verify_tilted(), ct::fdk_options{});
+}
+
+}  // namespace iso::jobs

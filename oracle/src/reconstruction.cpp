@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/oracle/reconstruction.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace iso::oracle {
+namespace {
+
+/// One view, its pixels weighted and filtered.
+struct filtered_view {
+  ct::view_vectors w;
+  bool cone;
+  std::int64_t num_u;
+  std::int64_t num_v;
+  std::vector<double> pixels;  ///< [u, v]
+
+  [[nodiscard]] double at(std::int64_t u, std::int64_t v) const {
+    return u >= 0 && u < num_u && v >= 0 && v < num_v ? pixels[std::size_t(u * num_v + v)] : 0.0;
+  }
+
+  /// Interpolated where the ray through x meets the detector, times the weight of its distance.
+  [[nodiscard]] double value(vec3<double> x) const {
+    vec3<double> const n = cross(w.u_step, w.v_step);
+    vec3<double> const along = cone ? x - w.source : w.source;
+    vec3<double> const from = cone ? w.source : x;
+    double const t = dot(n, w.detector_origin - from) / dot(n, along);
+    vec3<double> const hit = from + t * along - w.detector_origin;
+    // Coordinates on the detector by its Gram matrix.
+    double const uu = dot(w.u_step, w.u_step);
+    double const vv = dot(w.v_step, w.v_step);
+    double const uv = dot(w.u_step, w.v_step);
+    double const det = uu * vv - uv * uv;
+    double const u = (dot(hit, w.u_step) * vv - dot(hit, w.v_step) * uv) / det;
+    double const v = (dot(hit, w.v_step) * uu - dot(hit, w.u_step) * uv) / det;
+    auto const u0 = std::int64_t(std::floor(u));
+    auto const v0 = std::int64_t(std::floor(v));
+    double const a = u - double(u0);
+    double const b = v - double(v0);
+    double const read = (1 - a) * ((1 - b) * at(u0, v0) + b * at(u0, v0 + 1)) +
+                        a * ((1 - b) * at(u0 + 1, v0) + b * at(u0 + 1, v0 + 1));
+    double const pitch = std::sqrt(uu);
+    if (!cone) {
+      return read / pitch;
+    }
+    double const distance = dot(n, w.detector_origin - w.source);
+    double const axis = -dot(n, w.source);
+    double const depth = dot(n, along) / axis;
+    return 0.5 * distance / axis / pitch / (depth * depth) * read;
+  }
+};
+
+template <class T>
+filtered_view filter(ct::geometry const& g,
+                     projection_view<T const, Kokkos::HostSpace> const& projections,
+                     std::vector<double> const& taps, std::int64_t view) {
+  filtered_view f{g.views()[std::size_t(view)], g.kind() == ct::beam::cone, g.num_u(), g.num_v(),
+                  std::vector<double>(std::size_t(g.num_u() * g.num_v()))};
+  vec3<double> const n = cross(f.w.u_step, f.w.v_step);
+  std::vector<double> weighted(f.pixels.size());
+  for (std::int64_t u = 0; u < f.num_u; ++u) {
+    for (std::int64_t v = 0; v < f.num_v; ++v) {
+      vec3<double> const ray =
+          f.w.detector_origin + double(u) * f.w.u_step + double(v) * f.w.v_step - f.w.source;
+      double const cosine = f.cone ? std::abs(dot(n, ray)) / (norm(n) * norm(ray)) : 1.0;
+      weighted[std::size_t(u * f.num_v + v)] = cosine * double(projections.data(view, u, v));
+    }
+  }
+  for (std::int64_t u = 0; u < f.num_u; ++u) {
+    for (std::int64_t v = 0; v < f.num_v; ++v) {
+      double sum = 0;
+      for (std::int64_t m = 0; m < f.num_u; ++m) {
+        sum += taps[std::size_t(std::abs(u - m))] * weighted[std::size_t(m * f.num_v + v)];
+      }
+      f.pixels[std::size_t(u * f.num_v + v)] = sum;
+    }
+  }
+  return f;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<double> exact_fdk(ct::geometry const& g,
+                              projection_view<T const, Kokkos::HostSpace> const& projections,
+                              grid const& volume, ct::fdk_options const& options,
+                              std::int64_t stride) {
+  auto const taps = ct::ramp_taps(g.num_u(), options);
+  auto const weights = ct::angular_weights(g);
+  std::vector<double> out(std::size_t(volume.size()), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t n = 0; n < volume.size(); n += stride) {
+    out[std::size_t(n)] = 0;
+  }
+  for (std::int64_t view = 0; view < g.num_views(); ++view) {
+    auto const f = filter<T>(g, projections, taps, view);
+    for (std::int64_t n = 0; n < volume.size(); n += stride) {
+      auto const k = n % volume.extent[2];
+      auto const j = n / volume.extent[2] % volume.extent[1];
+      auto const i = n / volume.extent[2] / volume.extent[1];
+      vec3<double> const x{volume.origin.x + double(i) * volume.spacing.x,
+                           volume.origin.y + double(j) * volume.spacing.y,
+                           volume.origin.z + double(k) * volume.spacing.z};
+      out[std::size_t(n)] += weights[std::size_t(view)] * f.value(x);
+    }
+  }
+  return out;
+}
+
+template std::vector<double> exact_fdk(ct::geometry const&,
+                                       projection_view<float const, Kokkos::HostSpace> const&,
+                                       grid const&, ct::fdk_options const&, std::int64_t);
+template std::vector<double> exact_fdk(ct::geometry const&,
+                                       projection_view<double const, Kokkos::HostSpace> const&,
+                                       grid const&, ct::fdk_options const&, std::int64_t);
+
+}  // namespace iso::oracle

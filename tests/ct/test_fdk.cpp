@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Filtered backprojection against plain double-precision loops, against known bodies, and with the
+// same bits on every backend.
+#include "forward_project_support.hpp"
+#include "instances.hpp"
+
+#include <iso/ct/fdk.hpp>
+#include <iso/oracle/reconstruction.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+using iso::ct::fdk_options;
+using iso::ct::ramp_window;
+
+template <class T>
+using stack = iso::projection_view<T, host>;
+
+template <class T>
+stack<T> stack_of(geometry const& g, std::vector<T> const& values) {
+  auto const p = iso::make_projections<T, host>("p", g.num_views(), g.num_u(), g.num_v());
+  std::copy(values.begin(), values.end(), p.data.data());
+  return p;
+}
+
+template <class T>
+stack<T> random_stack(geometry const& g, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  std::vector<T> values(std::size_t(g.num_views() * g.num_u() * g.num_v()));
+  for (T& x : values) {
+    x = T(double(random()) * 0x1p-63 - 1);
+  }
+  return stack_of<T>(g, values);
+}
+
+/// Outputs and scratch begin as NaN, so that nothing unwritten passes.
+template <class T, class Exec>
+std::vector<T> reconstructed(Exec const& exec, geometry const& g, stack<T> const& p,
+                             grid const& volume_grid, fdk_options const& options = {}) {
+  using space = typename Exec::memory_space;
+  auto const pixels = iso::stage<iso::access::read>(exec, p.data);
+  auto const out = iso::make_volume<T, space>("out", volume_grid);
+  Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
+  std::int64_t const bytes = iso::ct::fdk_bytes_needed<Exec, T>(g);
+  iso::workspace<space> const scratch(bytes);
+  Kokkos::View<unsigned char*, space, Kokkos::MemoryUnmanaged> const raw(
+      reinterpret_cast<unsigned char*>(scratch.data()), std::size_t(bytes));
+  Kokkos::deep_copy(exec, raw, static_cast<unsigned char>(0xff));
+  iso::ct::fdk_plan<space> const plan(exec, g, options);
+  iso::ct::fdk<Exec, T>(exec, plan, iso::projection_view<T const, space>{pixels.view()}, out,
+                        scratch);
+  exec.fence("test_fdk");
+  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
+  return {mirror.data(), mirror.data() + mirror.size()};
+}
+
+template <class T>
+std::vector<double> defined(geometry const& g, stack<T> const& p, grid const& volume,
+                            fdk_options const& options = {}) {
+  return iso::oracle::exact_fdk<T>(g, p, volume, options);
+}
+
+double largest(std::vector<double> const& x) {
+  double most = 0;
+  for (double const value : x) {
+    most = std::max(most, std::abs(value));
+  }
+  return most;
+}
+
+/// Coordinates on the detector are rounded to T, and neighbouring readings here have nothing in
+/// common. A coordinate is a quotient of sums of three products each: some roundings.
+template <class T>
+double rounding(geometry const& g) {
+  return 16 * double(std::numeric_limits<T>::epsilon()) * double(std::max(g.num_u(), g.num_v()));
+}
+
+struct scan_case {
+  geometry g;
+  grid volume;
+};
+
+std::vector<scan_case> cases() {
+  auto const angles = iso::ct::even_angles(37, 2 * pi, 0.3);
+  auto const half = iso::ct::even_angles(19, pi, -0.2);
+  return {
+      {iso::ct::circular_cone({33, 41, 1.1, 0.9, 2.5, -1}, 120, 180, angles),
+       grid::centred({13, 11, 40}, {1.3, 1.1, 0.8})},
+      {iso::ct::circular_cone({9, 300, 4, 0.25}, 100, 150, angles),
+       grid::centred({5, 6, 70}, {2, 2, 0.5})},
+      {iso::ct::circular_parallel({31, 29, 0.8, 1.2, 1, 3}, half),
+       grid::centred({12, 9, 33}, {1, 1.5, 1})},
+  };
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("fdk: agrees with plain loops in double", T, float, double) {
+  for (auto const& [g, volume] : cases()) {
+    auto const p = random_stack<T>(g);
+    double const tolerance = rounding<T>(g);
+    for (auto const window : {ramp_window::ram_lak, ramp_window::hann}) {
+      auto const truth = defined(g, p, volume, {window, 0.8});
+      auto const found = reconstructed(Kokkos::Serial(), g, p, volume, {window, 0.8});
+      CHECK(farthest(found, truth) < tolerance * largest(truth));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("fdk: a detector whose v is not along z", T, float, double) {
+  auto const g =
+      iso::ct::circular_cone({33, 31, 1.1, 1.3}, 120, 180, iso::ct::even_angles(23, 2 * pi));
+  auto views = g.views();
+  for (view_vectors& w : views) {
+    w.v_step = w.v_step + 0.0005 * w.source;
+    w.u_step = w.u_step + 0.05 * w.v_step;
+  }
+  geometry const tilted(g.kind(), g.num_u(), g.num_v(), views);
+  auto const volume = grid::centred({9, 11, 35}, {1.3, 1.1, 0.8});
+  auto const p = random_stack<T>(tilted);
+  auto const truth = defined(tilted, p, volume);
+  CHECK(farthest(reconstructed(Kokkos::Serial(), tilted, p, volume), truth) <
+        rounding<T>(tilted) * largest(truth));
+}
+
+TEST_CASE_TEMPLATE("fdk: the same bits on every backend, number of threads and vector width", T,
+                   float, double) {
+  for (auto const& [g, volume] : cases()) {
+    auto const p = random_stack<T>(g, 7);
+    auto const expected = reconstructed(Kokkos::Serial(), g, p, volume);
+    iso::test::for_each_instance([&](auto const& exec) {
+      CHECK(difference(reconstructed(exec, g, p, volume), expected) == "");
+    });
+    int const most = iso::backend::host_vector_bytes();
+    for (int const bytes : {0, 32}) {
+      iso::backend::detail::set_host_vector_bytes(bytes);
+      CHECK(difference(reconstructed(Kokkos::Serial(), g, p, volume), expected) == "");
+    }
+    iso::backend::detail::set_host_vector_bytes(most);
+  }
+}
+
+TEST_CASE("fdk: a cube of ones comes back as one") {
+  // Cube [25, 35)^3 of 64^3 voxels.
+  auto const g = grid::centred({64, 64, 64}, {1, 1, 1});
+  auto const cube = volume_of<float>(g, [](auto i, auto j, auto k) {
+    auto const in = [](std::int64_t n) { return n >= 25 && n < 35; };
+    return in(i) && in(j) && in(k) ? 1 : 0;
+  });
+  for (double const source : {500.0, 1000.0}) {
+    for (double const pixel : {0.8, 1.0}) {
+      CAPTURE(source);
+      CAPTURE(pixel);
+      auto const scan = iso::ct::circular_cone({128, 128, pixel * 1.5, pixel * 1.5}, source,
+                                               1.5 * source, iso::ct::even_angles(180, 2 * pi));
+      auto const p = stack_of<float>(
+          scan, projected(cube, scan, {.method = projector::branchless, .oversampling = 2}));
+      auto const found = reconstructed(Kokkos::Serial(), scan, p, g);
+      double sum = 0;
+      int count = 0;
+      for (std::int64_t i = 27; i < 33; ++i) {
+        for (std::int64_t j = 27; j < 33; ++j) {
+          for (std::int64_t k = 27; k < 33; ++k) {
+            sum += double(found[std::size_t((i * 64 + j) * 64 + k)]);
+            ++count;
+          }
+        }
+      }
+      CHECK(std::abs(sum / count - 1) < 1e-2);
+    }
+  }
+}
+
+TEST_CASE("fdk: lengths scaled by a power of two change no bit but the scale") {
+  auto const scan = iso::ct::circular_cone({33, 41, 1.1, 0.9, 2.5, -1}, 120, 180,
+                                           iso::ct::even_angles(20, 2 * pi));
+  auto const volume = grid::centred({13, 11, 40}, {1.3, 1.1, 0.8});
+  auto const p = random_stack<float>(scan);
+  auto const expected = reconstructed(Kokkos::Serial(), scan, p, volume);
+  for (double const factor : {0x1p-10, 0x1p7}) {
+    auto views = scan.views();
+    for (auto& w : views) {
+      w = {factor * w.source, factor * w.detector_origin, factor * w.u_step, factor * w.v_step};
+    }
+    auto found =
+        reconstructed(Kokkos::Serial(), geometry(scan.kind(), scan.num_u(), scan.num_v(), views), p,
+                      grid{volume.extent, factor * volume.spacing, factor * volume.origin});
+    for (float& x : found) {
+      x = float(factor) * x;
+    }
+    CHECK(difference(found, expected) == "");
+  }
+}
+
+TEST_CASE("fdk: taps of the ramp filter") {
+  auto const plain = iso::ct::ramp_taps(6);
+  CHECK(plain[0] == 0.25);
+  CHECK(plain[1] == doctest::Approx(-1 / (pi * pi)).epsilon(1e-14));
+  CHECK(plain[2] == 0);
+  CHECK(plain[3] == doctest::Approx(-1 / (9 * pi * pi)).epsilon(1e-14));
+  auto const shepp = iso::ct::ramp_taps(6, {ramp_window::shepp_logan});
+  for (int n = 0; n < 6; ++n) {
+    CHECK(shepp[std::size_t(n)] ==
+          doctest::Approx(-2 / (pi * pi * (4.0 * n * n - 1))).epsilon(1e-12));
+  }
+  // Every window against its integral by the midpoint rule.
+  for (auto const window : {ramp_window::ram_lak, ramp_window::shepp_logan, ramp_window::cosine,
+                            ramp_window::hamming, ramp_window::hann}) {
+    for (double const cutoff : {1.0, 0.6}) {
+      CAPTURE(int(window));
+      auto const taps = iso::ct::ramp_taps(9, {window, cutoff});
+      constexpr int steps = 20000;
+      for (int n = 0; n < 9; ++n) {
+        double sum = 0;
+        for (int s = 0; s < steps; ++s) {
+          double const part = (s + 0.5) / steps;  // of the cut-off
+          double const f = 0.5 * cutoff * part;
+          double const shape = window == ramp_window::ram_lak ? 1
+                               : window == ramp_window::shepp_logan
+                                   ? std::sin(pi * part / 2) / (pi * part / 2)
+                               : window == ramp_window::cosine  ? std::cos(pi * part / 2)
+                               : window == ramp_window::hamming ? 0.54 + 0.46 * std::cos(pi * part)
+                                                                : 0.5 + 0.5 * std::cos(pi * part);
+          sum += 2 * f * shape * std::cos(2 * pi * f * n) * 0.5 * cutoff / steps;
+        }
+        CHECK(std::abs(taps[std::size_t(n)] - sum) < 1e-8);
+      }
+    }
+  }
+}
+
+TEST_CASE("fdk: angular weights") {
+  auto const g = iso::ct::circular_cone({4, 4}, 100, 150, {0.0, 1.0, 2.5, 4.0, 5.5});
+  auto const w = iso::ct::angular_weights(g);
+  std::vector<double> const expected = {(1 + 2 * pi - 5.5) / 2, 1.25, 1.5, 1.5,
+                                        (1.5 + 2 * pi - 5.5) / 2};
+  for (std::size_t n = 0; n < 5; ++n) {
+    CHECK(w[n] == doctest::Approx(expected[n]).epsilon(1e-13));
+  }
+}
+
+TEST_CASE("fdk: scans for which the theory does not hold are refused with a sentence") {
+  using iso::test::refusal;
+  auto const short_scan = iso::ct::circular_cone({4, 4}, 100, 150, iso::ct::even_angles(50, pi));
+  CHECK(refusal([&] { iso::ct::angular_weights(short_scan); }).find("full circle") !=
+        std::string::npos);
+  auto views = iso::ct::circular_cone({4, 4}, 100, 150, iso::ct::even_angles(50, 2 * pi)).views();
+  for (std::size_t n = 0; n < views.size(); ++n) {
+    views[n].source.z += double(n);
+  }
+  CHECK(refusal([&] { iso::ct::angular_weights({beam::cone, 4, 4, views}); }).find("helix") !=
+        std::string::npos);
+  auto const g = iso::ct::circular_cone({8, 8}, 10, 20, iso::ct::even_angles(16, 2 * pi));
+  auto const p = random_stack<float>(g);
+  CHECK(refusal([&] {
+          reconstructed(Kokkos::Serial(), g, p, grid::centred({32, 32, 8}, {1, 1, 1}));
+        }).find("source lies within the volume") != std::string::npos);
+  CHECK(refusal([&] { iso::ct::ramp_taps(4, {ramp_window::hann, 0}); }).find("cut-off") !=
+        std::string::npos);
+}
