@@ -208,8 +208,11 @@ struct weighted_backprojection_kernel {
           column_of_view<T> const c(maps[view], i, j);
           if (!c.is_upright()) {
             sum = add_tilted<Group>(part, i, j, view, view + 1, heights, sum);
-          } else if (upright_column<typename Group::template address<T>> at;
-                     find<Group>(c, view, at)) {
+            continue;
+          }
+          using address = typename Group::template address<T>;
+          upright_column<address> at{{address(nullptr), 0, T(0)}, T(0), T(0), T(0)};
+          if (find<Group>(c, view, at)) {
             sum = add(at, heights, sum, part, part.template scattered<T>(at.pair));
           }
         }
