@@ -59,7 +59,7 @@ struct fdk_case {
 
 void add_reconstruction(plan& all) {
   std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::angular_weights"};
+                                              "iso::ct::angular_weights", "iso::cross"};
   all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});
   all.add<fdk_case>({"fdk_cone_hann", functions, {{}}}, verify_cone(),
                     ct::fdk_options{ct::ramp_window::hann, 0.75});

@@ -45,9 +45,6 @@ inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::i
                                       char const* function = "iso::make_projections") {
   ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1, "{}: [{}, {}, {}] (every extent must be at least 1)",
                function, views, u, v);
-  std::int64_t const most = std::int64_t(1) << 59;
-  ISO_VALIDATE(u <= most / v && views <= most / v / u,
-               "{}: [{}, {}, {}] (2^59 pixels at most) take fewer views", function, views, u, v);
 }
 
 }  // namespace detail
