@@ -45,13 +45,16 @@ inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::i
                                       char const* function = "iso::make_projections") {
   ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1, "{}: [{}, {}, {}] (every extent must be at least 1)",
                function, views, u, v);
+  std::int64_t const most = std::int64_t(1) << 59;
+  ISO_VALIDATE(u <= most / v && views <= most / v / u,
+               "{}: [{}, {}, {}] (2^59 pixels at most) take fewer views", function, views, u, v);
 }
 
 }  // namespace detail
 
 /// Projections of `views` x `u` x `v` pixels, set to zero on `exec`; does not fence.
 /// Determinism: backend_to_backend, zeros.
-/// \throws iso::invalid_argument  an extent below 1
+/// \throws iso::invalid_argument  an extent below 1, or more than 2^59 pixels
 /// \throws iso::out_of_memory     as iso::allocate
 template <class T, class Space, execution_space Exec>
   requires accesses<Exec, Space>

@@ -70,16 +70,13 @@ auto wrap_volume(V const& data, grid const& g, iso::unit unit = iso::unit::none)
 
 /// The array [views, u, v] at `data`, v fastest, as projections; `T` may be const.
 /// Determinism: backend_to_backend; nothing is copied.
-/// \throws iso::invalid_argument  an extent below 1, a null pointer, one not aligned for T
+/// \throws iso::invalid_argument  an extent below 1, 2^59 pixels or more, a null pointer, one not
+/// aligned
 template <class Space, class T>
 projection_view<T, Space> wrap_projections(T* data, std::int64_t views, std::int64_t u,
                                            std::int64_t v) {
   detail::validate_alignment(data, alignof(T), "iso::wrap_projections");
   detail::validate_projection_shape(views, u, v, "iso::wrap_projections");
-  std::int64_t const most = std::int64_t(1) << 59;
-  ISO_VALIDATE(u <= most / v && views <= most / v / u,
-               "iso::wrap_projections: [{}, {}, {}] (2^59 pixels at most) take fewer views", views,
-               u, v);
   using data_type = typename projection_view<T, Space>::data_type;
   projection_view<T, Space> const result{
       data_type(data, std::size_t(views), std::size_t(u), std::size_t(v))};
