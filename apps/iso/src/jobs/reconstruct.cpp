@@ -6,8 +6,6 @@
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -28,8 +26,9 @@ ct::ramp_window window_named(std::string const& name) {
       return window;
     }
   }
-  throw invalid_argument(fmt::format(
-      "window '{}' is not known (choose ram-lak, shepp-logan, cosine, hamming or hann)", name));
+  throw invalid_argument(
+      message("window '{}' is not known (choose ram-lak, shepp-logan, cosine, hamming or hann)",
+              {std::string_view(name)}));
 }
 
 // By default as many voxels as pixels, at the pixels' distance at the z axis.
