@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 #include <iso/ct/fdk.hpp>

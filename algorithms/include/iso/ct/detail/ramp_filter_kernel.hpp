@@ -2,65 +2,13 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/ct/geometry.hpp>
+#include <iso/ct/detail/padded_images.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
 namespace iso::ct::detail {
-
-/// Filtered views as backprojection reads them: pixel (u, v) at [view][u + 1][v + 1], zeros about
-/// them, so that no pixel beyond the detector's edge needs a test.
-struct padded_images {
-  std::int32_t num_u;
-  std::int32_t num_v;
-
-  KOKKOS_FUNCTION std::int32_t columns() const { return num_u + 2; }
-  /// Pixels from one u to the next: whole groups of lanes.
-  KOKKOS_FUNCTION std::int32_t pitch() const { return (num_v + 2 + 31) / 32 * 32; }
-  KOKKOS_FUNCTION std::int64_t image_size() const { return std::int64_t(columns()) * pitch(); }
-};
-
-/// A view as it is weighted before the filter, world coordinates (mm).
-KOKKOS_INLINE_FUNCTION vec3<double> normal_of(view_vectors const& w) {
-  return cross(w.u_step, w.v_step);
-}
-
-/// Pixels times the cosine of their ray's angle to the detector's normal, padded: a pixel of the
-/// padding is zero.
-template <class T>
-struct cosine_weight_kernel {
-  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
-  T const* projections;  ///< [view][u][v], of all views
-  T* weighted;           ///< padded, of a batch
-  padded_images shape;
-  beam kind;
-  std::int64_t first_view;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const row = index / shape.pitch();
-    std::int64_t const view = first_view + row / shape.columns();
-    std::int64_t const u = row % shape.columns() - 1;
-    std::int64_t const v = index % shape.pitch() - 1;
-    bool const exists = u >= 0 && u < shape.num_u && v >= 0 && v < shape.num_v;
-    weighted[index] =
-        exists ? projections[(view * shape.num_u + u) * shape.num_v + v] * cosine(view, u, v)
-               : T(0);
-  }
-
- private:
-  KOKKOS_FUNCTION T cosine(std::int64_t view, std::int64_t u, std::int64_t v) const {
-    if (kind == beam::parallel) {
-      return T(1);
-    }
-    view_vectors const w = views(view);
-    vec3<double> const ray =
-        (w.detector_origin - w.source) + double(u) * w.u_step + double(v) * w.v_step;
-    vec3<double> const n = normal_of(w);
-    return T(Kokkos::fabs(dot(n, ray)) / Kokkos::sqrt(dot(n, n) * dot(ray, ray)));
-  }
-};
 
 /// The convolution of every row of u with the ramp filter, directly: out[u] = sum over u' ascending
 /// of taps[|u - u'|] in[u'], each step an fma, for `Outputs` neighbouring u of 32 v a group.

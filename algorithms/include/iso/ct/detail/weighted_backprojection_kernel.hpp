@@ -4,7 +4,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/detail/column_pair.hpp>
-#include <iso/ct/detail/ramp_filter_kernel.hpp>
+#include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>
