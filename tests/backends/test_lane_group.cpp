@@ -293,6 +293,83 @@ void check_sums() {
   });
 }
 
+/// The multiples of three below `count`, squared, and which lanes had none, two tables in turn.
+struct tabled_squares {
+  std::int32_t count;
+  std::int32_t* squares;  ///< [group][round][32]
+  std::int32_t* kept;     ///< [group][round]
+  std::uint32_t* left;    ///< [group][round]
+
+  struct entry {
+    std::int32_t number;
+    double square;
+  };
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template table<entry, 32> table(group);
+    for (std::int32_t round = 0; round < 2; ++round) {
+      typename Group::template lane_array<bool> none(false);
+      int const found = table.fill(count, [&](int n, entry& e) {
+        e = {n, double(n) * n + double(index)};
+        none[n] = (n + round) % 3 != 0;
+        return (n + round) % 3 == 0;
+      });
+      std::int64_t const row = 2 * index + round;
+      group.each([&](int lane) {
+        squares[32 * row + lane] =
+            lane < found ? std::int32_t(table[lane].square) + 1000 * table[found - 1].number : -1;
+      });
+      auto const bits = group.mask(none);
+      group.once([&] {
+        kept[row] = found;
+        left[row] = bits;
+      });
+    }
+  }
+};
+
+TEST_CASE("a table holds the entries that lanes keep, in order") {
+  constexpr std::int64_t groups = 77;
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    for (std::int32_t const count : {0, 1, 2, 16, 31, 32}) {
+      CAPTURE(count);
+      auto const squares = on<space>(std::vector<std::int32_t>(groups * 64));
+      auto const kept = on<space>(std::vector<std::int32_t>(groups * 2));
+      auto const left = on<space>(std::vector<std::uint32_t>(groups * 2));
+      iso::backend::for_each_lane_group(
+          "test: table", exec, groups,
+          tabled_squares{count, squares.data(), kept.data(), left.data()}, shape);
+      exec.fence("test");
+      std::vector<std::int32_t> expected_squares;
+      std::vector<std::int32_t> expected_kept;
+      std::vector<std::uint32_t> expected_left;
+      for (std::int32_t row = 0; row < 2 * groups; ++row) {
+        std::vector<std::int32_t> numbers;
+        std::uint32_t bits = 0;
+        for (std::int32_t n = 0; n < count; ++n) {
+          if ((n + row % 2) % 3 == 0) {
+            numbers.push_back(n);
+          } else {
+            bits |= 1U << unsigned(n);
+          }
+        }
+        expected_kept.push_back(std::int32_t(numbers.size()));
+        expected_left.push_back(bits);
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          expected_squares.push_back(lane < numbers.size() ? numbers[lane] * numbers[lane] +
+                                                                 row / 2 + 1000 * numbers.back()
+                                                           : -1);
+        }
+      }
+      CHECK(back(kept) == expected_kept);
+      CHECK(back(left) == expected_left);
+      CHECK(back(squares) == expected_squares);
+    }
+  });
+}
+
 }  // namespace
 
 // Outside: nvcc mistakes one unnamed namespace for another where a template test lies within.

@@ -57,11 +57,14 @@ class fdk_plan {
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {})
       : views_(exec, g),
         taps_(staged(exec, ramp_taps(g.num_u(), options))),
-        weights_(staged(exec, angular_weights(g))) {}
+        weights_(staged(exec, angular_weights(g))),
+        odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1) {}
 
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
   [[nodiscard]] numbers const& taps() const { return taps_; }        ///< [u]
   [[nodiscard]] numbers const& weights() const { return weights_; }  ///< [views], rad
+  /// Taps at even distances but 0 are zero, and left out of the convolution.
+  [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
 
  private:
   template <execution_space Exec>
@@ -78,6 +81,7 @@ class fdk_plan {
   staged_geometry<Space> views_;
   numbers taps_;
   numbers weights_;
+  bool odd_taps_only_;
 };
 
 /// Bytes of scratch that fdk wants in `Exec`'s memory. Enqueues nothing.
@@ -97,7 +101,8 @@ std::int64_t fdk_bytes_needed(geometry const& g);
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, which must not
 /// overlap `projections`.
 ///
-/// Determinism: backend_to_backend. A row of u is convolved with u ascending, by fma; a voxel adds
+/// Determinism: backend_to_backend. A row of u is convolved with u ascending, by fma, without the
+/// taps that the plain ramp has zero (even distances but 0); a voxel adds
 /// its views by fma, ascending, in blocks of 16 views whose sums are added to the voxel one after
 /// the other.
 ///

@@ -16,17 +16,21 @@ namespace detail {
 /// Views that are filtered and backprojected at a time: whole blocks of a voxel's sum.
 inline constexpr std::int64_t batch_views = 2 * block_views;
 
-/// Outputs that share a tap, and rows of 32 voxels of a group. No bit depends on them.
+/// Outputs of the filter that share a tap, its rows of 32 pixels, and rows of 32 voxels of a group.
+/// No bit depends on them.
 template <class Exec>
 struct fdk_tuning {
-  static constexpr int outputs = 8;
-  static constexpr int rows = backend::is_device<Exec> ? 8 : 32;
+  static constexpr bool device = backend::is_device<Exec>;
+  static constexpr int outputs = device ? 16 : 8;
+  static constexpr int filter_rows = device ? 2 : 1;
+  static constexpr int rows = device ? 8 : 32;
 };
 
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct fdk_scratch {
   padded_images shape;
+  std::int32_t reach;  ///< of the taps, either way
   T* taps;
   view_map<T>* maps;
   T* weighted;
@@ -34,10 +38,11 @@ struct fdk_scratch {
 
   fdk_scratch(workspace_parts& memory, geometry const& g)
       : shape{std::int32_t(g.num_u()), std::int32_t(g.num_v())},
-        taps(memory.take<T>({2 * g.num_u() + 1})),
+        reach(shape.num_u + mirrored_taps<T>::margin),
+        taps(memory.take<T>({2 * std::int64_t(reach) + 1})),
         maps(memory.take<view_map<T>>({g.num_views()})),
-        weighted(memory.take<T>({batch_views, shape.columns(), shape.pitch()})),
-        filtered(memory.take<T>({batch_views, shape.columns(), shape.pitch()})) {}
+        weighted(memory.take<T>({shape.size(batch_views)})),
+        filtered(memory.take<T>({shape.size(batch_views)})) {}
 };
 
 /// Throws unless a padded image can be counted by 32 bits.
@@ -50,14 +55,38 @@ void prepare_fdk(Exec const& exec, fdk_plan<typename Exec::memory_space> const& 
                  iso::grid const& volume, fdk_scratch<T> const& s) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   geometry const& g = plan.geometry().host();
-  Kokkos::parallel_for("iso::ct::fdk::taps", policy(exec, 0, 2 * g.num_u() + 1),
-                       mirror_taps_kernel<T>{plan.taps(), s.taps, s.shape.num_u});
+  Kokkos::parallel_for("iso::ct::fdk::taps", policy(exec, 0, 2 * s.reach + 1),
+                       mirrored_taps<T>{plan.taps(), s.taps, s.reach});
   Kokkos::parallel_for(
       "iso::ct::fdk::maps", policy(exec, 0, g.num_views()),
       view_map_kernel<T>{plan.geometry().views(), plan.weights(), s.maps, volume, g.kind()});
-  // The filter writes no padding along u.
-  Kokkos::parallel_for("iso::ct::fdk::padding", policy(exec, 0, batch_views * s.shape.image_size()),
-                       clear_kernel<T>{s.filtered});
+  // The filter writes no border.
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
+                        s.filtered, std::size_t(s.shape.size(batch_views))),
+                    T(0));
+}
+
+/// Convolves the weighted views of a batch.
+template <class Exec, class T, bool OddOnly>
+void filter_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count) {
+  using tuning = fdk_tuning<Exec>;
+  ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> const kernel{
+      s.taps + s.reach, s.weighted, s.filtered, s.shape};
+  backend::for_each_lane_group("iso::ct::fdk::filter", exec, count * kernel.groups_per_view(),
+                               kernel);
+}
+
+/// Adds the filtered views of a batch, of which `first` is the first, to the volume.
+template <bool Upright, class Exec, class T>
+void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
+                        volume_view<T, typename Exec::memory_space> const& volume,
+                        std::int64_t first, std::int64_t count) {
+  weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright> const kernel{
+      s.filtered, s.maps + first,      volume.data.data(), volume.grid,
+      s.shape,    std::int32_t(count), first == 0};
+  backend::for_each_lane_group<256, Upright ? 4 : 0>("iso::ct::fdk::back_project", exec,
+                                                     kernel.num_groups(), kernel);
 }
 
 }  // namespace detail
@@ -89,7 +118,6 @@ void fdk(
   workspace_parts parts(scratch, "fdk");
   detail::fdk_scratch<T> const s(parts, g);
   detail::prepare_fdk(exec, plan, volume.grid, s);
-  using tuning = detail::fdk_tuning<Exec>;
   for (std::int64_t first = 0; first < g.num_views(); first += detail::batch_views) {
     std::int64_t const count = std::min(detail::batch_views, g.num_views() - first);
     Kokkos::parallel_for("iso::ct::fdk::weight",
@@ -97,14 +125,16 @@ void fdk(
                              exec, 0, count * s.shape.image_size()),
                          detail::cosine_weight_kernel<T>{plan.geometry().views(), p.data(),
                                                          s.weighted, s.shape, g.kind(), first});
-    detail::ramp_filter_kernel<T, tuning::outputs> const filter{s.taps, s.weighted, s.filtered,
-                                                                s.shape};
-    backend::for_each_lane_group("iso::ct::fdk::filter", exec, count * filter.groups_per_view(),
-                                 filter);
-    detail::weighted_backprojection_kernel<T, tuning::rows> const back{
-        s.filtered, s.maps + first,      volume.data.data(), volume.grid,
-        s.shape,    std::int32_t(count), first == 0};
-    backend::for_each_lane_group("iso::ct::fdk::back_project", exec, back.num_groups(), back);
+    if (plan.odd_taps_only()) {
+      detail::filter_views<Exec, T, true>(exec, s, count);
+    } else {
+      detail::filter_views<Exec, T, false>(exec, s, count);
+    }
+    if (g.v_parallel_to_z()) {
+      detail::back_project_views<true>(exec, s, volume, first, count);
+    } else {
+      detail::back_project_views<false>(exec, s, volume, first, count);
+    }
     control.step(double(first + count) / double(g.num_views()));
   }
 }

@@ -9,16 +9,29 @@
 
 namespace iso::ct::detail {
 
-/// Filtered views as backprojection reads them: pixel (u, v) at [view][u + 1][v + 1], zeros about
-/// them, so that no pixel beyond the detector's edge needs a test.
+/// Views as the filter and backprojection read them: zeros about each, so that no pixel beyond the
+/// detector's edge needs a test. A column of pixels begins where groups of lanes do. The border of
+/// zeros before it is the one after the column before.
 struct padded_images {
   std::int32_t num_u;
   std::int32_t num_v;
 
+  static constexpr std::int32_t border = 32;
+
   KOKKOS_FUNCTION std::int32_t columns() const { return num_u + 2; }
-  /// Pixels from one u to the next: whole groups of lanes.
-  KOKKOS_FUNCTION std::int32_t pitch() const { return (num_v + 2 + 31) / 32 * 32; }
+  /// Groups of lanes that hold pixels.
+  KOKKOS_FUNCTION std::int32_t groups() const { return (num_v + 31) / 32; }
+  /// Pixels from one u to the next: room for an even number of groups.
+  KOKKOS_FUNCTION std::int32_t pitch() const { return border + 64 * ((num_v + 63) / 64); }
   KOKKOS_FUNCTION std::int64_t image_size() const { return std::int64_t(columns()) * pitch(); }
+  /// Pixels of `count` images, with a border after the last and what registers read beyond it.
+  KOKKOS_FUNCTION std::int64_t size(std::int64_t count) const {
+    return count * image_size() + 2 * border;
+  }
+  /// Pixel (u - 1, -1) of a view: backprojection counts from the border.
+  KOKKOS_FUNCTION std::int64_t at(std::int64_t view, std::int32_t u) const {
+    return view * image_size() + std::int64_t(u) * pitch() + border - 1;
+  }
 };
 
 /// Across the detector, world coordinates (mm), of no certain length.

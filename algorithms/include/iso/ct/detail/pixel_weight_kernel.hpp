@@ -25,7 +25,7 @@ struct cosine_weight_kernel {
     std::int64_t const row = index / shape.pitch();
     std::int64_t const view = first_view + row / shape.columns();
     std::int64_t const u = row % shape.columns() - 1;
-    std::int64_t const v = index % shape.pitch() - 1;
+    std::int64_t const v = index % shape.pitch() - padded_images::border;
     bool const exists = u >= 0 && u < shape.num_u && v >= 0 && v < shape.num_v;
     weighted[index] =
         exists ? projections[(view * shape.num_u + u) * shape.num_v + v] * cosine(view, u, v)

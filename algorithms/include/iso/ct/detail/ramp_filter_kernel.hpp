@@ -2,19 +2,24 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/unroll.hpp>
 #include <iso/ct/detail/padded_images.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ct::detail {
 
 /// The convolution of every row of u with the ramp filter, directly: out[u] = sum over u' ascending
-/// of taps[|u - u'|] in[u'], each step an fma, for `Outputs` neighbouring u of 32 v a group.
-template <class T, int Outputs>
+/// of taps[u - u'] in[u'], each step an fma. A group is `Outputs` neighbouring u (an even number)
+/// of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a time are written
+/// out, so that taps stay in registers. `OddOnly`: taps at even distances but 0 are zero, and left
+/// out.
+template <class T, int Outputs, int Rows, bool OddOnly>
 struct ramp_filter_kernel {
-  T const* taps;  ///< [-num_u .. num_u], taps[num_u] being tap 0
+  T const* taps;  ///< tap 0, in the middle of mirrored_taps
   T const* in;    ///< padded
   T* out;         ///< padded
   padded_images shape;
@@ -22,56 +27,94 @@ struct ramp_filter_kernel {
   KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
     return (shape.num_u + Outputs - 1) / Outputs;
   }
+  KOKKOS_FUNCTION std::int32_t tiles_along_v() const { return (shape.groups() + Rows - 1) / Rows; }
   KOKKOS_FUNCTION std::int64_t groups_per_view() const {
-    return std::int64_t(tiles_along_u()) * (shape.pitch() / 32);
+    return std::int64_t(tiles_along_u()) * tiles_along_v();
   }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const view = index / groups_per_view();
     auto const place = std::int32_t(index - view * groups_per_view());
-    std::int32_t const tile = place / (shape.pitch() / 32);
-    std::int32_t const first_u = tile * Outputs;
-    std::int32_t const first_v = (place - tile * (shape.pitch() / 32)) * 32;
-    std::int64_t const corner = view * shape.image_size() + shape.pitch() + first_v;
-    group.template parts<T, 1>([&](auto const& part) {
-      using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
-      value sum[Outputs];
-      for (int j = 0; j < Outputs; ++j) {
-        sum[j] = value(T(0));
-      }
-      T const* KOKKOS_RESTRICT const column = in + corner;
-      T const* KOKKOS_RESTRICT const tap = taps + shape.num_u + first_u;
-      for (std::int32_t from = 0; from < shape.num_u; ++from) {
-        value const x = part.load(column + std::int64_t(from) * shape.pitch());
-        ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
-          sum[j] = fma(value(tap[j - from]), x, sum[j]);
+    std::int32_t const first_u = place / tiles_along_v() * Outputs;
+    std::int32_t const first_row = place % tiles_along_v() * Rows;
+    std::int32_t const rows = shape.groups() - first_row < Rows ? shape.groups() - first_row : Rows;
+    // Pixel (0, 0) of the rows.
+    std::int64_t const corner = shape.at(view, 1) + 1 + 32 * first_row;
+    group.template parts<T, registers<Group>(), Rows>(
+        rows, [&](auto const& part) __attribute__((always_inline)) {
+          using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
+          value sum[Outputs];
+          ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) { sum[j] = value(T(0)); }
+          T const* KOKKOS_RESTRICT column = in + corner;
+          std::int32_t from = 0;
+          for (; from + Outputs <= shape.num_u; from += Outputs) {
+            if (from == first_u) {
+              add_block<true>(part, taps, column, sum);
+            } else {
+              add_block<false>(part, taps + (first_u - from), column, sum);
+            }
+            column += std::int64_t(Outputs) * shape.pitch();
+          }
+          for (; from < shape.num_u; ++from) {
+            value const x = part.load(column);
+            column += shape.pitch();
+            ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
+              std::int32_t const n = first_u + j - from;
+              if (!OddOnly || n % 2 != 0 || n == 0) {
+                sum[j] = fma(value(taps[n]), x, sum[j]);
+              }
+            }
+          }
+          ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
+            if (first_u + j < shape.num_u) {
+              part.store(out + corner + std::int64_t(first_u + j) * shape.pitch(), sum[j]);
+            }
+          }
+        });
+  }
+
+ private:
+  /// Of pixels in a part: as many as leave registers to the sums.
+  template <class Group>
+  static constexpr int registers() {
+    if constexpr (Group::has_windows) {
+      return Group::isa::num_registers / (2 * Outputs);
+    }
+    return 1;
+  }
+
+  /// The steps from `Outputs` pixels to as many sums, `tap` being that of the first to the first.
+  /// `Diagonal`: they are the same u.
+  template <bool Diagonal, class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_block(Part const& part, T const* KOKKOS_RESTRICT tap,
+                                             T const* KOKKOS_RESTRICT column,
+                                             Value (&sum)[Outputs]) const {
+    ISO_EACH_REGISTER(int s = 0; s < Outputs; ++s) {
+      Value const x = part.load(column + std::int64_t(s) * shape.pitch());
+      ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
+        if (!OddOnly || (j - s) % 2 != 0 || (Diagonal && j == s)) {
+          sum[j] = fma(Value(tap[j - s]), x, sum[j]);
         }
       }
-      for (int j = 0; j < Outputs && first_u + j < shape.num_u; ++j) {
-        part.store(out + corner + std::int64_t(first_u + j) * shape.pitch(), sum[j]);
-      }
-    });
+    }
   }
 };
 
-/// Taps as T, from -num_u to num_u; those beyond the last are never used.
+/// Taps as T at the distances from -reach to reach; those beyond the last are zero.
 template <class T>
-struct mirror_taps_kernel {
+struct mirrored_taps {
+  /// What tiles of outputs read beyond the detector's width.
+  static constexpr std::int32_t margin = 32;
+
   Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
   T* mirrored;
-  std::int32_t num_u;
+  std::int32_t reach;
 
   KOKKOS_FUNCTION void operator()(std::int32_t index) const {
-    std::int32_t const n = index < num_u ? num_u - index : index - num_u;
-    mirrored[index] = n < num_u ? T(taps(n)) : T(0);
+    std::int32_t const n = index < reach ? reach - index : index - reach;
+    mirrored[index] = n < std::int32_t(taps.extent(0)) ? T(taps(n)) : T(0);
   }
-};
-
-template <class T>
-struct clear_kernel {
-  T* values;
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const { values[index] = T(0); }
 };
 
 }  // namespace iso::ct::detail

@@ -94,32 +94,31 @@ struct view_map_kernel {
   }
 };
 
-/// Where one view sees a column of voxels.
+/// A view's map for a column of voxels, at k = 0.
 template <class T>
 struct column_of_view {
-  T depth;    ///< at k = 0
-  T depth_z;  ///< a step further along z
+  T depth;
   T u;
-  T u_z;
   T v;
-  T v_z;
 
   KOKKOS_FORCEINLINE_FUNCTION column_of_view(view_map<T> const& m, T i, T j)
-      : depth(m.depth.at(i, j)),
-        depth_z(m.depth.z),
-        u(m.u.at(i, j)),
-        u_z(m.u.z),
-        v(m.v.at(i, j)),
-        v_z(m.v.z) {}
-  /// u and depth are the same at all heights.
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool is_upright() const {
-    return depth_z == T(0) && u_z == T(0);
-  }
+      : depth(m.depth.at(i, j)), u(m.u.at(i, j)), v(m.v.at(i, j)) {}
+};
+
+/// A column of voxels in a view whose v runs along it: two columns of pixels with one weight for
+/// all heights.
+template <class T>
+struct upright_column {
+  std::int64_t first;  ///< pixel (k, -1), in images
+  T across;            ///< weight of the upper of the two columns of pixels
+  T slope;             ///< of the padded v
+  T base;
+  T weight;
 };
 
 /// Weighted backprojection of filtered views: a group is `Rows` x 32 heights of one column of
-/// voxels.
-template <class T, int Rows>
+/// voxels. `Upright`: v runs along z in every view, so that u and depth are the same for a column.
+template <class T, int Rows, bool Upright>
 struct weighted_backprojection_kernel {
   static constexpr int registers = 2;
 
@@ -140,193 +139,184 @@ struct weighted_backprojection_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using lanes = typename Group::template lane_array<T, Rows>;
     std::int64_t const column = index / tiles_along_z();
     auto const first = std::int32_t(index - column * tiles_along_z()) * (32 * Rows);
     std::int64_t const left = (g.extent[2] - first + 31) / 32;
-    auto const rows = std::int32_t(left < Rows ? left : Rows);
-    T const i = T(column / g.extent[1]);
-    T const j = T(column % g.extent[1]);
     T* const voxels = volume + column * g.extent[2] + first;
     auto const height = std::int32_t(g.extent[2] - first);
-    lanes z;
-    lanes total;
+    heights<Group> s;
+    s.rows = std::int32_t(left < Rows ? left : Rows);
+    s.lowest = T(first);
+    s.highest = T(first + 32 * s.rows - 1);
     for (int row = 0; row < Rows; ++row) {
       group.each([&](int lane) {
         std::int32_t const k = 32 * row + lane;
-        z(row, lane) = T(first + k);
-        total(row, lane) = !begins && k < height ? voxels[k] : T(0);
+        s.z(row, lane) = T(first + k);
+        s.total(row, lane) = !begins && k < height ? voxels[k] : T(0);
       });
     }
+    T const i = T(column / g.extent[1]);
+    T const j = T(column % g.extent[1]);
     for (std::int32_t from = 0; from < num_views; from += block_views) {
-      std::int32_t const end = num_views - from < block_views ? num_views : from + block_views;
-      add_block(group, i, j, from, end, rows, z, total);
+      std::int32_t const count = num_views - from < block_views ? num_views - from : block_views;
+      if constexpr (Upright) {
+        add_upright(group, i, j, from, count, s);
+      } else {
+        add_tilted(group, i, j, from, count, s);
+      }
     }
     for (int row = 0; row < Rows; ++row) {
       group.each([&](int lane) {
         if (32 * row + lane < height) {
-          voxels[32 * row + lane] = total(row, lane);
+          voxels[32 * row + lane] = s.total(row, lane);
         }
       });
     }
   }
 
  private:
-  template <class Group, class Lanes>
-  KOKKOS_FORCEINLINE_FUNCTION void add_block(Group const& group, T i, T j, std::int32_t from,
-                                             std::int32_t end, std::int32_t rows, Lanes const& z,
-                                             Lanes& total) const {
-    if constexpr (Group::has_windows) {
-      // Looked up once for all heights.
-      upright_column<T const*> columns[block_views];
-      bool upright = true;
-      std::int32_t seen = 0;
-      for (std::int32_t view = from; view < end; ++view) {
-        column_of_view<T> const c(maps[view], i, j);
-        upright = upright && c.is_upright();
-        seen += find<Group>(c, view, columns[seen]) ? 1 : 0;
-      }
-      group.template parts<T, registers, Rows>(rows, [&](auto const& part) {
-        using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
-        value const heights = part.load(z);
-        value sum(T(0));
-        if (upright) {
-          for (std::int32_t n = 0; n < seen; ++n) {
-            sum = add_windows(part, columns[n], z, heights, sum);
-          }
-        } else {
-          sum = add_tilted<Group>(part, i, j, from, end, heights, sum);
-        }
-        part.store(total, part.load(total) + sum);
-      });
-    } else {
-      group.template parts<T, registers, Rows>(rows, [&](auto const& part) {
-        using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
-        value const heights = part.load(z);
-        value sum(T(0));
-        for (std::int32_t view = from; view < end; ++view) {
-          column_of_view<T> const c(maps[view], i, j);
-          if (!c.is_upright()) {
-            sum = add_tilted<Group>(part, i, j, view, view + 1, heights, sum);
-            continue;
-          }
-          using address = typename Group::template address<T>;
-          upright_column<address> at{{address(nullptr), 0, T(0)}, T(0), T(0), T(0)};
-          if (find<Group>(c, view, at)) {
-            sum = add(at, heights, sum, part, part.template scattered<T>(at.pair));
-          }
-        }
-        part.store(total, part.load(total) + sum);
-      });
-    }
-  }
-
-  /// A column of voxels in a view whose v runs along it: two columns of pixels for all heights.
-  template <class Address>
-  struct upright_column {
-    column_pair<T, Address> pair;
-    T slope;  ///< of v, padded
-    T base;
-    T weight;
+  /// What the lanes keep: their heights, and their voxels.
+  template <class Group>
+  struct heights {
+    typename Group::template lane_array<T, Rows> z;
+    typename Group::template lane_array<T, Rows> total;
+    std::int32_t rows;
+    T lowest;
+    T highest;
   };
 
+  /// A block of views, looked up once for all heights.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add_upright(Group const& group, T i, T j, std::int32_t from,
+                                               std::int32_t count, heights<Group>& s) const {
+    typename Group::template table<upright_column<T>, block_views> columns(group);
+    typename Group::template lane_array<bool> beyond(false);
+    int const seen = columns.fill(count, [&](int n, upright_column<T>& found) {
+      if (!find(from + n, i, j, found)) {
+        return false;
+      }
+      // v is monotone along the column, its rounding included.
+      T const one = Kokkos::fma(s.lowest, found.slope, found.base);
+      T const other = Kokkos::fma(s.highest, found.slope, found.base);
+      beyond[n] = !is_within(one) || !is_within(other);
+      return true;
+    });
+    if (group.any(beyond)) {
+      add_columns<false>(group, columns, seen, s);
+    } else {
+      add_columns<true>(group, columns, seen, s);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_within(T v) const {
+    return v >= T(0) && v <= T(shape.num_v + 1);
+  }
+
   /// Whether the view sees the column.
-  template <class Group, class Address>
-  KOKKOS_FORCEINLINE_FUNCTION bool find(column_of_view<T> const& c, std::int32_t view,
-                                        upright_column<Address>& found) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool find(std::int32_t view, T i, T j,
+                                        upright_column<T>& found) const {
+    view_map<T> const& m = maps[view];
+    column_of_view<T> const c(m, i, j);
     T const r = T(1) / c.depth;
     T const u = c.u * r;
     if (!(u > T(0) && u < T(shape.num_u + 1))) {
       return false;
     }
     auto const k = std::int32_t(u);
-    std::int64_t const first = view * shape.image_size() + std::int64_t(k) * shape.pitch() -
-                               std::int64_t(Group::template index_bias<T>);
-    found.pair = {Group::moved_by(Address(images), std::uint64_t(first) * sizeof(T)),
-                  std::uint32_t(shape.pitch()) * std::uint32_t(sizeof(T)), u - T(k)};
-    found.slope = c.v_z * r;
+    found.first = shape.at(view, k);
+    found.across = u - T(k);
+    found.slope = m.v.z * r;
     found.base = c.v * r;
-    found.weight = (maps[view].scale * r) * r;
+    found.weight = (m.scale * r) * r;
     return true;
   }
 
-  /// Padded v of some heights; those beyond the detector's edges go to its border of zeros.
-  template <class Value, class Address>
-  KOKKOS_FORCEINLINE_FUNCTION Value places(upright_column<Address> const& at,
-                                           Value const& heights) const {
-    Value const v = fma(heights, Value(at.slope), Value(at.base));
-    return clamp(v, Value(T(0)), Value(T(shape.num_v + 1)));
+  /// `Inside`: all heights are seen within the detector's border of zeros.
+  template <bool Inside, class Group, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void add_columns(Group const& group, Columns const& columns, int seen,
+                                               heights<Group>& s) const {
+    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
+      value const z = part.load(s.z);
+      value sum(T(0));
+      for (int n = 0; n < seen; ++n) {
+        add<Inside, Group>(part, columns[n], s, z, sum);
+      }
+      part.store(s.total, part.load(s.total) + sum);
+    });
   }
 
-  template <class Address, class Value, class Part, class Pixels>
-  KOKKOS_FORCEINLINE_FUNCTION Value add(upright_column<Address> const& at, Value const& heights,
-                                        Value const& sum, Part const& part,
-                                        Pixels const& pixels) const {
+  template <bool Inside, class Group, class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add(Part const& part, upright_column<T> const& at,
+                                       heights<Group> const& s, Value const& z, Value& sum) const {
+    using address = typename Group::template address<T>;
+    std::int64_t const first = at.first - std::int64_t(Group::template index_bias<T>);
+    column_pair<T, address> const pair{
+        Group::moved_by(address(images), std::uint64_t(first) * sizeof(T)),
+        std::uint32_t(shape.pitch()) * std::uint32_t(sizeof(T)), at.across};
+    Value v = fma(z, Value(at.slope), Value(at.base));
+    if constexpr (!Inside) {
+      v = clamp(v, Value(T(0)), Value(T(shape.num_v + 1)));
+    }
     typename Part::index k;
     Value rest;
     Value below;
     Value above;
-    part.split(places(at, heights), k, rest);
-    pixels.pair(k, below, above);
-    return fma(Value(at.weight), blend(rest, below, above), sum);
-  }
-
-  /// Neighbours picked from windows where each register's heights fall into one.
-  template <class Part, class Lanes, class Value>
-  KOKKOS_FORCEINLINE_FUNCTION Value add_windows(Part const& part,
-                                                upright_column<T const*> const& at, Lanes const& z,
-                                                Value const& heights, Value const& sum) const {
-    constexpr int width = Part::shape::width;
-    std::int32_t low[Part::shape::registers];
-    bool fits = shape.pitch() >= 2 * width;
-    for (int n = 0; n < Part::shape::registers; ++n) {
-      int const lane = part.first_of_register(n);
-      auto const place = [&](int at_lane) {
-        T const v = Kokkos::fma(z.data()[at_lane], at.slope, at.base);
-        T const most = T(shape.num_v + 1);
-        return std::int32_t(v > T(0) ? (v < most ? v : most) : T(0));
-      };
-      // v is monotone along the column, its rounding included.
-      std::int32_t const one = place(lane);
-      std::int32_t const other = place(lane + width - 1);
-      std::int32_t const first = one < other ? one : other;
-      std::int32_t const last = (one < other ? other : one) + 1;
-      std::int32_t const end = shape.pitch() - 2 * width;
-      low[n] = first < end ? first : end;
-      fits = fits && last < low[n] + 2 * width;
+    part.split(v, k, rest);
+    if constexpr (Group::has_windows) {
+      // Neighbours are picked from windows where each register's heights fall into one.
+      constexpr int width = Part::shape::width;
+      if (Kokkos::fabs(at.slope) * T(width - 1) < T(2 * width - 3)) {
+        std::int32_t low[Part::shape::registers];
+        for (int i = 0; i < Part::shape::registers; ++i) {
+          int const lane = part.first_of_register(i) + (at.slope < T(0) ? width - 1 : 0);
+          T const lowest = Kokkos::fma(s.z.data()[lane], at.slope, at.base);
+          T const most = T(shape.num_v + 1);
+          low[i] = std::int32_t(Inside || lowest < most ? (Inside || lowest > T(0) ? lowest : T(0))
+                                                        : most);
+        }
+        part.template window<T>(low, 1, pair).pair(k, below, above);
+      } else {
+        part.template scattered<T>(pair).pair(k, below, above);
+      }
+    } else {
+      part.template scattered<T>(pair).pair(k, below, above);
     }
-    return fits ? add(at, heights, sum, part, part.template window<T>(low, 1, at.pair))
-                : add(at, heights, sum, part, part.template scattered<T>(at.pair));
+    sum = fma(Value(at.weight), blend(rest, below, above), sum);
   }
 
   /// Views whose depth or u changes along the column: each voxel for itself.
-  template <class Group, class Part, class Value>
-  KOKKOS_FORCEINLINE_FUNCTION Value add_tilted(Part const&, T i, T j, std::int32_t from,
-                                               std::int32_t end, Value const& heights,
-                                               Value sum) const {
-    using index = typename Part::index;
-    for (std::int32_t view = from; view < end; ++view) {
-      column_of_view<T> const c(maps[view], i, j);
-      Value const r = Value(T(1)) / fma(heights, Value(c.depth_z), Value(c.depth));
-      Value const u = fma(heights, Value(c.u_z) * r, Value(c.u) * r);
-      Value const v = clamp(fma(heights, Value(c.v_z) * r, Value(c.v) * r), Value(T(0)),
-                            Value(T(shape.num_v + 1)));
-      auto const seen = (Value(T(0)) < u) & (u < Value(T(shape.num_u + 1)));
-      Value const inside = select(seen, u, Value(T(0)));
-      index const ku = truncate(inside);
-      index const kv = truncate(v);
-      Value const across = inside - convert<T>(ku);
-      Value const along = v - convert<T>(kv);
-      T const* const image = images + view * shape.image_size();
-      index const pitch(shape.pitch());
-      index const lower = ku * pitch + kv;
-      index const upper = lower + pitch;
-      Value const below = blend(across, gather(image, lower), gather(image, upper));
-      Value const above = blend(across, gather(image + 1, lower), gather(image + 1, upper));
-      Value const weight = (Value(maps[view].scale) * r) * r;
-      sum = select(seen, fma(weight, blend(along, below, above), sum), sum);
-    }
-    return sum;
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add_tilted(Group const& group, T i, T j, std::int32_t from,
+                                              std::int32_t count, heights<Group>& s) const {
+    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
+      using part_type = std::decay_t<decltype(part)>;
+      using value = typename part_type::template per_lane<T>;
+      using index = typename part_type::index;
+      value const z = part.load(s.z);
+      value sum(T(0));
+      for (std::int32_t view = from; view < from + count; ++view) {
+        view_map<T> const& m = maps[view];
+        column_of_view<T> const c(m, i, j);
+        value const r = value(T(1)) / fma(z, value(m.depth.z), value(c.depth));
+        value const u = fma(z, value(m.u.z) * r, value(c.u) * r);
+        value const v =
+            clamp(fma(z, value(m.v.z) * r, value(c.v) * r), value(T(0)), value(T(shape.num_v + 1)));
+        auto const seen = (value(T(0)) < u) & (u < value(T(shape.num_u + 1)));
+        value const inside = select(seen, u, value(T(0)));
+        index const ku = truncate(inside);
+        index const kv = truncate(v);
+        value const across = inside - convert<T>(ku);
+        value const along = v - convert<T>(kv);
+        T const* const image = images + shape.at(view, 0);
+        index const lower = ku * index(shape.pitch()) + kv;
+        index const upper = lower + index(shape.pitch());
+        value const below = blend(across, gather(image, lower), gather(image, upper));
+        value const above = blend(across, gather(image + 1, lower), gather(image + 1, upper));
+        value const weight = (value(m.scale) * r) * r;
+        sum = select(seen, fma(weight, blend(along, below, above), sum), sum);
+      }
+      part.store(s.total, part.load(s.total) + sum);
+    });
   }
 };
 

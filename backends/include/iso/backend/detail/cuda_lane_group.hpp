@@ -54,7 +54,9 @@ struct group_sums {
   }
 };
 
-/// A warp. What a lane keeps is a register, so that indexing it costs nothing.
+/// A warp of a block of `Threads`. What a lane keeps is a register, so that indexing it costs
+/// nothing.
+template <unsigned Threads>
 class cuda_lane_group {
  public:
   /// What a lane keeps between operations, `Rows` values: as in array_lane_group.
@@ -165,6 +167,31 @@ class cuda_lane_group {
       f();
     }
   }
+
+  /// What lanes find out for the whole group, in shared memory: as in array_lane_group.
+  template <class Entry, int Count>
+  class table {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION explicit table(cuda_lane_group const& group) : lane_(group.lane_) {
+      static_assert(Count <= 32, "iso::backend: a table has an entry a lane at most");
+      KOKKOS_IF_ON_DEVICE((__shared__ Entry entries[(Threads / 32) * Count];
+                           entries_ = entries + threadIdx.x / 32 * Count;))
+    }
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION int fill(int count, F const& f) const {
+      KOKKOS_IF_ON_DEVICE(
+          (__syncwarp(); Entry found; bool const keeps = lane_ < count && f(lane_, found);
+           unsigned const kept = __ballot_sync(0xffffffffU, keeps);
+           if (keeps) { entries_[__popc(kept & ((1U << lane_) - 1U))] = found; } __syncwarp();
+           return __popc(kept);))
+      KOKKOS_IF_ON_HOST((static_cast<void>(f); return count;))
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Entry const& operator[](int n) const { return entries_[n]; }
+
+   private:
+    Entry* entries_;
+    int lane_;
+  };
 
   /// Programmatic dependent launch: the next launch of lane groups may begin
   /// (`launch_dependency::programmatic`) once a group of every block of this one has called this or

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(Threads, MinBlocks)
     cuda_groups(__grid_constant__ Kernel const kernel, std::int64_t first, std::int64_t end) {
   std::int64_t const group = first + (blockIdx.x * (Threads / 32) + threadIdx.x / 32);
   if (group < end) {
-    kernel(cuda_lane_group(int(threadIdx.x % 32)), group);
+    kernel(cuda_lane_group<Threads>(int(threadIdx.x % 32)), group);
   }
 }
 

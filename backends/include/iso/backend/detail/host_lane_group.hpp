@@ -146,6 +146,28 @@ class array_lane_group {
     f();
   }
 
+  /// What lanes find out for the whole group: up to `Count` entries, at most 32.
+  template <class Entry, int Count>
+  class table {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION explicit table(array_lane_group const&) {}
+    /// Keeps the entries n, of those in [0, count), for which f(n, entry) returns true, in order,
+    /// in place of those before; returns how many. Each n is one lane's: f may write `lane_array`s
+    /// at n.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION int fill(int count, F const& f) {
+      int kept = 0;
+      for (int n = 0; n < count; ++n) {
+        kept += f(n, entries_[kept]) ? 1 : 0;
+      }
+      return kept;
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Entry const& operator[](int n) const { return entries_[n]; }
+
+   private:
+    Entry entries_[Count + 1];  // one that is not kept
+  };
+
   /// On a processor a launch begins when the one before it has ended.
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
   KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
