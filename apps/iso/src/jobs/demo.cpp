@@ -19,25 +19,28 @@ demo_plan plan_of(demo_request const& request) {
   // 10 degrees of cone: source at 1000 mm, detector at 1536 mm, pixels that see a voxel at the
   // axis.
   double const pixel = voxel * 1.536;
-  return {grid::centred({n, n, n}, {voxel, voxel, voxel}),
-          ct::circular_cone({n, n, pixel, pixel, 0, 0}, 1000, 1536,
-                            ct::even_angles(request.views, 2 * std::numbers::pi)),
-          width};
+  auto const circle = [&](std::int64_t views) {
+    return ct::circular_cone({n, n, pixel, pixel, 0, 0}, 1000, 1536,
+                             ct::even_angles(views, 2 * std::numbers::pi));
+  };
+  return {grid::centred({n, n, n}, {voxel, voxel, voxel}), circle(request.views),
+          circle(3 * request.views), width};
 }
 
-/// Throws iso::out_of_memory before anything is measured: every backend needs a volume and two
-/// stacks of projections in double, the host keeps the first backend's results in both precisions.
+/// Throws iso::out_of_memory before anything is measured: every backend needs two volumes and the
+/// projections to reconstruct from in double, the host keeps the first backend's results in both
+/// precisions.
 void check_memory(demo_request const& request, demo_plan const& plan) {
-  auto const& g = plan.scan;
+  auto const& g = plan.reconstruction;
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
   std::int64_t const voxels = plan.volume.size();
   for (auto const& name : request.backends) {
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      check_free(exec, 8 * (voxels + 2 * pixels), "iso demo");
+      check_free(exec, 8 * (2 * voxels + pixels), "iso demo");
     });
   }
-  check_free(Kokkos::Serial(), 12 * (voxels + 7 * pixels), "iso demo");
+  check_free(Kokkos::Serial(), 12 * (3 * voxels + 3 * pixels), "iso demo");
 }
 
 }  // namespace
@@ -49,8 +52,11 @@ demo_result demo(demo_request const& request, observer const& watch) {
   demo_state state(request, watch, std::move(plan));
   run_phantom<float>(state);
   run_phantom<double>(state);
+  run_reconstruction<float>(state);
+  run_reconstruction<double>(state);
   if (request.ct) {
     run_ct(state, *request.ct);
+    run_ct_reconstruction(state, *request.ct);
   } else {
     state.result.notes.emplace_back(
         "no chest CT (scripts/get_example_data.sh fetches it): only the phantom was projected");

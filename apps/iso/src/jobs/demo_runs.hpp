@@ -5,6 +5,7 @@
 #include "record.hpp"
 #include "scan.hpp"
 
+#include <iso/files/png_file.hpp>
 #include <iso/jobs/demo.hpp>
 #include <iso/oracle/products.hpp>
 #include <iso/oracle/projections.hpp>
@@ -21,7 +22,8 @@ using namespace oracle;
 struct demo_plan {
   grid volume;
   ct::geometry scan;
-  double width;  ///< mm, of the phantom's cube
+  ct::geometry reconstruction;  ///< the same with three times the views
+  double width;                 ///< mm, of the phantom's cube
 };
 
 /// What the parts share while the demo runs.
@@ -58,6 +60,13 @@ void run_phantom(demo_state& state);
 /// The CT by two methods on every backend.
 void run_ct(demo_state& state, files::host_volume const& volume);
 
+/// The phantom from its exact projections by FDK, on every backend.
+template <class T>
+void run_reconstruction(demo_state& state);
+
+/// The CT, projected and reconstructed by FDK, on every backend.
+void run_ct_reconstruction(demo_state& state, files::host_volume const& volume);
+
 /// A matrix of proton pencil beams times weights, in double and in half, on every backend.
 void run_matrix(demo_state& state);
 
@@ -65,7 +74,8 @@ void run_matrix(demo_state& state);
 void run_large(demo_state& state);
 
 /// Pictures of the first backend's results in float.
-void draw_phantom(demo_state& state, std::vector<float> const& volume);
+void draw_slice(demo_state& state, std::string const& name, grid const& box,
+                std::vector<float> const& volume, files::gray_window window);
 void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const& dose);
 void draw_projection(demo_state& state, std::string const& name, ct::geometry const& scan,
                      std::vector<float> const& projections);

@@ -19,8 +19,8 @@ demo_state::demo_state(demo_request const& the_request, observer const& the_watc
 }
 
 void demo_state::next(std::string const& what) {
-  // Eight operations in two precisions, the matrix, and three on the CT, a backend.
-  int const planned = int(request.backends.size()) * (request.ct ? 20 : 17);
+  // Nine operations in two precisions, the matrix, and four on the CT, a backend.
+  int const planned = int(request.backends.size()) * (request.ct ? 23 : 19);
   watch.step(std::min(0.99, double(started_++) / planned), what);
 }
 
@@ -52,17 +52,18 @@ void draw(demo_state& state, std::string const& name, files::gray_image const& i
 
 }  // namespace
 
-// The slice that cuts most of the ellipsoids, x to the right and y upwards; the skull is
-// overexposed.
-void draw_phantom(demo_state& state, std::vector<float> const& volume) {
-  auto const& n = state.plan.volume.extent;
+// The slice at three eighths of the height, which cuts most of the phantom's ellipsoids; x to the
+// right and y upwards.
+void draw_slice(demo_state& state, std::string const& name, grid const& box,
+                std::vector<float> const& volume, files::gray_window window) {
+  auto const& n = box.extent;
   files::gray_image image{n[0], n[1], {}};
   for (std::int64_t y = n[1]; y-- > 0;) {
     for (std::int64_t x = 0; x < n[0]; ++x) {
       image.values.push_back(volume[std::size_t((x * n[1] + y) * n[2] + n[2] * 3 / 8)]);
     }
   }
-  draw(state, "phantom.png", image, {0, 0.5});
+  draw(state, name, image, window);
 }
 
 // The slice through the isocenter, the beam from the left and y upwards.

@@ -36,17 +36,13 @@ struct fdk_case {
     Kokkos::deep_copy(exec, pixels.data, host.data);
     exec.fence("iso::jobs::verify: readings in place");
     workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan));
-    double const updates = double(g.size()) * double(scan.num_views());
-    double const taps =
-        double(scan.num_views()) * double(scan.num_u() * scan.num_u()) * double(scan.num_v());
     auto const with = *this;
     return {g.size(),
             [=](Exec const& on, variant const&, T* out) {
               ct::fdk<Exec, T>(on, plan, pixels, wrap_volume<space>(out, g),
                                wrap_workspace<space>(work.data(), work.size()));
             },
-            least_work{(double(g.size()) + double(values.size())) * sizeof(T),
-                       10 * updates + 2 * taps, arithmetic_of<T>},
+            reconstruction_work<T>(scan, g),
             [=] {
               return exact_fdk<T>(
                   with.scan, projections_at<T const, Kokkos::HostSpace>(values.data(), with.scan),

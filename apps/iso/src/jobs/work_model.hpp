@@ -64,4 +64,14 @@ least_work ellipsoid_work(std::size_t bodies, ct::geometry const& g, std::int64_
           arithmetic::fp64};
 }
 
+/// Each pixel read and each voxel written once; for each voxel and view fifteen operations (the
+/// height, its integer part, three blends, the weighted sum), for each tap of the filter an fma.
+template <class T>
+least_work reconstruction_work(ct::geometry const& g, grid const& volume) {
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  double const voxels = double(volume.size());
+  return {(pixels + voxels) * sizeof(T),
+          15 * double(g.num_views()) * voxels + 2 * pixels * double(g.num_u()), arithmetic_of<T>};
+}
+
 }  // namespace iso::jobs
