@@ -35,7 +35,7 @@ struct fdk_case {
     auto const host = projections_at<T const, Kokkos::HostSpace>(values.data(), scan);
     Kokkos::deep_copy(exec, pixels.data, host.data);
     exec.fence("iso::jobs::verify: readings in place");
-    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan));
+    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan, options));
     double const updates = double(g.size()) * double(scan.num_views());
     double const taps =
         double(scan.num_views()) * double(scan.num_u() * scan.num_u()) * double(scan.num_v());
@@ -59,7 +59,7 @@ struct fdk_case {
 
 void add_reconstruction(plan& all) {
   std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::angular_weights", "iso::cross"};
+                                              "iso::ct::weigh_scan", "iso::cross"};
   all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});
   all.add<fdk_case>({"fdk_cone_hann", functions, {{}}}, verify_cone(),
                     ct::fdk_options{ct::ramp_window::hann, 0.75});
