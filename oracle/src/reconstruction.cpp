@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/oracle/reconstruction.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -8,15 +9,18 @@
 namespace iso::oracle {
 namespace {
 
-/// One view, its pixels weighted and filtered.
+/// One view, its pixels weighted and filtered; columns are counted from the detector's first, and
+/// those that the filter adds before it are negative.
 struct filtered_view {
   ct::view_vectors w;
   bool cone;
-  std::int64_t num_u;
+  std::int64_t before;
+  std::int64_t num_u;  ///< extended
   std::int64_t num_v;
   std::vector<double> pixels;  ///< [u, v]
 
-  [[nodiscard]] double at(std::int64_t u, std::int64_t v) const {
+  [[nodiscard]] double at(std::int64_t column, std::int64_t v) const {
+    std::int64_t const u = column + before;
     return u >= 0 && u < num_u && v >= 0 && v < num_v ? pixels[std::size_t(u * num_v + v)] : 0.0;
   }
 
@@ -54,23 +58,34 @@ struct filtered_view {
 template <class T>
 filtered_view filter(ct::geometry const& g,
                      projection_view<T const, Kokkos::HostSpace> const& projections,
-                     std::vector<double> const& taps, std::int64_t view) {
-  filtered_view f{g.views()[std::size_t(view)], g.kind() == ct::beam::cone, g.num_u(), g.num_v(),
-                  std::vector<double>(std::size_t(g.num_u() * g.num_v()))};
+                     std::vector<double> const& taps, ct::scan_weights const& weights,
+                     std::int64_t view) {
+  std::int64_t const columns = weights.before + g.num_u() + weights.after;
+  filtered_view f{g.views()[std::size_t(view)],
+                  g.kind() == ct::beam::cone,
+                  weights.before,
+                  columns,
+                  g.num_v(),
+                  std::vector<double>(std::size_t(columns * g.num_v()))};
   vec3<double> const n = cross(f.w.u_step, f.w.v_step);
   std::vector<double> weighted(f.pixels.size());
-  for (std::int64_t u = 0; u < f.num_u; ++u) {
+  for (std::int64_t c = 0; c < columns; ++c) {
+    std::int64_t const u = c - weights.before;
+    std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
+    std::int64_t const row = weights.rows > 1 ? view : 0;
+    double const factor = weights.rows > 0 ? weights.factors[std::size_t(row * columns + c)] : 1.0;
     for (std::int64_t v = 0; v < f.num_v; ++v) {
       vec3<double> const ray =
           f.w.detector_origin + double(u) * f.w.u_step + double(v) * f.w.v_step - f.w.source;
       double const cosine = f.cone ? std::abs(dot(n, ray)) / (norm(n) * norm(ray)) : 1.0;
-      weighted[std::size_t(u * f.num_v + v)] = cosine * double(projections.data(view, u, v));
+      weighted[std::size_t(c * f.num_v + v)] =
+          factor == 0 ? 0 : factor * cosine * double(projections.data(view, edge, v));
     }
   }
-  for (std::int64_t u = 0; u < f.num_u; ++u) {
+  for (std::int64_t u = 0; u < columns; ++u) {
     for (std::int64_t v = 0; v < f.num_v; ++v) {
       double sum = 0;
-      for (std::int64_t m = 0; m < f.num_u; ++m) {
+      for (std::int64_t m = 0; m < columns; ++m) {
         sum += taps[std::size_t(std::abs(u - m))] * weighted[std::size_t(m * f.num_v + v)];
       }
       f.pixels[std::size_t(u * f.num_v + v)] = sum;
@@ -86,14 +101,14 @@ std::vector<double> exact_fdk(ct::geometry const& g,
                               projection_view<T const, Kokkos::HostSpace> const& projections,
                               grid const& volume, ct::fdk_options const& options,
                               std::int64_t stride) {
-  auto const taps = ct::ramp_taps(g.num_u(), options);
-  auto const weights = ct::angular_weights(g);
+  auto const weights = ct::weigh_scan(g, options.scan);
+  auto const taps = ct::ramp_taps(weights.before + g.num_u() + weights.after, options);
   std::vector<double> out(std::size_t(volume.size()), std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t n = 0; n < volume.size(); n += stride) {
     out[std::size_t(n)] = 0;
   }
   for (std::int64_t view = 0; view < g.num_views(); ++view) {
-    auto const f = filter<T>(g, projections, taps, view);
+    auto const f = filter<T>(g, projections, taps, weights, view);
     for (std::int64_t n = 0; n < volume.size(); n += stride) {
       auto const k = n % volume.extent[2];
       auto const j = n / volume.extent[2] % volume.extent[1];
@@ -101,7 +116,7 @@ std::vector<double> exact_fdk(ct::geometry const& g,
       vec3<double> const x{volume.origin.x + double(i) * volume.spacing.x,
                            volume.origin.y + double(j) * volume.spacing.y,
                            volume.origin.z + double(k) * volume.spacing.z};
-      out[std::size_t(n)] += weights[std::size_t(view)] * f.value(x);
+      out[std::size_t(n)] += weights.angles[std::size_t(view)] * f.value(x);
     }
   }
   return out;

@@ -45,7 +45,7 @@ class fdk_problem {
         projections_(projected<T>()),
         volume_(make_volume<T, space>("volume", grid::centred({n, n, n}, {1, 1, 1}), unit::per_mm)),
         plan_(exec, scan_, options),
-        scratch_(ct::fdk_bytes_needed<Exec, T>(scan_)) {}
+        scratch_(ct::fdk_bytes_needed<Exec, T>(scan_, options)) {}
 
   void reconstruct() const { ct::fdk<Exec, T>(exec_, plan_, projections_, volume_, scratch_); }
 
@@ -54,7 +54,7 @@ class fdk_problem {
     std::int64_t const n = scan_.num_u();
     auto const exact_pixels = projected<double>();
     ct::fdk_plan<space> const plan(exec_, scan_, options_);
-    workspace<space> const scratch(ct::fdk_bytes_needed<Exec, double>(scan_));
+    workspace<space> const scratch(ct::fdk_bytes_needed<Exec, double>(scan_, options_));
     auto const mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), volume_.data);
     double apart = 0;
     double size = 0;

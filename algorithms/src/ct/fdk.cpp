@@ -4,10 +4,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <numeric>
 
 namespace iso::ct {
 namespace {
@@ -65,42 +62,6 @@ double windowed(ramp_window window, double f, double t) {
   }
 }
 
-/// The angle of (x, y), in [0, 2 pi), by Newton's method on iso::math's sine: the same on every
-/// machine.
-double angle_of(double x, double y) {
-  double const length = std::sqrt(x * x + y * y);
-  double const c = x / length;
-  double const s = y / length;
-  double angle = s >= 0 ? (1 - c) * (pi / 2) : (3 + c) * (pi / 2);
-  for (int step = 0; step < 6; ++step) {
-    double sine;
-    double cosine;
-    math::sincos(angle, sine, cosine);
-    double const off = s * cosine - c * sine;  // sin of what is missing
-    angle += off + off * off * off / 6;
-  }
-  return angle < 0 ? angle + 2 * pi : angle >= 2 * pi ? angle - 2 * pi : angle;
-}
-
-/// Throws unless the sources of a cone beam lie on a circle about the z axis.
-void validate_circle(geometry const& g) {
-  auto const& views = g.views();
-  auto const radius = [](view_vectors const& w) {
-    return std::sqrt(w.source.x * w.source.x + w.source.y * w.source.y);
-  };
-  double const r = radius(views.front());
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    ISO_VALIDATE(std::abs(radius(views[i]) - r) <= 1e-3 * r,
-                 "fdk: view {}: source {} mm from the z axis, {} mm in view 0 (a circle about the "
-                 "z axis is needed) use an iterative method",
-                 i, radius(views[i]), r);
-    ISO_VALIDATE(std::abs(views[i].source.z - views.front().source.z) <= 1e-3 * r,
-                 "fdk: view {}: source at z = {} mm, {} mm in view 0 (a circle about the z axis is "
-                 "needed, not a helix) use an iterative method",
-                 i, views[i].source.z, views.front().source.z);
-  }
-}
-
 }  // namespace
 
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options) {
@@ -120,48 +81,16 @@ std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options) {
   return taps;
 }
 
-std::vector<double> angular_weights(geometry const& g) {
-  bool const cone = g.kind() == beam::cone;
-  if (cone) {
-    validate_circle(g);
-  }
-  // Parallel rays that run either way see the same.
-  double const circle = cone ? 2 * pi : pi;
-  std::vector<double> angles;
-  for (view_vectors const& w : g.views()) {
-    double const angle = angle_of(w.source.x, w.source.y);
-    angles.push_back(angle >= circle ? angle - circle : angle);
-  }
-  std::vector<std::size_t> order(angles.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return angles[a] < angles[b]; });
-  std::vector<double> weights(angles.size(), 0.0);
-  double const mean = circle / double(angles.size());
-  for (std::size_t n = 0; n < order.size(); ++n) {
-    bool const wraps = n + 1 == order.size();
-    std::size_t const here = order[n];
-    std::size_t const next = order[wraps ? 0 : n + 1];
-    double const gap = angles[next] - angles[here] + (wraps ? circle : 0.0);
-    ISO_VALIDATE(
-        gap <= 3 * mean || order.size() == 1,
-        "fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on average; {} "
-        "is needed) scan further, or use an iterative method",
-        gap * 180 / pi, mean * 180 / pi, cone ? "a full circle" : "half a circle");
-    weights[here] += gap / 2;
-    weights[next] += gap / 2;
-  }
-  return weights;
-}
-
 namespace detail {
 
-void validate_detector(geometry const& g) {
+void validate_detector(geometry const& g, row_extension const& by) {
   std::int64_t const most = std::int64_t(1) << 22;
-  ISO_VALIDATE(g.num_v() < most && g.num_u() < most &&
-                   (g.num_u() + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
-               "fdk: detector of {} x {} pixels (below 2^22 each way and 2^31 in all) bin them",
-               g.num_u(), g.num_v());
+  std::int64_t const columns = by.before + g.num_u() + by.after;
+  ISO_VALIDATE(g.num_v() < most && columns < most &&
+                   (columns + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
+               "fdk: detector of {} x {} pixels, extended to {} (below 2^22 each way and 2^31 in "
+               "all) bin them",
+               g.num_u(), g.num_v(), columns);
 }
 
 void validate_depths(geometry const& g, iso::grid const& volume) {

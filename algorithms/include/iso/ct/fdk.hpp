@@ -9,6 +9,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/scan_weights.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -27,7 +28,8 @@ enum class ramp_window {
 
 struct fdk_options {
   ramp_window window = ramp_window::ram_lak;
-  double cutoff = 1;  ///< of the detector's Nyquist frequency, in (0, 1]
+  double cutoff = 1;       ///< of the detector's Nyquist frequency, in (0, 1]
+  scan_options scan = {};  ///< which readings count how much
 };
 
 /// Taps n = 0 .. count - 1 of the ramp filter for pixels at distance 1, the window included; tap -n
@@ -36,14 +38,6 @@ struct fdk_options {
 /// \throws iso::invalid_argument  `count` below 1, an unknown window, a cut-off outside (0, 1]
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options = {});
 
-/// The angle that each view of a full circle stands for (rad): half the way to its neighbours on
-/// either side. Views may be in any order and need not be evenly spaced.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis; a gap of
-///                                more than three times the mean one, as of a scan over less than a
-///                                circle (cone) or half a circle (parallel)
-std::vector<double> angular_weights(geometry const& g);
-
 /// A geometry with all that filtered backprojection derives from it, in `Space`.
 template <class Space>
 class fdk_plan {
@@ -51,52 +45,62 @@ class fdk_plan {
   using numbers = Kokkos::View<double*, Space>;
 
   /// Waits for `exec`: no other instance is fenced.
-  /// \throws iso::invalid_argument  as ramp_taps and angular_weights
+  /// \throws iso::invalid_argument  as ramp_taps, weigh_scan and fdk_bytes_needed
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
-  fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {})
-      : views_(exec, g),
-        taps_(staged(exec, ramp_taps(g.num_u(), options))),
-        weights_(staged(exec, angular_weights(g))),
-        odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1) {}
+  fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {});
 
+  /// Views [first, first + count) with the weights that they have in the whole scan, for fdk_add.
+  /// Shares the memory of this plan; enqueues nothing.
+  /// \throws iso::invalid_argument  not all of them are there, or none is asked for
+  [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const;
+
+  /// The scan, its rows of u extended by what the filter adds to them.
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
-  [[nodiscard]] numbers const& taps() const { return taps_; }        ///< [u]
+  [[nodiscard]] std::int64_t num_u() const { return num_u_; }        ///< columns of the detector
+  [[nodiscard]] std::int64_t before() const { return before_; }      ///< columns added before them
+  [[nodiscard]] numbers const& taps() const { return taps_; }        ///< [extended u]
   [[nodiscard]] numbers const& weights() const { return weights_; }  ///< [views], rad
   /// Taps at even distances but 0 are zero, and left out of the convolution.
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
+  /// [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
+  [[nodiscard]] numbers const& factors() const { return factors_; }
+  /// What was chosen from the scan: whether it is short, where the detector lies.
+  [[nodiscard]] scan_arc arc() const { return arc_; }
+  [[nodiscard]] detector_placement detector() const { return detector_; }
 
  private:
   template <execution_space Exec>
-  static numbers staged(Exec const& exec, std::vector<double> const& values) {
-    auto const copy = allocate<numbers>("iso::ct::fdk_plan", {std::int64_t(values.size())}, exec,
-                                        Kokkos::WithoutInitializing);
-    Kokkos::deep_copy(exec, copy,
-                      Kokkos::View<double const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                          values.data(), values.size()));
-    exec.fence("iso::ct::fdk_plan: the host copy may go");
-    return copy;
-  }
+  fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options,
+           scan_weights const& weights);
 
   staged_geometry<Space> views_;
+  std::int64_t num_u_;
+  std::int64_t before_;
   numbers taps_;
   numbers weights_;
   bool odd_taps_only_;
+  numbers factors_;
+  scan_arc arc_;
+  detector_placement detector_;
 };
 
 /// Bytes of scratch that fdk wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
-/// \throws iso::invalid_argument  bytes beyond 63 bits
+/// \throws iso::invalid_argument  bytes beyond 63 bits; a detector of 2^22 or more pixels along u
+/// or
+///                                v, as the filter extends it, or an offset one as in weigh_scan
 template <execution_space Exec, real T>
-std::int64_t fdk_bytes_needed(geometry const& g);
+std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options = {});
 
 /// Reconstructs `volume` from `projections`.
 ///
-/// Pixels are weighted by the cosine of their ray's angle to the detector's normal, every row of u
-/// is convolved with the ramp filter, and every voxel takes from every view the bilinearly
+/// Pixels are weighted by the cosine of their ray's angle to the detector's normal and by how often
+/// their ray is measured (weigh_scan), every row of u, continued beyond the detector where the plan
+/// says so, is convolved with the ramp filter, and every voxel takes from every view the bilinearly
 /// interpolated value where its ray meets the detector, weighted by the square of (distance of the
-/// z axis from the source) / (distance of the voxel), both along the detector's normal. Readings
-/// beyond the detector count as zero.
+/// z axis from the source) / (distance of the voxel), both along the detector's normal. A reading
+/// whose weight is zero does not count, even if it is not finite.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, which must not
 /// overlap `projections`.
@@ -106,7 +110,7 @@ std::int64_t fdk_bytes_needed(geometry const& g);
 /// its views by fma, ascending, in blocks of 16 views whose sums are added to the voxel one after
 /// the other.
 ///
-/// \param[in]  plan         views, u, v; lengths in mm
+/// \param[in]  plan         views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
 /// \param[out] volume       [nx, ny, nz], 1/mm
 /// \param      scratch      at least fdk_bytes_needed; free again after the next fence
@@ -121,6 +125,20 @@ std::int64_t fdk_bytes_needed(geometry const& g);
 ///              (docs/algorithms/reconstruction.md).
 template <execution_space Exec, real T>
 void fdk(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+
+/// As fdk, but adds to `volume`: the subsets of a plan, one after the other, add up to the whole
+/// scan's volume.
+///
+/// Determinism: backend_to_backend. Subsets that begin at multiples of 16 views, in ascending
+/// order, the first one by fdk or onto zeros, give the very bits of the whole plan.
+/// \throws iso::invalid_argument  as fdk
+/// \throws iso::cancelled         `volume` then holds a part of the sum
+template <execution_space Exec, real T>
+void fdk_add(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,

@@ -112,8 +112,17 @@ class staged_geometry {
 
   [[nodiscard]] iso::ct::geometry const& host() const { return host_; }
   [[nodiscard]] views_type const& views() const { return views_; }
+  /// Views [first, first + count), in the memory of this one; enqueues nothing.
+  /// \throws iso::invalid_argument  as geometry::subset
+  [[nodiscard]] staged_geometry subset(std::int64_t first, std::int64_t count) const {
+    return {host_.subset(first, count),
+            views_type(views_, Kokkos::make_pair(first, first + count))};
+  }
 
  private:
+  staged_geometry(iso::ct::geometry host, views_type views)
+      : host_(std::move(host)), views_(std::move(views)) {}
+
   iso::ct::geometry host_;
   views_type views_;
 };

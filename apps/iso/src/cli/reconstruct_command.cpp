@@ -19,6 +19,8 @@ namespace {
 struct reconstruct_options {
   common_options common;
   std::string projections;
+  std::string phantom;
+  double width = 256;
   std::string geometry;
   std::string output;
   std::string png;
@@ -51,11 +53,19 @@ void check_outputs(reconstruct_options const& options) {
 }
 
 void read_inputs(reconstruct_options& options) {
-  auto stack = files::read_stack<float>(options.projections);
   auto& request = options.request;
-  request.geometry = options.geometry.empty()
-                         ? files::parse_geometry(stack.geometry, options.projections)
-                         : files::read_geometry(options.geometry);
+  if (!options.geometry.empty()) {
+    request.geometry = files::read_geometry(options.geometry);
+  }
+  if (options.phantom.empty()) {
+    auto stack = files::read_stack<float>(options.projections);
+    if (options.geometry.empty()) {
+      request.geometry = files::parse_geometry(stack.geometry, options.projections);
+    }
+    request.projections = std::move(stack.values);
+  } else {
+    request.phantom_width = options.width;
+  }
   bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
                         (request.geometry.kind == files::scan_kind::vectors &&
                          request.geometry.rays == files::ray_kind::parallel);
@@ -64,7 +74,6 @@ void read_inputs(reconstruct_options& options) {
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
   }
-  request.projections = std::move(stack.values);
   if (!options.extent.empty()) {
     std::copy_n(options.extent.begin(), 3, request.extent.begin());
   }
@@ -108,12 +117,17 @@ int run_reconstruct(reconstruct_options& options) {
   request.backend = chosen.front();
   auto const result = jobs::reconstruct(request, terminal_observer());
   auto const& v = result.volume;
-  json document = {{"isocenter", ISO_VERSION},       {"operation", "reconstruct"},
-                   {"method", options.method},       {"window", request.window},
-                   {"cutoff", request.cutoff},       {"backend", request.backend},
-                   {"precision", request.precision}, {"extent", v.extent},
-                   {"spacing", v.spacing},           {"hash", result.hash},
-                   {"time_ms", result.time_ms}};
+  json document = {{"isocenter", ISO_VERSION},    {"operation", "reconstruct"},
+                   {"method", options.method},    {"window", request.window},
+                   {"cutoff", request.cutoff},    {"arc", result.arc},
+                   {"detector", result.detector}, {"continuation", request.continuation},
+                   {"backend", request.backend},  {"precision", request.precision},
+                   {"extent", v.extent},          {"spacing", v.spacing},
+                   {"hash", result.hash},         {"time_ms", result.time_ms}};
+  if (result.error) {
+    document["error"] = {{"mean_absolute", (*result.error)[0]},
+                         {"root_mean_square", (*result.error)[1]}};
+  }
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_volume(options.output, v));
@@ -127,12 +141,65 @@ int run_reconstruct(reconstruct_options& options) {
     document["picture"] = {{"black", window.black}, {"white", window.white}};
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} x {} x {} voxels of {:.4g} mm by {} ({}) on {} in {:.4g} ms; hash {}\n",
+    fmt::print("{} x {} x {} voxels of {:.4g} mm by {} ({}{}{}) on {} in {:.4g} ms; hash {}\n",
                v.extent[0], v.extent[1], v.extent[2], v.spacing[0], options.method, request.window,
-               request.backend, result.time_ms, result.hash);
+               result.arc == "short" ? ", short scan" : "",
+               result.detector == "offset" ? ", offset detector" : "", request.backend,
+               result.time_ms, result.hash);
+    if (result.error) {
+      fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
+                 (*result.error)[0], (*result.error)[1]);
+    }
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
+}
+
+}  // namespace
+
+namespace {
+
+void add_input_options(CLI::App& sub, reconstruct_options& options) {
+  auto* const stack = sub.add_option("--projections", options.projections,
+                                     "stack of projections (.h5), line integrals, as iso project "
+                                     "writes");
+  auto* const geometry =
+      sub.add_option("--geometry", options.geometry,
+                     "geometry file (JSON, docs/formats.md); default: the stack's own");
+  auto* const phantom = sub.add_option("--phantom", options.phantom,
+                                       "shepp-logan, its exact line integrals instead of a stack")
+                            ->check(CLI::IsMember({"shepp-logan"}))
+                            ->excludes(stack)
+                            ->needs(geometry);
+  sub.add_option("--width", options.width, "side of the phantom's cube, mm")
+      ->check(number_from(1e-3, 1e6))
+      ->needs(phantom)
+      ->capture_default_str();
+}
+
+void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
+  sub.add_option("--window", request.window, "window of the ramp filter")
+      ->check(CLI::IsMember(jobs::window_names()))
+      ->capture_default_str();
+  sub.add_option("--cutoff", request.cutoff, "of the detector's Nyquist frequency")
+      ->check(number_from(1e-3, 1))
+      ->capture_default_str();
+  sub.add_option("--arc", request.arc,
+                 "full: the whole circle; short: an arc of half a circle and the fan or more, by "
+                 "Parker's weights; automatic: by the views' angles")
+      ->check(CLI::IsMember(jobs::arc_names()))
+      ->capture_default_str();
+  sub.add_option("--detector", request.detector,
+                 "offset: opposite views complete each other (half-fan); centred: they do not; "
+                 "automatic: offset where the axis is seen beside the middle by more than a tenth "
+                 "of the width")
+      ->check(CLI::IsMember(jobs::detector_names()))
+      ->capture_default_str();
+  sub.add_option("--continuation", request.continuation,
+                 "objects wider than the detector: columns beyond its edges over which readings "
+                 "fall to zero")
+      ->check(CLI::Range(0, 65536))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -143,20 +210,11 @@ command add_reconstruct(CLI::App& app) {
       app.add_subcommand("reconstruct", "A volume from projections by filtered backprojection");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
-  sub->add_option("--projections", options->projections,
-                  "stack of projections (.h5), line integrals, as iso project writes")
-      ->required();
-  sub->add_option("--geometry", options->geometry,
-                  "geometry file (JSON, docs/formats.md); default: the stack's own");
+  add_input_options(*sub, *options);
   sub->add_option("--method", options->method, "fdk: cone beams; fbp: parallel beams")
       ->check(CLI::IsMember({"fdk", "fbp"}))
       ->capture_default_str();
-  sub->add_option("--window", options->request.window, "window of the ramp filter")
-      ->check(CLI::IsMember(jobs::window_names()))
-      ->capture_default_str();
-  sub->add_option("--cutoff", options->request.cutoff, "of the detector's Nyquist frequency")
-      ->check(number_from(1e-3, 1))
-      ->capture_default_str();
+  add_filter_options(*sub, options->request);
   sub->add_option("--precision", options->request.precision, "of all arithmetic")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
@@ -171,7 +229,13 @@ command add_reconstruct(CLI::App& app) {
       ->check(number_from(1e-9, 1e3));
   sub->add_option("--output", options->output, "volume: .mha, .nrrd, .nii or .nii.gz");
   sub->add_option("--png", options->png, "picture of the middle slices, 16 bits");
-  return [options] { return run_reconstruct(*options); };
+  return [options] {
+    if (options->projections.empty() == options->phantom.empty()) {
+      throw invalid_argument(
+          "reconstruct: no projections give either --projections FILE or --phantom shepp-logan");
+    }
+    return run_reconstruct(*options);
+  };
 }
 
 }  // namespace iso::cli

@@ -7,9 +7,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -28,11 +31,25 @@ extern "C" void note_interrupt(int) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-void draw_progress(double fraction, std::string const& what) {
+using clock = std::chrono::steady_clock;
+
+// What is left of a job, judged by what has passed; nothing until that says something.
+std::string time_left(double seconds, double fraction) {
+  if (seconds < 0.5 || fraction < 0.02 || fraction >= 1) {
+    return "";
+  }
+  double const left = std::min(seconds * (1 - fraction) / fraction, 360000.0);
+  auto const whole = std::int64_t(std::ceil(left));
+  return whole >= 3600 ? fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60)
+         : whole >= 60 ? fmt::format("{} min {:02} s left", whole / 60, whole % 60)
+                       : fmt::format("{} s left", whole);
+}
+
+void draw_progress(double fraction, std::string const& what, double seconds) {
   int const width = 30;
   int const done = int(fraction * width);
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} % {:<48.48}", "", done, "", width - done,
-             100 * fraction, what);
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} % {:<34.34} {:>16}", "", done, "", width - done,
+             100 * fraction, what, time_left(seconds, fraction));
   std::fflush(stderr);
   on_progress_line = true;
   if (fraction >= 1) {
@@ -76,7 +93,9 @@ jobs::observer terminal_observer() {
   jobs::observer watch;
   watch.cancelled = [] { return interrupted.load(); };
   if (::isatty(STDERR_FILENO)) {
-    watch.progress = draw_progress;
+    watch.progress = [start = clock::now()](double fraction, std::string const& what) {
+      draw_progress(fraction, what, std::chrono::duration<double>(clock::now() - start).count());
+    };
   }
   return watch;
 }

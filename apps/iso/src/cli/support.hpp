@@ -39,7 +39,8 @@ struct common_options {
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
 
-/// Progress on standard error where that is a terminal, and cancellation by SIGINT.
+/// Progress and the time left on standard error where that is a terminal, and cancellation by
+/// SIGINT. The time counts from this call.
 jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();

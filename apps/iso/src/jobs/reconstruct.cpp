@@ -3,32 +3,69 @@
 #include "scan.hpp"
 
 #include <iso/ct/fdk.hpp>
+#include <iso/ct/shepp_logan.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace iso::jobs {
 namespace {
 
-constexpr std::array<std::pair<char const*, ct::ramp_window>, 5> windows = {
-    {{"ram-lak", ct::ramp_window::ram_lak},
-     {"shepp-logan", ct::ramp_window::shepp_logan},
-     {"cosine", ct::ramp_window::cosine},
-     {"hamming", ct::ramp_window::hamming},
-     {"hann", ct::ramp_window::hann}}};
+template <class Value, std::size_t Size>
+using names = std::array<std::pair<std::string_view, Value>, Size>;
 
-ct::ramp_window window_named(std::string const& name) {
-  for (auto const& [known, window] : windows) {
-    if (name == known) {
-      return window;
-    }
+constexpr names<ct::ramp_window, 5> windows = {{{"ram-lak", ct::ramp_window::ram_lak},
+                                                {"shepp-logan", ct::ramp_window::shepp_logan},
+                                                {"cosine", ct::ramp_window::cosine},
+                                                {"hamming", ct::ramp_window::hamming},
+                                                {"hann", ct::ramp_window::hann}}};
+constexpr names<ct::scan_arc, 3> arcs = {{{"automatic", ct::scan_arc::automatic},
+                                          {"full", ct::scan_arc::full},
+                                          {"short", ct::scan_arc::short_scan}}};
+constexpr names<ct::detector_placement, 3> detectors = {
+    {{"automatic", ct::detector_placement::automatic},
+     {"centred", ct::detector_placement::centred},
+     {"offset", ct::detector_placement::offset}}};
+
+template <class Names>
+std::vector<std::string> list_of(Names const& known) {
+  std::vector<std::string> list;
+  for (auto const& entry : known) {
+    list.emplace_back(entry.first);
   }
-  throw invalid_argument(
-      message("window '{}' is not known (choose ram-lak, shepp-logan, cosine, hamming or hann)",
-              {std::string_view(name)}));
+  return list;
+}
+
+template <class Value, std::size_t Size>
+Value value_of(names<Value, Size> const& known, std::string const& name, std::string_view what) {
+  std::string choices;
+  for (auto const& [key, value] : known) {
+    if (key == name) {
+      return value;
+    }
+    choices += (choices.empty() ? "" : ", ") + std::string(key);
+  }
+  throw invalid_argument(message("{} '{}' is not known (choose one of {})",
+                                 {what, std::string_view(name), std::string_view(choices)}));
+}
+
+template <class Value, std::size_t Size>
+std::string name_of(names<Value, Size> const& known, Value value) {
+  auto const found = std::find_if(known.begin(), known.end(),
+                                  [&](auto const& entry) { return entry.second == value; });
+  return std::string(found->first);
+}
+
+ct::fdk_options options_of(reconstruct_request const& request) {
+  return {value_of(windows, request.window, "window"),
+          request.cutoff,
+          {value_of(arcs, request.arc, "arc"), value_of(detectors, request.detector, "detector"),
+           request.continuation}};
 }
 
 // By default as many voxels as pixels, at the pixels' distance at the z axis.
@@ -62,35 +99,73 @@ files::host_volume on_host(grid const& g, std::vector<T> const& values,
   return v;
 }
 
+/// The readings of a request, or those of its phantom, where `exec` reads them.
 template <class T, class Exec>
-reconstruct_result run(Exec const& exec, reconstruct_request const& request,
-                       observer const& watch) {
-  using space = typename Exec::memory_space;
-  auto const g = make_geometry(request.geometry);
-  ISO_VALIDATE(std::int64_t(request.projections.size()) == g.num_views() * g.num_u() * g.num_v(),
+projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
+                                                            reconstruct_request const& request,
+                                                            ct::geometry const& g) {
+  auto const pixels = make_projections<T, typename Exec::memory_space>(
+      exec, "iso::jobs::projections", g.num_views(), g.num_u(), g.num_v());
+  if (request.phantom_width) {
+    ct::project_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
+                                    ct::stage(exec, g), pixels);
+    exec.fence("iso::jobs::reconstruct: the phantom's projections");
+    return pixels;
+  }
+  auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, pixels.data);
+  std::copy(request.projections.begin(), request.projections.end(), host.data());
+  Kokkos::deep_copy(exec, pixels.data, host);
+  exec.fence("iso::jobs::reconstruct: projections in place");
+  return pixels;
+}
+
+/// How far `values` are from the phantom's voxels; overwrites `volume` with these.
+template <class T, class Exec>
+std::array<double, 2> error_of(Exec const& exec, double width, std::vector<T> const& values,
+                               volume_view<T, typename Exec::memory_space> const& volume) {
+  ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(width / 2), volume);
+  auto const truth = fetch(exec, volume.data);
+  double apart = 0;
+  double squares = 0;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    double const d = double(values[n]) - double(truth[n]);
+    apart += std::abs(d);
+    squares += d * d;
+  }
+  return {apart / double(values.size()), std::sqrt(squares / double(values.size()))};
+}
+
+void check(reconstruct_request const& request, ct::geometry const& g) {
+  ISO_VALIDATE(request.phantom_width || std::int64_t(request.projections.size()) ==
+                                            g.num_views() * g.num_u() * g.num_v(),
                "iso reconstruct: {} readings (the geometry has {} views of {} x {} pixels) make "
                "them agree",
                request.projections.size(), g.num_views(), g.num_u(), g.num_v());
   ISO_VALIDATE(!request.water_attenuation || *request.water_attenuation > 0,
                "iso reconstruct: attenuation of water {} /mm (must be positive)",
                request.water_attenuation.value_or(0));
+}
+
+template <class T, class Exec>
+reconstruct_result run(Exec const& exec, reconstruct_request const& request,
+                       observer const& watch) {
+  using space = typename Exec::memory_space;
+  auto const g = make_geometry(request.geometry);
+  check(request, g);
+  auto const options = options_of(request);
   auto const volume_grid = grid_of(request, g);
   validate(volume_grid, "iso reconstruct");
-  std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g);
-  double const wanted =
-      (double(volume_grid.size()) + double(request.projections.size())) * double(sizeof(T)) +
-      double(scratch);
+  std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g, options);
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
   reconstruct_result result;
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
-        ct::fdk_plan<space> const plan(exec, g, {window_named(request.window), request.cutoff});
-        auto const pixels = make_projections<T, space>(exec, "iso::jobs::projections",
-                                                       g.num_views(), g.num_u(), g.num_v());
-        auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, pixels.data);
-        std::copy(request.projections.begin(), request.projections.end(), host.data());
-        Kokkos::deep_copy(exec, pixels.data, host);
-        exec.fence("iso::jobs::reconstruct: projections in place");
+        ct::fdk_plan<space> const plan(exec, g, options);
+        result.arc = name_of(arcs, plan.arc());
+        result.detector = name_of(detectors, plan.detector());
+        auto const projections = readings_of<T>(exec, request, g);
         auto const volume =
             make_volume<T, space>(exec, "iso::jobs::volume", volume_grid, unit::per_mm);
         workspace<space> const work(scratch);
@@ -101,11 +176,14 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
           watch.step(fraction, "reconstructing");
         };
         result.time_ms = 1e3 * seconds_of(exec, [&] {
-                           ct::fdk<Exec, T>(exec, plan, pixels, volume, work, control);
+                           ct::fdk<Exec, T>(exec, plan, projections, volume, work, control);
                          });
         auto const values = fetch(exec, volume.data);
         result.hash = hash_text(hash_bits<T>(values));
         result.volume = on_host(volume_grid, values, request.water_attenuation);
+        if (request.phantom_width) {
+          result.error = error_of<T>(exec, *request.phantom_width, values, volume);
+        }
         return 0;
       });
   watch.step(1, "done");
@@ -114,13 +192,9 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 
 }  // namespace
 
-std::vector<std::string> window_names() {
-  std::vector<std::string> names;
-  for (auto const& [name, window] : windows) {
-    names.emplace_back(name);
-  }
-  return names;
-}
+std::vector<std::string> window_names() { return list_of(windows); }
+std::vector<std::string> arc_names() { return list_of(arcs); }
+std::vector<std::string> detector_names() { return list_of(detectors); }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
   ISO_VALIDATE(request.precision == "float" || request.precision == "double",

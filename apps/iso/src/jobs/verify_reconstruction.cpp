@@ -19,10 +19,12 @@ std::vector<T> readings(ct::geometry const& g) {
   return values;
 }
 
+/// With a `cut`, the views before it by fdk, the others by fdk_add.
 template <class T>
 struct fdk_case {
   ct::geometry scan;
   ct::fdk_options options;
+  std::int64_t cut = 0;
 
   template <class Exec>
   prepared<Exec, T> prepare(Exec const& exec) const {
@@ -35,19 +37,32 @@ struct fdk_case {
     auto const host = projections_at<T const, Kokkos::HostSpace>(values.data(), scan);
     Kokkos::deep_copy(exec, pixels.data, host.data);
     exec.fence("iso::jobs::verify: readings in place");
-    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan));
+    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan, options));
     auto const with = *this;
-    return {g.size(),
-            [=](Exec const& on, variant const&, T* out) {
-              ct::fdk<Exec, T>(on, plan, pixels, wrap_volume<space>(out, g),
-                               wrap_workspace<space>(work.data(), work.size()));
-            },
-            reconstruction_work<T>(scan, g),
-            [=] {
-              return exact_fdk<T>(
-                  with.scan, projections_at<T const, Kokkos::HostSpace>(values.data(), with.scan),
-                  g, with.options, 7);
-            }};
+    return {
+        g.size(),
+        [=](Exec const& on, variant const&, T* out) {
+          auto const volume = wrap_volume<space>(out, g);
+          auto const scratch = wrap_workspace<space>(work.data(), work.size());
+          if (with.cut == 0) {
+            ct::fdk<Exec, T>(on, plan, pixels, volume, scratch);
+            return;
+          }
+          auto const first = plan.subset(0, with.cut);
+          auto const rest = plan.subset(with.cut, with.scan.num_views() - with.cut);
+          T* const later = pixels.data.data() + with.cut * with.scan.num_u() * with.scan.num_v();
+          ct::fdk<Exec, T>(on, first,
+                           projections_at<T, space>(pixels.data.data(), first.geometry().host()),
+                           volume, scratch);
+          ct::fdk_add<Exec, T>(on, rest, projections_at<T, space>(later, rest.geometry().host()),
+                               volume, scratch);
+        },
+        reconstruction_work<T>(scan, g),
+        [=] {
+          return exact_fdk<T>(with.scan,
+                              projections_at<T const, Kokkos::HostSpace>(values.data(), with.scan),
+                              g, with.options, 7);
+        }};
   }
 };
 
@@ -55,13 +70,23 @@ struct fdk_case {
 
 void add_reconstruction(plan& all) {
   std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::angular_weights", "iso::cross"};
+                                              "iso::ct::weigh_scan", "iso::cross"};
+  auto with_add = functions;
+  with_add.push_back("iso::ct::fdk_add");
   all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});
   all.add<fdk_case>({"fdk_cone_hann", functions, {{}}}, verify_cone(),
                     ct::fdk_options{ct::ramp_window::hann, 0.75});
   all.add<fdk_case>({"fbp_parallel", functions, {{}}}, verify_parallel(),
                     ct::fdk_options{ct::ramp_window::shepp_logan});
   all.add<fdk_case>({"fdk_tilted", functions, {{}}}, verify_tilted(), ct::fdk_options{});
+  auto const cone = [](double arc, double offset, std::int64_t views) {
+    return ct::circular_cone({31, 37, 4, 4, offset}, 200, 320, ct::even_angles(views, arc, 0.25));
+  };
+  all.add<fdk_case>({"fdk_short_scan", functions, {{}}}, cone(4, 0, 24), ct::fdk_options{});
+  all.add<fdk_case>({"fdk_offset_detector", functions, {{}}}, cone(6.25, 30, 23),
+                    ct::fdk_options{.scan = {.continuation = 6}});
+  all.add<fdk_case>({"fdk_subsets", with_add, {{}}}, cone(6.25, 0, 40), ct::fdk_options{},
+                    std::int64_t(16));
 }
 
 }  // namespace iso::jobs

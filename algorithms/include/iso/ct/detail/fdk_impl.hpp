@@ -3,6 +3,7 @@
 
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
+#include <iso/ct/detail/row_extension.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 #include <iso/ct/fdk.hpp>
 
@@ -36,6 +37,7 @@ struct fdk_scratch {
   T* weighted;
   T* filtered;
 
+  /// For a scan whose rows are extended.
   fdk_scratch(workspace_parts& memory, geometry const& g)
       : shape{std::int32_t(g.num_u()), std::int32_t(g.num_v())},
         reach(shape.num_u + mirrored_taps<T>::margin),
@@ -46,7 +48,7 @@ struct fdk_scratch {
 };
 
 /// Throws unless a padded image can be counted by 32 bits.
-void validate_detector(geometry const& g);
+void validate_detector(geometry const& g, row_extension const& by);
 /// Throws where a voxel lies at or behind a source, or on the wrong side of it.
 void validate_depths(geometry const& g, iso::grid const& volume);
 
@@ -77,26 +79,135 @@ void filter_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count)
                                kernel);
 }
 
-/// Adds the filtered views of a batch, of which `first` is the first, to the volume.
+/// Adds the filtered views of a batch, of which `first` is the first, to the volume, or, where it
+/// `begins`, to zeros.
 template <bool Upright, class Exec, class T>
 void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
                         volume_view<T, typename Exec::memory_space> const& volume,
-                        std::int64_t first, std::int64_t count) {
+                        std::int64_t first, std::int64_t count, bool begins) {
   weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright> const kernel{
-      s.filtered, s.maps + first,      volume.data.data(), volume.grid,
-      s.shape,    std::int32_t(count), first == 0};
-  backend::for_each_lane_group<256, Upright ? 4 : 0>("iso::ct::fdk::back_project", exec,
-                                                     kernel.num_groups(), kernel);
+      s.filtered,          s.maps + first, volume.data.data(), volume.grid, s.shape,
+      std::int32_t(count), begins};
+  // Registers enough for a column's sums, warps enough to hide the loads.
+  constexpr unsigned blocks = !Upright ? 0 : sizeof(T) == 4 ? 4 : 2;
+  backend::for_each_lane_group<256, blocks>("iso::ct::fdk::back_project", exec, kernel.num_groups(),
+                                            kernel);
+}
+
+template <class Space, execution_space Exec>
+Kokkos::View<double*, Space> copied(Exec const& exec, std::vector<double> const& values) {
+  auto const copy = allocate<Kokkos::View<double*, Space>>(
+      "iso::ct::fdk_plan", {std::int64_t(values.size())}, exec, Kokkos::WithoutInitializing);
+  Kokkos::deep_copy(exec, copy,
+                    Kokkos::View<double const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                        values.data(), values.size()));
+  exec.fence("iso::ct::fdk_plan: the host copy may go");
+  return copy;
+}
+
+/// Bytes for a scan whose rows are extended.
+template <class T>
+std::int64_t fdk_scratch_bytes(geometry const& g) {
+  workspace_parts parts("fdk");
+  fdk_scratch<T>(parts, g);
+  return parts.bytes();
+}
+
+/// \param begins  voxels begin at +0; else the sum is added to them
+template <execution_space Exec, real T>
+void run_fdk(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch, job const& control, bool begins) {
+  geometry const& g = plan.geometry().host();
+  auto const& p = projections.data;
+  validate(volume, "fdk");
+  validate(projections, {g.num_views(), plan.num_u(), g.num_v()}, "fdk");
+  validate_contiguous(volume.data, "volume data", "fdk");
+  validate_contiguous(p, "projections", "fdk");
+  validate_apart(memory_of(volume.data, "volume data"), {memory_of(p, "projections")}, "fdk");
+  validate_depths(g, volume.grid);
+  validate(scratch, fdk_scratch_bytes<T>(g), "fdk");
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
+  workspace_parts parts(scratch, "fdk");
+  fdk_scratch<T> const s(parts, g);
+  prepare_fdk(exec, plan, volume.grid, s);
+  auto const& factors = plan.factors();
+  auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
+  for (std::int64_t first = 0; first < g.num_views(); first += batch_views) {
+    std::int64_t const count = std::min(batch_views, g.num_views() - first);
+    pixel_weight_kernel<T> const weight{plan.geometry().views(),
+                                        p.data(),
+                                        s.weighted,
+                                        factors.size() > 0 ? factors.data() : nullptr,
+                                        next_row,
+                                        s.shape,
+                                        std::int32_t(plan.num_u()),
+                                        std::int32_t(plan.before()),
+                                        g.kind(),
+                                        first};
+    Kokkos::parallel_for("iso::ct::fdk::weight",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, count * s.shape.image_size()),
+                         weight);
+    if (plan.odd_taps_only()) {
+      filter_views<Exec, T, true>(exec, s, count);
+    } else {
+      filter_views<Exec, T, false>(exec, s, count);
+    }
+    bool const starts = begins && first == 0;
+    if (g.v_parallel_to_z()) {
+      back_project_views<true>(exec, s, volume, first, count, starts);
+    } else {
+      back_project_views<false>(exec, s, volume, first, count, starts);
+    }
+    control.step(double(first + count) / double(g.num_views()));
+  }
 }
 
 }  // namespace detail
 
+template <class Space>
+template <execution_space Exec>
+fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options)
+    : fdk_plan(exec, g, options, weigh_scan(g, options.scan)) {}
+
+template <class Space>
+template <execution_space Exec>
+fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options,
+                          scan_weights const& weights)
+    : views_(exec, detail::extended(g, {weights.before, weights.after})),
+      num_u_(g.num_u()),
+      before_(weights.before),
+      taps_(detail::copied<Space>(exec, ramp_taps(views_.host().num_u(), options))),
+      weights_(detail::copied<Space>(exec, weights.angles)),
+      odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1),
+      factors_(detail::copied<Space>(exec, weights.factors)),
+      arc_(weights.arc),
+      detector_(weights.detector) {}
+
+template <class Space>
+fdk_plan<Space> fdk_plan<Space>::subset(std::int64_t first, std::int64_t count) const {
+  fdk_plan part(*this);
+  part.views_ = views_.subset(first, count);
+  auto const some = [](numbers const& all, std::int64_t from, std::int64_t number) {
+    return numbers(all, Kokkos::make_pair(from, from + number));
+  };
+  part.weights_ = some(weights_, first, count);
+  std::int64_t const columns = views_.host().num_u();
+  if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
+      std::int64_t(factors_.size()) > columns) {
+    part.factors_ = some(factors_, first * columns, count * columns);
+  }
+  return part;
+}
+
 template <execution_space Exec, real T>
-std::int64_t fdk_bytes_needed(geometry const& g) {
-  detail::validate_detector(g);
-  workspace_parts parts("fdk");
-  detail::fdk_scratch<T>(parts, g);
-  return parts.bytes();
+std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
+  auto const by = detail::extension_of(g, options.scan);
+  detail::validate_detector(g, by);
+  return detail::fdk_scratch_bytes<T>(detail::extended(g, by));
 }
 
 template <execution_space Exec, real T>
@@ -105,46 +216,27 @@ void fdk(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  geometry const& g = plan.geometry().host();
-  auto const& p = projections.data;
-  validate(volume, "fdk");
-  validate(projections, {g.num_views(), g.num_u(), g.num_v()}, "fdk");
-  validate_contiguous(volume.data, "volume data", "fdk");
-  validate_contiguous(p, "projections", "fdk");
-  validate_apart(memory_of(volume.data, "volume data"), {memory_of(p, "projections")}, "fdk");
-  detail::validate_depths(g, volume.grid);
-  validate(scratch, fdk_bytes_needed<Exec, T>(g), "fdk");
-  Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
-  workspace_parts parts(scratch, "fdk");
-  detail::fdk_scratch<T> const s(parts, g);
-  detail::prepare_fdk(exec, plan, volume.grid, s);
-  for (std::int64_t first = 0; first < g.num_views(); first += detail::batch_views) {
-    std::int64_t const count = std::min(detail::batch_views, g.num_views() - first);
-    Kokkos::parallel_for("iso::ct::fdk::weight",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, count * s.shape.image_size()),
-                         detail::cosine_weight_kernel<T>{plan.geometry().views(), p.data(),
-                                                         s.weighted, s.shape, g.kind(), first});
-    if (plan.odd_taps_only()) {
-      detail::filter_views<Exec, T, true>(exec, s, count);
-    } else {
-      detail::filter_views<Exec, T, false>(exec, s, count);
-    }
-    if (g.v_parallel_to_z()) {
-      detail::back_project_views<true>(exec, s, volume, first, count);
-    } else {
-      detail::back_project_views<false>(exec, s, volume, first, count);
-    }
-    control.step(double(first + count) / double(g.num_views()));
-  }
+  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, control, true);
 }
 
-#define ISO_CT_FDK(linkage, Exec, T)                                                   \
-  linkage template void fdk<Exec, T>(                                                  \
+template <execution_space Exec, real T>
+void fdk_add(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch, job const& control) {
+  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, control, false);
+}
+
+#define ISO_CT_FDK_CALL(linkage, function, Exec, T)                                    \
+  linkage template void function<Exec, T>(                                             \
       Exec const&, fdk_plan<Exec::memory_space> const&,                                \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       job const&);
+#define ISO_CT_FDK(linkage, Exec, T)     \
+  ISO_CT_FDK_CALL(linkage, fdk, Exec, T) \
+  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)
 ISO_FOR_EACH_INSTANCE(ISO_CT_FDK, extern)
 
 }  // namespace iso::ct

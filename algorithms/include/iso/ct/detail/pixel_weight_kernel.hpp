@@ -10,14 +10,19 @@
 
 namespace iso::ct::detail {
 
-/// Pixels times the cosine of their ray's angle to the detector's normal, padded: a pixel of the
-/// padding is zero.
+/// Pixels times the cosine of their ray's angle to the detector's normal and the factor of their
+/// column, padded: a pixel of the padding is zero, and so is one whose factor is. Columns beyond
+/// the detector take its edge's pixels.
 template <class T>
-struct cosine_weight_kernel {
+struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
-  T const* projections;  ///< [view][u][v], of all views
-  T* weighted;           ///< padded, of a batch
-  padded_images shape;
+  T const* projections;   ///< [view][u][v], of all views
+  T* weighted;            ///< padded, of a batch
+  double const* factors;  ///< [u] of view 0, u extended; null: all are 1
+  std::int64_t next_row;  ///< of factors, from view to view
+  padded_images shape;    ///< extended
+  std::int32_t num_u;     ///< of the detector
+  std::int32_t before;    ///< columns before it
   beam kind;
   std::int64_t first_view;
 
@@ -27,21 +32,27 @@ struct cosine_weight_kernel {
     std::int64_t const u = row % shape.columns() - 1;
     std::int64_t const v = index % shape.pitch() - padded_images::border;
     bool const exists = u >= 0 && u < shape.num_u && v >= 0 && v < shape.num_v;
+    double const factor = factors == nullptr || !exists ? 1.0 : factors[view * next_row + u];
     weighted[index] =
-        exists ? projections[(view * shape.num_u + u) * shape.num_v + v] * cosine(view, u, v)
-               : T(0);
+        exists && factor != 0.0 ? pixel(view, u, v) * weight(view, u, v, factor) : T(0);
   }
 
  private:
-  KOKKOS_FUNCTION T cosine(std::int64_t view, std::int64_t u, std::int64_t v) const {
+  KOKKOS_FUNCTION T pixel(std::int64_t view, std::int64_t u, std::int64_t v) const {
+    std::int64_t const inside = u - before;
+    std::int64_t const edge = inside < 0 ? 0 : inside < num_u ? inside : num_u - 1;
+    return projections[(view * num_u + edge) * shape.num_v + v];
+  }
+  KOKKOS_FUNCTION T weight(std::int64_t view, std::int64_t u, std::int64_t v, double factor) const {
     if (kind == beam::parallel) {
-      return T(1);
+      return T(factor);
     }
     view_vectors const w = views(view);
     vec3<double> const ray =
         (w.detector_origin - w.source) + double(u) * w.u_step + double(v) * w.v_step;
     vec3<double> const n = normal_of(w);
-    return T(Kokkos::fabs(dot(n, ray)) / Kokkos::sqrt(dot(n, n) * dot(ray, ray)));
+    double const cosine = Kokkos::fabs(dot(n, ray)) / Kokkos::sqrt(dot(n, n) * dot(ray, ray));
+    return T(factor * cosine);
   }
 };
 

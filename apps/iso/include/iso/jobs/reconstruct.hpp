@@ -15,16 +15,23 @@
 
 namespace iso::jobs {
 
-/// Names of the ramp filter's windows, as the command line has them.
+/// Names of the ramp filter's windows, of the arcs of a scan and of the places of its detector, as
+/// the command line has them.
 std::vector<std::string> window_names();
+std::vector<std::string> arc_names();
+std::vector<std::string> detector_names();
 
 struct reconstruct_request {
   std::string backend;
   std::string window = "ram-lak";
-  double cutoff = 1;                ///< of the Nyquist frequency
+  double cutoff = 1;  ///< of the Nyquist frequency
+  std::string arc = "automatic";
+  std::string detector = "automatic";
+  std::int64_t continuation = 0;  ///< columns beyond the detector over which readings fall to zero
   std::string precision = "float";  ///< or "double"
   files::geometry_description geometry;
-  std::vector<float> projections;             ///< [views, u, v]
+  std::vector<float> projections;             ///< [views, u, v]; empty with phantom_width
+  std::optional<double> phantom_width{};      ///< mm; given: of the Shepp-Logan head's cube
   std::array<std::int64_t, 3> extent{};       ///< voxels along x, y, z; 0: as many as pixels
   double spacing = 0;                         ///< mm; 0: the pixels' distance at the z axis
   std::optional<double> water_attenuation{};  ///< 1/mm; given: the result is in Hounsfield units
@@ -32,6 +39,11 @@ struct reconstruct_request {
 
 struct reconstruct_result {
   files::host_volume volume;  ///< 1/mm, or Hounsfield units; about the isocenter
+  std::string arc;            ///< that was chosen
+  std::string detector;       ///< likewise
+  /// Mean absolute and root mean square difference from the phantom's voxels, 1/mm, where a phantom
+  /// is reconstructed.
+  std::optional<std::array<double, 2>> error{};
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };

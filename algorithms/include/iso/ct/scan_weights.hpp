@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/scan_weights.hpp
+//! How much each reading of a scan counts in filtered backprojection.
+#pragma once
+
+#include <iso/ct/geometry.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::ct {
+
+/// The part of the circle that the views cover.
+enum class scan_arc {
+  automatic,   ///< cone: `full` where no gap between views is wider than three times the mean one,
+               ///< else `short_scan`; parallel: `full`
+  full,        ///< cone: the circle; parallel: half of it or more
+  short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
+};
+
+/// Where the z axis is seen on the detector.
+enum class detector_placement {
+  automatic,  ///< `offset` where it is seen beside the detector's middle by more than a tenth of
+              ///< the detector's width, else `centred`
+  centred,  ///< near the middle: both sides see the whole object
+  offset,   ///< near one edge: opposite views complete each other (half-fan)
+};
+
+struct scan_options {
+  scan_arc arc = scan_arc::automatic;
+  detector_placement detector = detector_placement::automatic;
+  /// Columns of pixels over which readings fall to zero beyond the detector's edges, for objects
+  /// wider than the detector. 0: they are zero there.
+  std::int64_t continuation = 0;
+};
+
+/// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
+/// angle times its column's factor; one beyond the detector is the edge's.
+struct scan_weights {
+  scan_arc arc = scan_arc::full;                              ///< that was chosen
+  detector_placement detector = detector_placement::centred;  ///< that was chosen
+  std::vector<double> angles;                                 ///< [views], rad
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+  std::int64_t rows = 0;        ///< of `factors`: 0, all are 1; 1, the same in all views; or views
+  std::vector<double> factors;  ///< [rows, before + num_u + after]
+};
+
+/// The angle that each view stands for, half the way to its neighbours on either side, and the
+/// factor of each column. Rays that are measured twice, from either side, have factors that add up
+/// to 2. Views may be in any order and need not be evenly spaced.
+///
+/// Short scans: D. L. Parker, Med. Phys. 9(2), 1982, doi:10.1118/1.595078, with half of what the
+/// arc has beyond half a circle in place of the fan's angle (M. D. Silver, Med. Phys. 27(4), 2000,
+/// doi:10.1118/1.598939), for any arc up to the circle. Offset detectors: G. Wang, Med. Phys.
+/// 29(7), 2002, doi:10.1118/1.1489043, in a ray's distance from the axis.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
+///                                tilted axis); rows of u or parallel rays that leave its plane; a
+///                                gap of more than three times the mean one; an arc too short for
+///                                the fan; an offset detector and a short scan; an offset detector
+///                                that does not see the axis or changes sides; an unknown option
+scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
+
+}  // namespace iso::ct

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/core/error.hpp>
+#include <iso/files/geometry_file.hpp>
+#include <iso/jobs/reconstruct.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace files = iso::files;
+namespace jobs = iso::jobs;
+
+namespace {
+
+/// The Shepp-Logan head, 60 mm wide.
+jobs::reconstruct_request head(std::string const& angles = R"({"range": 360, "count": 90})",
+                               int pixels = 48, double offset = 0) {
+  jobs::reconstruct_request request;
+  request.backend = "serial";
+  request.phantom_width = 60;
+  request.geometry = files::parse_geometry(
+      R"({"type": "circular_cone", "detector": {"pixels": [)" + std::to_string(pixels) +
+          R"(, 48], "pitch_mm": [2, 2], "offset_mm": [)" + std::to_string(offset) +
+          R"(, 0]}, "source_axis_mm": 300, "source_detector_mm": 450, "angles_deg": )" + angles +
+          "}",
+      "test");
+  request.extent = {40, 40, 40};
+  request.spacing = 1.5;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("the phantom is reconstructed, with the same hash on every backend") {
+  std::string first;
+  for (auto const& backend : jobs::backend_names()) {
+    auto request = head();
+    request.backend = backend;
+    auto const result = jobs::reconstruct(request, {});
+    first = first.empty() ? result.hash : first;
+    CHECK(result.hash == first);
+    CHECK(result.arc == "full");
+    CHECK(result.detector == "centred");
+    REQUIRE(result.error);
+    CHECK((*result.error)[0] < 0.03);
+    CHECK((*result.error)[1] < 0.09);
+    CHECK((*result.error)[0] > 0.001);
+  }
+}
+
+TEST_CASE("short scans and offset detectors are seen from the geometry") {
+  auto const full = jobs::reconstruct(head(), {});
+  auto const brief = jobs::reconstruct(head(R"({"range": 210, "count": 53})"), {});
+  CHECK(brief.arc == "short");
+  CHECK((*brief.error)[0] < 1.3 * (*full.error)[0]);
+  auto const half = jobs::reconstruct(head(R"({"range": 360, "count": 90})", 30, 18), {});
+  CHECK(half.detector == "offset");
+  CHECK((*half.error)[0] < 1.3 * (*full.error)[0]);
+
+  auto ignored = head(R"({"range": 360, "count": 90})", 30, 18);
+  ignored.detector = "centred";
+  CHECK((*jobs::reconstruct(ignored, {}).error)[0] > 3 * (*half.error)[0]);
+  auto forced = head(R"({"range": 210, "count": 53})");
+  forced.arc = "full";
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(forced, {}), doctest::Contains("full circle"),
+                       iso::invalid_argument);
+  auto narrow = head(R"({"range": 183, "count": 60})");
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(narrow, {}), doctest::Contains("with a fan of 11.93"),
+                       iso::invalid_argument);
+  // The head is wider than this detector.
+  auto truncated = head(R"({"range": 360, "count": 90})", 28);
+  truncated.extent = {20, 20, 40};
+  double const without = (*jobs::reconstruct(truncated, {}).error)[0];
+  truncated.continuation = 14;
+  CHECK((*jobs::reconstruct(truncated, {}).error)[0] < 0.7 * without);
+}
+
+TEST_CASE("Hounsfield units for a given attenuation of water") {
+  auto request = head();
+  auto const plain = jobs::reconstruct(request, {});
+  request.water_attenuation = 0.25;
+  auto const hounsfield = jobs::reconstruct(request, {});
+  CHECK(hounsfield.hash == plain.hash);  // of what was reconstructed, in 1/mm
+  REQUIRE(hounsfield.volume.values.size() == plain.volume.values.size());
+  for (std::size_t n = 0; n < plain.volume.values.size(); ++n) {
+    CHECK(hounsfield.volume.values[n] ==
+          doctest::Approx(1000 * (double(plain.volume.values[n]) - 0.25) / 0.25).epsilon(1e-6));
+  }
+  request.water_attenuation = 0;
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains("attenuation of water 0"),
+                       iso::invalid_argument);
+}
+
+TEST_CASE("what a reconstruction cannot use is refused") {
+  auto const refused = [](auto const& change, char const* words) {
+    auto request = head();
+    change(request);
+    CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains(words),
+                         iso::invalid_argument);
+  };
+  refused([](auto& r) { r.arc = "half"; },
+          "arc 'half' is not known (choose one of automatic, full");
+  refused([](auto& r) { r.detector = "left"; }, "detector 'left'");
+  refused([](auto& r) { r.window = "box"; }, "window 'box'");
+  refused([](auto& r) { r.precision = "half"; }, "precision 'half'");
+  refused(
+      [](auto& r) {
+        r.phantom_width.reset();
+        r.projections.resize(7);
+      },
+      "7 readings (the geometry has 90 views of 48 x 48 pixels)");
+  // The source stands 300 mm from the axis.
+  refused([](auto& r) { r.spacing = 20; }, "source lies within the volume");
+}
+
+TEST_CASE("a reconstruction tells how far it is, and can be stopped") {
+  std::vector<double> fractions;
+  jobs::observer watch;
+  watch.progress = [&](double fraction, std::string const&) { fractions.push_back(fraction); };
+  jobs::reconstruct(head(), watch);
+  REQUIRE(fractions.size() >= 4);
+  CHECK(fractions.front() == 0);
+  CHECK(fractions.back() == 1);
+  int asked = 0;
+  watch.cancelled = [&] { return ++asked == 3; };
+  CHECK_THROWS_AS(jobs::reconstruct(head(), watch), iso::cancelled);
+}

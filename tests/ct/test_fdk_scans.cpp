@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Short scans, offset detectors, truncated projections and subsets of views.
+#include "fdk_support.hpp"
+#include "instances.hpp"
+
+#include <iso/core/wrap.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace fdk_support;
+using iso::ct::ellipsoid;
+using iso::ct::weigh_scan;
+using iso::test::refusal;
+
+Kokkos::DefaultHostExecutionSpace const& fast() {
+  static Kokkos::DefaultHostExecutionSpace const exec;
+  return exec;
+}
+
+/// A number for each view and column, read between them.
+struct table {
+  std::vector<double> const& values;
+  std::int64_t columns;
+
+  [[nodiscard]] double at(double view, double column) const {
+    auto const i = std::int64_t(std::floor(view));
+    auto const c = std::int64_t(std::floor(column));
+    auto const of = [&](std::int64_t a, std::int64_t b) {
+      return values.at(std::size_t(a * columns + b));
+    };
+    double const x = view - double(i);
+    double const y = column - double(c);
+    return (1 - x) * ((1 - y) * of(i, c) + y * of(i, c + 1)) +
+           x * ((1 - y) * of(i + 1, c) + y * of(i + 1, c + 1));
+  }
+};
+
+/// Mean |a - b| over the voxels of one slice about which `truth` has one value, three voxels far.
+double apart_from_edges(std::vector<float> const& a, std::vector<float> const& b,
+                        std::vector<float> const& truth, grid const& g, std::int64_t k,
+                        double radius) {
+  auto const at = [&](std::vector<float> const& x, std::int64_t i, std::int64_t j) {
+    return double(x[std::size_t((i * g.extent[1] + j) * g.extent[2] + k)]);
+  };
+  double sum = 0;
+  std::int64_t count = 0;
+  for (std::int64_t i = 3; i < g.extent[0] - 3; ++i) {
+    for (std::int64_t j = 3; j < g.extent[1] - 3; ++j) {
+      double const x = g.origin.x + double(i) * g.spacing.x;
+      double const y = g.origin.y + double(j) * g.spacing.y;
+      bool flat = std::hypot(x, y) < radius;
+      for (std::int64_t m = i - 3; m <= i + 3; ++m) {
+        for (std::int64_t n = j - 3; n <= j + 3; ++n) {
+          flat = flat && at(truth, m, n) == at(truth, i, j);
+        }
+      }
+      if (flat) {
+        sum += std::abs(at(a, i, j) - at(b, i, j));
+        ++count;
+      }
+    }
+  }
+  REQUIRE(count > 100);
+  return sum / double(count);
+}
+
+constexpr double fan_of(double half_width, double distance) {
+  return 2 * half_width / distance;  // a little more than the angle
+}
+
+}  // namespace
+
+TEST_CASE("fdk: opposite rays of a short scan add up to two, rays measured once count twice") {
+  constexpr double source = 300;
+  constexpr double detector = 450;
+  constexpr std::int64_t columns = 101;
+  constexpr double pitch = 2;
+  double const fan = 2 * std::atan(0.5 * double(columns - 1) * pitch / detector);
+  for (double const arc : {pi + fan + 1e-9, pi + 2 * fan, 1.5 * pi, 1.9 * pi}) {
+    for (double const first : {0.0, 2.9, -1.0}) {
+      CAPTURE(arc);
+      CAPTURE(first);
+      constexpr std::int64_t count = 1500;
+      auto const g = iso::ct::circular_cone({columns, 3, pitch, pitch}, source, detector,
+                                            iso::ct::even_angles(count, arc, first));
+      auto const w = weigh_scan(g, {.arc = scan_arc::short_scan});
+      REQUIRE(w.rows == count);
+      double sum = 0;
+      for (double const angle : w.angles) {
+        sum += angle;
+      }
+      CHECK(sum == doctest::Approx(arc).epsilon(1e-9));
+      table const factors{w.factors, columns};
+      double const step = arc / double(count);
+      double worst = 0;
+      int pairs = 0;
+      for (std::int64_t view = 0; view < count; view += 7) {
+        for (std::int64_t u = 0; u < columns; ++u) {
+          // At angle 0 the source stands at +x and u runs along +y: the ray turns from the inward
+          // radius by -atan(u / detector).
+          double const place = (double(u) - 0.5 * double(columns - 1)) * pitch;
+          double const gamma = -std::atan(place / detector);
+          double const own = factors.at(double(view) * (1 - 1e-15), double(u) * (1 - 1e-15));
+          double partner = 0;
+          double where = -1;
+          for (double const turns : {-1.0, 0.0, 1.0}) {
+            double const other = double(view) + (pi + 2 * gamma + turns * 2 * pi) / step;
+            where = other > 0 && other < double(count - 1) ? other : where;
+          }
+          double const edge = double(columns - 1) - double(u);
+          if (0.5 * (arc - pi) - std::abs(gamma) < 10 * step) {
+            continue;  // there the weight rises too steeply to be read between views
+          }
+          if (where >= 0) {
+            partner = factors.at(where, std::min(edge, double(columns - 1) - 1e-9));
+            ++pairs;
+          } else if (own < 2 - 1e-2) {
+            continue;  // the partner lies within half a view of the arc's end
+          }
+          worst = std::max(worst, std::abs(own + partner - 2));
+        }
+      }
+      CHECK(pairs > 1000);
+      CHECK(worst < 5e-3);
+    }
+  }
+}
+
+TEST_CASE("fdk: opposite rays of an offset detector add up to two") {
+  for (bool const cone : {true, false}) {
+    for (double const offset : {30.0, -30.0}) {
+      iso::ct::flat_detector const d{61, 3, 2, 2, offset};
+      auto const angles = iso::ct::even_angles(90, 2 * pi);
+      auto const g = cone ? iso::ct::circular_cone(d, 300, 450, angles)
+                          : iso::ct::circular_parallel(d, angles);
+      auto const w = weigh_scan(g);
+      CHECK(w.detector == detector_placement::offset);
+      CHECK((offset > 0 ? w.before : w.after) == 30);
+      CHECK((offset > 0 ? w.after : w.before) == 0);
+      double angle = 0;
+      for (double const a : w.angles) {
+        angle += a;
+      }
+      CHECK(angle == doctest::Approx(cone ? 2 * pi : pi));
+      // The extended detector is symmetric about the axis.
+      for (std::int64_t c = 0; c < 91; ++c) {
+        CHECK(w.factors[std::size_t(c)] + w.factors[std::size_t(90 - c)] == doctest::Approx(2));
+      }
+      CHECK(*std::min_element(w.factors.begin(), w.factors.end()) == 0);
+    }
+  }
+}
+
+TEST_CASE("fdk: short and offset scans give what the full scan gives") {
+  auto const head = iso::ct::shepp_logan(60);
+  auto const volume = grid::centred({128, 128, 3}, {1, 1, 1});
+  auto const truth = rastered_bodies<float>(head, volume);
+  constexpr double source = 300;
+  constexpr double distance = 450;
+  constexpr double pitch = 1.5;
+  double const fan = fan_of(96 * pitch, distance);
+  auto const turn = iso::ct::even_angles(360, 2 * pi);
+  auto const cone = [&](iso::ct::flat_detector const& d, std::vector<double> const& angles,
+                        fdk_options const& options = {}) {
+    auto const g = iso::ct::circular_cone(d, source, distance, angles);
+    return reconstructed(fast(), g, projected_bodies<float>(head, g), volume, options);
+  };
+  auto const full = cone({192, 9, pitch, pitch}, turn);
+  auto const against = [&](std::vector<float> const& found, char const* name) {
+    CAPTURE(name);
+    // 0.0007 to 0.0017; the head's contrast is 1, its weakest body's 0.1.
+    CHECK(apart_from_edges(found, full, truth, volume, 1, 60) < 0.0025);
+  };
+  CHECK(apart_from_edges(full, truth, truth, volume, 1, 60) < 0.006);
+  for (double const arc : {pi + fan, 1.4 * pi, 1.8 * pi}) {
+    auto const count = std::int64_t(std::ceil(360 * arc / (2 * pi)));
+    against(cone({192, 9, pitch, pitch}, iso::ct::even_angles(count, arc, 0.4)), "short");
+  }
+  std::vector<double> uneven;
+  for (double at = 0.2; at < 0.2 + pi + fan + 0.05; at += 0.015 + 0.005 * std::sin(50 * at)) {
+    uneven.push_back(at);
+  }
+  std::reverse(uneven.begin() + 20, uneven.begin() + 90);
+  against(cone({192, 9, pitch, pitch}, uneven), "short, uneven");
+  for (double const offset : {51.0, -51.0}) {
+    against(cone({120, 9, pitch, pitch, offset}, turn), "offset");
+  }
+  // The weights of an offset detector hold for one in the middle too.
+  against(cone({192, 9, pitch, pitch}, turn, {.scan = {.detector = detector_placement::offset}}),
+          "offset by nothing");
+  auto const parallel = [&](iso::ct::flat_detector const& d, std::vector<double> const& angles,
+                            fdk_options const& options = {}) {
+    auto const g = iso::ct::circular_parallel(d, angles);
+    return reconstructed(fast(), g, projected_bodies<float>(head, g), volume, options);
+  };
+  auto const half = parallel({128, 3}, iso::ct::even_angles(180, pi));
+  auto const against_half = [&](std::vector<float> const& found, char const* name) {
+    CAPTURE(name);
+    // Opposite parallel rays of these detectors meet the same pixels.
+    CHECK(apart_from_edges(found, half, truth, volume, 1, 60) < 1e-5);
+  };
+  against_half(parallel({128, 3}, iso::ct::even_angles(220, 220 * pi / 180)), "parallel over-scan");
+  against_half(parallel({128, 3}, iso::ct::even_angles(220, 220 * pi / 180),
+                        {.scan = {.arc = scan_arc::short_scan}}),
+               "parallel short");
+  against_half(parallel({80, 3, 1, 1, 24}, turn), "parallel offset");
+}
+
+TEST_CASE("fdk: a body wider than the detector") {
+  // A cylinder of 100 mm radius, of which the detector sees 60.
+  std::vector<ellipsoid> const body = {{{0, 0, 0}, {100, 100, 1e4}, 0, 1}};
+  auto const volume = grid::centred({96, 96, 1}, {1, 1, 1});
+  auto const g =
+      iso::ct::circular_cone({120, 9, 1.5, 1.5}, 400, 600, iso::ct::even_angles(240, 2 * pi));
+  auto const p = projected_bodies<float>(body, g);
+  auto const error = [&](std::int64_t continuation) {
+    auto const found =
+        reconstructed(fast(), g, p, volume, {.scan = {.continuation = continuation}});
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < 96; ++i) {
+      for (std::int64_t j = 0; j < 96; ++j) {
+        if (std::hypot(double(i) - 47.5, double(j) - 47.5) < 45) {
+          sum += std::abs(double(found[std::size_t(i * 96 + j)]) - 1);
+          ++count;
+        }
+      }
+    }
+    return sum / double(count);
+  };
+  double const without = error(0);
+  CHECK(without == doctest::Approx(0.397).epsilon(0.02));
+  CHECK(error(40) < 0.25 * without);   // 0.083
+  CHECK(error(60) < 0.005 * without);  // 0.0012
+  CHECK(error(80) < 0.2 * without);    // 0.065
+}
+
+TEST_CASE_TEMPLATE("fdk: subsets of whole blocks of views add up to the whole, to the bit", T,
+                   float, double) {
+  auto const volume = grid::centred({13, 11, 40}, {1.3, 1.1, 0.8});
+  fdk_options const continued{.scan = {.continuation = 3}};
+  std::vector<std::pair<geometry, fdk_options>> const scans = {
+      {iso::ct::circular_cone({33, 41, 1.1, 0.9}, 120, 180, iso::ct::even_angles(70, 2 * pi)), {}},
+      {iso::ct::circular_cone({33, 41, 1.1, 0.9}, 120, 180, iso::ct::even_angles(70, 2 * pi)),
+       continued},
+      {iso::ct::circular_cone({33, 41, 1.1, 0.9}, 120, 180, iso::ct::even_angles(70, 1.3 * pi)),
+       {}},
+      {iso::ct::circular_cone({33, 41, 1.1, 0.9, 7}, 120, 180, iso::ct::even_angles(70, 2 * pi)),
+       {}}};
+  for (auto const& [g, options] : scans) {
+    auto const p = random_stack<T>(g);
+    auto const whole = reconstructed(Kokkos::Serial(), g, p, volume, options);
+    iso::test::for_each_instance([&](auto const& exec) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using space = typename Exec::memory_space;
+      iso::ct::fdk_plan<space> const plan(exec, g, options);
+      auto const out = iso::make_volume<T, space>("out", volume);
+      iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<Exec, T>(g, options));
+      auto const pixels = iso::stage<iso::access::read>(exec, p.data);
+      std::int64_t const cuts[] = {0, 16, 64, 70};
+      for (int n = 0; n < 3; ++n) {
+        std::int64_t const count = cuts[n + 1] - cuts[n];
+        auto const part = plan.subset(cuts[n], count);
+        CHECK(part.geometry().host().num_views() == count);
+        auto const some = iso::wrap_projections<space>(
+            pixels.view().data() + cuts[n] * g.num_u() * g.num_v(), count, g.num_u(), g.num_v());
+        if (n == 0) {
+          iso::ct::fdk<Exec, T>(exec, part, some, out, scratch);
+        } else {
+          iso::ct::fdk_add<Exec, T>(exec, part, some, out, scratch);
+        }
+      }
+      exec.fence("test_fdk_scans");
+      auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
+      std::vector<T> const found(mirror.data(), mirror.data() + mirror.size());
+      CHECK(difference(found, whole) == "");
+    });
+  }
+  auto const& g = scans.front().first;
+  iso::ct::fdk_plan<host> const plan(Kokkos::Serial(), g);
+  CHECK(refusal([&] { static_cast<void>(plan.subset(60, 11)); }).find("70") != std::string::npos);
+  CHECK(refusal([&] { static_cast<void>(plan.subset(0, 0)); }) != "");
+}
+
+TEST_CASE("fdk: what a scan chooses by itself") {
+  auto const chosen = [](iso::ct::flat_detector const& d, std::vector<double> const& angles) {
+    auto const w = weigh_scan(iso::ct::circular_cone(d, 300, 450, angles));
+    return std::pair(w.arc, w.detector);
+  };
+  iso::ct::flat_detector const centred{60, 4, 2, 2, 11};
+  iso::ct::flat_detector const beside{60, 4, 2, 2, 13};
+  auto const turn = iso::ct::even_angles(90, 2 * pi);
+  CHECK(chosen(centred, turn) == std::pair(scan_arc::full, detector_placement::centred));
+  CHECK(chosen(beside, turn) == std::pair(scan_arc::full, detector_placement::offset));
+  CHECK(chosen(centred, iso::ct::even_angles(90, 1.3 * pi)) ==
+        std::pair(scan_arc::short_scan, detector_placement::centred));
+  // Five neighbouring views are missing: no full circle any more.
+  CHECK(chosen(centred, iso::ct::even_angles(85, 2 * pi * 85 / 90)).first == scan_arc::short_scan);
+  CHECK(chosen(centred, iso::ct::even_angles(88, 2 * pi * 88 / 90)).first == scan_arc::full);
+  // 3n + 1 views, and a single one.
+  CHECK(chosen(centred, iso::ct::even_angles(31, 2 * pi)).first == scan_arc::full);
+  CHECK(chosen(centred, {0.5}).first == scan_arc::full);
+}
+
+TEST_CASE("fdk: scans for which the weights do not hold are refused with a sentence") {
+  auto const has = [](std::string const& text, std::initializer_list<char const*> words) {
+    CAPTURE(text);
+    for (char const* const word : words) {
+      CAPTURE(word);
+      CHECK(text.find(word) != std::string::npos);
+    }
+  };
+  iso::ct::flat_detector const d{60, 4, 2, 2};
+  iso::ct::flat_detector const beside{60, 4, 2, 2, 20};
+  auto const weigh = [&](geometry const& g, scan_options const& options = {}) {
+    return refusal([&] { weigh_scan(g, options); });
+  };
+  auto const cone = [](iso::ct::flat_detector const& detector, double arc) {
+    return iso::ct::circular_cone(detector, 300, 450, iso::ct::even_angles(90, arc));
+  };
+  // 2 atan(59 / 450) = 14.94 degrees.
+  has(weigh(cone(d, pi)), {"180 degrees", "14.94", "194.9", "scan further"});
+  CHECK(weigh(cone(d, pi + 0.261)) == "");
+  has(weigh(cone(d, 1.3 * pi), {.arc = scan_arc::full}), {"full circle"});
+  has(weigh(cone(beside, 1.3 * pi)), {"beside the z axis", "arc"});
+  has(weigh(cone(d, 1.3 * pi), {.detector = detector_placement::offset}), {"beside the z axis"});
+  CHECK(weigh(cone(beside, 1.4 * pi), {.detector = detector_placement::centred}) == "");
+  has(weigh(cone({60, 4, 2, 2, 70}, 2 * pi)), {"beyond the offset detector"});
+  has(weigh(iso::ct::circular_parallel(d, iso::ct::even_angles(40, 2))), {"half a circle"});
+  has(weigh(cone(d, 2 * pi), {.continuation = -1}), {"continuation"});
+  has(weigh(cone(d, 2 * pi), {.arc = scan_arc(7)}), {"scan arc 7"});
+  has(weigh(cone(d, 2 * pi), {.detector = detector_placement(7)}), {"placement 7"});
+
+  auto const turned = [&](geometry const& g, double x) {
+    auto views = g.views();
+    for (view_vectors& w : views) {
+      for (vec3<double>* a : {&w.source, &w.detector_origin, &w.u_step, &w.v_step}) {
+        *a = {a->x, std::cos(x) * a->y - std::sin(x) * a->z,
+              std::sin(x) * a->y + std::cos(x) * a->z};
+      }
+    }
+    return geometry(g.kind(), g.num_u(), g.num_v(), views);
+  };
+  has(weigh(turned(cone(d, 2 * pi), 5 * pi / 180)), {"tilted by 5 degrees"});
+  has(weigh(turned(iso::ct::circular_parallel(d, iso::ct::even_angles(40, pi)), 0.1)),
+      {"plane of rotation"});
+  auto const changed = [&](auto const& change) {
+    auto const g = cone(d, 2 * pi);
+    auto views = g.views();
+    for (std::size_t n = 0; n < views.size(); ++n) {
+      change(views[n], n);
+    }
+    return geometry(g.kind(), g.num_u(), g.num_v(), views);
+  };
+  has(weigh(changed([](view_vectors& w, std::size_t n) {
+        w.source.z += double(n);
+        w.detector_origin.z += double(n);
+      })),
+      {"helix"});
+  has(weigh(changed([](view_vectors& w, std::size_t) { w.source.x *= 1.2; })), {"a circle about"});
+  has(weigh(changed([](view_vectors& w, std::size_t) { w.source.x += 20; })), {"a circle about"});
+  has(weigh(changed([](view_vectors& w, std::size_t) { w.u_step.z = 1; })), {"rows of u"});
+  has(weigh(changed([](view_vectors& w, std::size_t n) {
+        w.detector_origin = w.detector_origin + (n % 2 == 0 ? 15.0 : -15.0) * w.u_step;
+      })),
+      {"the other side"});
+}
+
+TEST_CASE("fdk: projections that are zero or not finite") {
+  auto const volume = grid::centred({24, 24, 40}, {1, 1, 1});
+  auto const g =
+      iso::ct::circular_cone({48, 41, 1.1, 1.6}, 120, 180, iso::ct::even_angles(20, 2 * pi));
+  auto const zero = stack_of<float>(g, std::vector<float>(std::size_t(20 * 48 * 41), 0.f));
+  auto const nothing = reconstructed(fast(), g, zero, volume);
+  CHECK(std::all_of(nothing.begin(), nothing.end(), [](float x) { return x == 0; }));
+
+  for (float const bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    auto const p = random_stack<float>(g);
+    auto const clean = reconstructed(fast(), g, p, volume);
+    p.data(3, 20, 30) = bad;
+    auto const found = reconstructed(fast(), g, p, volume);
+    std::int64_t touched = 0;
+    for (std::int64_t i = 0; i < 24; ++i) {
+      for (std::int64_t j = 0; j < 24; ++j) {
+        for (std::int64_t k = 0; k < 40; ++k) {
+          auto const n = std::size_t((i * 24 + j) * 40 + k);
+          // Where the view sees the voxel along v: only rows 29 to 31 read row 30.
+          view_vectors const& w = g.views()[3];
+          vec3<double> const x = volume.origin + vec3<double>{double(i), double(j), double(k)};
+          vec3<double> const normal = iso::cross(w.u_step, w.v_step);
+          double const t = dot(normal, w.detector_origin - w.source) / dot(normal, x - w.source);
+          double const v = (w.source.z + t * (x.z - w.source.z) - w.detector_origin.z) / 1.6;
+          if (v < 28.999 || v > 31.001) {
+            CHECK(found[n] == clean[n]);
+          } else if (v > 29.001 && v < 30.999) {
+            CHECK_FALSE(std::isfinite(found[n]));
+            ++touched;
+          }
+        }
+      }
+    }
+    CHECK(touched > 100);
+  }
+
+  // What has no weight does not count: the reading at the very end of an offset detector's view.
+  scan_options const wide{.continuation = 4};
+  auto const p = random_stack<float>(g);
+  auto const some = reconstructed(fast(), g, p, volume, {.scan = wide});
+  CHECK(std::all_of(some.begin(), some.end(), [](float x) { return std::isfinite(x); }));
+  p.data(3, 47, 5) = std::numeric_limits<float>::quiet_NaN();
+  auto const worse = reconstructed(fast(), g, p, volume, {.scan = wide});
+  CHECK(std::count_if(worse.begin(), worse.end(), [](float x) { return !std::isfinite(x); }) > 0);
+  CHECK(std::count_if(worse.begin(), worse.end(), [](float x) { return std::isfinite(x); }) >
+        24 * 24 * 30);
+}
+
+TEST_CASE("fdk: a detector that sees nothing of the volume gives zero") {
+  auto const g =
+      iso::ct::circular_cone({16, 8, 1, 1, 0, 500}, 120, 180, iso::ct::even_angles(20, 2 * pi));
+  auto const found =
+      reconstructed(fast(), g, random_stack<float>(g), grid::centred({8, 8, 8}, {1, 1, 1}));
+  CHECK(std::all_of(found.begin(), found.end(), [](float x) { return x == 0; }));
+}
+
+TEST_CASE("fdk: shapes that disagree are refused, and nothing is written") {
+  auto const g = iso::ct::circular_cone({16, 8, 1, 1}, 120, 180, iso::ct::even_angles(20, 2 * pi));
+  auto const volume = grid::centred({8, 8, 8}, {1, 1, 1});
+  iso::ct::fdk_plan<host> const plan(Kokkos::Serial(), g);
+  auto const attempt = [&](std::int64_t views, std::int64_t nu, std::int64_t nv,
+                           std::int64_t bytes) {
+    auto const p = iso::make_projections<float, host>("p", views, nu, nv);
+    auto const out = iso::make_volume<float, host>("out", volume);
+    Kokkos::deep_copy(out.data, 7.f);
+    iso::workspace<host> const scratch(bytes);
+    auto const sentence = refusal(
+        [&] { iso::ct::fdk<Kokkos::Serial, float>(Kokkos::Serial(), plan, p, out, scratch); });
+    for (std::int64_t n = 0; n < 512; ++n) {
+      CHECK((sentence == "") == (out.data.data()[n] != 7.f));
+    }
+    return sentence;
+  };
+  auto const enough = iso::ct::fdk_bytes_needed<Kokkos::Serial, float>(g);
+  CHECK(attempt(20, 16, 8, enough) == "");
+  CHECK(attempt(19, 16, 8, enough).find("[20, 16, 8]") != std::string::npos);
+  CHECK(attempt(20, 15, 8, enough).find("[20, 15, 8]") != std::string::npos);
+  CHECK(attempt(20, 16, 9, enough) != "");
+  CHECK(attempt(20, 16, 8, enough - 1).find(std::to_string(enough)) != std::string::npos);
+}
