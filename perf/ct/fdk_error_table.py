@@ -48,7 +48,7 @@ def main():
         return
     page = arguments.page.read_text(encoding="utf-8")
     if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise SystemExit(f"{arguments.page}: does not have the two marks {BEGIN.strip()} and {END.strip()}")
+        raise SystemExit(f"{arguments.page}: lacks {BEGIN.strip()} or {END.strip()}")
     before, rest = page.split(BEGIN)
     arguments.page.write_text(before + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
 
