@@ -22,8 +22,8 @@ enum class scan_arc {
 enum class detector_placement {
   automatic,  ///< `offset` where it is seen beside the detector's middle by more than a tenth of
               ///< the detector's width, else `centred`
-  centred,  ///< near the middle: both sides see the whole object
-  offset,   ///< near one edge: opposite views complete each other (half-fan)
+  centred,    ///< near the middle: both sides see the whole object
+  offset,     ///< near one edge: opposite views complete each other (half-fan)
 };
 
 struct scan_options {
@@ -52,7 +52,7 @@ struct scan_weights {
 ///
 /// Short scans: D. L. Parker, Med. Phys. 9(2), 1982, doi:10.1118/1.595078, with half of what the
 /// arc has beyond half a circle in place of the fan's angle (M. D. Silver, Med. Phys. 27(4), 2000,
-/// doi:10.1118/1.598939), for any arc up to the circle. Offset detectors: G. Wang, Med. Phys.
+/// pages 773-774), for any arc up to the circle. Offset detectors: G. Wang, Med. Phys.
 /// 29(7), 2002, doi:10.1118/1.1489043, in a ray's distance from the axis.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a

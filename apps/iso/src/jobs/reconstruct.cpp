@@ -68,8 +68,10 @@ ct::fdk_options options_of(reconstruct_request const& request) {
            request.continuation}};
 }
 
-// By default as many voxels as pixels, at the pixels' distance at the z axis.
-grid grid_of(reconstruct_request const& request, ct::geometry const& g) {
+// By default as many voxels as pixels, at the pixels' distance at the z axis; across it as many as
+// an offset detector sees in a whole turn.
+grid grid_of(reconstruct_request const& request, ct::geometry const& g,
+             ct::fdk_options const& options) {
   auto const& w = g.views().front();
   double magnification = 1;
   if (g.kind() == ct::beam::cone) {
@@ -82,8 +84,9 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g) {
     auto const wanted = request.extent[std::size_t(axis)];
     return wanted > 0 ? wanted : pixels;
   };
-  return grid::centred({n(0, g.num_u()), n(1, g.num_u()), n(2, g.num_v())},
-                       {spacing, spacing, spacing});
+  auto const weights = ct::weigh_scan(g, {options.scan.arc, options.scan.detector});
+  std::int64_t const across = weights.before + g.num_u() + weights.after;
+  return grid::centred({n(0, across), n(1, across), n(2, g.num_v())}, {spacing, spacing, spacing});
 }
 
 template <class T>
@@ -153,7 +156,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   auto const g = make_geometry(request.geometry);
   check(request, g);
   auto const options = options_of(request);
-  auto const volume_grid = grid_of(request, g);
+  auto const volume_grid = grid_of(request, g, options);
   validate(volume_grid, "iso reconstruct");
   std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
