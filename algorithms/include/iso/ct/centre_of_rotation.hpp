@@ -51,7 +51,7 @@ struct centre_options {
 /// \throws iso::invalid_argument  more than one image, fewer than 16 pixels along u, a value that
 ///                                is not finite, a guess or reach beyond the detector, a mean
 ///                                without contrast
-/// \par Source  docs/algorithms/reconstruction.md
+/// \par Method  docs/algorithms/scans.md has the derivation
 double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const& mean,
                           centre_options const& options);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "scan_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/png_file.hpp>
-#include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
@@ -25,6 +25,7 @@ struct reconstruct_options {
   std::string method = "fdk";
   std::vector<std::int64_t> extent;
   double water = 0;
+  scan_options scan;
   jobs::reconstruct_request request;
 };
 
@@ -50,27 +51,24 @@ void check_outputs(reconstruct_options const& options) {
                   options.projections});
 }
 
-void read_inputs(reconstruct_options& options) {
-  auto stack = files::read_stack<float>(options.projections);
+jobs::scan_request read_inputs(reconstruct_options& options) {
+  auto scan = read_scan(options.scan, options.projections, options.geometry);
   auto& request = options.request;
-  request.geometry = options.geometry.empty()
-                         ? files::parse_geometry(stack.geometry, options.projections)
-                         : files::read_geometry(options.geometry);
-  bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
-                        (request.geometry.kind == files::scan_kind::vectors &&
-                         request.geometry.rays == files::ray_kind::parallel);
+  bool const parallel = scan.geometry.kind == files::scan_kind::circular_parallel ||
+                        (scan.geometry.kind == files::scan_kind::vectors &&
+                         scan.geometry.rays == files::ray_kind::parallel);
   if (parallel != (options.method == "fbp")) {
     throw invalid_argument(fmt::format("--method {} (the geometry has {} rays) give --method {}",
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
   }
-  request.projections = std::move(stack.values);
   if (!options.extent.empty()) {
     std::copy_n(options.extent.begin(), 3, request.extent.begin());
   }
   if (options.water > 0) {
     request.water_attenuation = options.water;
   }
+  return scan;
 }
 
 // The middle slices across z, y and x, side by side.
@@ -97,7 +95,7 @@ files::gray_image picture(files::host_volume const& v) {
 
 int run_reconstruct(reconstruct_options& options) {
   check_outputs(options);
-  read_inputs(options);
+  auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
   auto const chosen = jobs::choose_backends(options.common.backend);
@@ -106,6 +104,10 @@ int run_reconstruct(reconstruct_options& options) {
         fmt::format("--backend '{}' (reconstruct runs on one) name one", options.common.backend));
   }
   request.backend = chosen.front();
+  json corrections = json::object();
+  auto corrected = correct_scan(std::move(scan), request.backend, terminal_observer(), corrections);
+  request.projections = std::move(corrected.projections);
+  request.geometry = std::move(corrected.geometry);
   auto const result = jobs::reconstruct(request, terminal_observer());
   auto const& v = result.volume;
   json document = {{"isocenter", ISO_VERSION},       {"operation", "reconstruct"},
@@ -114,6 +116,7 @@ int run_reconstruct(reconstruct_options& options) {
                    {"precision", request.precision}, {"extent", v.extent},
                    {"spacing", v.spacing},           {"hash", result.hash},
                    {"time_ms", result.time_ms}};
+  document.update(corrections);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_volume(options.output, v));
@@ -144,10 +147,12 @@ command add_reconstruct(CLI::App& app) {
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   sub->add_option("--projections", options->projections,
-                  "stack of projections (.h5), line integrals, as iso project writes")
+                  "stack of line integrals (.h5) as iso project writes it, or a detector's images: "
+                  "a folder or a name with a * for the number (TIFF, raw)")
       ->required();
   sub->add_option("--geometry", options->geometry,
-                  "geometry file (JSON, docs/formats.md); default: the stack's own");
+                  "geometry file (.json, .xtekct; docs/formats.md); default: the stack's own");
+  add_scan_options(*sub, options->scan);
   sub->add_option("--method", options->method, "fdk: cone beams; fbp: parallel beams")
       ->check(CLI::IsMember({"fdk", "fbp"}))
       ->capture_default_str();
@@ -157,7 +162,9 @@ command add_reconstruct(CLI::App& app) {
   sub->add_option("--cutoff", options->request.cutoff, "of the detector's Nyquist frequency")
       ->check(number_from(1e-3, 1))
       ->capture_default_str();
-  sub->add_option("--precision", options->request.precision, "of all arithmetic")
+  sub->add_option("--precision", options->request.precision,
+                  "of all arithmetic; readings are taken as float and line integrals made of them "
+                  "in float")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   sub->add_option("--extent", options->extent, "voxels along x, y, z (default: as many as pixels)")
