@@ -36,16 +36,16 @@ constexpr double water = 0.01707;
 
 struct tissue {
   char const* name;
-  float low;   ///< HU, this one included
-  float high;  ///< HU, not included
+  float low;           ///< HU, this one included
+  float high;          ///< HU, not included
   double most_inside;  ///< mean absolute error allowed inside, HU
   double most_bias;    ///< mean error allowed inside, HU
 };
-constexpr std::array<tissue, 5> tissues = {{{"air", -3000, -950, 25, 15},
-                                            {"lung", -950, -500, 45, 20},
-                                            {"fat", -150, -30, 25, 15},
-                                            {"soft tissue", -30, 130, 25, 15},
-                                            {"bone", 250, 5000, 60, 40}}};
+constexpr std::array<tissue, 5> tissues = {{{"air", -3000, -950, 25, 8},
+                                            {"lung", -950, -500, 30, 5},
+                                            {"fat", -150, -30, 21, 3},
+                                            {"soft tissue", -30, 130, 24, 3},
+                                            {"bone", 250, 5000, 40, 6}}};
 
 /// The tissue of a CT number; -1: none of them.
 int tissue_of(float hu) {
@@ -147,8 +147,9 @@ int run(fs::path const& file, fs::path const& picture) {
       }
     }
   }
-  std::printf("tissue        HU from      to  |   voxels   mean error  mean |error|  |   inside   "
-              "mean error  mean |error|\n");
+  std::printf(
+      "tissue        HU from      to  |   voxels   mean error  mean |error|  |   inside   "
+      "mean error  mean |error|\n");
   bool good = true;
   for (std::size_t i = 0; i < tissues.size(); ++i) {
     auto const& t = tissues[i];

@@ -17,7 +17,7 @@
 // one inside the bar. Where the cone of rays does not reach, at both ends near the rim, both are
 // wrong, each in its own way.
 //
-// Measured: mean absolute difference 0.0130 of the contrast; the package's own test allows 0.02.
+// Measured: mean absolute difference 0.0148 of the contrast; the package's own test allows 0.02.
 #include "median_filter.hpp"
 
 #include <iso/core/projection_view.hpp>
@@ -95,27 +95,29 @@ double centre_of(image const& radiograph) {
 std::vector<float> reconstructed(image const& radiograph, iso::files::xtekct const& scan) {
   double const pitch = scan.pitch[0] * double(binning);
   double const centre = centre_of(radiograph);
-  iso::ct::flat_detector const detector{
-      radiograph.nu, radiograph.nv, pitch, pitch,
-      (0.5 * double(radiograph.nu - 1) - centre) * pitch, 0};
-  auto const g =
-      iso::ct::circular_cone(detector, scan.source_object, scan.source_detector,
-                             iso::ct::even_angles(views, 2 * std::numbers::pi));
+  iso::ct::flat_detector const detector{radiograph.nu,
+                                        radiograph.nv,
+                                        pitch,
+                                        pitch,
+                                        (0.5 * double(radiograph.nu - 1) - centre) * pitch,
+                                        0};
+  auto const g = iso::ct::circular_cone(detector, scan.source_object, scan.source_detector,
+                                        iso::ct::even_angles(views, 2 * std::numbers::pi));
   exec_space const exec;
   auto const projections =
       iso::make_projections<float, space>(exec, "projections", views, radiograph.nu, radiograph.nv);
-  auto const one = iso::make_projections<float, Kokkos::HostSpace>("one", 1, radiograph.nu,
-                                                                   radiograph.nv);
+  auto const one =
+      iso::make_projections<float, Kokkos::HostSpace>("one", 1, radiograph.nu, radiograph.nv);
   std::copy(radiograph.values.begin(), radiograph.values.end(), one.data.data());
   for (std::int64_t view = 0; view < views; ++view) {
-    Kokkos::deep_copy(exec,
-                      Kokkos::subview(projections.data, std::size_t(view), Kokkos::ALL, Kokkos::ALL),
-                      Kokkos::subview(one.data, 0, Kokkos::ALL, Kokkos::ALL));
+    Kokkos::deep_copy(
+        exec, Kokkos::subview(projections.data, std::size_t(view), Kokkos::ALL, Kokkos::ALL),
+        Kokkos::subview(one.data, 0, Kokkos::ALL, Kokkos::ALL));
   }
-  auto const dark = iso::make_projections<float, space>(exec, "dark", 1, radiograph.nu,
-                                                        radiograph.nv);
-  auto const flat = iso::make_projections<float, space>(exec, "flat", 1, radiograph.nu,
-                                                        radiograph.nv);
+  auto const dark =
+      iso::make_projections<float, space>(exec, "dark", 1, radiograph.nu, radiograph.nv);
+  auto const flat =
+      iso::make_projections<float, space>(exec, "flat", 1, radiograph.nu, radiograph.nv);
   Kokkos::deep_copy(exec, flat.data, 1.0F);
   iso::ct::line_integrals<exec_space, float>(exec, projections, dark, flat);
 
@@ -153,7 +155,7 @@ void normalise(std::vector<float>& slice) {
   }
 }
 
-/// Ours, theirs and ten times the difference, side by side, at half size.
+/// Ours, theirs and five times the difference, side by side, at half size.
 void write_picture(fs::path const& path, std::vector<float> const& ours,
                    std::vector<float> const& theirs) {
   iso::files::gray_image picture{3 * radii / 2, heights / 2, {}};
@@ -174,9 +176,8 @@ int run(fs::path const& folder, fs::path const& picture) {
   auto read = iso::files::read_images(folder / "radiogram.tif", {1, scan.pixels});
   auto const theirs_read =
       iso::files::read_images(folder / "recon_by_external_software.tif", {1, {radii, heights}});
-  image const radiograph{
-      scan.pixels[0], scan.pixels[1],
-      median_filter(read.values, scan.pixels[1], scan.pixels[0], 10)};
+  image const radiograph{scan.pixels[0], scan.pixels[1],
+                         median_filter(read.values, scan.pixels[1], scan.pixels[0], 10)};
   auto ours = reconstructed(binned(radiograph), scan);
   auto theirs = theirs_read.values;
   normalise(ours);

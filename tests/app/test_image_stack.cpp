@@ -26,10 +26,11 @@ struct tag {
 /// A little-endian TIFF of one strip; `changed` replaces or adds tags.
 std::string tiff(std::string const& pixels, std::uint32_t width, std::uint32_t height,
                  std::uint16_t bits, std::uint16_t format, std::vector<tag> const& changed = {}) {
-  std::vector<tag> tags = {{256, 4, width},          {257, 4, height}, {258, 3, bits},
-                           {259, 3, 1},              {262, 3, 1},      {273, 4, 8},
-                           {277, 3, 1},              {278, 4, height},
-                           {279, 4, std::uint32_t(pixels.size())},     {339, 3, format}};
+  std::vector<tag> tags = {
+      {256, 4, width}, {257, 4, height}, {258, 3, bits},
+      {259, 3, 1},     {262, 3, 1},      {273, 4, 8},
+      {277, 3, 1},     {278, 4, height}, {279, 4, std::uint32_t(pixels.size())},
+      {339, 3, format}};
   for (auto const& other : changed) {
     bool known = false;
     for (auto& own : tags) {
@@ -177,7 +178,8 @@ TEST_CASE("series that are not whole, in one sentence each") {
   put(folder / "p_01.tif", image);
   put(folder / "p_02.tif", image);
   put(folder / "p_04.tif", image);
-  CHECK(names(refused(folder.path()), {"image 3 of the series is missing", "p_02.tif", "p_04.tif"}));
+  CHECK(
+      names(refused(folder.path()), {"image 3 of the series is missing", "p_02.tif", "p_04.tif"}));
   put(folder / "p_03.tif", image);
   CHECK(refused(folder.path()).empty());
   CHECK(names(refused(folder.path(), {5, {4, 3}}), {"4 images", "5 views", "missing"}));
@@ -201,8 +203,7 @@ TEST_CASE("images of another size or type, cut short, or of a kind that is not r
   CHECK(names(second(tiff(rows<std::int16_t>(4, 3), 4, 3, 16, 2)), {"signed integers of 16 bits"}));
   CHECK(names(second(tiff(rows<std::uint32_t>(4, 3), 4, 3, 32, 1)),
               {"unsigned integers of 32 bits"}));
-  CHECK(names(second(tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1, {{277, 3, 3}})),
-              {"3 channels"}));
+  CHECK(names(second(tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1, {{277, 3, 3}})), {"3 channels"}));
   CHECK(names(second(tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1, {{262, 3, 0}})),
               {"photometric interpretation 0"}));
   CHECK(names(second(tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1, {{274, 3, 3}})),
@@ -213,10 +214,11 @@ TEST_CASE("images of another size or type, cut short, or of a kind that is not r
   CHECK(names(second(""), {"p_2.tif", "not a TIFF file, or damaged"}));
   CHECK(names(second("text"), {"p_2.tif", "not a TIFF file, or damaged"}));
   put(folder / "p_1.tif", tiff(rows<std::uint16_t>(5, 3), 5, 3, 16, 1));
-  CHECK(names(refused(folder / "p_1.tif", {1, {4, 3}}), {"5 x 3", "geometry's detector has 4 x 3"}));
+  CHECK(
+      names(refused(folder / "p_1.tif", {1, {4, 3}}), {"5 x 3", "geometry's detector has 4 x 3"}));
   // A header that lies about its size is seen before memory is taken.
-  put(folder / "p_1.tif",
-      tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1, {{256, 4, 1U << 24}, {257, 4, 1U << 24}}));
+  put(folder / "p_1.tif", tiff(rows<std::uint16_t>(4, 3), 4, 3, 16, 1,
+                               {{256, 4, 1U << 24}, {257, 4, 1U << 24}, {278, 4, 1U << 24}}));
   CHECK(names(refused(folder / "p_1.tif", {1, {4, 3}}), {"16777216 x 16777216"}));
   auto values = std::vector<float>(12, 1);
   values[6] = std::numeric_limits<float>::infinity();

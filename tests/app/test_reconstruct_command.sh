@@ -12,6 +12,9 @@ cat >cone.json <<'JSON'
 {"type": "circular_cone", "detector": {"pixels": [48, 40], "pitch_mm": [3, 3]},
  "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
 JSON
+backends=$(for name in serial openmp threads cuda; do
+  "$iso" info --no-ceilings --backend $name >/dev/null 2>&1 && echo $name
+done)
 hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
 
 # From projections to a volume, a picture and JSON; the same bits on every backend and from every
@@ -23,7 +26,7 @@ grep -q "\"hash\": \"${serial#hash }\"" v.json || fail 'v.json has another hash'
 for file in v.mha v.png v.json; do
   [ -s $file ] || fail "$file was not written"
 done
-for backend in $("$iso" info --no-ceilings --json - 2>/dev/null | grep -oE '"(serial|openmp|threads|cuda)"' | tr -d '"' | sort -u); do
+for backend in $backends; do
   expect 0 'hash' reconstruct --projections p.h5 --backend "$backend" --json w.json
   [ "$(hash_of)" = "$serial" ] || fail "reconstruct on $backend: $(hash_of) instead of $serial"
 done
@@ -72,7 +75,7 @@ fields=(--flats 'scan/flat_*.tif' --darks 'scan/dark_*.tif')
 expect 0 'hash' "${images[@]}" "${fields[@]}" --output s.mha --json s.json --backend serial
 scanned=$(hash_of)
 grep -qE '"dead_pixels": [1-9]' s.json || fail 'no dead pixel was found'
-for backend in $("$iso" info --no-ceilings --json - 2>/dev/null | grep -oE '"(serial|openmp|threads|cuda)"' | tr -d '"' | sort -u); do
+for backend in $backends; do
   expect 0 'hash' "${images[@]}" "${fields[@]}" --json w.json --backend "$backend"
   [ "$(hash_of)" = "$scanned" ] || fail "images on $backend: $(hash_of) instead of $scanned"
 done
@@ -103,7 +106,7 @@ refuse 'no flat field .* give --flats or --white' "${images[@]}"
 refuse '--white with --flats' "${images[@]}" "${fields[@]}" --white 3
 refuse 'without --geometry' reconstruct --projections scan
 refuse 'two series' reconstruct --projections scan --geometry scan/geometry.json "${fields[@]}"
-refuse "'no/p_\*.tif'" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
+refuse "'no': cannot be listed" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
 mkdir empty
 refuse 'no images lie in this folder' reconstruct --projections empty --geometry scan/geometry.json "${fields[@]}"
 refuse "'empty': no images" "${images[@]}" --flats empty

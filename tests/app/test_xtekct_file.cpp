@@ -18,14 +18,22 @@ namespace {
 
 using keys = std::map<std::string, std::string>;
 
-keys const good = {{"SrcToObject", "76.75"},       {"SrcToDetector", "1127.464"},
-                   {"DetectorPixelsX", "1500"},    {"DetectorPixelsY", "2000"},
-                   {"DetectorPixelSizeX", "0.2"},  {"DetectorPixelSizeY", "0.25"},
-                   {"DetectorOffsetX", "0.5"},     {"DetectorOffsetY", "-1"},
-                   {"Projections", "720"},         {"InitialAngle", "3.5"},
-                   {"AngularStep", "0.5"},         {"WhiteLevel", "60000.0"},
-                   {"CentreOfRotationTop", "0.0"}, {"CentreOfRotationBottom", "0.0"},
-                   {"Units", "mm"},                {"Name", "a = b"}};
+keys const good = {{"SrcToObject", "76.75"},
+                   {"SrcToDetector", "1127.464"},
+                   {"DetectorPixelsX", "1500"},
+                   {"DetectorPixelsY", "2000"},
+                   {"DetectorPixelSizeX", "0.2"},
+                   {"DetectorPixelSizeY", "0.25"},
+                   {"DetectorOffsetX", "0.5"},
+                   {"DetectorOffsetY", "-1"},
+                   {"Projections", "720"},
+                   {"InitialAngle", "3.5"},
+                   {"AngularStep", "0.5"},
+                   {"WhiteLevel", "60000.0"},
+                   {"CentreOfRotationTop", "0.0"},
+                   {"CentreOfRotationBottom", "0.0"},
+                   {"Units", "mm"},
+                   {"Name", "a = b"}};
 
 std::string text(keys const& all) {
   std::string lines = "[XTekCT]\r\n";
@@ -53,9 +61,9 @@ TEST_CASE("every key in its place, lines of either kind, other sections left alo
   CHECK(scan.white_level.value_or(0) == 60000);
   // What need not be there.
   auto few = good;
-  for (char const* const key : {"DetectorOffsetX", "DetectorOffsetY", "InitialAngle", "AngularStep",
-                                "WhiteLevel", "CentreOfRotationTop", "CentreOfRotationBottom",
-                                "Units"}) {
+  for (char const* const key :
+       {"DetectorOffsetX", "DetectorOffsetY", "InitialAngle", "AngularStep", "WhiteLevel",
+        "CentreOfRotationTop", "CentreOfRotationBottom", "Units"}) {
     few.erase(key);
   }
   put(folder / "a.xtekct", text(few));
@@ -112,8 +120,8 @@ TEST_CASE("a sentence for each key that is missing or malformed") {
     changed[key] = "10.5";
     CHECK(names(refused(changed), {"key " + std::string(key), "a whole number"}));
   }
-  for (char const* const key : {"DetectorOffsetX", "InitialAngle", "AngularStep", "WhiteLevel",
-                                "CentreOfRotationTop"}) {
+  for (char const* const key :
+       {"DetectorOffsetX", "InitialAngle", "AngularStep", "WhiteLevel", "CentreOfRotationTop"}) {
     auto changed = good;
     changed[key] = "none";
     CHECK(names(refused(changed), {"key " + std::string(key) + " is 'none'"}));

@@ -118,8 +118,9 @@ void add_scan_options(CLI::App& app, scan_options& options) {
   app.add_option("--flats", options.flats,
                  "images of the open beam: folder, series or file; several are averaged");
   app.add_option("--darks", options.darks, "images without beam, likewise (default: 0)");
-  app.add_option("--white", options.white,
-                 "reading of the open beam, instead of --flats (default: WhiteLevel of an .xtekct)");
+  app.add_option(
+      "--white", options.white,
+      "reading of the open beam, instead of --flats (default: WhiteLevel of an .xtekct)");
   app.add_flag("--line-integrals", options.line_integrals,
                "the images hold line integrals already");
   app.add_option("--dead-pixels", options.dead,

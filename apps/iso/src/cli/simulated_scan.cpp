@@ -18,10 +18,9 @@ void prepare_series(std::vector<files::atomic_file>& outputs, fs::path const& fo
                     std::array<std::int64_t, 3> const& extent) {
   auto const size = std::size_t(extent[1] * extent[2]);
   for (std::size_t i = 0; i * size < images.size(); ++i) {
-    outputs.push_back(files::prepare_tiff(
-        folder / fmt::format("{}_{:04}.tif", name, i),
-        std::span<float const>(images).subspan(i * size, size), extent[1], extent[2],
-        files::pixel_type::uint16));
+    outputs.push_back(files::prepare_tiff(folder / fmt::format("{}_{:04}.tif", name, i),
+                                          std::span<float const>(images).subspan(i * size, size),
+                                          extent[1], extent[2], files::pixel_type::uint16));
   }
 }
 
@@ -68,14 +67,16 @@ void check_scan_folder(simulated_scan_options const& options) {
   if (!fs::exists(folder, failure)) {
     auto const parent = fs::absolute(folder, failure).parent_path();
     if (!fs::is_directory(parent, failure)) {
-      throw file_error(fmt::format("'{}': folder '{}' is not there (nothing can be written in it) "
-                                   "make it first",
-                                   options.folder, parent.string()));
+      throw file_error(
+          fmt::format("'{}': folder '{}' is not there (nothing can be written in it) "
+                      "make it first",
+                      options.folder, parent.string()));
     }
   } else if (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure)) {
-    throw file_error(fmt::format("'{}': is not an empty folder (images of two scans would mix) name "
-                                 "a new one",
-                                 options.folder));
+    throw file_error(
+        fmt::format("'{}': is not an empty folder (images of two scans would mix) name "
+                    "a new one",
+                    options.folder));
   }
 }
 

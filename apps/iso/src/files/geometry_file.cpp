@@ -262,15 +262,14 @@ geometry_description geometry_of(xtekct const& scan, std::string const& name) {
   for (std::size_t i = 0; i < angles.size(); ++i) {
     angles[i] = scan.first_angle + double(i) * scan.angular_step;
   }
-  json const document = {{"type", "circular_cone"},
-                         {"detector",
-                          {{"pixels", scan.pixels},
-                           {"pitch_mm", scan.pitch},
-                           {"offset_mm", scan.detector_offset}}},
-                         {"source_axis_mm", scan.source_object},
-                         {"source_detector_mm", scan.source_detector},
-                         {"axis_offset_mm", scan.axis_offset},
-                         {"angles_deg", angles}};
+  json const document = {
+      {"type", "circular_cone"},
+      {"detector",
+       {{"pixels", scan.pixels}, {"pitch_mm", scan.pitch}, {"offset_mm", scan.detector_offset}}},
+      {"source_axis_mm", scan.source_object},
+      {"source_detector_mm", scan.source_detector},
+      {"axis_offset_mm", scan.axis_offset},
+      {"angles_deg", angles}};
   return parse_geometry(document.dump(), name);
 }
 

@@ -65,8 +65,7 @@ ct::geometry make_geometry(files::geometry_description const& g) {
   ct::flat_detector const detector{d.pixels[0], d.pixels[1], d.pitch[0],
                                    d.pitch[1],  d.offset[0], d.offset[1]};
   if (g.kind == files::scan_kind::circular_cone) {
-    auto const about_beam =
-        ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
+    auto const about_beam = ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
     return g.axis_offset == 0 ? about_beam : moved_along_u(about_beam, -g.axis_offset);
   }
   if (g.kind == files::scan_kind::circular_parallel) {

@@ -54,8 +54,8 @@ template <class Exec>
 projection_view<float, typename Exec::memory_space> field_of(
     Exec const& exec, std::optional<files::image_stack> const& field, double otherwise,
     extents const& n) {
-  auto const mean = make_projections<float, typename Exec::memory_space>(
-      exec, "iso::jobs::field", 1, n[1], n[2]);
+  auto const mean =
+      make_projections<float, typename Exec::memory_space>(exec, "iso::jobs::field", 1, n[1], n[2]);
   if (field) {
     ct::mean_of_views<Exec, float>(exec, on_device<float>(exec, field->values, field->extent), {},
                                    mean);
@@ -124,8 +124,8 @@ template <class Exec>
 double estimated_centre(Exec const& exec, ct::geometry const& g,
                         projection_view<float, typename Exec::memory_space> const& p) {
   auto const weights = numbers_on(exec, ct::mirror_weights(g));
-  auto const mean = make_projections<float, typename Exec::memory_space>(
-      exec, "iso::jobs::mean", 1, g.num_u(), g.num_v());
+  auto const mean = make_projections<float, typename Exec::memory_space>(exec, "iso::jobs::mean", 1,
+                                                                         g.num_u(), g.num_v());
   ct::mean_of_views<Exec, float>(exec, p, weights, mean);
   auto const values = fetch(exec, mean.data);
   std::vector<double> const wide(values.begin(), values.end());

@@ -46,8 +46,8 @@ struct geometry_description {
 /// \throws iso::file_error  naming the field by its JSON pointer, and what was expected there
 geometry_description parse_geometry(std::string_view text, std::string const& name);
 
-/// The same from a file: JSON, or the settings of a Nikon scanner (.xtekct, iso/files/xtekct_file.hpp),
-/// whose `text` is then the JSON that says the same.
+/// The same from a file: JSON, or the settings of a Nikon scanner (.xtekct,
+/// iso/files/xtekct_file.hpp), whose `text` is then the JSON that says the same.
 geometry_description read_geometry(std::filesystem::path const& path);
 
 /// The schema that is built in, as JSON text.
