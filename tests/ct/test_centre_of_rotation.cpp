@@ -19,7 +19,7 @@ namespace {
 using namespace iso::ct;
 using host = Kokkos::HostSpace;
 using iso::test::refusal;
-constexpr double pi = std::numbers::pi;
+constexpr double half_turn = std::numbers::pi;
 
 /// The phantom's head and a ball beside it: no mirror plane along the axis.
 std::vector<ellipsoid> body() {
@@ -57,12 +57,12 @@ TEST_CASE("the offset of a detector is found to a twentieth of a pixel, cone and
   for (double const offset : {0.0, 0.37, -1.04, 5.55, -9.9}) {  // pixels
     CAPTURE(offset);
     d.offset_u = offset * d.pitch_u;
-    auto const cone = circular_cone(d, 400, 600, even_angles(180, 2 * pi, 0.1));
-    auto const full = circular_parallel(d, even_angles(120, 2 * pi));
+    auto const cone = circular_cone(d, 400, 600, even_angles(180, 2 * half_turn, 0.1));
+    auto const full = circular_parallel(d, even_angles(120, 2 * half_turn));
     // Half a turn, both ends: the first view and the last are mirror images.
     std::vector<double> half;
     for (int i = 0; i <= 60; ++i) {
-      half.push_back(pi * i / 60);
+      half.push_back(half_turn * i / 60);
     }
     for (auto const& g : {cone, full, circular_parallel(d, half)}) {
       double const centre = estimate(g, {63.5, 0});
@@ -75,17 +75,17 @@ TEST_CASE("an object that the detector cuts off on one side") {
   // A third of the body lies beyond the detector.
   flat_detector d{96, 24, 1.5, 3};
   d.offset_u = -36.8 * d.pitch_u;
-  auto const g = circular_cone(d, 400, 600, even_angles(180, 2 * pi));
+  auto const g = circular_cone(d, 400, 600, even_angles(180, 2 * half_turn));
   CHECK(std::abs(estimate(g, {80, 15}) - axis_pixel(g)) <= 0.1);
 }
 
 TEST_CASE("scans in which no axis shows are refused") {
   flat_detector const d{64, 8, 1, 1};
   CHECK(refusal([&] {
-          static_cast<void>(mirror_weights(circular_cone(d, 400, 600, even_angles(90, pi))));
+          static_cast<void>(mirror_weights(circular_cone(d, 400, 600, even_angles(90, half_turn))));
         }).find("not evenly spaced over a full circle") != std::string::npos);
   CHECK(refusal([&] {
-          static_cast<void>(mirror_weights(circular_parallel(d, even_angles(60, pi))));
+          static_cast<void>(mirror_weights(circular_parallel(d, even_angles(60, half_turn))));
         }).find("half a turn") != std::string::npos);
   auto const flat = iso::make_projections<double, host>("mean", 1, 64, 8);
   CHECK(refusal([&] { centre_of_rotation(flat, {32, 0}); }).find("the same everywhere") !=

@@ -27,8 +27,8 @@ std::map<std::string, files::pixel_type> const raw_types = {
     {"float32", files::pixel_type::float32},
     {"float64", files::pixel_type::float64}};
 
-double number(std::string const& option, std::string const& text, double low, double high) {
-  auto const problem = number_from(low, high)(const_cast<std::string&>(text));
+double number(std::string const& option, std::string text, double low, double high) {
+  auto const problem = number_from(low, high)(text);
   if (!problem.empty()) {
     throw invalid_argument(fmt::format("{}: {}", option, problem));
   }
