@@ -236,9 +236,14 @@ image_facts facts_of(fs::path const& path, TIFF* file) {
       turned != ORIENTATION_TOPLEFT) {
     refuse(path, fmt::format("has orientation {} (1, from the top left, is read)", turned));
   }
-  return {{std::int64_t(field<std::uint32_t>(file, TIFFTAG_IMAGEWIDTH)),
-           std::int64_t(field<std::uint32_t>(file, TIFFTAG_IMAGELENGTH))},
-          *type};
+  std::int64_t const width = field<std::uint32_t>(file, TIFFTAG_IMAGEWIDTH);
+  std::int64_t const height = field<std::uint32_t>(file, TIFFTAG_IMAGELENGTH);
+  std::int64_t const most = std::int64_t(1) << 20;
+  if (width < 1 || height < 1 || width > most || height > most) {
+    refuse(path, fmt::format("has {} x {} pixels (1 to {} along either side are read)", width,
+                             height, most));
+  }
+  return {{width, height}, *type};
 }
 
 void check_facts(fs::path const& path, image_facts const& got, image_facts const& wanted,

@@ -18,6 +18,7 @@ namespace {
 
 using namespace iso::synthetic;
 using host = Kokkos::HostSpace;
+namespace random_bits = iso::synthetic::detail;
 
 template <class T, class Exec>
 std::vector<T> drawn(Exec const& exec, std::vector<T> const& means, random_options const& options) {
@@ -64,8 +65,8 @@ TEST_CASE("Philox 4x32-10 gives the known answers of its authors") {
                           0x299f31d0a4093822,
                           {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
   for (auto const& row : table) {
-    auto const got =
-        detail::philox({{row.counter[0], row.counter[1], row.counter[2], row.counter[3]}}, row.key);
+    auto const got = random_bits::philox(
+        {{row.counter[0], row.counter[1], row.counter[2], row.counter[3]}}, row.key);
     for (int i = 0; i < 4; ++i) {
       CHECK(got.word[i] == row.answer[i]);
     }
@@ -73,13 +74,13 @@ TEST_CASE("Philox 4x32-10 gives the known answers of its authors") {
 }
 
 TEST_CASE("uniform numbers lie strictly between 0 and 1") {
-  CHECK(detail::uniform_pair::number(0, 0) == 0x1p-53);
-  CHECK(detail::uniform_pair::number(0xffffffff, 0xffffffff) == 1 - 0x1p-53);
+  CHECK(random_bits::uniform_pair::number(0, 0) == 0x1p-53);
+  CHECK(random_bits::uniform_pair::number(0xffffffff, 0xffffffff) == 1 - 0x1p-53);
 }
 
 TEST_CASE("the logarithm of a factorial") {
   for (double const k : {0., 1., 2., 9., 10., 11., 50., 1000., 123456., 1e9}) {
-    CHECK(std::abs(detail::log_factorial(k) - std::lgamma(k + 1)) <=
+    CHECK(std::abs(random_bits::log_factorial(k) - std::lgamma(k + 1)) <=
           1e-12 + 4e-16 * std::lgamma(k + 1));
   }
 }
