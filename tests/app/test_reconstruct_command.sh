@@ -153,6 +153,12 @@ refuse "'scan.xtekct': key SrcToObject is 'near'" reconstruct --projections 'sca
 expect 3 'do not fit the memory|bytes' reconstruct --projections p.h5 --extent 60000 60000 60000 --spacing 0.001 --output refused/x.mha
 [ -z "$(ls -A refused)" ] || fail "a run that failed wrote $(ls -A refused)"
 
+# A disk that is full after two kilobytes: no image is left.
+tool=(bash -c 'ulimit -f 2; exec "$@"' _ "$iso")
+expect 2 "'full/projection_0000.tif'.*(cannot be written|was cut short|bytes)" project "${phantom[@]}" --geometry cone.json --scan full
+[ -z "$(ls -A full 2>/dev/null)" ] || fail "a full disk kept $(ls -A full)"
+tool=("$iso")
+
 # A run that is stopped, and one that is killed, leave the old file whole.
 cp v.mha old.mha
 sed 's/48, 40/480, 400/; s/\[3, 3\]/[0.3, 0.3]/; s/"count": 40/"count": 360/' cone.json >large.json
