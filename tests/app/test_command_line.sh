@@ -15,7 +15,7 @@ phantom=(--phantom shepp-logan --size 16)
 # Help and usage.
 expect 0 'info.*' --help
 expect 0 'Exit codes' --help
-for command in info project verify demo; do
+for command in info project reconstruct verify demo; do
   expect 0 '--backend' $command --help
   expect 0 '--json' $command --help
   expect 0 '--threads' $command --help

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files with a few bytes changed, lost or added are read or refused, and nothing else.
+#include <iso/files/image_stack.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/files/xtekct_file.hpp>
 
 #include <doctest/doctest.h>
 #include <hdf5.h>
@@ -90,6 +92,33 @@ TEST_CASE("damaged stacks are read or refused") {
   stack.values.assign(120, 1.0F);
   files::prepare_stack(folder / "p.h5", stack).commit();
   read_damaged(folder / "p.h5", [](auto const& path) { files::read_stack<float>(path); });
+}
+
+TEST_CASE("damaged images and scan settings are read or refused") {
+  iso::test::scratch_folder const folder;
+  std::vector<float> const view(120, 7);
+  for (auto const type : {files::pixel_type::uint16, files::pixel_type::float32}) {
+    files::prepare_tiff(folder / "p.tif", view, 12, 10, type).commit();
+    read_damaged(folder / "p.tif", [](auto const& path) { files::read_images(path, {}); });
+    // The directory stands at the end.
+    files::prepare_tiff(folder / "p.tif", view, 12, 10, type).commit();
+    std::string const whole = iso::test::get(folder / "p.tif");
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      auto bytes = whole;
+      bytes[i] = char(~bytes[i]);
+      iso::test::put(folder / "p.tif", bytes);
+      try {
+        files::read_images(folder / "p.tif", {1, {12, 10}});
+      } catch (iso::error const& failure) {
+        CHECK(iso::test::names(failure.what(), {"p.tif"}));
+      }
+    }
+  }
+  iso::test::put(folder / "s.xtekct",
+                 "[XTekCT]\nSrcToObject=50\nSrcToDetector=80\nDetectorPixelsX=48\n"
+                 "DetectorPixelsY=40\nDetectorPixelSizeX=3\nDetectorPixelSizeY=3\n"
+                 "Projections=40\nInitialAngle=0\nAngularStep=9\nUnits=mm\n");
+  read_damaged(folder / "s.xtekct", [](auto const& path) { files::read_xtekct(path); });
 }
 
 TEST_CASE("a matrix with any byte changed is read or refused") {

@@ -1,67 +1,178 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_reconstruct_command.sh ISO GEOMETRIES
-# iso reconstruct as a user meets it: inputs, outputs, exit codes, messages.
+# `iso reconstruct` as a user meets it: stacks and folders of images in, volumes out, refusals.
 iso=$1
 geometries=$2
-tool=("$iso" reconstruct)
+tool=("$iso")
 source "$(dirname "$0")/expect.sh"
 
-cone=$geometries/circular_cone.json
-parallel=$geometries/circular_parallel.json
-small=(--extent 24 24 24 --spacing 10)
-phantom=(--phantom shepp-logan --geometry "$cone" "${small[@]}")
+phantom=(--phantom shepp-logan --size 32 --width 64)
+cat >cone.json <<'JSON'
+{"type": "circular_cone", "detector": {"pixels": [48, 40], "pitch_mm": [3, 3]},
+ "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
+JSON
+backends=$(for name in serial openmp threads cuda; do
+  "$iso" info --no-ceilings --backend $name >/dev/null 2>&1 && echo $name
+done)
+hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
 
-# Phantom or projections.
-expect 0 'difference from the phantom: mean absolute 0\.0' "${phantom[@]}" --output v.mha --png v.png
-[ -s v.mha ] && [ -s v.png ] || fail 'no volume or no picture'
-expect 0 '"error": \{' "${phantom[@]}" --json -
-says '"arc": "full"'
-says '"detector": "centred"'
-expect 0 'by fbp \(ram-lak\)' --phantom shepp-logan --geometry "$parallel" --method fbp "${small[@]}" --output v.nrrd
-expect 2 'no projections' --geometry "$cone" --output x.mha
-expect 2 'requires --geometry' --phantom shepp-logan --output x.mha
-expect 2 'excludes' "${phantom[@]}" --projections p.h5 --output x.mha
-"$iso" project --phantom shepp-logan --size 24 --geometry "$cone" --output p.h5 >/dev/null || fail 'project'
-expect 0 '24 x 24 x 24 voxels of 10 mm by fdk' --projections p.h5 "${small[@]}" --output p.mha
-first=$(grep -oE 'hash [0-9a-f]+' <<<"$answer")
-expect 0 "$first" --projections p.h5 --geometry "$cone" "${small[@]}" --output q.mha --water 0.02
-cmp -s p.mha q.mha && fail '--water changes nothing'
+# From projections to a volume, a picture and JSON; the same bits on every backend and from every
+# number of threads.
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --output p.h5
+expect 0 'hash' reconstruct --projections p.h5 --backend serial --output v.mha --png v.png --json v.json
+serial=$(hash_of)
+grep -q "\"hash\": \"${serial#hash }\"" v.json || fail 'v.json has another hash'
+for file in v.mha v.png v.json; do
+  [ -s $file ] || fail "$file was not written"
+done
+for backend in $backends; do
+  expect 0 'hash' reconstruct --projections p.h5 --backend "$backend" --json w.json
+  [ "$(hash_of)" = "$serial" ] || fail "reconstruct on $backend: $(hash_of) instead of $serial"
+done
+expect 0 'hash' reconstruct --projections p.h5 --threads 3 --json w.json
+[ "$(hash_of)" = "$serial" ] || fail "reconstruct with 3 threads: $(hash_of) instead of $serial"
+# Other precision, window, grid: other bits; a geometry that is given wins over the stack's own.
+expect 0 'hash' reconstruct --projections p.h5 --precision double --json w.json
+[ "$(hash_of)" != "$serial" ] || fail 'double gives the bits of float'
+expect 0 '20 x 21 x 22 voxels of 2 mm' reconstruct --projections p.h5 --extent 20 21 22 --spacing 2 --json w.json
+expect 0 'hash' reconstruct --projections p.h5 --geometry cone.json --json w.json
+[ "$(hash_of)" = "$serial" ] || fail 'the same geometry from a file gives other bits'
+expect 0 'readings are taken as float' reconstruct --help
+# Parallel beams.
+expect 0 'hash' project "${phantom[@]}" --geometry "$geometries/circular_parallel.json" --output q.h5
+expect 0 'by fbp' reconstruct --projections q.h5 --method fbp --output q.nrrd
 
-# Scans.
-sed 's/"range": 360, "count": 60/"range": 215, "count": 40/' "$cone" >short.json
-sed 's/"pixels": \[128, 128\]/"pixels": [80, 128]/; s/"offset_mm": \[0, 0\]/"offset_mm": [96, 0]/' "$cone" >offset.json
-sed 's/"range": 360/"range": 180/' "$cone" >half.json
-expect 0 'short scan' --phantom shepp-logan --geometry short.json "${small[@]}" --output x.mha
-expect 0 'offset detector' --phantom shepp-logan --geometry offset.json "${small[@]}" --output x.mha
-expect 0 '"continuation": 20' "${phantom[@]}" --continuation 20 --json -
-rm x.mha
-expect 2 'cover 180 degrees \(with a fan of 18.* degrees 198.* are needed' --phantom shepp-logan \
-  --geometry half.json --output x.mha
-expect 2 'full circle.* is needed' --phantom shepp-logan --geometry short.json --arc full --output x.mha
-expect 2 'half not in' "${phantom[@]}" --arc half --output x.mha
-expect 2 'left not in' "${phantom[@]}" --detector left --output x.mha
-expect 2 'give --method fdk' "${phantom[@]}" --method fbp --output x.mha
-expect 2 '--continuation' "${phantom[@]}" --continuation -1 --output x.mha
-expect 2 'nothing to write' "${phantom[@]}"
-expect 2 "ending '.jpg'" "${phantom[@]}" --output x.jpg
-expect 2 'source lies within the volume' --phantom shepp-logan --geometry "$cone" --spacing 20 --output x.mha
-[ ! -e x.mha ] || fail 'a refused run has written x.mha'
+# Refusals: a sentence, exit code 2, nothing written.
+touch -d '2000-01-01' stamp
+mkdir refused
+refuse() { expect 2 "$@" --output refused/x.mha --png refused/x.png; }
+expect 2 'nothing to write' reconstruct --projections p.h5
+expect 2 "ending '.jpg'" reconstruct --projections p.h5 --output refused/x.jpg
+expect 2 'does not end in .png' reconstruct --projections p.h5 --png refused/x.jpg
+expect 2 "folder 'no'" reconstruct --projections p.h5 --output no/x.mha
+expect 2 'is named twice' reconstruct --projections p.h5 --output refused/x.mha --json refused/x.mha
+refuse "'none.h5'" reconstruct --projections none.h5
+refuse '--method fbp \(the geometry has cone rays\)' reconstruct --projections p.h5 --method fbp
+refuse '--method fdk \(the geometry has parallel rays\)' reconstruct --projections q.h5
+refuse 'name one' reconstruct --projections p.h5 --backend all
+refuse 'not a number from' reconstruct --projections p.h5 --cutoff 0
+refuse 'wrong not in' reconstruct --projections p.h5 --window wrong
+head -c 20000 p.h5 >cut.h5
+refuse "'cut.h5'" reconstruct --projections cut.h5
+sed 's/40\]/41]/' cone.json >other.json
+refuse '40 images of 48 x 40 pixels .the geometry has 40 views of 48 x 41|readings|views' reconstruct --projections p.h5 --geometry other.json
+refuse 'source' reconstruct --projections p.h5 --extent 400 400 8 --spacing 3
+refuse 'hold line integrals already|a stack holds line integrals' reconstruct --projections p.h5 --white 1
 
-# A run that is stopped leaves the old file whole.
-echo old >x.mha
-"$iso" reconstruct --phantom shepp-logan --geometry "$cone" --extent 256 256 256 --precision double --backend serial \
-  --output x.mha >stopped.txt 2>&1 &
+# A scan of images: readings of 16 bits with flats and darks come back to what was projected.
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --scan scan --photons 1e6 --gain-spread 0.2 --dead-share 0.005 --seed 7
+[ "$(find scan -name 'projection_*.tif' | wc -l)" -eq 40 ] || fail "the scan has $(find scan | wc -l) files"
+expect 2 'is not an empty folder' project "${phantom[@]}" --geometry cone.json --scan scan
+expect 2 'folder .*no. is not there' project "${phantom[@]}" --geometry cone.json --scan no/scan
+images=(reconstruct --projections 'scan/projection_*.tif' --geometry scan/geometry.json)
+fields=(--flats 'scan/flat_*.tif' --darks 'scan/dark_*.tif')
+expect 0 'hash' "${images[@]}" "${fields[@]}" --output s.mha --json s.json --backend serial
+scanned=$(hash_of)
+grep -qE '"dead_pixels": [1-9]' s.json || fail 'no dead pixel was found'
+for backend in $backends; do
+  expect 0 'hash' "${images[@]}" "${fields[@]}" --json w.json --backend "$backend"
+  [ "$(hash_of)" = "$scanned" ] || fail "images on $backend: $(hash_of) instead of $scanned"
+done
+# The same noise on every backend: the same files.
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --scan again --photons 1e6 --gain-spread 0.2 --dead-share 0.005 --seed 7 --backend serial
+diff -rq scan again >/dev/null || fail 'the same scan twice gives other files'
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --scan other --photons 1e6 --gain-spread 0.2 --dead-share 0.005 --seed 8
+cmp -s scan/projection_0000.tif other/projection_0000.tif && fail 'another seed gives the same noise'
+# The axis, found and given.
+expect 0 'axis of rotation at u = 23\.[45]' "${images[@]}" "${fields[@]}" --centre-of-rotation estimate --json w.json
+grep -q '"centre_of_rotation": 23' w.json || fail 'w.json has no axis'
+expect 0 'axis of rotation at u = 23.500' reconstruct --projections p.h5 --centre-of-rotation 23.5 --json w.json
+[ "$(hash_of)" = "$serial" ] || fail 'an axis where it was gives other bits'
+# Dead pixels from a list; raw files; an open beam by number.
+printf '# u v\n3 4\n5, 6\n' >dead.txt
+expect 0 'replaced' "${images[@]}" "${fields[@]}" --dead-pixels dead.txt --json w.json
+mkdir raw
+for file in scan/projection_*.tif; do
+  # Images of one strip that ends 8 + 3840 bytes after the start.
+  tail -c +9 "$file" | head -c 3840 >"raw/$(basename "$file" .tif).raw"
+done
+expect 0 'hash' reconstruct --projections raw --geometry scan/geometry.json "${fields[@]}" --json w.json
+[ "$(hash_of)" = "$scanned" ] || fail 'raw files of the same numbers give other bits'
+expect 0 'hash' "${images[@]}" --white 50000 --json w.json
+
+# Images that are not whole, or do not go with the rest.
+refuse 'no flat field .* give --flats or --white' "${images[@]}"
+refuse '--white with --flats' "${images[@]}" "${fields[@]}" --white 3
+refuse 'without --geometry' reconstruct --projections scan
+refuse 'two series' reconstruct --projections scan --geometry scan/geometry.json "${fields[@]}"
+refuse "'no': cannot be listed" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
+mkdir empty
+refuse 'no images lie in this folder' reconstruct --projections empty --geometry scan/geometry.json "${fields[@]}"
+refuse "'empty': no images" "${images[@]}" --flats empty
+refuse 'flat field: no pixel reads more' "${images[@]}" --flats 'scan/dark_*.tif' --darks 'scan/flat_*.tif'
+printf '48 3\n' >dead.txt
+refuse 'dead pixel \(48, 3\)' "${images[@]}" "${fields[@]}" --dead-pixels dead.txt
+printf '3\n' >dead.txt
+refuse "'dead.txt': line 1 is '3'" "${images[@]}" "${fields[@]}" --dead-pixels dead.txt
+refuse "'none.txt'" "${images[@]}" "${fields[@]}" --dead-pixels none.txt
+refuse '--centre-of-rotation: middle is not a number' "${images[@]}" "${fields[@]}" --centre-of-rotation middle
+mv scan/projection_0017.tif kept.tif
+refuse 'image 17 of the series is missing' "${images[@]}" "${fields[@]}"
+head -c 2000 kept.tif >scan/projection_0017.tif
+refuse "projection_0017.tif.*(damaged|cut short)" "${images[@]}" "${fields[@]}"
+cp again/flat_0000.tif other.tif
+mv kept.tif scan/projection_0017.tif
+mv scan/projection_0039.tif kept.tif
+refuse '39 images .the geometry has 40 views' "${images[@]}" "${fields[@]}"
+mv kept.tif scan/projection_0039.tif
+refuse 'has 48 x 40 pixels .the geometry.s detector has 48 x 41' reconstruct --projections 'scan/projection_*.tif' --geometry other.json "${fields[@]}"
+head -c 3000 raw/projection_0005.raw >short.raw && mv short.raw raw/projection_0005.raw
+refuse 'projection_0005.raw.: has 3000 bytes' reconstruct --projections raw --geometry scan/geometry.json "${fields[@]}"
+refuse 'not a whole number of raw images' reconstruct --projections raw --geometry scan/geometry.json "${fields[@]}" --raw-type float64
+
+# Nikon's settings instead of a geometry file.
+cat >scan.xtekct <<'XTEKCT'
+[XTekCT]
+SrcToObject=500
+SrcToDetector=800
+DetectorPixelsX=48
+DetectorPixelsY=40
+DetectorPixelSizeX=3
+DetectorPixelSizeY=3
+Projections=40
+InitialAngle=0
+AngularStep=9
+XTEKCT
+expect 0 'hash' reconstruct --projections 'scan/projection_*.tif' --geometry scan.xtekct "${fields[@]}" --json w.json
+[ "$(hash_of)" = "$scanned" ] || fail '.xtekct gives other bits than the same geometry as JSON'
+sed -i 's/SrcToObject=500/SrcToObject=near/' scan.xtekct
+refuse "'scan.xtekct': key SrcToObject is 'near'" reconstruct --projections 'scan/projection_*.tif' --geometry scan.xtekct "${fields[@]}"
+
+# An .h5 of readings that are not numbers; a volume that would not fit.
+expect 3 'do not fit the memory|bytes' reconstruct --projections p.h5 --extent 60000 60000 60000 --spacing 0.001 --output refused/x.mha
+[ -z "$(ls -A refused)" ] || fail "a run that failed wrote $(ls -A refused)"
+
+# A disk that is full after two kilobytes: no image is left.
+tool=(bash -c 'ulimit -f 2; exec "$@"' _ "$iso")
+expect 2 "'full/projection_0000.tif'.*(cannot be written|was cut short|bytes)" project "${phantom[@]}" --geometry cone.json --scan full
+[ -z "$(ls -A full 2>/dev/null)" ] || fail "a full disk kept $(ls -A full)"
+tool=("$iso")
+
+# A run that is stopped, and one that is killed, leave the old file whole.
+cp v.mha old.mha
+sed 's/48, 40/480, 400/; s/\[3, 3\]/[0.3, 0.3]/; s/"count": 40/"count": 360/' cone.json >large.json
+"$iso" project --phantom shepp-logan --size 8 --width 64 --geometry large.json --output large.h5 >/dev/null 2>&1 || fail 'large.h5'
+"$iso" reconstruct --backend serial --projections large.h5 --precision double --output old.mha --png late.png >late.txt 2>&1 &
 interrupt $!
-[ $code = 130 ] || fail "an interrupted run returned $code: $(cat stopped.txt)"
-[ "$(cat x.mha)" = old ] || fail 'an interrupted run has changed x.mha'
-[ -z "$(find . -name '*x.mha?*')" ] || fail "left behind: $(find . -name '*x.mha?*')"
+[ $code -eq 130 ] || fail "a run stopped by SIGINT returned $code: $(cat late.txt)"
+cmp -s v.mha old.mha || fail 'a run that was stopped changed the old volume'
+"$iso" reconstruct --backend serial --projections large.h5 --precision double --output old.mha --png late.png >late.txt 2>&1 &
+job=$!
+sleep 1
+kill -KILL $job
+wait $job 2>/dev/null
+cmp -s v.mha old.mha || fail 'a run that was killed changed the old volume'
+[ ! -e late.png ] || fail 'a run that was killed wrote a picture'
 
-# Progress with the time left, on a terminal.
-if [ -n "$(command -v script)" ]; then
-  sed 's/"count": 60/"count": 720/' "$cone" >many.json
-  script -qec "'$iso' reconstruct --phantom shepp-logan --geometry many.json --precision double --backend serial \
-    --extent 160 160 160 --spacing 1.6 --output y.mha" /dev/null >terminal.txt
-  tr '\r' '\n' <terminal.txt | grep -qE '% reconstructing +[0-9].* left' || fail "no time left: $(cat terminal.txt)"
-fi
 finish

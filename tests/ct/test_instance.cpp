@@ -6,6 +6,8 @@
 #include "forward_project_support.hpp"
 #include "kokkos_events.hpp"
 
+#include <iso/ct/dead_pixels.hpp>
+#include <iso/ct/line_integrals.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/radiological_path.hpp>
 #include <iso/ray/sort_rays.hpp>
@@ -212,6 +214,23 @@ void check_rays(Exec const& exec) {
 }
 
 template <class T, class Exec>
+void check_readings(Exec const& exec) {
+  using space = typename Exec::memory_space;
+  auto const readings = iso::make_projections<T, space>("readings", 3, 19, 40);
+  auto const dark = iso::make_projections<T, space>("dark", 1, 19, 40);
+  auto const flat = iso::make_projections<T, space>("flat", 1, 19, 40);
+  iso::ct::pixel_mask<space> const dead("dead", 19, 40);
+  check_call("mean_of_views", exec, extras::none,
+             [&] { iso::ct::mean_of_views<Exec, T>(exec, readings, {}, flat); });
+  check_call("line_integrals", exec, extras::none,
+             [&] { iso::ct::line_integrals<Exec, T>(exec, readings, dark, flat); });
+  check_call("find_dead_pixels", exec, extras::none,
+             [&] { iso::ct::find_dead_pixels<Exec, T>(exec, dark, flat, dead); });
+  check_call("replace_dead_pixels", exec, extras::none,
+             [&] { iso::ct::replace_dead_pixels<Exec, T>(exec, readings, dead); });
+}
+
+template <class T, class Exec>
 void check_new_views(Exec const& exec) {
   using space = typename Exec::memory_space;
   auto const g = grid::centred({9, 9, 40}, {2, 2, 1});
@@ -232,6 +251,7 @@ TEST_CASE_TEMPLATE("every kernel runs on the instance it was given, and nothing 
       check_projection<T>(exec);
       check_ellipsoids<T>(exec);
       check_rays<T>(exec);
+      check_readings<T>(exec);
       check_new_views<T>(exec);
     }
   });

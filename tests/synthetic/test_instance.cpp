@@ -4,6 +4,7 @@
 #include "kokkos_events.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/synthetic/detector_readings.hpp>
 #include <iso/synthetic/generate.hpp>
 #include <iso/synthetic/statistics.hpp>
 
@@ -53,5 +54,10 @@ TEST_CASE("everything runs on the instance that was given") {
     check_call(exec, 3, [&] { generate<float>(exec, field); });
     auto const a = generate<float>(exec, figures);
     check_call(exec, 1, [&] { statistics(exec, a); });
+    auto const images =
+        iso::make_projections<float, typename Exec::memory_space>("images", 2, 9, 9);
+    check_call(exec, 1, [&] { detector_readings<Exec, float>(exec, {}, 0, images, images); });
+    Kokkos::View<float*, typename Exec::memory_space> const counts("counts", 99);
+    check_call(exec, 1, [&] { poisson_counts<Exec, float>(exec, counts, counts); });
   });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "simulated_scan.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -32,6 +33,7 @@ struct project_options {
   std::int64_t view = 0;
   bool hounsfield = false;
   bool centred = false;
+  simulated_scan_options scan;
   jobs::project_request request;
 };
 
@@ -42,10 +44,12 @@ bool is_stack_path(fs::path const& path) {
 
 // Everything that can be wrong before any work is done.
 void check_outputs(project_options const& options) {
-  if (options.output.empty() && options.png.empty() && options.common.json_file.empty()) {
+  if (options.output.empty() && options.png.empty() && options.common.json_file.empty() &&
+      options.scan.folder.empty()) {
     throw invalid_argument(
-        "nothing to write (the result would be lost) give --output, --png or --json");
+        "nothing to write (the result would be lost) give --output, --scan, --png or --json");
   }
+  check_scan_folder(options.scan);
   fs::path const output = options.output;
   auto const end = files::ending(output);
   if (!options.output.empty() && !is_stack_path(output) && end != ".mha" && end != ".nrrd") {
@@ -171,6 +175,16 @@ int run_project(project_options& options) {
         std::visit([&](auto const& values) { return prepare_projections(options, result, values); },
                    result.values));
   }
+  if (!options.scan.folder.empty()) {
+    auto& scan = options.scan.request;
+    scan.backend = request.backend;
+    scan.extent = result.extent;
+    std::visit([&](auto const& values) { scan.integrals.assign(values.begin(), values.end()); },
+               result.values);
+    auto images = prepare_scan(options.scan, jobs::simulate_scan(scan, terminal_observer()),
+                               request.geometry.text);
+    std::move(images.begin(), images.end(), std::back_inserter(outputs));
+  }
   if (!options.png.empty()) {
     auto const image = std::visit(
         [&](auto const& values) { return picture(result, values, options.view); }, result.values);
@@ -236,6 +250,7 @@ command add_project(CLI::App& app) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   sub->add_option("--output", options->output, "projections: .h5 (HDF5), .mha or .nrrd");
+  add_simulated_scan_options(*sub, options->scan);
   sub->add_option("--png", options->png, "picture of one view, 16 bits, its window printed");
   sub->add_option("--view", options->view, "the view of the picture")
       ->check(CLI::Range(0, 999999))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "scan_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/png_file.hpp>
-#include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace iso::cli {
 namespace {
@@ -27,6 +28,7 @@ struct reconstruct_options {
   std::string method = "fdk";
   std::vector<std::int64_t> extent;
   double water = 0;
+  scan_options scan;
   jobs::reconstruct_request request;
 };
 
@@ -52,18 +54,15 @@ void check_outputs(reconstruct_options const& options) {
                   options.projections});
 }
 
-void read_inputs(reconstruct_options& options) {
+/// The readings that are reconstructed from; none where a phantom is.
+std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   auto& request = options.request;
-  if (!options.geometry.empty()) {
-    request.geometry = files::read_geometry(options.geometry);
-  }
+  std::optional<jobs::scan_request> scan;
   if (options.phantom.empty()) {
-    auto stack = files::read_stack<float>(options.projections);
-    if (options.geometry.empty()) {
-      request.geometry = files::parse_geometry(stack.geometry, options.projections);
-    }
-    request.projections = std::move(stack.values);
+    scan = read_scan(options.scan, options.projections, options.geometry);
+    request.geometry = scan->geometry;
   } else {
+    request.geometry = files::read_geometry(options.geometry);
     request.phantom_width = options.width;
   }
   bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
@@ -80,6 +79,7 @@ void read_inputs(reconstruct_options& options) {
   if (options.water > 0) {
     request.water_attenuation = options.water;
   }
+  return scan;
 }
 
 // The middle slices across z, y and x, side by side.
@@ -106,7 +106,7 @@ files::gray_image picture(files::host_volume const& v) {
 
 int run_reconstruct(reconstruct_options& options) {
   check_outputs(options);
-  read_inputs(options);
+  auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
   auto const chosen = jobs::choose_backends(options.common.backend);
@@ -115,6 +115,13 @@ int run_reconstruct(reconstruct_options& options) {
         fmt::format("--backend '{}' (reconstruct runs on one) name one", options.common.backend));
   }
   request.backend = chosen.front();
+  json corrections = json::object();
+  if (scan) {
+    auto corrected =
+        correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
+    request.projections = std::move(corrected.projections);
+    request.geometry = std::move(corrected.geometry);
+  }
   auto const result = jobs::reconstruct(request, terminal_observer());
   auto const& v = result.volume;
   json document = {{"isocenter", ISO_VERSION},    {"operation", "reconstruct"},
@@ -128,6 +135,7 @@ int run_reconstruct(reconstruct_options& options) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
                          {"root_mean_square", (*result.error)[1]}};
   }
+  document.update(corrections);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_volume(options.output, v));
@@ -155,17 +163,14 @@ int run_reconstruct(reconstruct_options& options) {
   return success;
 }
 
-}  // namespace
-
-namespace {
-
 void add_input_options(CLI::App& sub, reconstruct_options& options) {
-  auto* const stack = sub.add_option("--projections", options.projections,
-                                     "stack of projections (.h5), line integrals, as iso project "
-                                     "writes");
+  auto* const stack = sub.add_option(
+      "--projections", options.projections,
+      "stack of line integrals (.h5) as iso project writes it, or a detector's images: a folder or "
+      "a name with a * for the number (TIFF, raw)");
   auto* const geometry =
       sub.add_option("--geometry", options.geometry,
-                     "geometry file (JSON, docs/formats.md); default: the stack's own");
+                     "geometry file (.json, .xtekct; docs/formats.md); default: the stack's own");
   auto* const phantom = sub.add_option("--phantom", options.phantom,
                                        "shepp-logan, its exact line integrals instead of a stack")
                             ->check(CLI::IsMember({"shepp-logan"}))
@@ -211,11 +216,14 @@ command add_reconstruct(CLI::App& app) {
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
+  add_scan_options(*sub, options->scan);
   sub->add_option("--method", options->method, "fdk: cone beams; fbp: parallel beams")
       ->check(CLI::IsMember({"fdk", "fbp"}))
       ->capture_default_str();
   add_filter_options(*sub, options->request);
-  sub->add_option("--precision", options->request.precision, "of all arithmetic")
+  sub->add_option("--precision", options->request.precision,
+                  "of all arithmetic; readings are taken as float and line integrals made of them "
+                  "in float")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   sub->add_option("--extent", options->extent, "voxels along x, y, z (default: as many as pixels)")

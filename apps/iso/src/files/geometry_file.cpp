@@ -6,6 +6,7 @@
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/files/xtekct_file.hpp>
 
 #include <fmt/core.h>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -250,8 +251,26 @@ geometry_description describe(std::string const& name, json const& document) {
   if (result.kind == scan_kind::circular_cone) {
     result.source_axis = document.at("source_axis_mm");
     result.source_detector = document.at("source_detector_mm");
+    result.axis_offset = document.value("axis_offset_mm", 0.0);
   }
   return result;
+}
+
+// The same as JSON, so that both kinds of file meet the same limits and leave the same text.
+geometry_description geometry_of(xtekct const& scan, std::string const& name) {
+  std::vector<double> angles(std::size_t(scan.projections));
+  for (std::size_t i = 0; i < angles.size(); ++i) {
+    angles[i] = scan.first_angle + double(i) * scan.angular_step;
+  }
+  json const document = {
+      {"type", "circular_cone"},
+      {"detector",
+       {{"pixels", scan.pixels}, {"pitch_mm", scan.pitch}, {"offset_mm", scan.detector_offset}}},
+      {"source_axis_mm", scan.source_object},
+      {"source_detector_mm", scan.source_detector},
+      {"axis_offset_mm", scan.axis_offset},
+      {"angles_deg", angles}};
+  return parse_geometry(document.dump(), name);
 }
 
 }  // namespace
@@ -268,6 +287,9 @@ geometry_description parse_geometry(std::string_view text, std::string const& na
 }
 
 geometry_description read_geometry(std::filesystem::path const& path) {
+  if (ending(path) == ".xtekct") {
+    return geometry_of(read_xtekct(path), path.string());
+  }
   return parse_geometry(read_text(path, std::size_t(1) << 28), path.string());
 }
 

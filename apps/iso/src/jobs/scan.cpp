@@ -22,6 +22,17 @@ constexpr std::array<named_projector, 5> projectors = {{
 
 vec3<double> vec(std::array<double, 3> const& v) { return {v[0], v[1], v[2]}; }
 
+/// Source and detector of every view moved by `distance` (mm) along u.
+ct::geometry moved_along_u(ct::geometry const& g, double distance) {
+  auto views = g.views();
+  for (auto& w : views) {
+    vec3<double> const shift = (distance / norm(w.u_step)) * w.u_step;
+    w.source = w.source + shift;
+    w.detector_origin = w.detector_origin + shift;
+  }
+  return {g.kind(), g.num_u(), g.num_v(), std::move(views)};
+}
+
 }  // namespace
 
 std::vector<std::string> method_names() {
@@ -54,7 +65,8 @@ ct::geometry make_geometry(files::geometry_description const& g) {
   ct::flat_detector const detector{d.pixels[0], d.pixels[1], d.pitch[0],
                                    d.pitch[1],  d.offset[0], d.offset[1]};
   if (g.kind == files::scan_kind::circular_cone) {
-    return ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
+    auto const about_beam = ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
+    return g.axis_offset == 0 ? about_beam : moved_along_u(about_beam, -g.axis_offset);
   }
   if (g.kind == files::scan_kind::circular_parallel) {
     return ct::circular_parallel(detector, g.angles);

@@ -190,6 +190,7 @@ class plan {
 /// The table's parts, one an area of the library, each in its verify_AREA.cpp.
 void add_core(plan& all);
 void add_rays(plan& all);
+void add_readings(plan& all);
 void add_projections(plan& all);
 void add_reconstruction(plan& all);
 void add_sparse(plan& all);

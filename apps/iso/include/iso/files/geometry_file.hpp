@@ -35,6 +35,8 @@ struct geometry_description {
   detector_description detector;
   double source_axis = 0;               ///< mm, circular_cone
   double source_detector = 0;           ///< mm, circular_cone
+  double axis_offset = 0;               ///< mm along u, circular_cone: where the axis of rotation
+                                        ///< lies, seen from the middle of the beam
   std::vector<double> angles;           ///< rad, circular scans
   std::vector<view_description> views;  ///< `vectors`
   std::string text;                     ///< the JSON it came from
@@ -44,7 +46,8 @@ struct geometry_description {
 /// \throws iso::file_error  naming the field by its JSON pointer, and what was expected there
 geometry_description parse_geometry(std::string_view text, std::string const& name);
 
-/// The same from a file.
+/// The same from a file: JSON, or the settings of a Nikon scanner (.xtekct,
+/// iso/files/xtekct_file.hpp), whose `text` is then the JSON that says the same.
 geometry_description read_geometry(std::filesystem::path const& path);
 
 /// The schema that is built in, as JSON text.

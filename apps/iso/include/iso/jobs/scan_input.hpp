@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/scan_input.hpp
+#pragma once
+
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/image_stack.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+/// A detector's readings and what turns them into line integrals.
+struct scan_request {
+  std::string backend;
+  files::geometry_description geometry;
+  files::image_stack readings;                    ///< of `geometry`'s size
+  bool already_integrals = false;                 ///< then nothing below but the axis is looked at
+  std::optional<files::image_stack> flats;        ///< one or several, averaged
+  std::optional<files::image_stack> darks;        ///< one or several, averaged; none: 0
+  std::optional<double> white;                    ///< instead of flats: reading of an open beam
+  std::vector<std::array<std::int64_t, 2>> dead;  ///< pixels [u, v] known to be dead
+  bool find_dead = false;                         ///< and those that flats and darks show to be
+  std::optional<double> centre;  ///< u of the axis, pixels from the first one's centre
+  bool find_centre = false;      ///< estimate it
+};
+
+struct scan_result {
+  std::vector<float> projections;        ///< line integrals, [views, u, v]
+  files::geometry_description geometry;  ///< moved where the axis was given or found
+  std::int64_t dead_pixels = 0;          ///< replaced in every view
+  std::int64_t opaque = 0;               ///< readings below the least transmission
+  std::optional<double> centre;          ///< u of the axis that the geometry now has, if it moved
+};
+
+/// Line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis of
+/// rotation, on the backend that the request names.
+/// \throws iso::invalid_argument  no flat field or open beam; flats or darks of another size; a
+/// dead
+///                                pixel outside of the detector, or nothing but dead pixels; flats
+///                                that are nowhere above the darks; no axis to be seen
+/// \throws iso::out_of_memory
+scan_result line_integrals_of(scan_request request, observer const& watch);
+
+}  // namespace iso::jobs

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Options that say how images of a detector become line integrals.
+#pragma once
+
+#include "support.hpp"
+
+#include <iso/jobs/scan_input.hpp>
+
+#include <string>
+
+namespace iso::cli {
+
+struct scan_options {
+  std::string flats;
+  std::string darks;
+  std::string white;
+  std::string raw = "uint16";
+  std::string dead;
+  std::string centre;
+  bool line_integrals = false;
+};
+
+void add_scan_options(CLI::App& app, scan_options& options);
+
+/// True where `name` is not one HDF5 file: a folder, a pattern, an image.
+bool is_image_series(std::string const& name);
+
+/// Reads images, fields and the list of dead pixels, or the stack (.h5), and the geometry: that of
+/// `geometry_file`, or the stack's own where the name is empty.
+/// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
+jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
+                             std::string const& geometry_file);
+
+/// Corrects on `backend`, says what was found, and notes it in `facts`.
+jobs::scan_result correct_scan(jobs::scan_request request, std::string const& backend,
+                               jobs::observer const& watch, json& facts);
+
+}  // namespace iso::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory.hpp"
+#include "scan.hpp"
+
+#include <iso/ct/centre_of_rotation.hpp>
+#include <iso/ct/dead_pixels.hpp>
+#include <iso/ct/line_integrals.hpp>
+#include <iso/jobs/scan_input.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace iso::jobs {
+namespace {
+
+using extents = std::array<std::int64_t, 3>;
+
+template <class T, class Exec>
+projection_view<T, typename Exec::memory_space> on_device(Exec const& exec,
+                                                          std::vector<float> const& values,
+                                                          extents const& n) {
+  auto const p = make_projections<T, typename Exec::memory_space>(exec, "iso::jobs::readings", n[0],
+                                                                  n[1], n[2]);
+  auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, p.data);
+  std::copy(values.begin(), values.end(), host.data());
+  Kokkos::deep_copy(exec, p.data, host);
+  exec.fence("iso::jobs::scan_input: readings in place");
+  return p;
+}
+
+template <class T, class Exec>
+Kokkos::View<T*, typename Exec::memory_space> numbers_on(Exec const& exec,
+                                                         std::vector<T> const& values) {
+  Kokkos::View<T*, typename Exec::memory_space> const copy(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::numbers"), values.size());
+  Kokkos::deep_copy(exec, copy,
+                    Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                        values.data(), values.size()));
+  exec.fence("iso::jobs::scan_input: numbers in place");
+  return copy;
+}
+
+void check_field(std::optional<files::image_stack> const& field, extents const& n,
+                 char const* name) {
+  ISO_VALIDATE(!field || (field->extent[1] == n[1] && field->extent[2] == n[2]),
+               "{}: images of {} x {} pixels (those of the scan have {} x {}) take fields of the "
+               "same detector",
+               name, field ? field->extent[1] : 0, field ? field->extent[2] : 0, n[1], n[2]);
+}
+
+/// One image: the mean of `field`, or `otherwise` everywhere.
+template <class Exec>
+projection_view<float, typename Exec::memory_space> field_of(
+    Exec const& exec, std::optional<files::image_stack> const& field, double otherwise,
+    extents const& n) {
+  auto const mean =
+      make_projections<float, typename Exec::memory_space>(exec, "iso::jobs::field", 1, n[1], n[2]);
+  if (field) {
+    ct::mean_of_views<Exec, float>(exec, on_device<float>(exec, field->values, field->extent), {},
+                                   mean);
+    exec.fence("iso::jobs::scan_input: mean of a field");
+  } else {
+    Kokkos::deep_copy(exec, mean.data, float(otherwise));
+  }
+  return mean;
+}
+
+/// The dead pixels, as a mask where `exec` computes, and their number.
+template <class Exec>
+std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
+    Exec const& exec, scan_request const& request,
+    projection_view<float, typename Exec::memory_space> const& dark,
+    projection_view<float, typename Exec::memory_space> const& flat, extents const& n) {
+  ct::pixel_mask<typename Exec::memory_space> const mask(
+      Kokkos::view_alloc(exec, "iso::jobs::dead"), std::size_t(n[1]), std::size_t(n[2]));
+  if (request.find_dead) {
+    ct::find_dead_pixels<Exec, float>(exec, dark, flat, mask);
+  }
+  auto const host = Kokkos::create_mirror_view(mask);
+  Kokkos::deep_copy(exec, host, mask);
+  exec.fence("iso::jobs::scan_input: dead pixels found");
+  for (auto const& [u, v] : request.dead) {
+    ISO_VALIDATE(u >= 0 && u < n[1] && v >= 0 && v < n[2],
+                 "dead pixel ({}, {}) (the detector has {} x {} pixels, counted from 0)", u, v,
+                 n[1], n[2]);
+    host(std::size_t(u), std::size_t(v)) = 1;
+  }
+  // Without response no line integral can be told, whether or not somebody looked for such pixels.
+  auto const open = fetch(exec, flat.data);
+  auto const closed = fetch(exec, dark.data);
+  std::int64_t responding = 0;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    bool const responds = open[i] > closed[i];
+    responding += responds ? 1 : 0;
+    host.data()[i] = host.data()[i] != 0 || !responds ? 1 : 0;
+    count += host.data()[i];
+  }
+  ISO_VALIDATE(responding > 0,
+               "flat field: no pixel reads more than the dark field (the beam was off, or the two "
+               "are exchanged) take flats with the beam on");
+  ISO_VALIDATE(count < std::int64_t(open.size()),
+               "dead pixels: all {} pixels of the detector are dead (none is left to replace them "
+               "from) check the flats and darks",
+               count);
+  Kokkos::deep_copy(exec, mask, host);
+  exec.fence("iso::jobs::scan_input: dead pixels in place");
+  return {mask, count};
+}
+
+/// Moves the detector so that the axis is seen at `centre`.
+void move_axis(files::geometry_description& g, double centre) {
+  double const by = ct::axis_pixel(make_geometry(g)) - centre;  // pixels, of the detector along u
+  g.detector.offset[0] += by * g.detector.pitch[0];
+  for (auto& view : g.views) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      view.detector_origin[axis] += by * view.u_step[axis];
+    }
+  }
+}
+
+template <class Exec>
+double estimated_centre(Exec const& exec, ct::geometry const& g,
+                        projection_view<float, typename Exec::memory_space> const& p) {
+  auto const weights = numbers_on(exec, ct::mirror_weights(g));
+  auto const mean = make_projections<float, typename Exec::memory_space>(exec, "iso::jobs::mean", 1,
+                                                                         g.num_u(), g.num_v());
+  ct::mean_of_views<Exec, float>(exec, p, weights, mean);
+  auto const values = fetch(exec, mean.data);
+  std::vector<double> const wide(values.begin(), values.end());
+  double const last = double(g.num_u() - 1);
+  return ct::centre_of_rotation(
+      wrap_projections<Kokkos::HostSpace>(wide.data(), 1, g.num_u(), g.num_v()),
+      {std::clamp(ct::axis_pixel(g), 0.0, last), 0});
+}
+
+template <class Exec>
+scan_result run(Exec const& exec, scan_request& request, observer const& watch) {
+  auto const g = make_geometry(request.geometry);
+  auto const& n = request.readings.extent;
+  ISO_VALIDATE(n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
+               "{} images of {} x {} pixels (the geometry has {} views of {} x {}) make them agree",
+               n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
+  scan_result result;
+  result.geometry = std::move(request.geometry);
+  auto const bytes = std::int64_t(request.readings.values.size() * sizeof(float));
+  guard_memory(exec, 2 * bytes, "iso reconstruct", [&] {
+    watch.step(0, "correcting readings");
+    auto const p = on_device<float>(exec, request.readings.values, n);
+    if (!request.already_integrals) {
+      ISO_VALIDATE(request.flats || request.white,
+                   "no flat field (readings say nothing without that of an open beam) give --flats "
+                   "or --white, or --line-integrals where the images hold those");
+      check_field(request.flats, n, "flat fields");
+      check_field(request.darks, n, "dark fields");
+      auto const dark = field_of(exec, request.darks, 0, n);
+      auto const flat = field_of(exec, request.flats, request.white.value_or(0), n);
+      auto const [mask, count] = dead_of(exec, request, dark, flat, n);
+      ct::line_integral_options const options;
+      ct::line_integrals<Exec, float>(exec, p, dark, flat, options);
+      watch.step(0.5, "correcting readings");
+      ct::replace_dead_pixels<Exec, float>(exec, p, mask);
+      result.dead_pixels = count;
+    }
+    if (request.centre || request.find_centre) {
+      watch.step(0.7, "looking for the axis");
+      double const centre = request.centre ? *request.centre : estimated_centre(exec, g, p);
+      move_axis(result.geometry, centre);
+      result.centre = centre;
+    }
+    result.projections = fetch(exec, p.data);
+    return 0;
+  });
+  if (!request.already_integrals) {
+    float const most = -std::log(float(ct::line_integral_options().least_transmission));
+    result.opaque = std::count_if(result.projections.begin(), result.projections.end(),
+                                  [&](float x) { return x >= 0.9999F * most; });
+  }
+  watch.step(1, "readings corrected");
+  return result;
+}
+
+}  // namespace
+
+scan_result line_integrals_of(scan_request request, observer const& watch) {
+  scan_result result;
+  backend::with_name(request.backend, [&](auto tag) {
+    typename decltype(tag)::execution_space const exec;
+    result = run(exec, request, watch);
+  });
+  return result;
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The axis found in projections of a body without symmetry, whose detector is known to be offset.
+#include "instances.hpp"
+
+#include <iso/ct/centre_of_rotation.hpp>
+#include <iso/ct/line_integrals.hpp>
+#include <iso/ct/shepp_logan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace iso::ct;
+using host = Kokkos::HostSpace;
+using iso::test::refusal;
+constexpr double half_turn = std::numbers::pi;
+
+/// The phantom's head and a ball beside it: no mirror plane along the axis.
+std::vector<ellipsoid> body() {
+  auto all = shepp_logan(50);
+  all.push_back({{30, 18, 12}, {9, 7, 8}, 0.3, 1.5});
+  return all;
+}
+
+double estimate(geometry const& g, centre_options const& options) {
+  Kokkos::Serial const exec;
+  auto const p = iso::make_projections<double, host>("p", g.num_views(), g.num_u(), g.num_v());
+  project_ellipsoids<Kokkos::Serial, double>(exec, body(), stage(exec, g), p, {2});
+  auto const weights = mirror_weights(g);
+  Kokkos::View<double const*, host> const w(weights.data(), weights.size());
+  auto const mean = iso::make_projections<double, host>("mean", 1, g.num_u(), g.num_v());
+  mean_of_views<Kokkos::Serial, double>(exec, p, w, mean);
+  exec.fence("test");
+  return centre_of_rotation(mean, options);
+}
+
+}  // namespace
+
+TEST_CASE("where the geometry puts the isocenter") {
+  flat_detector d{101, 20, 0.5, 0.5};
+  for (double const offset : {0.0, 3.3, -7.25}) {
+    d.offset_u = offset;
+    for (auto const& g : {circular_cone(d, 300, 450, {0.3, 1}), circular_parallel(d, {0.3, 1})}) {
+      CHECK(axis_pixel(g) == doctest::Approx(50 - offset / 0.5).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("the offset of a detector is found to a twentieth of a pixel, cone and parallel") {
+  flat_detector d{128, 24, 1.5, 3};
+  for (double const offset : {0.0, 0.37, -1.04, 5.55, -9.9}) {  // pixels
+    CAPTURE(offset);
+    d.offset_u = offset * d.pitch_u;
+    auto const cone = circular_cone(d, 400, 600, even_angles(180, 2 * half_turn, 0.1));
+    auto const full = circular_parallel(d, even_angles(120, 2 * half_turn));
+    // Half a turn, both ends: the first view and the last are mirror images.
+    std::vector<double> half;
+    for (int i = 0; i <= 60; ++i) {
+      half.push_back(half_turn * i / 60);
+    }
+    for (auto const& g : {cone, full, circular_parallel(d, half)}) {
+      double const centre = estimate(g, {63.5, 0});
+      CHECK(std::abs(centre - axis_pixel(g)) <= 0.05);
+    }
+  }
+}
+
+TEST_CASE("an object that the detector cuts off on one side") {
+  // A third of the body lies beyond the detector.
+  flat_detector d{96, 24, 1.5, 3};
+  d.offset_u = -36.8 * d.pitch_u;
+  auto const g = circular_cone(d, 400, 600, even_angles(180, 2 * half_turn));
+  CHECK(std::abs(estimate(g, {80, 15}) - axis_pixel(g)) <= 0.1);
+}
+
+TEST_CASE("scans in which no axis shows are refused") {
+  flat_detector const d{64, 8, 1, 1};
+  CHECK(refusal([&] {
+          static_cast<void>(mirror_weights(circular_cone(d, 400, 600, even_angles(90, half_turn))));
+        }).find("not evenly spaced over a full circle") != std::string::npos);
+  CHECK(refusal([&] {
+          static_cast<void>(mirror_weights(circular_parallel(d, even_angles(60, half_turn))));
+        }).find("half a turn") != std::string::npos);
+  auto const flat = iso::make_projections<double, host>("mean", 1, 64, 8);
+  CHECK(refusal([&] { centre_of_rotation(flat, {32, 0}); }).find("the same everywhere") !=
+        std::string::npos);
+  CHECK(refusal([&] { centre_of_rotation(flat, {-3, 0}); }).find("guess -3") != std::string::npos);
+  flat.data(0, 5, 2) = NAN;
+  CHECK(refusal([&] { centre_of_rotation(flat, {32, 0}); }).find("u 5, v 2") != std::string::npos);
+  auto const small = iso::make_projections<double, host>("mean", 1, 8, 8);
+  CHECK(refusal([&] { centre_of_rotation(small, {4, 0}); }).find("at least 16 pixels") !=
+        std::string::npos);
+}
