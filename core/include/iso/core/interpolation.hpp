@@ -21,11 +21,12 @@ struct linear_weight {
   }
 };
 
-/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14.
+/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14. `T` may be a lane value.
 struct spline_weight {
   template <class T>
   KOKKOS_FUNCTION T operator()(T d) const {
-    return (d * d) * Kokkos::fma(T(-2), d, T(3));
+    using Kokkos::fma;
+    return (d * d) * fma(T(-2), d, T(3));
   }
 };
 

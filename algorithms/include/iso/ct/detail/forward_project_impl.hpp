@@ -146,7 +146,7 @@ joseph_images<T> prepare_fans(Exec const& exec,
   return images;
 }
 
-template <class Exec, class T, class Sum>
+template <class Exec, class T, class Sum, class Weight>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
                   joseph_scratch<T> const& s, forward_project_options const& options,
@@ -154,7 +154,7 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
   auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
   joseph_images<T> const images = prepare_fans(exec, g, volume.grid, projections, s);
   constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
-  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows> kernel{
+  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows, Weight> kernel{
       {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
   auto const launch = [&] {
     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
@@ -200,13 +200,18 @@ void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_spac
                     volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
                     joseph_scratch<T> const& s, forward_project_options const& options,
                     job const& control) {
+  auto const project_with = [&]<class Weight>(Weight) {
+    if (options.path == ct::joseph_path::automatic &&
+        fast_path_applies(g.host(), volume.grid, sizeof(T))) {
+      project_fast<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+    } else {
+      project_general<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+    }
+  };
   if (options.method == projector::joseph_spline) {
-    project_general<Exec, T, Sum, spline_weight>(exec, g, volume, projections, s, options, control);
-  } else if (options.path == ct::joseph_path::automatic &&
-             fast_path_applies(g.host(), volume.grid, sizeof(T))) {
-    project_fast<Exec, T, Sum>(exec, g, volume, projections, s, options, control);
+    project_with(spline_weight{});
   } else {
-    project_general<Exec, T, Sum, linear_weight>(exec, g, volume, projections, s, options, control);
+    project_with(linear_weight{});
   }
 }
 
