@@ -11,6 +11,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct forward_project_options {
   projector method = projector::joseph_linear;
   summation sum = summation::ordered;  ///< ordered: in blocks of 64 driving planes
   boundary edge = boundary::zero;
+  region within = region::box;
   joseph_path path = joseph_path::automatic;
   std::optional<double> max_abs =
       {};                         ///< reproducible: largest |voxel|; empty: found by a reduction
