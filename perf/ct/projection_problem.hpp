@@ -90,7 +90,7 @@ inline double num_samples(ct::geometry const& g, grid const& volume,
     }
     ++counted;
   }
-  return sum / counted * double(rays);
+  return sum / counted * double(rays) * double(options.oversampling * options.oversampling);
 }
 
 template <class Exec, class T>
