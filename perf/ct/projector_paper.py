@@ -103,8 +103,8 @@ def figure_table(measured):
         if name in residuals:
             each = residuals[name]
             axes = statistics.mean(each[view] for view in axis_views(len(each)))
-            text += (f"| {NAMES[name]} | {statistics.mean(each):.5f} | {statistics.median(each):.5f}"
-                     f" | {max(each):.5f} | {axes:.5f} |\n")
+            figures = (statistics.mean(each), statistics.median(each), max(each), axes)
+            text += f"| {NAMES[name]} | " + " | ".join(f"{x:.5f}" for x in figures) + " |\n"
     return text
 
 
@@ -124,7 +124,8 @@ def time_table(document):
         name, voxels = TIMED[method]
         size = 4 if precision == "float" else 8
         rate = row["samples_per_second"] * voxels * size / 1e9
-        text += f"| {backend} | {precision} | {n} | {name} | {row['ms_per_view']:.4g} | {rate:.4g} |\n"
+        text += f"| {backend} | {precision} | {n} | {name} "
+        text += f"| {row['ms_per_view']:.4g} | {rate:.4g} |\n"
     return text
 
 

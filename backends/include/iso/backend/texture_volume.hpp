@@ -33,7 +33,7 @@ class texture_planes {
  public:
   explicit KOKKOS_FUNCTION texture_planes(std::uint64_t texture) : texture_(texture) {}
   /// Between four voxels of a plane, at (p, q) along the lower and the higher of its axes, centres
-  /// at whole numbers; zero from one voxel outside on.
+  /// at whole numbers; zero from one spacing outside on.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION float operator()(std::int32_t plane, float p,
                                                              float q) const {
     static_cast<void>(plane);
@@ -49,8 +49,8 @@ class texture_planes {
 };
 
 /// A copy of a volume for texture units, in CUDA arrays of its own: the planes across x, those
-/// across y and those across z, three times the volume's memory, so that rays of any direction find
-/// the planes that they step through. Cheap to copy; copies share the arrays. Present on all
+/// across y and those across z, three times the volume's memory, so that steps along
+/// any axis find their planes. Cheap to copy; copies share the arrays. Present on all
 /// backends, to be made on CUDA alone.
 /// Determinism: not_guaranteed (hardware rounds the weights of whoever reads it to 8 bits).
 class texture_volume {

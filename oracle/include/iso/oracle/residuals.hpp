@@ -38,9 +38,8 @@ class residual_experiment {
       : exec_(exec),
         pixels_(size * size),
         geometry_(ct::stage(exec, ten_degree_cone(size, views))),
-        volume_(make_volume<float, space>(exec, "head",
-                                          grid::centred({size, size, size}, {1, 1, 1}),
-                                          unit::per_mm)),
+        volume_(make_volume<float, space>(
+            exec, "head", grid::centred({size, size, size}, {1, 1, 1}), unit::per_mm)),
         projections_(make_projections<float, space>(exec, "projections", views, size, size)) {
     auto const head = ct::shepp_logan(0.5 * double(size));
     ct::rasterise_ellipsoids(exec, head, volume_, {.samples = 5});
@@ -88,7 +87,7 @@ class residual_experiment {
   [[nodiscard]] std::vector<float> on_host() const {
     std::vector<float> numbers(projections_.data.size());
     Kokkos::View<float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const to(numbers.data(),
-                                                                               numbers.size());
+                                                                              numbers.size());
     Kokkos::View<float const*, space, Kokkos::MemoryUnmanaged> const from(projections_.data.data(),
                                                                           numbers.size());
     Kokkos::deep_copy(exec_, to, from);
