@@ -160,6 +160,37 @@ line ray_of(ct::view_vectors const& view, ct::beam kind, grid const& g, real u, 
   return l;
 }
 
+line limited(line l, grid const& g, ct::region within) {
+  if (within == ct::region::box) {
+    return l;
+  }
+  // From the cylinder's axis, in mm: |from + t along| = radius.
+  real from[2];
+  real along[2];
+  real radius = infinity;
+  for (std::size_t a = 0; a < 2; ++a) {
+    real const h = g.spacing[int(a)];
+    radius = std::min(radius, real(g.extent[a]) * h / 2);
+    from[a] = (l.from[a] - real(g.extent[a] - 1) / 2) * h;
+    along[a] = l.along[a] * h;
+  }
+  real const squared = along[0] * along[0] + along[1] * along[1];
+  if (squared == 0) {
+    l.last = std::hypot(from[0], from[1]) <= radius ? l.last : -infinity;
+    return l;
+  }
+  real const nearest = -(from[0] * along[0] + from[1] * along[1]) / squared;
+  real const distance = std::hypot(from[0] + nearest * along[0], from[1] + nearest * along[1]);
+  if (distance > radius) {
+    l.last = -infinity;
+    return l;
+  }
+  real const half = std::sqrt((radius - distance) * (radius + distance) / squared);
+  l.first = std::max(l.first, nearest - half);
+  l.last = std::min(l.last, nearest + half);
+  return l;
+}
+
 template <class T>
 real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, boundary edge) {
   auto const& n = volume.grid.extent;
@@ -244,13 +275,15 @@ std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry 
     auto const weight =
         options.method == projector::joseph_linear ? weighting::linear : weighting::spline;
     return every(stride, pixels(scan), [&](std::int64_t i) {
-      return of_pixel(scan, g, i, 1,
-                      [&](line const& l) { return joseph(volume, l, weight, options.edge).value; });
+      return of_pixel(scan, g, i, 1, [&](line const& whole) {
+        line const l = limited(whole, g, options.within);
+        return joseph(volume, l, weight, options.edge).value;
+      });
     });
   }
   auto const lengths = [&](line const& l) {
     real sum = 0;
-    walk(l, g, [&](index3 const& voxel, real mm) {
+    walk(limited(l, g, options.within), g, [&](index3 const& voxel, real mm) {
       sum += mm * volume.data(voxel[0], voxel[1], voxel[2]);
     });
     return in_a_face(l) ? real(unknown) : sum;

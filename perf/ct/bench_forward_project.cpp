@@ -7,9 +7,11 @@
 //   forward_project_growth/joseph_linear/ordered/float/<backend>/<N>  N views a call: scaling.py
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
 //
-// `joseph_linear` takes the fast path, `joseph_linear_general` the general one, and
-// `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `reproducible` finds
-// the largest voxel first, within the time; `reproducible_given_maximum` is told.
+// `joseph_linear` and `joseph_spline` take the fast path, those with `_general` the general one,
+// and `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `_cylinder`
+// limits the rays to region::cylinder, `_2x2` averages four rays a pixel, and `joseph_texture`
+// (CUDA) is forward_project_texture, whose arrays are made beforehand. `reproducible` finds the
+// largest voxel first, within the time; `reproducible_given_maximum` is told.
 //
 // Counters beside the usual: `views`; `ms_per_view`; `samples`, those that the rays take
 // (num_samples), and `samples_per_second`; `share_of_l2`: of the time, what the bytes would need at
@@ -28,6 +30,8 @@
 #include "ct/projection_problem.hpp"
 #include "ct/raw_joseph.hpp"
 #include "support/bench.hpp"
+
+#include <iso/ct/forward_project_texture.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -64,10 +68,23 @@ std::vector<variant> variants() {
        pace::fast,
        11},
       {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow, 11},
-      {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::slow, 15},
+      {"joseph_linear_cylinder/ordered", {.within = ct::region::cylinder}, pace::fast, 11},
+      {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::fast, 15},
+      {"joseph_spline_general/ordered",
+       {.method = projector::joseph_spline, .path = ct::joseph_path::general},
+       pace::slow,
+       15},
       {"amanatides_woo/ordered", {.method = projector::amanatides_woo}, pace::slow, 5},
       {"branchless/ordered", {.method = projector::branchless}, pace::slow, 5},
       {"siddon/ordered", {.method = projector::siddon}, pace::slow, 5},
+      {"branchless_cylinder/ordered",
+       {.method = projector::branchless, .within = ct::region::cylinder},
+       pace::slow,
+       5},
+      {"branchless_2x2_cylinder/ordered",
+       {.method = projector::branchless, .within = ct::region::cylinder, .oversampling = 2},
+       pace::slow,
+       5},
   };
 }
 
@@ -117,6 +134,24 @@ void measure(benchmark::State& state, variant const& what, std::int64_t n, std::
 }
 
 #if ISO_HAS_CUDA
+/// Texture units, their arrays made beforehand.
+void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views,
+                     ct::region within) {
+  Kokkos::Cuda const exec;
+  projection_problem<Kokkos::Cuda, float> const problem(exec, n, views, {.within = within});
+  backend::texture_volume const volume(exec, problem.volume());
+  exec.fence("iso::perf: the textures are there");
+  int const calls = views == 1 && !smoke() ? 20 : 1;
+  double const seconds = time_calls(
+      state, exec,
+      [&] {
+        ct::forward_project_texture(exec, problem.scan(), volume, problem.projections(),
+                                    {.within = within});
+      },
+      calls);
+  set_projection_counters(state, problem, seconds, 11);
+}
+
 /// The twin and forward_project in turn, with the slabs that forward_project chooses itself.
 void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   Kokkos::Cuda const exec;
@@ -214,6 +249,16 @@ void add_rows_of(std::string const& name) {
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
     for (auto const n : sizes) {
+      for (auto const within : {ct::region::box, ct::region::cylinder}) {
+        auto const row = std::string(within == ct::region::box ? "/joseph_texture"
+                                                               : "/joseph_texture_cylinder") +
+                         "/ordered/float/" + name + "/" + std::to_string(n);
+        add("forward_project" + row, 7, [=](benchmark::State& state) {
+          measure_texture(state, n, many_views(true, n, pace::fast), within);
+        });
+        add("forward_project_one_view" + row, 9,
+            [=](benchmark::State& state) { measure_texture(state, n, 1, within); });
+      }
       auto const row = "/raw_twin/ordered/float/" + name + "/" + std::to_string(n);
       add("forward_project" + row, 9, [=](benchmark::State& state) {
         measure_twin(state, n, many_views(true, n, pace::fast));

@@ -47,8 +47,9 @@ inline ct::geometry cone_scan(std::int64_t n, std::int64_t views) {
 
 /// Planes of the driving axis where the ray's point lies less than a spacing outside the voxels'
 /// centres: what the sum of boundary::zero is made of.
-inline double joseph_samples(ct::detail::index_view const& w, grid const& g, double u, double v) {
-  auto const line = ct::detail::make_line<double>(w, ct::beam::cone, g, u, v);
+inline double joseph_samples(ct::detail::index_view const& w, grid const& g, double u, double v,
+                             ct::region within) {
+  auto const line = ct::detail::make_line<double>(w, ct::beam::cone, g, u, v, within);
   double low = line.planes.first;
   double high = line.planes.last - 1;
   for (int c = 0; c < 2; ++c) {
@@ -68,7 +69,9 @@ inline double joseph_samples(ct::detail::index_view const& w, grid const& g, dou
 
 /// Samples (Joseph) or voxels crossed (exact methods) of all rays: an estimate from about 50000 of
 /// them, evenly spread, good to three digits.
-inline double num_samples(ct::geometry const& g, grid const& volume, ct::projector method) {
+inline double num_samples(ct::geometry const& g, grid const& volume,
+                          ct::forward_project_options const& options) {
+  ct::detail::ray_limits const limits(volume, options.within);
   std::int64_t const rays = g.num_views() * g.num_u() * g.num_v();
   std::int64_t const step = std::max<std::int64_t>(1, rays / 50000) | 1;
   double sum = 0;
@@ -77,17 +80,17 @@ inline double num_samples(ct::geometry const& g, grid const& volume, ct::project
     auto const& view = g.views()[std::size_t(i / (g.num_u() * g.num_v()))];
     auto const u = double(i / g.num_v() % g.num_u());
     auto const v = double(i % g.num_v());
-    if (ct::detail::is_joseph(method)) {
-      sum += joseph_samples(ct::detail::to_index(view, volume, g.kind()), volume, u, v);
+    if (ct::detail::is_joseph(options.method)) {
+      sum += joseph_samples(ct::detail::to_index(view, volume, g.kind()), volume, u, v,
+                            options.within);
     } else {
-      auto const pixel = view.detector_origin + u * view.u_step + v * view.v_step;
-      sum +=
-          ray::traverse<ray::branchless>(ray::ray<double>::between(view.source, pixel),
-                                         ray::traversal_grid(volume), [](std::int64_t, double) {});
+      sum += ray::traverse<ray::branchless>(
+          limits.clipped(ct::detail::pixel_ray(view, g.kind(), u, v)), ray::traversal_grid(volume),
+          [](std::int64_t, double) {});
     }
     ++counted;
   }
-  return sum / counted * double(rays);
+  return sum / counted * double(rays) * double(options.oversampling * options.oversampling);
 }
 
 template <class Exec, class T>
@@ -130,9 +133,7 @@ class projection_problem {
     return std::sqrt(apart / size);
   }
 
-  [[nodiscard]] double samples() const {
-    return num_samples(g_.host(), volume_.grid, options_.method);
-  }
+  [[nodiscard]] double samples() const { return num_samples(g_.host(), volume_.grid, options_); }
   [[nodiscard]] std::int64_t num_views() const { return g_.host().num_views(); }
   [[nodiscard]] ct::staged_geometry<space> const& scan() const { return g_; }
   [[nodiscard]] volume_view<T, space> const& volume() const { return volume_; }

@@ -32,6 +32,7 @@ using iso::ct::forward_project_options;
 using iso::ct::geometry;
 using iso::ct::joseph_path;
 using iso::ct::projector;
+using iso::ct::region;
 using iso::ct::view_vectors;
 using iso::test::difference;
 
@@ -110,8 +111,9 @@ double farthest(std::vector<T> const& a, std::vector<U> const& b) {
   return most;
 }
 
-/// Length of the ray of a pixel inside the box of the grid's voxels, mm.
-inline double box_chord(view_vectors const& view, beam kind, double u, double v, grid const& g) {
+/// Length of the ray of a pixel inside the box of the grid's voxels or the cylinder in it, mm.
+inline double box_chord(view_vectors const& view, beam kind, double u, double v, grid const& g,
+                        region within = region::box) {
   vec3<double> const pixel = view.detector_origin + u * view.u_step + v * view.v_step;
   vec3<double> const from = kind == beam::cone ? view.source : pixel;
   vec3<double> const d = kind == beam::cone ? pixel - view.source : view.source;
@@ -129,15 +131,29 @@ inline double box_chord(view_vectors const& view, beam kind, double u, double v,
     enter = std::max(enter, std::min(t0, t1));
     leave = std::min(leave, std::max(t0, t1));
   }
+  if (within == region::cylinder) {
+    auto const half = [&](int a) { return 0.5 * double(g.extent[std::size_t(a)]) * g.spacing[a]; };
+    double const radius = std::min(half(0), half(1));
+    double const x = from.x - (g.origin.x - 0.5 * g.spacing.x + half(0));
+    double const y = from.y - (g.origin.y - 0.5 * g.spacing.y + half(1));
+    double const across = std::hypot(d.x, d.y);
+    double const nearest = -(x * d.x + y * d.y) / (across * across);
+    double const beside = std::hypot(x + nearest * d.x, y + nearest * d.y);
+    double const reach =
+        beside < radius ? std::sqrt(radius * radius - beside * beside) / across : 0;
+    enter = std::max(enter, nearest - reach);
+    leave = std::min(leave, nearest + reach);
+  }
   return leave > enter ? (leave - enter) * iso::norm(d) : 0.0;
 }
 
-inline std::vector<double> box_chords(geometry const& s, grid const& g) {
+inline std::vector<double> box_chords(geometry const& s, grid const& g,
+                                      region within = region::box) {
   std::vector<double> chords;
   for (auto const& view : s.views()) {
     for (std::int64_t u = 0; u < s.num_u(); ++u) {
       for (std::int64_t v = 0; v < s.num_v(); ++v) {
-        chords.push_back(box_chord(view, s.kind(), double(u), double(v), g));
+        chords.push_back(box_chord(view, s.kind(), double(u), double(v), g, within));
       }
     }
   }

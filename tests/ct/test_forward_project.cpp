@@ -261,3 +261,50 @@ TEST_CASE_TEMPLATE("forward_project: parallel beams at quarter turns sum rows of
     }
   }
 }
+
+TEST_CASE_TEMPLATE("forward_project: rays within a cylinder sum the voxels of a disk", T, float,
+                   double) {
+  std::int64_t const nx = 30;
+  std::int64_t const ny = 37;
+  std::int64_t const nz = 33;
+  // The smaller side is 33.3 mm, along y.
+  auto const g = grid{{nx, ny, nz}, {1.3, 0.9, 0.7}, {-4, 8, -3}};
+  auto const v = random_volume<T>(g);
+  auto const counts = [&](std::int64_t i, std::int64_t j) {
+    double const x = (double(i) - 0.5 * double(nx - 1)) * 1.3;
+    double const y = (double(j) - 0.5 * double(ny - 1)) * 0.9;
+    double const r = std::hypot(x, y);
+    REQUIRE(std::abs(r - 0.5 * 33.3) > 1e-6);
+    return r < 0.5 * 33.3;
+  };
+  // Along x to the pixels (y, z), along y to (x, z), along z to (x, y).
+  for (int axis = 0; axis < 3; ++axis) {
+    int const a = axis == 0 ? 1 : 0;
+    int const b = axis == 2 ? 1 : 2;
+    geometry const scan(beam::parallel, g.extent[std::size_t(a)], g.extent[std::size_t(b)],
+                        {{unit_vector(axis), g.origin, g.spacing[a] * unit_vector(a),
+                          g.spacing[b] * unit_vector(b)}});
+    std::vector<double> expected;
+    for (std::int64_t u = 0; u < scan.num_u(); ++u) {
+      for (std::int64_t w = 0; w < scan.num_v(); ++w) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < g.extent[std::size_t(axis)]; ++i) {
+          std::int64_t at[3];
+          at[axis] = i;
+          at[a] = u;
+          at[b] = w;
+          sum += counts(at[0], at[1]) ? g.spacing[axis] * double(v.data(at[0], at[1], at[2])) : 0;
+        }
+        expected.push_back(sum);
+      }
+    }
+    for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
+      for (auto const path : {joseph_path::automatic, joseph_path::general}) {
+        CAPTURE(axis);
+        CHECK(farthest(
+                  projected(v, scan, {.method = method, .within = region::cylinder, .path = path}),
+                  expected) <= 40 * 20 * double(std::numeric_limits<T>::epsilon()));
+      }
+    }
+  }
+}

@@ -320,10 +320,11 @@ TEST_CASE("forward_project: options that it refuses") {
     return "forward_project: " + std::string(values) +
            " (one is none of its enumeration) choose from iso/ct/forward_project.hpp";
   };
-  CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, path 0"));
-  CHECK(with({.sum = summation(2)}) == none_of("method 0, sum 2, edge 0, path 0"));
-  CHECK(with({.edge = iso::boundary(-1)}) == none_of("method 0, sum 0, edge -1, path 0"));
-  CHECK(with({.path = joseph_path(2)}) == none_of("method 0, sum 0, edge 0, path 2"));
+  CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, within 0, path 0"));
+  CHECK(with({.sum = summation(2)}) == none_of("method 0, sum 2, edge 0, within 0, path 0"));
+  CHECK(with({.edge = iso::boundary(-1)}) == none_of("method 0, sum 0, edge -1, within 0, path 0"));
+  CHECK(with({.within = region(2)}) == none_of("method 0, sum 0, edge 0, within 2, path 0"));
+  CHECK(with({.path = joseph_path(2)}) == none_of("method 0, sum 0, edge 0, within 0, path 2"));
 }
 
 TEST_CASE("forward_project: progress, and a caller who says stop") {

@@ -32,7 +32,50 @@ std::vector<forward_project_options> all_options() {
     }
   }
   list.push_back({.method = projector::branchless, .oversampling = 2});
+  list.push_back({.method = projector::branchless, .within = region::cylinder});
+  list.push_back({.within = region::cylinder});
   return list;
+}
+
+/// Both weights, both sums and both boundaries, with and without a cylinder.
+std::vector<forward_project_options> joseph_options() {
+  std::vector<forward_project_options> list;
+  for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
+    for (auto const sum : both_sums) {
+      list.push_back({.method = method, .sum = sum});
+      list.push_back({.method = method, .sum = sum, .within = region::cylinder});
+      list.push_back({.method = method, .sum = sum, .edge = boundary::truncate});
+    }
+  }
+  return list;
+}
+
+/// Joseph's sums, one ray after the other, of voxels of at most 1.
+template <class T>
+std::vector<T> ray_by_ray(volume<T> const& v, geometry const& scan,
+                          forward_project_options const& options) {
+  using namespace iso::ct::detail;
+  auto const& n = v.grid.extent;
+  ray_sum_scale<T> const scale{{1.0, double(std::max({n[0], n[1], n[2]}))}, false};
+  auto const with = [&]<class Sum, class Weight>(Sum const& sum, Weight) {
+    std::vector<T> result;
+    for (auto const& view : scan.views()) {
+      auto const w = iso::ct::detail::to_index(view, v.grid, scan.kind());
+      for (std::int64_t k = 0; k < scan.num_u() * scan.num_v(); ++k) {
+        auto const line = make_line<T>(w, scan.kind(), v.grid, double(k / scan.num_v()),
+                                       double(k % scan.num_v()), options.within);
+        result.push_back(
+            joseph_integral<T, Sum, Weight>(v.data.data(), v.grid, options.edge, sum, line));
+      }
+    }
+    return result;
+  };
+  auto const weighted = [&](auto const& sum) {
+    return options.method == projector::joseph_linear ? with(sum, iso::linear_weight())
+                                                      : with(sum, iso::spline_weight());
+  };
+  return options.sum == summation::ordered ? weighted(ordered_sum<T>(nullptr))
+                                           : weighted(reproducible_sum<T>(&scale));
 }
 
 /// A scan that fills several slabs, blocks and tiles.
@@ -53,17 +96,36 @@ TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits",
     auto const p = random_problem(random, tilt::none);
     auto v = random_volume<T>(p.volume, unsigned(n));
     fast += is_fast<T>(p) ? 1 : 0;
-    for (auto const sum : both_sums) {
-      for (auto const edge : {boundary::zero, boundary::truncate}) {
-        CAPTURE(int(sum));
-        CAPTURE(int(edge));
-        auto const general =
-            projected(v, p.scan, {.sum = sum, .edge = edge, .path = joseph_path::general});
-        CHECK(difference(general, projected(v, p.scan, {.sum = sum, .edge = edge})) == "");
-      }
+    for (auto options : joseph_options()) {
+      CAPTURE(int(options.method));
+      CAPTURE(int(options.sum));
+      CAPTURE(int(options.edge));
+      CAPTURE(int(options.within));
+      auto const fast_one = projected(v, p.scan, options);
+      options.path = joseph_path::general;
+      CHECK(difference(projected(v, p.scan, options), fast_one) == "");
     }
   }
   CHECK(fast > count / 2);
+}
+
+TEST_CASE_TEMPLATE("forward_project: 32 rays that walk together have the bits of each alone", T,
+                   float, double) {
+  std::mt19937_64 random(23);
+  for (int n = 0; n < 300; ++n) {
+    CAPTURE(n);
+    auto const p = random_problem(random, n % 3 == 0 ? tilt::none : tilt::any);
+    auto const v = random_volume<T>(p.volume, unsigned(n));
+    for (auto options : joseph_options()) {
+      CAPTURE(int(options.method));
+      CAPTURE(int(options.sum));
+      CAPTURE(int(options.edge));
+      CAPTURE(int(options.within));
+      options.path = joseph_path::general;
+      options.max_abs = 1.0;
+      CHECK(difference(ray_by_ray(v, p.scan, options), projected(v, p.scan, options)) == "");
+    }
+  }
 }
 
 TEST_CASE_TEMPLATE(
@@ -79,13 +141,10 @@ TEST_CASE_TEMPLATE(
                                iso::ct::circular_cone({pixels, pixels, 2 * pitch, 2 * pitch},
                                                       8.0 * double(n), 16.0 * double(n), angles)}) {
         REQUIRE(is_fast<T>({g, scan}));
-        for (auto const sum : both_sums) {
-          for (auto const edge : {boundary::zero, boundary::truncate}) {
-            CHECK(difference(projected(v, scan, {.sum = sum, .edge = edge}),
-                             projected(v, scan,
-                                       {.sum = sum, .edge = edge, .path = joseph_path::general})) ==
-                  "");
-          }
+        for (auto options : joseph_options()) {
+          auto const fast_one = projected(v, scan, options);
+          options.path = joseph_path::general;
+          CHECK(difference(fast_one, projected(v, scan, options)) == "");
         }
       }
     }

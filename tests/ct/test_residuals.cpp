@@ -6,6 +6,7 @@
 #include <iso/core/space.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/oracle/residuals.hpp>
 
 #include <doctest/doctest.h>
 
@@ -23,69 +24,17 @@ using exec_space = Kokkos::DefaultExecutionSpace;
 using space = exec_space::memory_space;
 using iso::ct::projector;
 
-/// A cone of 10 degrees through a cube of voxels of 1 mm.
-iso::ct::geometry ten_degrees(std::int64_t pixels, std::int64_t views) {
-  double const focal_widths = 0.5 / std::tan(5 * std::numbers::pi / 180);
-  double const source_axis = focal_widths * double(pixels);
-  double const source_detector = source_axis + 100;
-  double const pitch = source_detector / focal_widths / double(pixels);
-  return iso::ct::circular_cone({pixels, pixels, pitch, pitch}, source_axis, source_detector,
-                                iso::ct::even_angles(views, 2 * std::numbers::pi));
-}
-
-struct scene {
-  std::int64_t pixels;
-  std::int64_t views;
-  exec_space exec;
-  iso::ct::staged_geometry<space> geometry;
-  iso::volume_view<float, space> volume;
-  iso::projection_view<float, space> ours;
-  std::vector<float> exact;
-
-  scene(std::int64_t size, std::int64_t turns)
-      : pixels(size),
-        views(turns),
-        geometry(iso::ct::stage(exec, ten_degrees(size, turns))),
-        volume(iso::make_volume<float, space>("head",
-                                              iso::grid::centred({size, size, size}, {1, 1, 1}))),
-        ours(iso::make_projections<float, space>("ours", turns, size, size)) {
-    auto const head = iso::ct::shepp_logan(0.5 * double(pixels));
-    iso::ct::rasterise_ellipsoids(exec, head, volume, {.samples = 5});
-    iso::ct::project_ellipsoids(exec, head, geometry, ours, {.subsamples = 8});
-    exec.fence();
-    exact = on_host();
-  }
-
-  /// l1 of the difference over l1 of the exact projection, view by view.
-  std::vector<double> residuals(projector method, int oversampling = 1) const {
-    iso::ct::forward_project_options const options{.method = method, .oversampling = oversampling};
-    iso::workspace<space> const scratch(iso::ct::forward_project_bytes_needed<exec_space, float>(
-        geometry.host(), volume.grid, options));
-    iso::ct::forward_project<exec_space, float>(exec, geometry, volume, ours, scratch, options);
-    exec.fence();
-    auto const found = on_host();
-    std::vector<double> result;
-    for (std::int64_t view = 0; view < views; ++view) {
-      double difference = 0;
-      double total = 0;
-      for (std::int64_t i = view * pixels * pixels; i < (view + 1) * pixels * pixels; ++i) {
-        difference += std::abs(double(found[std::size_t(i)]) - double(exact[std::size_t(i)]));
-        total += std::abs(double(exact[std::size_t(i)]));
-      }
-      result.push_back(difference / total);
-    }
-    return result;
+/// One after the other, on one set of voxels.
+class residuals {
+ public:
+  residuals(std::int64_t size, std::int64_t views) : of_(exec_space(), size, views) {}
+  std::vector<double> operator()(projector method, int oversampling = 1) {
+    of_.project({.method = method, .oversampling = oversampling});
+    return of_.residuals();
   }
 
  private:
-  [[nodiscard]] std::vector<float> on_host() const {
-    std::vector<float> numbers(ours.data.size());
-    Kokkos::deep_copy(Kokkos::View<float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                          numbers.data(), numbers.size()),
-                      Kokkos::View<float const*, space, Kokkos::MemoryUnmanaged>(ours.data.data(),
-                                                                                 numbers.size()));
-    return numbers;
-  }
+  iso::oracle::residual_experiment<exec_space> of_;
 };
 
 double mean(std::vector<double> const& x) {
@@ -102,11 +51,11 @@ double median(std::vector<double> x) {
 }
 
 void check_order(std::int64_t pixels, std::int64_t views) {
-  scene const s(pixels, views);
-  auto const linear = s.residuals(projector::joseph_linear);
-  auto const spline = s.residuals(projector::joseph_spline);
-  auto const dda = s.residuals(projector::amanatides_woo);
-  auto const twofold = s.residuals(projector::amanatides_woo, 2);
+  residuals of(pixels, views);
+  auto const linear = of(projector::joseph_linear);
+  auto const spline = of(projector::joseph_spline);
+  auto const dda = of(projector::amanatides_woo);
+  auto const twofold = of(projector::amanatides_woo, 2);
   // The views closest to the grid's axes.
   std::size_t const axes[] = {0, std::size_t((views + 2) / 4), std::size_t(views / 2),
                               std::size_t((3 * views + 2) / 4)};

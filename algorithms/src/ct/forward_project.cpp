@@ -65,14 +65,34 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
   });
 }
 
+bool lanes_go_along_u(geometry const& g, iso::grid const& volume) {
+  // Of a step on the detector, the share that goes along z.
+  double u = 0;
+  double v = 0;
+  for (view_vectors const& view : g.views()) {
+    index_view const w = to_index(view, volume, g.kind());
+    u += std::abs(w.u_step.z) / norm(w.u_step);
+    v += std::abs(w.v_step.z) / norm(w.v_step);
+  }
+  return u > v;
+}
+
+bool lanes_may_walk(iso::grid const& volume) {
+  auto const& n = volume.extent;
+  return volume.size() < std::int64_t(1) << 31 && std::max({n[0], n[1], n[2]}) < std::int64_t(1)
+                                                                                     << 22;
+}
+
 void validate_options(forward_project_options const& options) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
       known(options.method, projector::siddon) && known(options.sum, summation::reproducible) &&
-          known(options.edge, boundary::truncate) && known(options.path, ct::joseph_path::general),
-      "forward_project: method {}, sum {}, edge {}, path {} (one is none of its enumeration) "
-      "choose from iso/ct/forward_project.hpp",
-      int(options.method), int(options.sum), int(options.edge), int(options.path));
+          known(options.edge, boundary::truncate) && known(options.within, region::cylinder) &&
+          known(options.path, ct::joseph_path::general),
+      "forward_project: method {}, sum {}, edge {}, within {}, path {} (one is none of its "
+      "enumeration) choose from iso/ct/forward_project.hpp",
+      int(options.method), int(options.sum), int(options.edge), int(options.within),
+      int(options.path));
   ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
                "forward_project: oversampling {} (must lie in 1..64)", options.oversampling);
   ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),

@@ -11,6 +11,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct forward_project_options {
   projector method = projector::joseph_linear;
   summation sum = summation::ordered;  ///< ordered: in blocks of 64 driving planes
   boundary edge = boundary::zero;
+  region within = region::box;  ///< cylinder: fewer planes, where nothing lies in the corners
   joseph_path path = joseph_path::automatic;
   std::optional<double> max_abs =
       {};                         ///< reproducible: largest |voxel|; empty: found by a reduction
@@ -56,6 +58,9 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
 /// Line integrals of `volume` along the ray of every detector pixel.
 ///
 /// A cone ray runs from the source to its pixel and not beyond; a parallel ray is a whole line.
+/// With region::cylinder a Joseph ray takes the samples of those planes in which its point lies in
+/// the cylinder, and an exact method's chords end at it; where a ray enters and leaves it is found
+/// in double, for both paths alike.
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `projections`. `volume` and
 /// `projections` must not overlap.
 ///

@@ -183,7 +183,7 @@ struct named_scan {
   ct::geometry scan;
 };
 
-// Every Joseph method with every sum and boundary.
+// Every Joseph method with every sum and boundary, and in a cylinder.
 void add_joseph(plan& all, named_scan const& with) {
   for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
     for (auto const sum : {summation::ordered, summation::reproducible}) {
@@ -200,6 +200,14 @@ void add_joseph(plan& all, named_scan const& with) {
                                  options);
       }
     }
+    ct::forward_project_options options;
+    options.method = method;
+    options.within = ct::region::cylinder;
+    all.add<projection_case>(
+        projection(std::string(method == projector::joseph_linear ? "joseph_" : "joseph_spline_") +
+                       "cylinder_" + with.name,
+                   joseph_shapes),
+        verify_small_volume, with.scan, options);
   }
 }
 
@@ -222,6 +230,9 @@ void add_exact(plan& all, named_scan const& with) {
           std::string(walk) + "_" + with.name + (rays > 1 ? "_oversampled" : "");
       all.add<projection_case>(projection(name, launch_shapes), verify_small_volume, with.scan,
                                options);
+      options.within = ct::region::cylinder;
+      all.add<projection_case>(projection(name + "_cylinder", launch_shapes), verify_small_volume,
+                               with.scan, options);
     }
   }
 }

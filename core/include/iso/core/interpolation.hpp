@@ -16,16 +16,17 @@ enum class boundary {
 /// Weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.
 struct linear_weight {
   template <class T>
-  KOKKOS_FUNCTION T operator()(T d) const {
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
     return d;
   }
 };
 
-/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14.
+/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14. `T` may be a lane value.
 struct spline_weight {
   template <class T>
-  KOKKOS_FUNCTION T operator()(T d) const {
-    return (d * d) * Kokkos::fma(T(-2), d, T(3));
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
+    using Kokkos::fma;
+    return (d * d) * fma(T(-2), d, T(3));
   }
 };
 

@@ -10,6 +10,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/ray.hpp>
 
@@ -42,6 +43,9 @@ struct line {
 /// The ray of the point (u, v) of a view's detector: from the source, or through the point.
 line ray_of(ct::view_vectors const& view, ct::beam kind, grid const& g, long double u,
             long double v);
+
+/// What a region of the volume leaves of a line; first > last where that is nothing.
+line limited(line l, grid const& g, ct::region within);
 
 /// A volume between its voxels' centres; `at` in voxels.
 template <class T>

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <iso/core/numerics.hpp>
+#include <iso/ct/detail/cylinder.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 #include <iso/ray/detail/trace_group.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -26,6 +28,30 @@ KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view,
                             : ray::ray<double>{point, view.source, -infinity, infinity};
 }
 
+/// What a region leaves of rays.
+struct ray_limits {
+  region within;
+  double x;  ///< the cylinder's axis, mm
+  double y;
+  double radius;
+
+  ray_limits(grid const& g, region wanted)
+      : within(wanted),
+        x(g.origin.x + 0.5 * double(g.extent[0] - 1) * g.spacing.x),
+        y(g.origin.y + 0.5 * double(g.extent[1] - 1) * g.spacing.y),
+        radius(cylinder_radius(g)) {}
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> clipped(ray::ray<double> r) const {
+    if (within == region::cylinder) {
+      auto const [low, high] =
+          inside_cylinder(radius, {r.direction.x, r.origin.x - x}, {r.direction.y, r.origin.y - y});
+      bool const some = low <= high;  // else NaN, or none
+      r.t_min = some && low > r.t_min ? low : r.t_min;
+      r.t_max = !some ? r.t_min : high < r.t_max ? high : r.t_max;
+    }
+    return r;
+  }
+};
+
 /// Line integrals by exact chords, one of `per_side` x `per_side` rays a pixel a launch. A group
 /// makes 32 neighbouring v of one view and one u: its index is (view * num_u + u) * ceil(num_v /
 /// 32) + block. Launches with part = 0, 1, ... add their rays u-major, and the last takes the mean;
@@ -40,6 +66,7 @@ struct forward_project_dda_kernel {
   std::int64_t num_u;
   std::int64_t num_v;
   beam kind;
+  ray_limits limits;
   std::int32_t per_side = 1;
   std::int32_t part = 0;
 
@@ -59,7 +86,7 @@ struct forward_project_dda_kernel {
     typename Group::template lane_array<T> sums;
     group.each([&](int lane) {
       std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
-      rays[lane] = pixel_ray(views[view], kind, u, double(v) + dv);
+      rays[lane] = limits.clipped(pixel_ray(views[view], kind, u, double(v) + dv));
     });
     ray::detail::trace_group<Method, Index, T, Group, double>(group, grid, volume, rays, sums);
     group.each([&](int lane) {

@@ -76,6 +76,14 @@ struct joseph_scratch {
 /// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
+/// The general kernel's lanes are better neighbours along u than along v: they reach voxels that
+/// are nearer to each other along z, and so in memory.
+bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
+
+/// The general kernel may walk with 32 rays together: its offsets in the volume take 31 bits, its
+/// coordinates 22.
+bool lanes_may_walk(iso::grid const& volume);
+
 /// Throws unless every option lies in its range.
 void validate_options(forward_project_options const& options);
 
@@ -125,7 +133,8 @@ void prepare_reproducible(Exec const& exec,
 template <class T, class Exec>
 joseph_images<T> prepare_fans(Exec const& exec,
                               staged_geometry<typename Exec::memory_space> const& g,
-                              iso::grid const& volume, T* projections, joseph_scratch<T> const& s) {
+                              iso::grid const& volume, T* projections, joseph_scratch<T> const& s,
+                              region within = region::box) {
   geometry const& host = g.host();
   joseph_images<T> const images{projections,
                                 s.fans,
@@ -137,8 +146,9 @@ joseph_images<T> prepare_fans(Exec const& exec,
                                 std::int32_t(host.num_v()),
                                 std::int32_t(s.rows)};
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
-                       joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u});
+  Kokkos::parallel_for(
+      "iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
+      joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u, within});
   Kokkos::parallel_for("iso::ct::forward_project::row_ranges",
                        policy(exec, 0, images.num_fans() * images.rows),
                        joseph_range_kernel<T>{s.fans, s.row_ranges, images.rows, images.num_v,
@@ -146,15 +156,16 @@ joseph_images<T> prepare_fans(Exec const& exec,
   return images;
 }
 
-template <class Exec, class T, class Sum>
+template <class Exec, class T, class Sum, class Weight>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
                   joseph_scratch<T> const& s, forward_project_options const& options,
                   job const& control) {
   auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
-  joseph_images<T> const images = prepare_fans(exec, g, volume.grid, projections, s);
+  joseph_images<T> const images =
+      prepare_fans(exec, g, volume.grid, projections, s, options.within);
   constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
-  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows> kernel{
+  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows, Weight> kernel{
       {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
   auto const launch = [&] {
     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
@@ -186,11 +197,20 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                      T* projections, joseph_scratch<T> const& s,
                      forward_project_options const& options, job const& control) {
   geometry const& host = g.host();
-  joseph_general_kernel<T, Sum, Weight> const kernel{g.views(),   volume.data.data(), projections,
-                                                     s.scale,     volume.grid,        options.edge,
-                                                     host.kind(), host.num_u(),       host.num_v()};
-  backend::for_each_lane_group("iso::ct::forward_project", exec,
-                               host.num_views() * host.num_u() * kernel.tiles_along_v(), kernel,
+  joseph_general_kernel<T, Sum, Weight> const kernel{g.views(),
+                                                     volume.data.data(),
+                                                     projections,
+                                                     s.scale,
+                                                     volume.grid,
+                                                     options.edge,
+                                                     {volume.grid, options.edge},
+                                                     options.within,
+                                                     host.kind(),
+                                                     host.num_u(),
+                                                     host.num_v(),
+                                                     lanes_go_along_u(host, volume.grid),
+                                                     lanes_may_walk(volume.grid)};
+  backend::for_each_lane_group("iso::ct::forward_project", exec, kernel.num_groups(), kernel,
                                options.shape);
   control.step(1);
 }
@@ -200,13 +220,18 @@ void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_spac
                     volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
                     joseph_scratch<T> const& s, forward_project_options const& options,
                     job const& control) {
+  auto const project_with = [&]<class Weight>(Weight) {
+    if (options.path == ct::joseph_path::automatic &&
+        fast_path_applies(g.host(), volume.grid, sizeof(T))) {
+      project_fast<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+    } else {
+      project_general<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+    }
+  };
   if (options.method == projector::joseph_spline) {
-    project_general<Exec, T, Sum, spline_weight>(exec, g, volume, projections, s, options, control);
-  } else if (options.path == ct::joseph_path::automatic &&
-             fast_path_applies(g.host(), volume.grid, sizeof(T))) {
-    project_fast<Exec, T, Sum>(exec, g, volume, projections, s, options, control);
+    project_with(spline_weight{});
   } else {
-    project_general<Exec, T, Sum, linear_weight>(exec, g, volume, projections, s, options, control);
+    project_with(linear_weight{});
   }
 }
 
@@ -224,6 +249,7 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
                                                         host.num_u(),
                                                         host.num_v(),
                                                         host.kind(),
+                                                        {volume.grid, options.within},
                                                         options.oversampling};
     std::int32_t const parts = options.oversampling * options.oversampling;
     for (kernel.part = 0; kernel.part < parts; ++kernel.part) {

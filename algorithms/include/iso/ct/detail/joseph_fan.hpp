@@ -42,6 +42,7 @@ struct joseph_fan_kernel {
   grid g;
   beam kind;
   std::int32_t num_u;
+  region within = region::box;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     index_view const w = to_index(views(index / num_u), g, kind);
@@ -63,8 +64,14 @@ struct joseph_fan_kernel {
     fan.z_pixel = Kokkos::fma(u, w.u_step.z, w.origin.z);
     fan.z_step = w.v_step.z;
     std::int64_t const columns = g.extent[1 - m];
-    fan.planes =
-        planes_about(fan.across, T(-1), T(columns), planes_between_ends(along, kind, g.extent[m]));
+    plane_range planes = planes_between_ends(along, kind, g.extent[m]);
+    if (within == region::cylinder) {
+      coordinate<double> at[2];
+      at[m] = {1, 0};
+      at[1 - m] = exact.rounded<double>();
+      planes = planes_in_cylinder(g, at[0], at[1], planes);
+    }
+    fan.planes = planes_about(fan.across, T(-1), T(columns), planes);
     fan.inside = planes_inside(fan.across, T(0), T(columns - 1), fan.planes);
     fans[index] = fan;
   }

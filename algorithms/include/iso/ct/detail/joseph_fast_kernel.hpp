@@ -53,13 +53,13 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
 /// they share are read once: a processor's caches need that, a GPU's do not. And a processor wants
 /// many rows: pieces of columns whose distance is a power of two crowd into few of a cache's sets.
 /// No tile changes a bit.
-template <class T, class Sum, int Fans, int Rows>
-struct joseph_fast_kernel : joseph_walk<T, Sum, Rows> {
+template <class T, class Sum, int Fans, int Rows, class Weight = linear_weight>
+struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   joseph_images<T> images;
   plane_range slab;
   slab_place place;
 
-  using base = joseph_walk<T, Sum, Rows>;
+  using base = joseph_walk<T, Sum, Rows, Weight>;
   template <class Group>
   using fan_state = typename base::template fan_state<Group>;
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/unroll.hpp>
 #include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/detail/joseph_sample.hpp>
+#include <iso/ct/detail/joseph_walk.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -12,8 +14,64 @@
 
 namespace iso::ct::detail {
 
-/// Joseph projection for any geometry and any driving axis, the loop of Graetz 2020, algorithm 1: a
-/// lane a ray. Where joseph_fast_kernel applies too, the bits are the same.
+/// The planes in which a ray can meet a voxel, and those in which its point has four for certain.
+struct sampled_planes {
+  plane_range outer;
+  plane_range inner;
+
+  template <class T>
+  KOKKOS_FUNCTION sampled_planes(joseph_line<T> const& line, grid const& g)
+      : outer(line.planes), inner{0, 0} {
+    std::int64_t const n[2] = {g.extent[std::size_t(other_axis(line.axis, 0))],
+                               g.extent[std::size_t(other_axis(line.axis, 1))]};
+    for (int c = 0; c < 2; ++c) {
+      outer = planes_about(line.across[c], T(-1), T(n[c]), outer);
+    }
+    inner = outer;
+    for (int c = 0; c < 2; ++c) {
+      inner = planes_inside(line.across[c], T(0), T(n[c] - 1), inner);
+    }
+  }
+};
+
+/// Joseph's sum along one ray: the loop of Graetz 2020, algorithm 1, which every faster form must
+/// match to the bit.
+template <class T, class Sum, class Weight>
+KOKKOS_FUNCTION T joseph_integral(T const* volume, grid const& g, boundary edge, Sum const& sum,
+                                  joseph_line<T> const& line) {
+  int const m = line.axis;
+  int const a = other_axis(m, 0);
+  int const b = other_axis(m, 1);
+  std::int64_t const strides[3] = {g.extent[1] * g.extent[2], g.extent[2], 1};
+  plane_range const planes = sampled_planes(line, g).outer;
+  if (planes.empty()) {
+    return T(0);  // of a ray without length, too, whose step is NaN
+  }
+  typename Sum::template state<single_lane, 1> s;
+  single_lane::part const lane{0};
+  sum.start(s, 0, 0, T(0));
+  for (std::int32_t first = planes.first; first < planes.last;) {
+    std::int32_t const end_of_block = (first / block_planes + 1) * block_planes;
+    std::int32_t const last = planes.last < end_of_block ? planes.last : end_of_block;
+    typename Sum::template running<single_lane::part> running(sum, lane, s);
+    for (std::int32_t i = first; i < last; ++i) {
+      running.template add<false>(edge_sample(
+          volume + i * strides[m], line.across[0](i), strides[a], g.extent[std::size_t(a)],
+          line.across[1](i), strides[b], g.extent[std::size_t(b)], edge, Weight{}));
+    }
+    running.store(lane, s, last - first);
+    sum.end_block(s, 0, 0);
+    first = last;
+  }
+  T const total =
+      sum.flagged(s, 0, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(s, 0, 0);
+  return canonical(total * line.step);
+}
+
+/// Joseph projection for any geometry and any driving axis: a lane a ray, 32 neighbouring pixels of
+/// a detector's row or column. Where all 32 have one driving axis they walk plane by plane
+/// together; elsewhere each runs through joseph_integral. Where joseph_fast_kernel applies too, the
+/// bits are the same.
 template <class T, class Sum, class Weight>
 struct joseph_general_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -22,58 +80,268 @@ struct joseph_general_kernel {
   ray_sum_scale<T> const* scale;  ///< reproducible sums only
   grid g;
   boundary edge;
+  field_range<T> field;
+  region within;
   beam kind;
   std::int64_t num_u;
   std::int64_t num_v;
+  bool lanes_along_u;  ///< neighbouring lanes take neighbouring u instead of v
+  bool in_step;        ///< offsets in the volume fit 31 bits and coordinates 22 (lanes_may_walk)
 
-  KOKKOS_FUNCTION std::int64_t tiles_along_v() const { return (num_v + 31) / 32; }
+  KOKKOS_FUNCTION std::int64_t num_lines() const {
+    return std::int64_t(views.extent(0)) * (lanes_along_u ? num_v : num_u);
+  }
+  KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return num_lines() * (((lanes_along_u ? num_u : num_v) + 31) / 32);
+  }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const path = index / tiles_along_v();
-    std::int64_t const first_v = (index - path * tiles_along_v()) * 32;
+    pixel_row const at(*this, index);
+    Sum const sum(scale);
+    ray_state<Group> s;
     group.each([&](int lane) {
-      std::int64_t const v = first_v + lane;
-      if (v < num_v) {
-        index_view const w = to_index(views(path / num_u), g, kind);
-        auto const line = make_line<T>(w, kind, g, double(path % num_u), double(v));
-        projections[path * num_v + v] = integrate(line);
+      joseph_line<T> const line = at.line(*this, lane);
+      sampled_planes const planes(line, g);
+      std::int32_t const none = 1 << 30;
+      s.axis[lane] = line.axis;
+      for (int c = 0; c < 2; ++c) {
+        s.slope[c][lane] = line.across[c].slope;
+        s.base[c][lane] = line.across[c].base;
+      }
+      s.step[lane] = line.step;
+      s.first[lane] = planes.outer.empty() ? none : planes.outer.first;
+      s.last[lane] = planes.outer.empty() ? 0 : planes.outer.last;
+      s.inner_first[lane] = planes.inner.empty() ? none : planes.inner.first;
+      s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
+      sum.start(s.sum, 0, lane, T(0));
+    });
+    std::int32_t const axis = group.highest(s.axis);
+    if (!in_step || axis != group.lowest(s.axis)) {
+      group.each([&](int lane) {
+        if (at.exists(*this, lane)) {
+          projections[at.pixel(*this, lane)] =
+              joseph_integral<T, Sum, Weight>(volume, g, edge, sum, at.line(*this, lane));
+        }
+      });
+      return;
+    }
+    if (axis < 2) {
+      walk(group, sum, s, sampling<true>(*this, axis));
+    } else {
+      walk(group, sum, s, sampling<false>(*this, axis));
+    }
+    group.each([&](int lane) {
+      if (at.exists(*this, lane)) {
+        T const total = sum.flagged(s.sum, 0, lane)
+                            ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
+                            : sum.value(s.sum, 0, lane);
+        // A ray without length, whose step is NaN, has no planes.
+        projections[at.pixel(*this, lane)] =
+            s.first[lane] < s.last[lane] ? canonical(total * s.step[lane]) : T(0);
       }
     });
   }
 
  private:
-  KOKKOS_FUNCTION T integrate(joseph_line<T> const& line) const {
-    int const m = line.axis;
-    int const a = other_axis(m, 0);
-    int const b = other_axis(m, 1);
-    std::int64_t const strides[3] = {g.extent[1] * g.extent[2], g.extent[2], 1};
-    plane_range planes =
-        planes_about(line.across[0], T(-1), T(g.extent[std::size_t(a)]), line.planes);
-    planes = planes_about(line.across[1], T(-1), T(g.extent[std::size_t(b)]), planes);
-    if (planes.empty()) {
-      return T(0);  // of a ray without length, too, whose step is NaN
+  /// Thirty-two neighbouring pixels of one view. Pieces along the lanes slowest: what all views
+  /// read of a volume for one of them stays in a cache.
+  struct pixel_row {
+    std::int64_t view;
+    std::int64_t across;  ///< u, or v where the lanes go along u
+    std::int64_t first;
+
+    KOKKOS_FUNCTION pixel_row(joseph_general_kernel const& k, std::int64_t index) {
+      std::int64_t const tile = index / k.num_lines();
+      std::int64_t const rest = index - tile * k.num_lines();
+      std::int64_t const lines = k.lanes_along_u ? k.num_v : k.num_u;
+      view = rest / lines;
+      across = rest - view * lines;
+      first = tile * 32;
     }
-    Sum const sum(scale);
-    typename Sum::template state<single_lane, 1> s;
-    single_lane::part const lane{0};
-    sum.start(s, 0, 0, T(0));
-    for (std::int32_t first = planes.first; first < planes.last;) {
-      std::int32_t const end_of_block = (first / block_planes + 1) * block_planes;
-      std::int32_t const last = planes.last < end_of_block ? planes.last : end_of_block;
-      typename Sum::template running<single_lane::part> running(sum, lane, s);
-      for (std::int32_t i = first; i < last; ++i) {
-        running.template add<false>(edge_sample(
-            volume + i * strides[m], line.across[0](i), strides[a], g.extent[std::size_t(a)],
-            line.across[1](i), strides[b], g.extent[std::size_t(b)], edge, Weight{}));
+    [[nodiscard]] KOKKOS_FUNCTION bool exists(joseph_general_kernel const& k, int lane) const {
+      return first + lane < (k.lanes_along_u ? k.num_u : k.num_v);
+    }
+    [[nodiscard]] KOKKOS_FUNCTION std::int64_t pixel(joseph_general_kernel const& k,
+                                                     int lane) const {
+      std::int64_t const u = k.lanes_along_u ? first + lane : across;
+      std::int64_t const v = k.lanes_along_u ? across : first + lane;
+      return (view * k.num_u + u) * k.num_v + v;
+    }
+    /// The ray of a lane; lanes beyond the detector repeat its last pixel.
+    [[nodiscard]] KOKKOS_FUNCTION joseph_line<T> line(joseph_general_kernel const& k,
+                                                      int lane) const {
+      std::int64_t const end = (k.lanes_along_u ? k.num_u : k.num_v) - 1;
+      auto const along = double(first + lane < end ? first + lane : end);
+      auto const beside = double(across);
+      return make_line<T>(to_index(k.views(view), k.g, k.kind), k.kind, k.g,
+                          k.lanes_along_u ? along : beside, k.lanes_along_u ? beside : along,
+                          k.within);
+    }
+  };
+
+  template <class Group>
+  struct ray_state {
+    template <class U>
+    using lanes = typename Group::template lane_array<U>;
+    lanes<std::int32_t> axis;
+    lanes<T> slope[2];
+    lanes<T> base[2];
+    lanes<T> step;
+    lanes<std::int32_t> first;  ///< planes that meet voxels; 2^30 and 0 where none does
+    lanes<std::int32_t> last;
+    lanes<std::int32_t> inner_first;  ///< planes with four voxels
+    lanes<std::int32_t> inner_last;
+    typename Sum::template state<Group, 1> sum;
+  };
+
+  /// Where the voxels about a point lie. `ZAcross`: the second coordinate across the driving axis
+  /// is z, whose voxels are neighbours in memory.
+  template <bool ZAcross>
+  struct sampling {
+    T const* volume;
+    std::uint32_t plane;  ///< values from a plane to the next
+    std::uint32_t p;      ///< along the first coordinate
+    std::uint32_t q;      ///< along the second
+    std::int32_t p_extent;
+    std::int32_t q_extent;
+    T lowest;
+    T p_highest;
+    T q_highest;
+
+    KOKKOS_FUNCTION sampling(joseph_general_kernel const& k, int m) : volume(k.volume) {
+      int const a = other_axis(m, 0);
+      int const b = ZAcross ? 2 : other_axis(m, 1);
+      std::uint32_t const y = std::uint32_t(k.g.extent[2]);
+      std::uint32_t const x = std::uint32_t(k.g.extent[1]) * y;
+      plane = m == 0 ? x : m == 1 ? y : 1U;
+      p = a == 0 ? x : y;
+      q = ZAcross ? 1U : y;
+      p_extent = std::int32_t(k.g.extent[std::size_t(a)]);
+      q_extent = std::int32_t(k.g.extent[std::size_t(b)]);
+      lowest = k.field.lowest;
+      p_highest = k.field.highest[a];
+      q_highest = k.field.highest[b];
+    }
+    template <class Words>
+    KOKKOS_FORCEINLINE_FUNCTION Words offset(Words const& kp, Words const& kq,
+                                             std::uint32_t start) const {
+      if constexpr (ZAcross) {
+        return kq + (kp * Words(p) + Words(start));
+      } else {
+        return kq * Words(q) + (kp * Words(p) + Words(start));
       }
-      running.store(lane, s, last - first);
-      sum.end_block(s, 0, 0);
-      first = last;
     }
-    T const total = sum.flagged(s, 0, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
-                                         : sum.value(s, 0, 0);
-    return canonical(total * line.step);
+  };
+
+  /// The rays of a part.
+  template <class Part>
+  struct part_rays {
+    using value = typename Part::template per_lane<T>;
+    value slope[2];
+    value base[2];
+
+    KOKKOS_FORCEINLINE_FUNCTION value at(int c, std::int32_t i) const {
+      return fma(value(T(i)), slope[c], base[c]);
+    }
+  };
+
+  template <class Group, class Sampling>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, ray_state<Group>& s,
+                                        Sampling const& where) const {
+    plane_range const outer{group.lowest(s.first), group.highest(s.last)};
+    plane_range const inner{group.highest(s.inner_first), group.lowest(s.inner_last)};
+    for (std::int32_t b = outer.first / block_planes * block_planes; b < outer.last;
+         b += block_planes) {
+      plane_range const block = outer.clipped(b, b + block_planes);
+      plane_range free = inner.clipped(block);
+      if (free.empty()) {
+        free = {block.last, block.last};
+      }
+      group.template parts<T, 2>([&](auto const& part) {
+        using part_type = std::decay_t<decltype(part)>;
+        part_rays<part_type> const rays{{part.load(s.slope[0]), part.load(s.slope[1])},
+                                        {part.load(s.base[0]), part.load(s.base[1])}};
+        typename Sum::template running<part_type> running(sum, part, s.sum);
+        edge_planes<Group>(part, s, rays, running, {block.first, free.first}, where);
+        inner_planes<Group>(part, rays, running, free, where);
+        edge_planes<Group>(part, s, rays, running, {free.last, block.last}, where);
+        running.store(part, s.sum, block.last - block.first);
+      });
+      group.each([&](int lane) { sum.end_block(s.sum, 0, lane); });
+    }
+  }
+
+  /// Planes where every ray has four voxels about its point: no test in the loop.
+  template <class Group, class Part, class Running, class Sampling>
+  KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Part const& part, part_rays<Part> const& rays,
+                                                Running& running, plane_range planes,
+                                                Sampling const& where) const {
+    using value = typename Part::template per_lane<T>;
+    // A bias that the group's integer parts carry is taken off once.
+    std::uint32_t start = std::uint32_t(planes.first) * where.plane -
+                          Group::template index_bias<T> * (where.p + where.q);
+    T const* const low_p = where.volume;
+    T const* const high_p = where.volume + where.p;
+    ISO_DEVICE_UNROLL_TWICE
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      typename Part::index kp;
+      typename Part::index kq;
+      value dp;
+      value dq;
+      part.split(rays.at(0, i), kp, dp);
+      part.split(rays.at(1, i), kq, dq);
+      auto const k = where.offset(backend::bit_cast<std::uint32_t>(kp),
+                                  backend::bit_cast<std::uint32_t>(kq), start);
+      value const wp = Weight{}(dp);
+      value const lower = blend(wp, gather(low_p, k), gather(high_p, k));
+      value const upper = blend(wp, gather(low_p + where.q, k), gather(high_p + where.q, k));
+      running.template add<false>(blend(Weight{}(dq), lower, upper));
+      start += where.plane;
+    }
+  }
+
+  /// Planes where some ray has ended, or its point lies at the border of the volume or beyond it.
+  template <class Group, class Part, class Running, class Sampling>
+  KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Part const& part, ray_state<Group> const& s,
+                                               part_rays<Part> const& rays, Running& running,
+                                               plane_range planes, Sampling const& where) const {
+    using value = typename Part::template per_lane<T>;
+    using index = typename Part::index;
+    index const first = part.load(s.first);
+    index const last = part.load(s.last);
+    // Where no voxel is near.
+    auto const kept = [&](value const& z, T highest, std::int32_t extent) {
+      return select(z < value(where.lowest), value(T(-2)),
+                    select(value(highest) < z, value(T(extent)), z));
+    };
+    for (std::int32_t i = planes.first; i < planes.last; ++i) {
+      auto const counts = (first <= index(i)) & (index(i) < last);
+      index kp;
+      index kq;
+      value dp;
+      value dq;
+      part.split_signed(
+          kept(select(counts, rays.at(0, i), value(T(-2))), where.p_highest, where.p_extent), kp,
+          dp);
+      part.split_signed(
+          kept(select(counts, rays.at(1, i), value(T(-2))), where.q_highest, where.q_extent), kq,
+          dq);
+      auto const voxel = [&](index const& a, index const& b) {
+        index const in_a = clamp(a, index(0), index(where.p_extent - 1));
+        index const in_b = clamp(b, index(0), index(where.q_extent - 1));
+        auto const k =
+            where.offset(backend::bit_cast<std::uint32_t>(in_a),
+                         backend::bit_cast<std::uint32_t>(in_b), std::uint32_t(i) * where.plane);
+        return select((in_a == a) & (in_b == b), gather(where.volume, k), value(T(0)));
+      };
+      value const wp = Weight{}(dp);
+      index const next_p = kp + index(1);
+      index const next_q = kq + index(1);
+      value const lower = blend(wp, voxel(kp, kq), voxel(next_p, kq));
+      value const upper = blend(wp, voxel(kp, next_q), voxel(next_p, next_q));
+      running.template add<false>(blend(Weight{}(dq), lower, upper));
+    }
   }
 };
 

@@ -3,7 +3,9 @@
 
 #include <iso/core/grid.hpp>
 #include <iso/core/interpolation.hpp>
+#include <iso/ct/detail/cylinder.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -160,6 +162,23 @@ KOKKOS_INLINE_FUNCTION plane_range planes_between_ends(ray_component m, beam kin
                      high < double(n) ? std::int32_t(Kokkos::floor(high)) + 1 : std::int32_t(n));
 }
 
+/// The part of `all` where the ray lies in the cylinder of region::cylinder; x and y in voxels,
+/// along the driving axis too, where the slope is 1 and the base 0. In double: all paths clip
+/// alike.
+KOKKOS_INLINE_FUNCTION plane_range planes_in_cylinder(grid const& g, coordinate<double> x,
+                                                      coordinate<double> y, plane_range all) {
+  auto const from_axis = [&](coordinate<double> p, int a) {
+    double const middle = 0.5 * double(g.extent[std::size_t(a)] - 1);
+    return line_offset{p.slope * g.spacing[a], (p.base - middle) * g.spacing[a]};
+  };
+  auto const [low, high] = inside_cylinder(cylinder_radius(g), from_axis(x, 0), from_axis(y, 1));
+  if (!(low < double(all.last) && high >= double(all.first))) {
+    return {all.first, all.first};
+  }
+  return all.clipped(low > double(all.first) ? std::int32_t(Kokkos::ceil(low)) : all.first,
+                     high < double(all.last) ? std::int32_t(Kokkos::floor(high)) + 1 : all.last);
+}
+
 /// The axis of the largest component, the lower of equals.
 KOKKOS_INLINE_FUNCTION int driving_axis(double x, double y, double z) {
   double const ax = Kokkos::fabs(x);
@@ -170,7 +189,7 @@ KOKKOS_INLINE_FUNCTION int driving_axis(double x, double y, double z) {
 
 template <class T>
 KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid const& g, double u,
-                                         double v) {
+                                         double v, region within = region::box) {
   ray_component const ray[3] = {component(w, kind, 0, u, v), component(w, kind, 1, u, v),
                                 component(w, kind, 2, u, v)};
   int const m = driving_axis(ray[0].direction, ray[1].direction, ray[2].direction);
@@ -184,6 +203,13 @@ KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid co
   line.across[0] = p.template rounded<T>();
   line.across[1] = q.template rounded<T>();
   line.planes = planes_between_ends(ray[m], kind, g.extent[std::size_t(m)]);
+  if (within == region::cylinder) {
+    coordinate<double> at[3];
+    at[m] = {1, 0};
+    at[a] = p.template rounded<double>();
+    at[b] = q.template rounded<double>();
+    line.planes = planes_in_cylinder(g, at[0], at[1], line.planes);
+  }
   line.step = T(step_length(g.spacing[m], p.slope, g.spacing[a], q.slope, g.spacing[b]));
   return line;
 }

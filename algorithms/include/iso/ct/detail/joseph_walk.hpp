@@ -39,8 +39,8 @@ struct field_range {
 /// How the rays of one fan walk through the volume when v runs along z: up to `Rows` rows of 32
 /// pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels are blended
 /// once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp for the
-/// order of the sum.
-template <class T, class Sum, int Rows>
+/// order of the sum. `Weight` is that of the upper of two neighbours (iso/core/interpolation.hpp).
+template <class T, class Sum, int Rows, class Weight = linear_weight>
 struct joseph_walk {
   /// Registers of rays in a part: two hide each other's waits.
   static constexpr int registers = 2;
@@ -135,7 +135,7 @@ struct joseph_walk {
       Group::split(fan.across(i), k, weight);
       Address const lower = Group::moved(at, k, column);
       at = Group::moved(at, 1U, plane);
-      return {lower, column, weight};
+      return {lower, column, Weight{}(weight)};
     }
     /// Where some may not be.
     KOKKOS_FORCEINLINE_FUNCTION edge_columns<Address> take_edge(std::int32_t i,
@@ -150,8 +150,8 @@ struct joseph_walk {
       Address const start = at;
       at = Group::moved(at, 1U, plane);
       return {Group::moved(start, has_lower ? std::uint32_t(k) : 0U, column),
-              Group::moved(start, has_upper ? std::uint32_t(k + 1) : 0U, column), weight, has_lower,
-              has_upper};
+              Group::moved(start, has_upper ? std::uint32_t(k + 1) : 0U, column), Weight{}(weight),
+              has_lower, has_upper};
     }
   };
 
@@ -387,7 +387,7 @@ struct joseph_walk {
       value b;
       part.split(fma(value(T(i)), rays.slope, rays.base), k, rest);
       columns_of(i, at).pair(k, a, b);
-      rays.sum.template add<Finite>(blend(rest, a, b));
+      rays.sum.template add<Finite>(blend(Weight{}(rest), a, b));
     }
   }
 
@@ -407,7 +407,7 @@ struct joseph_walk {
       value b;
       part.split_signed(kept(fma(value(T(i)), rays.slope, rays.base)), k, rest);
       columns_of(i, at).pair_within(k, std::int32_t(g.extent[2]), a, b);
-      rays.sum.template add<false>(blend(rest, a, b));
+      rays.sum.template add<false>(blend(Weight{}(rest), a, b));
     }
   }
 };
