@@ -191,6 +191,7 @@ class plan {
 void add_core(plan& all);
 void add_rays(plan& all);
 void add_projections(plan& all);
+void add_back_projections(plan& all);
 void add_reconstruction(plan& all);
 void add_sparse(plan& all);
 
