@@ -191,9 +191,12 @@ line limited(line l, grid const& g, ct::region within) {
   return l;
 }
 
-template <class T>
-real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, boundary edge) {
-  auto const& n = volume.grid.extent;
+namespace {
+
+/// Calls f(voxel, weight) for the voxels between which a point lies.
+template <class F>
+void share(grid const& g, point3 const& at, weighting weight, boundary edge, F const& f) {
+  auto const& n = g.extent;
   index3 low;
   point3 share;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -201,13 +204,12 @@ real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, b
     bool const inside =
         edge == boundary::zero ? at[a] > -1 && at[a] < last + 1 : at[a] >= 0 && at[a] <= last;
     if (!inside) {
-      return 0;
+      return;
     }
     low[a] = std::int64_t(std::floor(at[a]));
     real const d = at[a] - std::floor(at[a]);
     share[a] = weight == weighting::linear ? d : d * d * (3 - 2 * d);
   }
-  real sum = 0;
   for (int corner = 0; corner < 8; ++corner) {
     index3 voxel;
     real product = 1;
@@ -217,8 +219,28 @@ real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, b
       product *= upper ? share[a] : 1 - share[a];
       product = voxel[a] < 0 || voxel[a] >= n[a] ? 0 : product;
     }
-    sum += product == 0 ? 0 : product * volume.data(voxel[0], voxel[1], voxel[2]);
+    if (product != 0) {
+      f(voxel, product);
+    }
   }
+}
+
+std::size_t driving_axis(line const& l) {
+  std::size_t m = 0;
+  for (std::size_t a = 1; a < 3; ++a) {
+    m = std::abs(l.along[a]) > std::abs(l.along[m]) ? a : m;
+  }
+  return m;
+}
+
+}  // namespace
+
+template <class T>
+real exact_sample(voxels<T> const& volume, point3 const& at, weighting weight, boundary edge) {
+  real sum = 0;
+  share(volume.grid, at, weight, edge, [&](index3 const& voxel, real product) {
+    sum += product * volume.data(voxel[0], voxel[1], voxel[2]);
+  });
   return sum;
 }
 
@@ -228,10 +250,7 @@ template real exact_sample(voxels<double> const&, point3 const&, weighting, boun
 template <class T>
 joseph_integral joseph(voxels<T> const& volume, line const& l, weighting weight, boundary edge) {
   auto const& n = volume.grid.extent;
-  std::size_t m = 0;
-  for (std::size_t a = 1; a < 3; ++a) {
-    m = std::abs(l.along[a]) > std::abs(l.along[m]) ? a : m;
-  }
+  std::size_t const m = driving_axis(l);
   joseph_integral result;
   auto const stay_from = [&](real distance) {
     result.margin = std::min(result.margin, std::abs(distance));
@@ -291,6 +310,53 @@ std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry 
   return every(stride, pixels(scan),
                [&](std::int64_t i) { return of_pixel(scan, g, i, options.oversampling, lengths); });
 }
+
+template <class T>
+std::vector<double> exact_back_projection(std::vector<T> const& values, ct::geometry const& scan,
+                                          grid const& g,
+                                          ct::forward_project_options const& options) {
+  using ct::projector;
+  bool const linear = options.method == projector::joseph_linear;
+  bool const is_joseph = linear || options.method == projector::joseph_spline;
+  std::vector<real> sums(std::size_t(g.size()));
+  auto const give = [&](index3 const& voxel, real x) {
+    sums[std::size_t((voxel[0] * g.extent[1] + voxel[1]) * g.extent[2] + voxel[2])] += x;
+  };
+  auto const joseph_ray = [&](line const& l, real value) {
+    std::size_t const m = driving_axis(l);
+    for (std::int64_t plane = 0; plane < g.extent[m]; ++plane) {
+      real const t = (real(plane) - l.from[m]) / l.along[m];
+      if (!(t >= l.first && t <= l.last)) {
+        continue;
+      }
+      point3 at;
+      for (std::size_t a = 0; a < 3; ++a) {
+        at[a] = a == m ? real(plane) : l.from[a] + t * l.along[a];
+      }
+      share(g, at, linear ? weighting::linear : weighting::spline, options.edge,
+            [&](index3 const& voxel, real weight) {
+              give(voxel, weight * value * l.mm / std::abs(l.along[m]));
+            });
+    }
+  };
+  for (std::int64_t i = 0; i < pixels(scan); ++i) {
+    real const value = values[std::size_t(i)];
+    std::int64_t const n = is_joseph ? 1 : options.oversampling;
+    of_pixel(scan, g, i, n, [&](line const& l) {
+      if (is_joseph) {
+        joseph_ray(l, value);
+      } else {
+        walk(l, g, [&](index3 const& voxel, real mm) { give(voxel, mm * value / real(n * n)); });
+      }
+      return real(0);
+    });
+  }
+  return {sums.begin(), sums.end()};
+}
+template std::vector<double> exact_back_projection(std::vector<float> const&, ct::geometry const&,
+                                                   grid const&, ct::forward_project_options const&);
+template std::vector<double> exact_back_projection(std::vector<double> const&, ct::geometry const&,
+                                                   grid const&, ct::forward_project_options const&);
 
 template <class T>
 std::vector<double> exact_paths(grid const& box, std::vector<ray::ray<T>> const& rays,

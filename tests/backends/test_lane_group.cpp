@@ -213,6 +213,45 @@ TEST_CASE("lane group: any is true for all lanes where one lane's value is") {
   });
 }
 
+/// Lane l writes its number where lane 31 - l reads it; a second round, that a late reader would
+/// see what the next writes.
+struct shared_kernel {
+  static constexpr int shared_bytes = 32 * 4;
+  float* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template shared_array<float, 32> shared(group);
+    typename Group::template lane_array<float> seen(0.0F);
+    for (int round = 0; round < 3; ++round) {
+      group.each([&](int lane) { shared[lane] = float(index + 100 * round + lane); });
+      group.sync();
+      group.each([&](int lane) { seen[lane] += shared[31 - lane]; });
+      group.sync();
+    }
+    typename Group::template lane_array<bool> odd;
+    group.each([&](int lane) { odd[lane] = (int(seen[lane]) & 1) != 0; });
+    std::uint32_t const bits = group.uniform(group.mask(odd));
+    std::int32_t const same = group.uniform(-std::int32_t(index));
+    group.each([&](int lane) {
+      out[32 * index + lane] = seen[lane] + float((bits >> lane) & 1U) + float(same);
+    });
+  }
+};
+
+TEST_CASE("lane group: lanes read what others wrote to the array they share") {
+  std::vector<float> expected;
+  for (int index = 0; index < 300; ++index) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      int const seen = 3 * (index + 31 - lane) + 300;
+      expected.push_back(float(seen + (seen & 1) - index));
+    }
+  }
+  check_everywhere(expected, 300, [](auto const&, auto const& out, auto const& run) {
+    run(shared_kernel{out.data()});
+  });
+}
+
 template <int Count, class T, class Group>
 struct load_numbers {
   using numbers = typename Group::template lane_array<T, Count>;

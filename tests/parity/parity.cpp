@@ -4,6 +4,7 @@
 #include "parity.hpp"
 
 #include <iso/core/stage.hpp>
+#include <iso/ct/back_project.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/radiological_path.hpp>
@@ -41,6 +42,20 @@ std::vector<T> projected(Exec const& exec, grid const& g, ct::geometry const& sc
   return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
 }
 
+template <class T, class Exec>
+std::vector<T> backprojected(Exec const& exec, grid const& g, ct::geometry const& scan,
+                             ct::back_project_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const p = make_projections<T, space>("p", scan.num_views(), scan.num_u(), scan.num_v());
+  auto const values = moved_to(exec, even_numbers<T>(p.data.size(), 2));
+  using flat = Kokkos::View<T*, Kokkos::LayoutRight, space, Kokkos::MemoryUnmanaged>;
+  Kokkos::deep_copy(exec, flat(p.data.data(), p.data.size()), values);
+  auto const out = make_volume<T, space>("out", g);
+  workspace<space> const scratch(ct::back_project_bytes_needed<Exec, T>(scan, g, options));
+  ct::back_project<Exec, T>(exec, ct::stage(exec, scan), p, out, scratch, options);
+  return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
+}
+
 template <class T>
 void compare_projections(parity& all) {
   auto const angles = ct::even_angles(3, 2 * std::numbers::pi, 0.1);
@@ -71,6 +86,16 @@ void compare_projections(parity& all) {
     compare("amanatides_woo", {.method = ct::projector::amanatides_woo});
     compare("branchless", {.method = ct::projector::branchless, .oversampling = 2});
     compare("siddon", {.method = ct::projector::siddon});
+    auto const compare_back = [&](std::string const& what,
+                                  ct::back_project_options const& options) {
+      all.compare(of_type<T>(std::string("back_project ") + each.name + " " + what),
+                  [&](auto const& exec) { return backprojected<T>(exec, g, each.scan, options); });
+    };
+    compare_back("fast", {});
+    compare_back("fast truncate", {.edge = boundary::truncate});
+    compare_back("general", {.path = ct::joseph_path::general});
+    compare_back("spline", {.method = ct::projector::joseph_spline});
+    compare_back("siddon", {.method = ct::projector::siddon, .oversampling = 2});
   }
 }
 

@@ -114,17 +114,16 @@ void validate_options(forward_project_options const& options) {
                options.max_abs.value_or(0));
 }
 
-void validate_planes(iso::grid const& volume) {
+void validate_planes(iso::grid const& volume, char const* function) {
   auto const& n = volume.extent;
   std::int64_t const most = std::int64_t(1) << 24;
   ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
-               "forward_project: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) "
-               "project it in parts",
+               "{}: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) project it in "
+               "parts",
+               function, n[0], n[1], n[2]);
+  ISO_VALIDATE(n[0] > 0 && n[1] > 0 && n[2] > 0,
+               "{}: volume of [{}, {}, {}] voxels (has none along an axis) give it some", function,
                n[0], n[1], n[2]);
-  ISO_VALIDATE(
-      n[0] > 0 && n[1] > 0 && n[2] > 0,
-      "forward_project: volume of [{}, {}, {}] voxels (has none along an axis) give it some", n[0],
-      n[1], n[2]);
 }
 
 }  // namespace iso::ct::detail

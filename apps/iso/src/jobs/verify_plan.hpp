@@ -192,6 +192,7 @@ void add_core(plan& all);
 void add_rays(plan& all);
 void add_readings(plan& all);
 void add_projections(plan& all);
+void add_back_projections(plan& all);
 void add_reconstruction(plan& all);
 void add_sparse(plan& all);
 

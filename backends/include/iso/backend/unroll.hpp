@@ -11,9 +11,12 @@
 #ifdef __CUDA_ARCH__
 #define ISO_DEVICE_UNROLL _Pragma("unroll 4")
 #define ISO_DEVICE_UNROLL_TWICE _Pragma("unroll 2")
+/// Before a loop whose body is long: keeps that compiler from unrolling it.
+#define ISO_DEVICE_NO_UNROLL _Pragma("unroll 1")
 #else
 #define ISO_DEVICE_UNROLL
 #define ISO_DEVICE_UNROLL_TWICE
+#define ISO_DEVICE_NO_UNROLL
 #endif
 
 namespace iso::backend {

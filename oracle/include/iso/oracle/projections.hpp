@@ -68,6 +68,13 @@ std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry 
                                       ct::forward_project_options const& options,
                                       std::int64_t stride = 1);
 
+/// What the rays of a scan give to the voxels: the transpose of exact_projections, [nx, ny, nz].
+/// `pixels` is [views, u, v].
+template <class T>
+std::vector<double> exact_back_projection(std::vector<T> const& pixels, ct::geometry const& scan,
+                                          grid const& volume,
+                                          ct::forward_project_options const& options);
+
 /// Sums of length times f(voxel) along every ray.
 template <class T>
 std::vector<double> exact_paths(grid const& box, std::vector<ray::ray<T>> const& rays,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/lane_value.hpp>
 #include <iso/core/interpolation.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -24,5 +25,25 @@ struct column_pair {
     return blend(std::decay_t<decltype(below)>(weight), below, place.load(lower, stride));
   }
 };
+
+/// The other way round: what a sample at `p` gives column (or height) k, a whole number. With
+/// f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the bit
+/// the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.
+template <class T>
+  requires std::is_floating_point_v<T>
+KOKKOS_FORCEINLINE_FUNCTION T share_of(T p, T k) {
+  T const lower = T(1) - (p - k);
+  T const upper = p - (k - T(1));
+  T const least = lower < upper ? lower : upper;
+  return least > T(0) ? least : T(0);
+}
+/// The same; `below` is k - 1.
+template <class T, class S>
+KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
+    backend::lane_value<T, S> const& p, backend::lane_value<T, S> const& k,
+    backend::lane_value<T, S> const& below) {
+  using value = backend::lane_value<T, S>;
+  return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
+}
 
 }  // namespace iso::ct::detail

@@ -22,8 +22,8 @@ struct voxel_range {
   std::int32_t beyond;
 };
 
-/// Throws unless planes along every axis can be counted.
-void validate_planes(iso::grid const& volume);
+/// Throws, naming `function`, unless planes along every axis can be counted.
+void validate_planes(iso::grid const& volume, char const* function = "forward_project");
 
 /// How the fast path cuts its work up.
 struct joseph_plan {

@@ -160,6 +160,37 @@ class cuda_lane_group {
     KOKKOS_IF_ON_HOST((return x[0] ? 1U : 0U;))
   }
 
+  /// x, which is the same in all lanes, in a register that the compiler knows to be so: branches on
+  /// it need no reconvergence. A vote or a load alone does not tell it.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t uniform(std::uint32_t x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffU, x);
+#else
+    return x;
+#endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t uniform(std::int32_t x) {
+    return std::int32_t(uniform(std::uint32_t(x)));
+  }
+
+  /// `N` values that all lanes read and write, in the multiprocessor's shared memory. One such
+  /// array a kernel, whose `shared_bytes` are its size.
+  template <class T, int N>
+  class shared_array {
+   public:
+    KOKKOS_FUNCTION explicit shared_array(cuda_lane_group const&) : values_(nullptr) {
+      KOKKOS_IF_ON_DEVICE(
+          (extern __shared__ uint4 iso_shared_memory[];
+           values_ = reinterpret_cast<T*>(iso_shared_memory) + uniform(std::uint32_t(threadIdx.x / 32)) * N;))
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T& operator[](int n) const { return values_[n]; }
+
+   private:
+    T* values_;
+  };
+  /// After it, every lane sees what the others wrote to a shared_array before it.
+  KOKKOS_FORCEINLINE_FUNCTION static void sync() { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+
   /// Calls f from one lane only, for what the group writes once.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void once(F&& f) const {

@@ -140,6 +140,25 @@ class array_lane_group {
     return bits;
   }
 
+  /// x, which is the same in all lanes.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static T uniform(T x) {
+    return x;
+  }
+
+  /// `N` values that all lanes read and write.
+  template <class T, int N>
+  class shared_array {
+   public:
+    KOKKOS_FUNCTION explicit shared_array(array_lane_group const&) {}
+    KOKKOS_FORCEINLINE_FUNCTION T& operator[](int n) { return values_[n]; }
+    KOKKOS_FORCEINLINE_FUNCTION T const& operator[](int n) const { return values_[n]; }
+
+   private:
+    alignas(64) T values_[N];
+  };
+  KOKKOS_FORCEINLINE_FUNCTION static void sync() {}
+
   /// Calls f once for the group, for what it writes once.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void once(F&& f) const {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/integer_atomics.hpp
+//! Sums and flags in memory with many groups at them at once. Whole numbers add exactly and bits
+//! have no order: the result is the same whoever comes first. There is none for floating point.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::backend {
+
+/// Adds x to *p, modulo 2^64.
+KOKKOS_FORCEINLINE_FUNCTION void atomic_sum(std::uint64_t* p, std::uint64_t x) {
+  Kokkos::atomic_add(p, x);
+}
+/// Sets the bits of x in *p.
+KOKKOS_FORCEINLINE_FUNCTION void atomic_flags(std::uint32_t* p, std::uint32_t x) {
+  Kokkos::atomic_or(p, x);
+}
+
+}  // namespace iso::backend
