@@ -18,7 +18,10 @@ _ROOTS = {
     "RTK": (
         "rtkThreeDCircularProjectionGeometryPython",
         "rtkJosephForwardProjectionImageFilterPython",
+        "rtkJosephBackProjectionImageFilterPython",
+        "rtkFDKBackProjectionImageFilterPython",
         "rtkCudaForwardProjectionImageFilterPython",
+        "rtkCudaBackProjectionImageFilterPython",
     ),
     "CudaCommon": ("CudaCommonPython", "itkCudaImageFromImage"),
     "ITKCommon": ("ITKCommonPython",),
