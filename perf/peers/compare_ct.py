@@ -82,16 +82,17 @@ def command_of(key, given, s, path):
     common = [
         "--work", given.work, "--size", str(s.size), "--views", str(s.views), "--input", path
     ]  # fmt: skip
-    if key.startswith("isocenter"):
+    name, _, variant = key.partition("_")
+    if name == "isocenter":
         keep = s.kept_views() if given.work == "projection" else s.kept_slices()
         return [
             given.isocenter, *common,
             "--backend", "cuda" if given.device == "cuda" else "openmp",
-            "--variant", key.partition("_")[2],
+            "--variant", variant,
             "--source-axis", repr(s.source_axis), "--source-detector", repr(s.source_detector),
             "--pitch", repr(s.pitch), "--keep", ",".join(map(str, keep)),
         ]  # fmt: skip
-    script = [sys.executable, str(_HERE / f"peer_{key}.py"), *common]
+    script = [sys.executable, str(_HERE / f"peer_{name}.py"), *common, "--variant", variant]
     return [*script, "--device", given.device, "--threads", str(given.threads)]
 
 
@@ -201,7 +202,11 @@ def parse():
     a.add_argument("--size", type=int, default=512, help="N of volume and detector")
     a.add_argument("--views", type=int, default=360)
     a.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    a.add_argument("--peers", default="astra,rtk", help="of astra (GPU only), rtk; may be empty")
+    a.add_argument(
+        "--peers",
+        default="astra,rtk",
+        help="of astra (GPU only), rtk, rtk_unweighted (backprojection on a GPU); may be empty",
+    )
     a.add_argument("--isocenter", help="path of isocenter_ct")
     a.add_argument(
         "--variants",

@@ -23,6 +23,7 @@ _ROOTS = {
         "rtkFDKBackProjectionImageFilterPython",
         "rtkCudaForwardProjectionImageFilterPython",
         "rtkCudaBackProjectionImageFilterPython",
+        "rtkCudaFDKConeBeamReconstructionFilterPython",
     ),
     "CudaCommon": ("CudaCommonPython", "itkCudaImageFromImage"),
     "ITKCommon": ("ITKCommonPython",),

@@ -39,6 +39,7 @@ def arguments():
     a.add_argument("--input", required=True, help="the volume or the projections")
     a.add_argument("--device", choices=("cuda", "cpu"), required=True)
     a.add_argument("--threads", type=int, required=True)
+    a.add_argument("--variant", default="", help="what follows '_' in the peer's name")
     given = a.parse_args()
     return given, scan.scan(given.size, given.views)
 
