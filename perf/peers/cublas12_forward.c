@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A libcublas.so.12 (of CUDA 12) that hands its calls to the installed cuBLAS 13 (of CUDA 13), with
-// the functions that RTK 2.7 is linked with and no others. The comparison's projections call none
-// of them, but RTK does not load without. Compiled by build_forwards.sh.
+// the functions that RTK 2.7 is linked with and no others. Its backprojection calls them to make its
+// texture. Compiled by build_forwards.sh.
 //
 // Every argument of these functions is an integer or a pointer: six fit registers, a seventh takes
 // a word of the stack.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A libcufft.so.11 (of CUDA 12) that hands its calls to the installed cuFFT 12 (of CUDA 13), with
-// the functions that ASTRA 2.5 and RTK 2.7 are linked with and no others. The comparison's
-// projections call none of them, but neither program loads without. Compiled by build_forwards.sh.
+// the functions that ASTRA 2.5 and RTK 2.7 are linked with and no others. Of the comparison only
+// ASTRA's FDK calls them, but neither program loads without. Compiled by build_forwards.sh.
 //
 // Every argument of these functions is an integer or a pointer and fits a register.
 #define _GNU_SOURCE

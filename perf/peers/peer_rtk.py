@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RTK's forward projection: Joseph on the processor, or its CUDA ray caster at steps of one voxel.
+"""RTK's projection, backprojection and FDK, by its filters for the processor or for CUDA.
 
-RTK turns about its y axis with the source on +z at angle 0, so that our (x, y, z) is its (z, x, y).
-Both of its filters add to the projections they are given, in place. The timed calls therefore feed
+RTK turns about its y axis with the source on +z at angle 0, so that our (x, y, z) is its (z, x, y),
+and its arrays, [its z, its y, its x], are [x, z, y] and [view, v, u] in our names.
+All of its filters add to the image they are given first, in place. The timed calls therefore feed
 the last result back in, as an iterative reconstruction would: nothing is copied to or from the GPU.
 """
-import argparse
 import ctypes
 import importlib.metadata
 
@@ -14,17 +14,25 @@ import numpy as np
 import itk
 from itk import RTK as rtk
 
-import scan
 import worker
 
-
-def volume_of(path, size):
-    """Ours is [x, y, z]; RTK's arrays are [its z, its y, its x], which is [x, z, y]."""
-    ours = np.memmap(path, np.float32, "r", shape=(size,) * 3)
-    theirs = np.empty(ours.shape, np.float32)
-    for i in range(size):
-        theirs[i] = ours[i].T
-    return theirs
+# (class, what it is called in the table, what it gives) of each work, device and variant. CUDA's
+# backprojection of FDK has no class of its own in Python: it is taken out of the FDK filter.
+_FILTERS = {
+    ("projection", "cpu", ""): ("JosephForwardProjectionImageFilter", "Joseph", "projections"),
+    ("backprojection", "cpu", ""): ("FDKBackProjectionImageFilter", "FDK's", "weighted sum"),
+    ("adjoint", "cpu", ""): ("JosephBackProjectionImageFilter", "Joseph", "adjoint"),
+    ("fdk", "cpu", ""): ("FDKConeBeamReconstructionFilter", "FDK", "reconstruction"),
+    ("projection", "cuda", ""): (
+        "CudaForwardProjectionImageFilter", "ray casting, step 1 mm", "projections"
+    ),
+    ("backprojection", "cuda", ""): (
+        "CudaFDKConeBeamReconstructionFilter", "FDK's", "weighted sum"
+    ),
+    ("backprojection", "cuda", "unweighted"): (
+        "CudaBackProjectionImageFilter", "voxels, no weights", "sum"
+    ),
+}  # fmt: skip
 
 
 def image_of(array, spacing):
@@ -43,20 +51,20 @@ def geometry_of(s):
     return geometry
 
 
-def make_filter(device, s, volume, stack):
-    if device == "cuda":
-        image = itk.CudaImage[itk.F, 3]
-        project = rtk.CudaForwardProjectionImageFilter[image].New()
-        project.SetStepSize(1.0)
-        volume, stack = itk.cuda_image_from_image(volume), itk.cuda_image_from_image(stack)
+def make_filter(name, device, s):
+    kind = itk.CudaImage[itk.F, 3] if device == "cuda" else itk.Image[itk.F, 3]
+    of = getattr(rtk, name)
+    if name == "CudaFDKConeBeamReconstructionFilter":
+        work = of.New().GetBackProjectionFilter()
+    elif name.startswith("Cuda") or name == "FDKConeBeamReconstructionFilter":
+        work = of[kind].New()
     else:
-        image = itk.Image[itk.F, 3]
-        project = rtk.JosephForwardProjectionImageFilter[image, image].New()
-    project.SetGeometry(geometry_of(s))
-    project.SetInput(0, stack)
-    project.SetInput(1, volume)
-    project.InPlaceOn()
-    return project
+        work = of[kind, kind].New()
+    work.SetGeometry(geometry_of(s))
+    work.InPlaceOn()
+    if name == "CudaForwardProjectionImageFilter":
+        work.SetStepSize(1.0)
+    return work
 
 
 def synchroniser(device):
@@ -93,38 +101,50 @@ def version_of():
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--device", choices=("cuda", "cpu"), required=True)
-    arguments.add_argument("--size", type=int, required=True)
-    arguments.add_argument("--views", type=int, required=True)
-    arguments.add_argument("--volume", required=True)
-    arguments.add_argument("--threads", type=int, required=True)
-    given = arguments.parse_args()
+    given, s = worker.arguments()
     out = worker.voice()
-    s = scan.scan(given.size, given.views)
+    wanted = given.work, given.device, given.variant
+    if wanted not in _FILTERS:
+        raise ValueError(
+            f"RTK: no {' '.join(wanted)} (its package has none that runs) leave RTK out"
+        )
+    name, what, gives = _FILTERS[wanted]
     itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(given.threads)
 
-    volume = volume_of(given.volume, s.size)
-    stack = np.zeros((s.views, s.size, s.size), np.float32)  # [view, v, u]
-    project = make_filter(
-        given.device, s, image_of(volume, [1.0] * 3), image_of(stack, [s.pitch, s.pitch, 1.0])
+    cube, stack = (s.size,) * 3, (s.views, s.size, s.size)
+    projects = given.work == "projection"
+    given_first = np.zeros(stack if projects else cube, np.float32)
+    given_second = worker.read(given.input, cube if projects else stack, (0, 2, 1))
+    spacings = [s.pitch, s.pitch, 1.0], [1.0] * 3
+    first, second = (
+        image_of(array, spacing)
+        for array, spacing in zip((given_first, given_second), spacings[:: 1 if projects else -1])
     )
+    if given.device == "cuda":
+        first, second = itk.cuda_image_from_image(first), itk.cuda_image_from_image(second)
+    work = make_filter(name, given.device, s)
+    work.SetInput(0, first)
+    work.SetInput(1, second)
     synchronise = synchroniser(given.device)
     state = {"last": None}
 
     def call():
         if state["last"] is not None:
-            project.SetInput(0, state["last"])
-        project.Update()
-        state["last"] = project.GetOutput()
+            work.SetInput(0, state["last"])
+        work.Update()
+        state["last"] = work.GetOutput()
         state["last"].DisconnectPipeline()
         synchronise()
 
     def kept():
-        return host_array(given.device, state["last"])[s.kept_views()].transpose(0, 2, 1)
+        result = host_array(given.device, state["last"])
+        if projects:
+            return result[s.kept_views()].transpose(0, 2, 1)
+        return result[:, s.kept_slices(), :].transpose(1, 0, 2)
 
-    what = "CUDA ray casting, step 1 mm" if given.device == "cuda" else "Joseph, processor"
-    worker.serve(out, {"name": "RTK", "version": version_of(), "what": what}, call, kept)
+    where = "CUDA" if given.device == "cuda" else "processor"
+    ready = {"name": "RTK", "version": version_of(), "what": f"{what}, {where}", "gives": gives}
+    worker.serve(out, ready, call, kept)
 
 
 if __name__ == "__main__":

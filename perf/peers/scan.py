@@ -2,7 +2,8 @@
 """The scan that every program of the comparison sees: one phantom, one circle of cone-beam views.
 
 For a side of N voxels of 1 mm:
-  volume      N^3, its middle at the axis; on disk float32 [x, y, z], z fastest
+  volume      N^3, its middle at the axis; on disk float32 [x, y, z], z fastest; kept slices
+              [slice, x, y], y fastest
   source      5.7 N mm from the z axis, at angle 0 on +x, angles from x to y
   detector    N^2 pixels, 6.7 N mm from the source, pitch 6.7 / 5.7 = 1.175438... mm: a pixel is
               1 mm wide at the axis and the fan opens 2 atan(0.5 / 5.7) = 10.03 degrees
@@ -13,7 +14,9 @@ N = 512: source 2918.4 mm, detector 3430.4 mm.
 The phantom is a sum of round Gaussians. Its line integrals are closed forms, no voxel of it is zero
 or subnormal in float32, and none of it is symmetric, so that a mirrored geometry shows.
 """
+import concurrent.futures
 import dataclasses
+import os
 
 import numpy as np
 
@@ -52,9 +55,24 @@ class scan:
         """Those whose pixels are compared: at most six, no two of them mirror images."""
         return sorted({(self.views * k) // 13 for k in (0, 1, 3, 4, 7, 11)})
 
+    def kept_slices(self):
+        """Those whose voxels are compared: near the middle, where a circle of views tells most."""
+        return [2 * self.size // 5, self.size // 2, 5 * self.size // 9]
+
+    def voxel_offsets(self):
+        """Of voxel centres from the volume's middle, mm."""
+        return np.arange(self.size) - 0.5 * (self.size - 1)
+
     def pixel_offsets(self):
         """Of pixel centres from the detector's middle, mm."""
-        return self.pitch * (np.arange(self.size) - 0.5 * (self.size - 1))
+        return self.pitch * self.voxel_offsets()
+
+    def seen(self):
+        """[x, y]: voxels that every view sees, two of them from the edge."""
+        x = self.voxel_offsets()
+        fan = self.pitch * (0.5 * self.size - 2)
+        radius = self.source_axis * fan / np.hypot(fan, self.source_detector)
+        return np.hypot(x[:, None], x) < radius
 
     def frame(self, angle):
         """Source, detector's middle, and the unit vectors of u and v."""
@@ -64,36 +82,104 @@ class scan:
         return self.source_axis * out, middle, u, np.array([0.0, 0.0, 1.0])
 
 
-def phantom(size):
-    """float32 [x, y, z]; each Gaussian is a product of three profiles, which makes this cheap."""
-    centres = np.arange(size) - 0.5 * (size - 1)
-    volume = np.zeros((size, size, size), np.float32)
+def _in_threads(work, count):
+    """work(i) for i below count; numpy lets other threads run within its loops."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(work, range(count)))
+
+
+def _profiles(size, centres):
+    """(peak, one profile along each axis) of each Gaussian, at voxels with these offsets."""
     for peak, width, middle in _GAUSSIANS:
-        x, y, z = (
-            np.exp(-0.5 * ((centres - size * m) / (size * width)) ** 2).astype(np.float32)
-            for m in middle
+        yield peak, *(
+            np.exp(-0.5 * ((c - size * m) / (size * width)) ** 2) for c, m in zip(centres, middle)
         )
-        plane = np.float32(peak) * np.multiply.outer(y, z)
-        for i in range(size):
+
+
+def write_phantom(s, path):
+    """The whole volume; each Gaussian is a product of three profiles, which makes this cheap."""
+    volume = np.memmap(path, np.float32, "w+", shape=(s.size,) * 3)
+    gaussians = [
+        (np.float32(peak), x.astype(np.float32), y.astype(np.float32), z.astype(np.float32))
+        for peak, x, y, z in _profiles(s.size, (s.voxel_offsets(),) * 3)
+    ]
+
+    def write_plane(i):
+        for peak, x, y, z in gaussians:
             # Below this the product would leave float32's normal range and slow a processor down.
             if x[i] > 1e-12:
+                plane = peak * np.multiply.outer(y, z)
                 volume[i] += x[i] * np.where(np.abs(plane) > 1e-24, plane, np.float32(0))
-    return volume
+
+    _in_threads(write_plane, s.size)
 
 
-def line_integrals(s, view):
-    """Closed form, float64 [u, v], of one view."""
-    source, middle, u, v = s.frame(s.angles()[view])
-    offsets = s.pixel_offsets()
-    to_pixel = (middle - source) + offsets[:, None, None] * u + offsets[None, :, None] * v
-    direction = to_pixel / np.linalg.norm(to_pixel, axis=-1, keepdims=True)
-    total = np.zeros(direction.shape[:2])
+def phantom_slices(s):
+    """The kept slices, float64."""
+    x = s.voxel_offsets()
+    return sum(
+        peak * z[:, None, None] * x[:, None] * y
+        for peak, x, y, z in _profiles(s.size, (x, x, x[s.kept_slices()]))
+    )
+
+
+def line_integrals(s, view, u=None, v=None, dtype=np.float64):
+    """Closed form of one view: of its pixels [u, v], or at points of its detector, mm."""
+    if u is None:
+        u, v = s.pixel_offsets()[:, None], s.pixel_offsets()[None, :]
+    source, middle, *axes = s.frame(s.angles()[view])
+    length = s.source_detector
+    axes = np.array([(middle - source) / length, *axes])
+    ray_squared = (length**2 + u**2).astype(dtype) + (v**2).astype(dtype)
+    total = np.zeros(np.broadcast(u, v).shape, dtype)
     for peak, width, centre in _GAUSSIANS:
         sigma = s.size * width
-        to_centre = s.size * np.array(centre) - source
-        # The cross product keeps the digits that |c|^2 - (c d)^2 would lose at this distance.
-        miss = np.linalg.norm(np.cross(to_centre, direction), axis=-1)
-        total += peak * sigma * np.sqrt(2 * np.pi) * np.exp(-0.5 * (miss / sigma) ** 2)
+        w, cu, cv = axes @ (s.size * np.array(centre) - source)
+        # Distance of the centre from the ray by the cross product of the two, which keeps the
+        # digits that |c|^2 - (c d)^2 would lose at this distance. What two terms lose against each
+        # other is taken in double precision.
+        squared = ((cv * u).astype(dtype) - (cu * v).astype(dtype)) ** 2
+        squared += ((cu * length - w * u) ** 2).astype(dtype)
+        squared += ((cv * length - w * v) ** 2).astype(dtype)
+        squared /= ray_squared
+        # Not beyond 80, where float32 would leave its normal range.
+        weight = dtype(peak * sigma * np.sqrt(2 * np.pi))
+        total += weight * np.exp(np.maximum(squared * dtype(-0.5 / sigma**2), dtype(-80)))
+    return total
+
+
+def write_projections(s, path):
+    """All views, from the closed form: to 4e-7 of the largest value."""
+    pixels = np.memmap(path, np.float32, "w+", shape=(s.views, s.size, s.size))
+
+    def write_view(view):
+        pixels[view] = line_integrals(s, view, dtype=np.float32)
+
+    _in_threads(write_view, s.views)
+
+
+def back_projections(s, power):
+    """Closed form of the kept slices [slice, x, y]: each voxel's sum over the views of the integral
+    along the ray through its centre, times a power of (source to axis / source to voxel, both along
+    the detector's normal)."""
+    heights = s.voxel_offsets()[s.kept_slices()]
+    frames = [s.frame(angle) for angle in s.angles()]
+    total = np.zeros((heights.size, s.size, s.size))
+    rows = 32  # of x that a thread takes at a time
+
+    def sum_rows(block):
+        mine = slice(block * rows, (block + 1) * rows)
+        x, y = s.voxel_offsets()[mine, None], s.voxel_offsets()
+        for view, (source, _, along_u, _) in enumerate(frames):
+            depth = s.source_axis - (x * source[0] + y * source[1]) / s.source_axis
+            scale = s.source_detector / depth
+            u = scale * (x * along_u[0] + y * along_u[1])
+            weight = (s.source_axis / depth) ** power
+            for k, height in enumerate(heights):
+                seen = line_integrals(s, view, u, scale * height, np.float32)
+                total[k, mine] += weight * seen
+
+    _in_threads(sum_rows, -(-s.size // rows))
     return total
 
 

@@ -1,37 +1,54 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Markdown from the JSON that compare_projection.py writes: `table.py a.json b.json ...`."""
+"""Markdown from the JSON that compare_ct.py writes: `table.py a.json b.json ...`."""
 import json
 import pathlib
 import sys
 
-_HEAD = (
-    "| program | version | ms a view | quartiles | least | processor ms a view | time / Isocenter "
-    "| l1 from Isocenter | l1 from closed form | max from closed form |\n" + 10 * "|---" + "|\n"
+
+def _number(name, form):
+    return lambda row: format(row[name], form) if name in row else "-"
+
+
+def _quartiles(row):
+    return "{:.4g} to {:.4g}".format(*row["ms_per_view_quartiles"])
+
+
+# Heading, what stands below it; a column that no row of a table has is left out.
+_COLUMNS = (
+    ("program", "name", lambda row: f"{row['name']} ({row['what']})"),
+    ("version", "version", lambda row: row["version"]),
+    ("GUPS", "gups", _number("gups", ".4g")),
+    ("ms a view", "ms_per_view", _number("ms_per_view", ".4g")),
+    ("quartiles", "ms_per_view_quartiles", _quartiles),
+    ("least", "ms_per_view_least", _number("ms_per_view_least", ".4g")),
+    ("processor ms a view", "cpu_ms_per_view", _number("cpu_ms_per_view", ".4g")),
+    ("time / Isocenter", "ratio", _number("ratio", ".2f")),
+    ("processor time / Isocenter", "cpu_ratio_of_least", _number("cpu_ratio_of_least", ".1f")),
+    ("l1 from Isocenter", "l1_from_isocenter", _number("l1_from_isocenter", ".1e")),
+    ("l1 from closed form", "l1_from_closed_form", _number("l1_from_closed_form", ".1e")),
+    ("max from closed form", "max_from_closed_form", _number("max_from_closed_form", ".1e")),
 )
 
 
-def _line(row):
-    low, high = row["ms_per_view_quartiles"]
-    ratio = f"{row['ratio']:.2f}" if "ratio" in row else "not run"
-    apart = f"{row['l1_from_isocenter']:.1e}" if "l1_from_isocenter" in row else "not run"
-    return (
-        f"| {row['name']} ({row['what']}) | {row['version']} | {row['ms_per_view']:.4g} "
-        f"| {low:.4g} to {high:.4g} | {row['ms_per_view_least']:.4g} "
-        f"| {row['cpu_ms_per_view']:.4g} | {ratio} | {apart} "
-        f"| {row['l1_from_closed_form']:.1e} | {row['max_from_closed_form']:.1e} |\n"
-    )
+def _line(cells):
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _caption(result):
     n, about = result["size"], result["machine"]
     where = about.get("gpu") or f"{about['processor']}, {about['threads']} threads"
-    return f"{result['work'].capitalize()} {n}^3 -> {n}^2, {result['views']} views, {where}\n\n"
+    sides = f"{n}^3 -> {n}^2" if result["work"] == "forward projection" else f"{n}^2 -> {n}^3"
+    work = result["work"][0].upper() + result["work"][1:]
+    return f"{work} {sides}, {result['views']} views, {where}\n\n"
 
 
 def markdown(results):
     parts = []
     for result in results:
-        text = _caption(result) + _HEAD + "".join(map(_line, result["rows"]))
+        rows = result["rows"]
+        columns = [c for c in _COLUMNS if any(c[1] in row for row in rows)]
+        text = _caption(result) + _line([c[0] for c in columns]) + len(columns) * "|---" + "|\n"
+        text += "".join(_line([make(row) for _, _, make in columns]) for row in rows)
         for key, why in result["failed"].items():
             text += f"\nNot measured: {key} ({why})\n"
         parts.append(text)

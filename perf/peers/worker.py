@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compare_projection.py and its programs say to each other, one line at a time.
+"""What compare_ct.py and its programs say to each other, one line at a time.
 
-A program prepares itself, projects once, and prints {"ready": true, ...}. Then it obeys, from its
-standard input: `write PATH` (the kept views, float32 [view, u, v], {"written": n} back), `time K`
-(K timed calls over all views; {"ms": [...], "cpu_ms": [...]} back, milliseconds a call, on the wall
-and of all this process's threads), end of input (leave).
-isocenter_project.cpp speaks the same.
+A program prepares itself, does its work once, and prints {"ready": true, "name": ..., "version":
+..., "what": ..., "gives": one of compare_ct.py's kinds of result}. Then it obeys, from its standard
+input: `write PATH` (what it keeps of its first result, float32, {"written": n} back), `time K`
+(K timed calls; {"ms": [...], "cpu_ms": [...]} back, milliseconds a call, on the wall and of all
+this process's threads), end of input (leave). isocenter_ct.cpp speaks the same.
 """
+import argparse
+import concurrent.futures
 import json
 import os
 import sys
 import time
 
 import numpy as np
+
+import scan
 
 
 class voice:
@@ -26,8 +30,35 @@ class voice:
         print(json.dumps(what), file=self._out, flush=True)
 
 
-def serve(out, ready, call, kept):
-    """`call()` projects all views and returns when they are there; `kept()` gives [view, u, v]."""
+def arguments():
+    """Those that every peer takes."""
+    a = argparse.ArgumentParser()
+    a.add_argument("--work", required=True)
+    a.add_argument("--size", type=int, required=True)
+    a.add_argument("--views", type=int, required=True)
+    a.add_argument("--input", required=True, help="the volume or the projections")
+    a.add_argument("--device", choices=("cuda", "cpu"), required=True)
+    a.add_argument("--threads", type=int, required=True)
+    a.add_argument("--variant", default="", help="what follows '_' in the peer's name")
+    given = a.parse_args()
+    return given, scan.scan(given.size, given.views)
+
+
+def read(path, shape, axes):
+    """The file's array of this shape with its axes in another order, of which the last was not last
+    before. By planes, in threads, since the arrays hold gigabytes."""
+    ours = np.memmap(path, np.float32, "r", shape=shape)
+    theirs = np.empty([shape[a] for a in axes], np.float32)
+    slow = 1 - axes[-1]  # the axis that is last neither here nor there
+    planes = np.moveaxis(theirs.transpose(np.argsort(axes)), slow, 0)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(np.copyto, planes, np.moveaxis(ours, slow, 0)))
+    return theirs
+
+
+def serve(out, ready, call, kept, prepare=None):
+    """`call()` does the work and returns when it is done; `kept()` gives what is compared; what
+    `prepare()` does before each further call is not timed."""
     call()
     first = np.ascontiguousarray(kept(), np.float32)
     out.say(ready=True, **ready)
@@ -39,6 +70,8 @@ def serve(out, ready, call, kept):
         elif order == "time":
             wall, busy = [], []
             for _ in range(int(argument)):
+                if prepare:
+                    prepare()
                 start = time.perf_counter(), time.process_time()
                 call()
                 wall.append(1e3 * (time.perf_counter() - start[0]))

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Isocenter's forward projection beside ASTRA's and RTK's, in one run on one machine.
+"""Isocenter's projection, backprojection or FDK beside ASTRA's and RTK's: one run, one machine.
 
-    compare_projection.py --size 512 --views 360 --device cuda --peers astra,rtk \
-        --isocenter BUILD/perf/peers/isocenter_project --json out.json
+    compare_ct.py --work fdk --size 512 --views 512 --device cuda --peers astra \
+        --isocenter BUILD/perf/peers/isocenter_ct --json out.json
+
+    --work projection      a volume to its projections
+           backprojection  projections to a volume, voxel by voxel, as FDK does after its filter
+           adjoint         the same by the transpose of the projection
+           fdk             projections to a volume, weights and filter included
 
 The scan is scan.py's: N^3 voxels of 1 mm, a circle of cone-beam views at 5.7 N mm from the axis,
 6.7 N mm to a detector of N^2 pixels of 1.1754 mm; N = 512: 2918.4 mm and 3430.4 mm.
 
 Every program is a process of its own that holds its arrays where it computes (a GPU's in the GPU's
-memory), has projected twice before anything is timed, and waits for the GPU before its clock stops.
-The timed calls take turns, one call of each program a round, so that whatever slows the machine
-slows all; the time is the median over the rounds, the spread its quartiles. On a shared processor
-look at processor time too, which waiting for a core does not lengthen. Accuracy is part of every
-row: relative l1 difference from the closed form and from Isocenter, over up to six views.
+memory), has done its work twice before anything is timed, and waits for the GPU before its clock
+stops. The timed calls take turns, one call of each program a round, so that whatever slows the
+machine slows all; the time is the median over the rounds, the spread its quartiles. On a shared
+processor look at processor time too, which waiting for a core does not lengthen. Accuracy is part
+of every row: relative l1 difference from the closed form and from Isocenter, over up to six views
+of projections, or three slices of volumes where every view sees them.
 
 A program that fails is reported and left out; the exit status is then 1.
 """
@@ -33,6 +39,12 @@ import scan
 import table
 
 _HERE = pathlib.Path(__file__).resolve().parent
+_WORKS = {
+    "projection": "forward projection",
+    "backprojection": "backprojection",
+    "adjoint": "adjoint of the projection",
+    "fdk": "FDK",
+}
 
 
 class program:
@@ -66,20 +78,22 @@ class program:
             self._process.kill()
 
 
-def command_of(key, given, s, volume):
-    common = ["--size", str(s.size), "--views", str(s.views), "--volume", volume]
-    if key.startswith("isocenter"):
+def command_of(key, given, s, path):
+    common = [
+        "--work", given.work, "--size", str(s.size), "--views", str(s.views), "--input", path
+    ]  # fmt: skip
+    name, _, variant = key.partition("_")
+    if name == "isocenter":
+        keep = s.kept_views() if given.work == "projection" else s.kept_slices()
         return [
             given.isocenter, *common,
             "--backend", "cuda" if given.device == "cuda" else "openmp",
-            "--sum", "reproducible" if key.endswith("reproducible") else "ordered",
+            "--variant", variant,
             "--source-axis", repr(s.source_axis), "--source-detector", repr(s.source_detector),
-            "--pitch", repr(s.pitch), "--keep", ",".join(map(str, s.kept_views())),
+            "--pitch", repr(s.pitch), "--keep", ",".join(map(str, keep)),
         ]  # fmt: skip
-    script = [sys.executable, str(_HERE / f"peer_{key}.py"), *common]
-    if key == "rtk":
-        script += ["--device", given.device, "--threads", str(given.threads)]
-    return script
+    script = [sys.executable, str(_HERE / f"peer_{name}.py"), *common, "--variant", variant]
+    return [*script, "--device", given.device, "--threads", str(given.threads)]
 
 
 def start(key, given, s, folder):
@@ -87,12 +101,14 @@ def start(key, given, s, folder):
     environment = dict(os.environ, OMP_NUM_THREADS=str(given.threads))
     # No program is bound to cores: RTK's threads cannot be, and the machine may be shared.
     environment.setdefault("OMP_PROC_BIND", "false")
-    one = program(key, command_of(key, given, s, str(folder / "volume.raw")), environment)
+    one = program(key, command_of(key, given, s, str(folder / "input.raw")), environment)
     try:
         one.about = one.answer("ready")
-        pixels = folder / f"{key}.raw"
-        one.ask(f"write {pixels}", "written")
-        one.kept = np.fromfile(pixels, np.float32).reshape(-1, s.size, s.size)
+        kept = folder / f"{key}.raw"
+        one.ask(f"write {kept}", "written")
+        one.kept = np.fromfile(kept, np.float32).reshape(-1, s.size, s.size)
+        if given.work != "projection":
+            one.kept = one.kept[:, s.seen()]
         one.ask("time 1", "ms")
     except Exception:
         one.leave()
@@ -116,24 +132,52 @@ def take_turns(programs, given):
     return failed
 
 
-def row(one, s, truth, isocenter):
+class closed_forms:
+    """What programs should give, each made once; None of what has no closed form."""
+
+    def __init__(self, s):
+        self._scan, self._known = s, {}
+
+    def __call__(self, gives):
+        if gives not in self._known:
+            self._known[gives] = self._make(gives)
+        return self._known[gives]
+
+    def _make(self, gives):
+        s = self._scan
+        if gives == "projections":
+            return np.stack([scan.line_integrals(s, v) for v in s.kept_views()])
+        if gives == "reconstruction":
+            return scan.phantom_slices(s)[:, s.seen()]
+        if gives in ("sum", "weighted sum"):
+            return scan.back_projections(s, 2 if gives == "weighted sum" else 0)[:, s.seen()]
+        return None
+
+
+def row(one, s, work, closed_form, isocenter):
     ms = [t / s.views for t in one.ms]
     quarters = statistics.quantiles(ms, n=4) if len(ms) > 1 else ms * 3
-    exact = scan.difference(one.kept, truth)
     result = {
         "key": one.key,
-        **{k: one.about[k] for k in ("name", "version", "what")},
+        **{k: one.about[k] for k in ("name", "version", "what", "gives")},
         "ms_per_view": statistics.median(ms),
         "ms_per_view_quartiles": [quarters[0], quarters[2]],
         "ms_per_view_least": min(ms),
         "cpu_ms_per_view": statistics.median(one.cpu_ms) / s.views,
+        "cpu_ms_per_view_least": min(one.cpu_ms) / s.views,
         "calls": len(ms),
-        "l1_from_closed_form": exact[0],
-        "max_from_closed_form": exact[1],
     }
+    if work != "projection":
+        result["gups"] = 1e-6 * s.size**3 / statistics.median(ms)
+    truth = closed_form(one.about["gives"])
+    if truth is not None:
+        exact = scan.difference(one.kept, truth)
+        result |= {"l1_from_closed_form": exact[0], "max_from_closed_form": exact[1]}
     if isocenter is not None:
         result["ratio"] = statistics.median(one.ms) / statistics.median(isocenter.ms)
-        result["l1_from_isocenter"] = scan.difference(one.kept, isocenter.kept)[0]
+        result["cpu_ratio_of_least"] = min(one.cpu_ms) / min(isocenter.cpu_ms)
+        if one.about["gives"] == isocenter.about["gives"]:
+            result["l1_from_isocenter"] = scan.difference(one.kept, isocenter.kept)[0]
     return result
 
 
@@ -154,29 +198,42 @@ def machine(given):
 
 def parse():
     a = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    a.add_argument("--work", choices=_WORKS, default="projection")
     a.add_argument("--size", type=int, default=512, help="N of volume and detector")
     a.add_argument("--views", type=int, default=360)
     a.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    a.add_argument("--peers", default="astra,rtk", help="of astra (GPU only), rtk; may be empty")
-    a.add_argument("--isocenter", help="path of isocenter_project")
-    a.add_argument("--sums", default="ordered,reproducible", help="Isocenter's; the first is 1.00")
+    a.add_argument(
+        "--peers",
+        default="astra,rtk",
+        help="of astra (GPU only), rtk, rtk_unweighted (backprojection on a GPU); may be empty",
+    )
+    a.add_argument("--isocenter", help="path of isocenter_ct")
+    a.add_argument(
+        "--variants",
+        help="Isocenter's, of ordered, reproducible (sums of a projection), avx2 (ordered, and a "
+        "processor's registers of 32 bytes); the first is 1.00",
+    )
     a.add_argument("--threads", type=int, default=2, help="of the processor, for each program")
     a.add_argument("--rounds", type=int, default=11)
     a.add_argument("--pause", type=float, default=0.05, help="s, before each timed call")
-    a.add_argument("--scratch", help="folder for the volume: 4 N^3 bytes")
+    a.add_argument("--scratch", help="folder for the input: 4 N^3 or 4 N^2 VIEWS bytes")
     a.add_argument("--json", help="where the result goes")
-    return a.parse_args()
+    given = a.parse_args()
+    projects = given.work == "projection"
+    given.variants = given.variants or ("ordered,reproducible" if projects else "ordered")
+    return given
 
 
 def main():
     given = parse()
     s = scan.scan(given.size, given.views)
-    keys = [f"isocenter_{x}" for x in given.sums.split(",")] if given.isocenter else []
+    keys = [f"isocenter_{x}" for x in given.variants.split(",")] if given.isocenter else []
     keys += [p for p in given.peers.split(",") if p]
     programs, failed = [], {}
     with tempfile.TemporaryDirectory(dir=given.scratch) as name:
         folder = pathlib.Path(name)
-        scan.phantom(s.size).tofile(folder / "volume.raw")
+        write = scan.write_phantom if given.work == "projection" else scan.write_projections
+        write(s, folder / "input.raw")
         for key in keys:
             try:
                 programs.append(start(key, given, s, folder))
@@ -186,15 +243,15 @@ def main():
         for one in programs:
             one.leave()
     programs = [p for p in programs if p.ms]
-    truth = np.stack([scan.line_integrals(s, v) for v in s.kept_views()])
+    closed_form = closed_forms(s)
     yardstick = next((p for p in programs if p.key == keys[0]), None) if given.isocenter else None
     result = {
-        "work": "forward projection",
+        "work": _WORKS[given.work],
         "size": s.size,
         "views": s.views,
         "device": given.device,
         "machine": machine(given),
-        "rows": [row(p, s, truth, yardstick) for p in programs],
+        "rows": [row(p, s, given.work, closed_form, yardstick) for p in programs],
         "failed": failed,
     }
     if given.json:
