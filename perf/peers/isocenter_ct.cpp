@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  isocenter_ct.cpp
-//! Isocenter's side of compare_ct.py: projection, backprojection and FDK on one backend, driven
-//! line by line as worker.py describes.
+//! Isocenter's side of compare_ct.py: every --work of it on one backend, driven line by line as
+//! worker.py describes.
 //!
 //! Files are float32: a volume [x, y, z], z fastest, of voxels of 1 mm about the axis; projections
 //! [view, u, v], v fastest. What is written are the kept views [view, u, v] or slices
@@ -11,6 +11,7 @@
 
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 
@@ -197,6 +198,33 @@ class projection : arrays<Exec> {
 };
 
 template <class Exec>
+class adjoint : arrays<Exec> {
+  using space = typename Exec::memory_space;
+
+ public:
+  static constexpr char const* gives = "adjoint";
+
+  explicit adjoint(arguments const& given)
+      : arrays<Exec>(given),
+        scratch_(
+            iso::ct::back_project_bytes_needed<Exec, float>(this->g_.host(), this->volume_.grid)) {
+    this->read_into(this->projections_.data, given.text("input"));
+  }
+  void call() const {
+    iso::ct::back_project<Exec, float>(this->exec_, this->g_, this->projections_, this->volume_,
+                                       scratch_);
+    this->exec_.fence("the volume is there");
+  }
+  [[nodiscard]] moment timed() const {
+    return duration_of([this] { call(); });
+  }
+  std::size_t write(std::string const& path) const { return this->write_slices(path); }
+
+ private:
+  iso::workspace<space> scratch_;
+};
+
+template <class Exec>
 class fdk : arrays<Exec> {
   using space = typename Exec::memory_space;
 
@@ -291,11 +319,13 @@ void run(arguments const& given) {
     serve(projection<Exec>(given), what);
   } else if (work == "fdk") {
     serve(fdk<Exec>(given), what);
+  } else if (work == "adjoint") {
+    serve(adjoint<Exec>(given), what);
   } else if (work == "backprojection") {
     serve(backprojection<Exec>(given), what + ", within FDK");
   } else {
     throw std::invalid_argument("isocenter_ct: --work " + work +
-                                " (one of projection, backprojection, fdk)");
+                                " (one of projection, backprojection, adjoint, fdk)");
   }
 }
 
