@@ -45,5 +45,19 @@ KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
   using value = backend::lane_value<T, S>;
   return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
 }
+/// The same of columns whose numbers lie side by side, those of a place together.
+template <class T, class Address>
+struct joined_columns {
+  Address both;
+  T weight;
+
+  template <class Place>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+    typename Place::template per_lane<T> below;
+    typename Place::template per_lane<T> above;
+    place.load_two(both, below, above);
+    return blend(std::decay_t<decltype(below)>(weight), below, above);
+  }
+};
 
 }  // namespace iso::ct::detail

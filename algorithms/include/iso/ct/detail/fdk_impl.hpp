@@ -24,7 +24,8 @@ struct fdk_tuning {
   static constexpr bool device = backend::is_device<Exec>;
   static constexpr int outputs = device ? 16 : 8;
   static constexpr int filter_rows = device ? 2 : 1;
-  static constexpr int rows = device ? 8 : 32;
+  static constexpr int rows = device ? 4 : 32;
+  static constexpr bool joins_columns = device;
 };
 
 /// Where the parts of a call's scratch memory lie.
@@ -36,15 +37,17 @@ struct fdk_scratch {
   view_map<T>* maps;
   T* weighted;
   T* filtered;
+  T* joined;  ///< where a GPU reads two columns of pixels at once
 
   /// For a scan whose rows are extended.
-  fdk_scratch(workspace_parts& memory, geometry const& g)
+  fdk_scratch(workspace_parts& memory, geometry const& g, bool joins_columns)
       : shape{std::int32_t(g.num_u()), std::int32_t(g.num_v())},
-        reach(shape.num_u + mirrored_taps<T>::margin),
-        taps(memory.take<T>({2 * std::int64_t(reach) + 1})),
+        reach(mirrored_taps<T>::reach_of(shape.num_u)),
+        taps(memory.take<T>({mirrored_taps<T>::count(reach)})),
         maps(memory.take<view_map<T>>({g.num_views()})),
         weighted(memory.take<T>({shape.size(batch_views)})),
-        filtered(memory.take<T>({shape.size(batch_views)})) {}
+        filtered(memory.take<T>({shape.size(batch_views)})),
+        joined(memory.take<T>({joins_columns ? 2 * shape.size(batch_views) : 0})) {}
 };
 
 /// Throws unless a padded image can be counted by 32 bits.
@@ -57,8 +60,8 @@ void prepare_fdk(Exec const& exec, fdk_plan<typename Exec::memory_space> const& 
                  iso::grid const& volume, fdk_scratch<T> const& s) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   geometry const& g = plan.geometry().host();
-  Kokkos::parallel_for("iso::ct::fdk::taps", policy(exec, 0, 2 * s.reach + 1),
-                       mirrored_taps<T>{plan.taps(), s.taps, s.reach});
+  Kokkos::parallel_for("iso::ct::fdk::taps", policy(exec, 0, mirrored_taps<T>::count(s.reach)),
+                       mirrored_taps<T>{plan.taps(), s.taps, s.reach, plan.odd_taps_only()});
   Kokkos::parallel_for(
       "iso::ct::fdk::maps", policy(exec, 0, g.num_views()),
       view_map_kernel<T>{plan.geometry().views(), plan.weights(), s.maps, volume, g.kind()});
@@ -74,7 +77,7 @@ template <class Exec, class T, bool OddOnly>
 void filter_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count) {
   using tuning = fdk_tuning<Exec>;
   ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> const kernel{
-      s.taps + s.reach, s.weighted, s.filtered, s.shape};
+      s.taps + s.reach, s.taps + 2 * s.reach + 1, s.weighted, s.filtered, s.shape};
   backend::for_each_lane_group("iso::ct::fdk::filter", exec, count * kernel.groups_per_view(),
                                kernel);
 }
@@ -85,9 +88,16 @@ template <bool Upright, class Exec, class T>
 void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
                         volume_view<T, typename Exec::memory_space> const& volume,
                         std::int64_t first, std::int64_t count, bool begins) {
-  weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright> const kernel{
-      s.filtered,          s.maps + first, volume.data.data(), volume.grid, s.shape,
-      std::int32_t(count), begins};
+  constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
+  if constexpr (joins) {
+    Kokkos::parallel_for(
+        "iso::ct::fdk::join",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, s.shape.size(count)),
+        join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
+  }
+  weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> const kernel{
+      joins ? s.joined : s.filtered, s.maps + first, volume.data.data(), volume.grid, s.shape,
+      std::int32_t(count),           begins};
   // Registers enough for a column's sums, warps enough to hide the loads.
   constexpr unsigned blocks = !Upright ? 0 : sizeof(T) == 4 ? 4 : 2;
   backend::for_each_lane_group<256, blocks>("iso::ct::fdk::back_project", exec, kernel.num_groups(),
@@ -106,10 +116,10 @@ Kokkos::View<double*, Space> copied(Exec const& exec, std::vector<double> const&
 }
 
 /// Bytes for a scan whose rows are extended.
-template <class T>
+template <class Exec, class T>
 std::int64_t fdk_scratch_bytes(geometry const& g) {
   workspace_parts parts("fdk");
-  fdk_scratch<T>(parts, g);
+  fdk_scratch<T>(parts, g, fdk_tuning<Exec>::joins_columns);
   return parts.bytes();
 }
 
@@ -128,10 +138,10 @@ void run_fdk(
   validate_contiguous(p, "projections", "fdk");
   validate_apart(memory_of(volume.data, "volume data"), {memory_of(p, "projections")}, "fdk");
   validate_depths(g, volume.grid);
-  validate(scratch, fdk_scratch_bytes<T>(g), "fdk");
+  validate(scratch, fdk_scratch_bytes<Exec, T>(g), "fdk");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
   workspace_parts parts(scratch, "fdk");
-  fdk_scratch<T> const s(parts, g);
+  fdk_scratch<T> const s(parts, g, fdk_tuning<Exec>::joins_columns);
   prepare_fdk(exec, plan, volume.grid, s);
   auto const& factors = plan.factors();
   auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
@@ -207,7 +217,7 @@ template <execution_space Exec, real T>
 std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
   auto const by = detail::extension_of(g, options.scan);
   detail::validate_detector(g, by);
-  return detail::fdk_scratch_bytes<T>(detail::extended(g, by));
+  return detail::fdk_scratch_bytes<Exec, T>(detail::extended(g, by));
 }
 
 template <execution_space Exec, real T>

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/backend/unroll.hpp>
+#include <iso/backend/loads.hpp>
+#include <iso/backend/pack.hpp>
 #include <iso/ct/detail/padded_images.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -19,9 +20,10 @@ namespace iso::ct::detail {
 /// out.
 template <class T, int Outputs, int Rows, bool OddOnly>
 struct ramp_filter_kernel {
-  T const* taps;  ///< tap 0, in the middle of mirrored_taps
-  T const* in;    ///< padded
-  T* out;         ///< padded
+  T const* taps;   ///< from the middle of mirrored_taps on
+  T const* tap_0;  ///< at distance 0
+  T const* in;     ///< padded
+  T* out;          ///< padded
   padded_images shape;
 
   KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
@@ -36,11 +38,13 @@ struct ramp_filter_kernel {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const view = index / groups_per_view();
     auto const place = std::int32_t(index - view * groups_per_view());
-    std::int32_t const first_u = place / tiles_along_v() * Outputs;
-    std::int32_t const first_row = place % tiles_along_v() * Rows;
+    // Neighbouring groups read the same pixels.
+    std::int32_t const first_u = place % tiles_along_u() * Outputs;
+    std::int32_t const first_row = place / tiles_along_u() * Rows;
     std::int32_t const rows = shape.groups() - first_row < Rows ? shape.groups() - first_row : Rows;
     // Pixel (0, 0) of the rows.
     std::int64_t const corner = shape.at(view, 1) + 1 + 32 * first_row;
+    T const middle = *tap_0;
     group.template parts<T, registers<Group>(), Rows>(
         rows, [&](auto const& part) __attribute__((always_inline)) {
           using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
@@ -49,10 +53,11 @@ struct ramp_filter_kernel {
           T const* KOKKOS_RESTRICT column = in + corner;
           std::int32_t from = 0;
           for (; from + Outputs <= shape.num_u; from += Outputs) {
+            block_taps<Group::has_windows> const near(taps, first_u - from);
             if (from == first_u) {
-              add_block<true>(part, taps, column, sum);
+              add_block<true>(part, near, middle, column, sum);
             } else {
-              add_block<false>(part, taps + (first_u - from), column, sum);
+              add_block<false>(part, near, middle, column, sum);
             }
             column += std::int64_t(Outputs) * shape.pitch();
           }
@@ -62,7 +67,8 @@ struct ramp_filter_kernel {
             ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
               std::int32_t const n = first_u + j - from;
               if (!OddOnly || n % 2 != 0 || n == 0) {
-                sum[j] = fma(value(taps[n]), x, sum[j]);
+                T const tap = !OddOnly ? taps[n] : n == 0 ? middle : taps[(n - 1) / 2];
+                sum[j] = fma(value(tap), x, sum[j]);
               }
             }
           }
@@ -84,36 +90,67 @@ struct ramp_filter_kernel {
     return 1;
   }
 
-  /// The steps from `Outputs` pixels to as many sums, `tap` being that of the first to the first.
-  /// `Diagonal`: they are the same u.
-  template <bool Diagonal, class Part, class Value>
-  KOKKOS_FORCEINLINE_FUNCTION void add_block(Part const& part, T const* KOKKOS_RESTRICT tap,
+  /// The taps between `Outputs` pixels and as many sums, `distance` being that of the first to the
+  /// first. A processor multiplies by what lies in memory, a GPU by registers.
+  template <bool InMemory>
+  struct block_taps {
+    static constexpr int count = OddOnly ? Outputs : 2 * Outputs;
+    std::conditional_t<InMemory, T const*, T[count]> tap;
+
+    KOKKOS_FORCEINLINE_FUNCTION block_taps(T const* taps, std::int32_t distance) {
+      T const* const first = taps + (OddOnly ? (distance - Outputs) / 2 : distance - Outputs);
+      if constexpr (InMemory) {
+        tap = first;
+      } else {
+        using four = backend::pack<T, 4>;
+        ISO_EACH_REGISTER(int n = 0; n < count; n += 4) {
+          four const x = backend::vector_load(reinterpret_cast<four const*>(first + n));
+          ISO_EACH_REGISTER(int i = 0; i < 4; ++i) { tap[n + i] = x[i]; }
+        }
+      }
+    }
+    /// n further than `distance`, an odd number where the others are left out.
+    KOKKOS_FORCEINLINE_FUNCTION T operator[](int n) const {
+      return tap[OddOnly ? (n + Outputs - 1) / 2 : n + Outputs];
+    }
+  };
+
+  /// The steps from `Outputs` pixels to as many sums. `Diagonal`: they are the same u.
+  template <bool Diagonal, class Part, class Taps, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_block(Part const& part, Taps const& near, T middle,
                                              T const* KOKKOS_RESTRICT column,
                                              Value (&sum)[Outputs]) const {
     ISO_EACH_REGISTER(int s = 0; s < Outputs; ++s) {
       Value const x = part.load(column + std::int64_t(s) * shape.pitch());
       ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
-        if (!OddOnly || (j - s) % 2 != 0 || (Diagonal && j == s)) {
-          sum[j] = fma(Value(tap[j - s]), x, sum[j]);
+        if (!OddOnly || (j - s) % 2 != 0) {
+          sum[j] = fma(Value(near[j - s]), x, sum[j]);
+        } else if (Diagonal && j == s) {
+          sum[j] = fma(Value(middle), x, sum[j]);
         }
       }
     }
   }
 };
 
-/// Taps as T at the distances from -reach to reach; those beyond the last are zero.
+/// Taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from -reach to
+/// reach; those beyond the last are zero. After them that at distance 0.
 template <class T>
 struct mirrored_taps {
-  /// What tiles of outputs read beyond the detector's width.
-  static constexpr std::int32_t margin = 32;
-
   Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
   T* mirrored;
   std::int32_t reach;
+  bool odd_only;
+
+  /// With what tiles of outputs read beyond the detector's width, and whole vectors.
+  static std::int32_t reach_of(std::int32_t num_u) { return (num_u + 35) / 4 * 4; }
+  static std::int64_t count(std::int32_t reach) { return 2 * std::int64_t(reach) + 2; }
 
   KOKKOS_FUNCTION void operator()(std::int32_t index) const {
-    std::int32_t const n = index < reach ? reach - index : index - reach;
-    mirrored[index] = n < std::int32_t(taps.extent(0)) ? T(taps(n)) : T(0);
+    std::int32_t const m = index - reach;
+    std::int32_t const n = m > reach ? 0 : odd_only ? 2 * m + 1 : m;
+    std::int32_t const distance = n < 0 ? -n : n;
+    mirrored[index] = distance < std::int32_t(taps.extent(0)) ? T(taps(distance)) : T(0);
   }
 };
 

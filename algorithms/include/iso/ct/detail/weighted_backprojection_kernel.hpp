@@ -118,7 +118,8 @@ struct upright_column {
 
 /// Weighted backprojection of filtered views: a group is `Rows` x 32 heights of one column of
 /// voxels. `Upright`: v runs along z in every view, so that u and depth are the same for a column.
-template <class T, int Rows, bool Upright>
+/// `Joined`: images are what join_columns_kernel makes of them, which halves a GPU's loads.
+template <class T, int Rows, bool Upright, bool Joined>
 struct weighted_backprojection_kernel {
   static constexpr int registers = 2;
 
@@ -130,24 +131,42 @@ struct weighted_backprojection_kernel {
   std::int32_t num_views;  ///< of the batch
   bool begins;             ///< the first batch: voxels begin at +0
 
+  /// Neighbouring groups take squares of columns, which see a few columns of pixels in every view:
+  /// caches keep them.
+  static constexpr std::int32_t square = 32;
+
   KOKKOS_FUNCTION std::int64_t tiles_along_z() const {
     return (g.extent[2] + 32 * Rows - 1) / (32 * Rows);
   }
+  KOKKOS_FUNCTION std::int64_t squares_along(int axis) const {
+    return (g.extent[std::size_t(axis)] + square - 1) / square;
+  }
+  /// Groups, some of which may lie outside the volume.
   KOKKOS_FUNCTION std::int64_t num_groups() const {
-    return g.extent[0] * g.extent[1] * tiles_along_z();
+    return squares_along(0) * squares_along(1) * tiles_along_z() * (square * square);
   }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const column = index / tiles_along_z();
-    auto const first = std::int32_t(index - column * tiles_along_z()) * (32 * Rows);
+    std::int64_t const in_square = index % (square * square * tiles_along_z());
+    std::int64_t const square_at = index / (square * square * tiles_along_z());
+    auto const tile_z = std::int32_t(in_square % tiles_along_z());
+    auto const place = std::int32_t(in_square / tiles_along_z());
+    std::int64_t const x = square_at / squares_along(1) * square + place / square;
+    std::int64_t const y = square_at % squares_along(1) * square + place % square;
+    if (x >= g.extent[0] || y >= g.extent[1]) {
+      return;
+    }
+    std::int64_t const column = x * g.extent[1] + y;
+    std::int32_t const first = tile_z * (32 * Rows);
     std::int64_t const left = (g.extent[2] - first + 31) / 32;
     T* const voxels = volume + column * g.extent[2] + first;
     auto const height = std::int32_t(g.extent[2] - first);
     heights<Group> s;
     s.rows = std::int32_t(left < Rows ? left : Rows);
     s.lowest = T(first);
-    s.highest = T(first + 32 * s.rows - 1);
+    // A GPU's lanes take all rows.
+    s.highest = T(first + 32 * (Group::has_windows ? s.rows : Rows) - 1);
     for (int row = 0; row < Rows; ++row) {
       group.each([&](int lane) {
         std::int32_t const k = 32 * row + lane;
@@ -155,8 +174,8 @@ struct weighted_backprojection_kernel {
         s.total(row, lane) = !begins && k < height ? voxels[k] : T(0);
       });
     }
-    T const i = T(column / g.extent[1]);
-    T const j = T(column % g.extent[1]);
+    T const i = T(x);
+    T const j = T(y);
     for (std::int32_t from = 0; from < num_views; from += block_views) {
       std::int32_t const count = num_views - from < block_views ? num_views - from : block_views;
       if constexpr (Upright) {
@@ -178,6 +197,7 @@ struct weighted_backprojection_kernel {
   /// What the lanes keep: their heights, and their voxels.
   template <class Group>
   struct heights {
+    static constexpr bool has_windows = Group::has_windows;
     typename Group::template lane_array<T, Rows> z;
     typename Group::template lane_array<T, Rows> total;
     std::int32_t rows;
@@ -201,7 +221,8 @@ struct weighted_backprojection_kernel {
       beyond[n] = !is_within(one) || !is_within(other);
       return true;
     });
-    if (group.any(beyond)) {
+    T const* const last = images + (Joined ? 2 : 1) * shape.size(num_views);
+    if (group.any(beyond) || !Group::near(images, last)) {
       add_columns<false>(group, columns, seen, s);
     } else {
       add_columns<true>(group, columns, seen, s);
@@ -230,7 +251,8 @@ struct weighted_backprojection_kernel {
     return true;
   }
 
-  /// `Inside`: all heights are seen within the detector's border of zeros.
+  /// `Inside`: all heights are seen within the detector's border of zeros, and the images lie near
+  /// each other.
   template <bool Inside, class Group, class Columns>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(Group const& group, Columns const& columns, int seen,
                                                heights<Group>& s) const {
@@ -248,11 +270,29 @@ struct weighted_backprojection_kernel {
   template <bool Inside, class Group, class Part, class Value>
   KOKKOS_FORCEINLINE_FUNCTION void add(Part const& part, upright_column<T> const& at,
                                        heights<Group> const& s, Value const& z, Value& sum) const {
-    using address = typename Group::template address<T>;
     std::int64_t const first = at.first - std::int64_t(Group::template index_bias<T>);
-    column_pair<T, address> const pair{
-        Group::moved_by(address(images), std::uint64_t(first) * sizeof(T)),
-        std::uint32_t(shape.pitch()) * std::uint32_t(sizeof(T)), at.across};
+    auto const lower = Group::moved_by(typename Group::template address<T>(images),
+                                       std::uint64_t(first) * (Joined ? 2 * sizeof(T) : sizeof(T)));
+    auto const pixels = [&] {
+      if constexpr (Inside) {
+        return Group::near_to(lower, images);
+      } else {
+        return lower;
+      }
+    }();
+    using address = std::decay_t<decltype(pixels)>;
+    if constexpr (Joined) {
+      add_pair<Inside>(part, joined_columns<T, address>{pixels, at.across}, at, s, z, sum);
+    } else {
+      std::uint32_t const stride = std::uint32_t(shape.pitch()) * std::uint32_t(sizeof(T));
+      add_pair<Inside>(part, column_pair<T, address>{pixels, stride, at.across}, at, s, z, sum);
+    }
+  }
+
+  template <bool Inside, class Part, class Pair, class Heights, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_pair(Part const& part, Pair const& pair,
+                                            upright_column<T> const& at, Heights const& s,
+                                            Value const& z, Value& sum) const {
     Value v = fma(z, Value(at.slope), Value(at.base));
     if constexpr (!Inside) {
       v = clamp(v, Value(T(0)), Value(T(shape.num_v + 1)));
@@ -262,7 +302,7 @@ struct weighted_backprojection_kernel {
     Value below;
     Value above;
     part.split(v, k, rest);
-    if constexpr (Group::has_windows) {
+    if constexpr (Heights::has_windows) {
       // Neighbours are picked from windows where each register's heights fall into one.
       constexpr int width = Part::shape::width;
       if (Kokkos::fabs(at.slope) * T(width - 1) < T(2 * width - 3)) {
@@ -317,6 +357,20 @@ struct weighted_backprojection_kernel {
       }
       part.store(s.total, part.load(s.total) + sum);
     });
+  }
+};
+
+/// Columns of pixels u and u + 1 side by side.
+template <class T>
+struct join_columns_kernel {
+  T const* images;
+  T* joined;
+  std::int64_t pitch;
+  std::int64_t count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    joined[2 * index] = images[index];
+    joined[2 * index + 1] = index + pitch < count ? images[index + pitch] : T(0);
   }
 };
 

@@ -56,6 +56,21 @@ class cuda_address {
         }))
     return x;
   }
+  /// The two values from `2 Index` further on, of an array whose pairs are aligned.
+  template <int Index>
+  KOKKOS_FORCEINLINE_FUNCTION void read_two(T& a, T& b) const {
+    KOKKOS_IF_ON_DEVICE((
+        if constexpr (sizeof(T) == 4) {
+          asm("ld.global.nc.v2.f32 {%0, %1}, [%2 + %3];"
+              : "=f"(a), "=f"(b)
+              : "l"(value_), "n"(8 * Index));
+        } else {
+          asm("ld.global.nc.v2.f64 {%0, %1}, [%2 + %3];"
+              : "=d"(a), "=d"(b)
+              : "l"(value_), "n"(16 * Index));
+        }))
+    KOKKOS_IF_ON_HOST((static_cast<void>(a); static_cast<void>(b);))
+  }
   /// The same where i < limit, else zero: a guarded load, no branch.
   template <int Index>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read_if_below(std::uint32_t i,
@@ -107,6 +122,13 @@ class cuda_near_address {
     KOKKOS_IF_ON_DEVICE(
         (asm("mov.b64 %0, {%1, %2};" : "=l"(whole.value_) : "r"(low_), "r"(high_));))
     return whole.template read<Index>();
+  }
+  template <int Index>
+  KOKKOS_FORCEINLINE_FUNCTION void read_two(T& a, T& b) const {
+    cuda_address<T> whole(nullptr);
+    KOKKOS_IF_ON_DEVICE(
+        (asm("mov.b64 %0, {%1, %2};" : "=l"(whole.value_) : "r"(low_), "r"(high_));))
+    whole.template read_two<Index>(a, b);
   }
 
  private:

@@ -273,7 +273,6 @@ class cuda_lane_group {
   /// Nothing to do: other warps hide the wait.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
-
   template <class T>
   static constexpr std::uint32_t index_bias = cuda_index_bias<T>;
   template <class T>

@@ -102,6 +102,8 @@ class cuda_lane_part : public every_lane {
   /// A place of each lane's own, `Offset` beyond k.
   template <int Offset>
   struct places {
+    template <class T>
+    using per_lane = lane_value<T, shape>;
     index const& k;
 
     template <template <class> class Address, class T>
@@ -120,6 +122,15 @@ class cuda_lane_part : public every_lane {
         out.r[row] = p.plus(std::uint32_t(k.r[row]), sizeof(T)).plus(bytes).template read<Offset>();
       }
       return out;
+    }
+    /// The two numbers of pair k of an array of pairs.
+    template <template <class> class Address, class T>
+    KOKKOS_FORCEINLINE_FUNCTION void load_two(Address<T> const& p, per_lane<T>& a,
+                                              per_lane<T>& b) const {
+      ISO_EACH_REGISTER(int row = 0; row < Rows; ++row) {
+        p.plus(std::uint32_t(k.r[row]), 2 * sizeof(T))
+            .template read_two<Offset>(a.r[row], b.r[row]);
+      }
     }
   };
   /// The same where it lies in [0, count), elsewhere a zero.
