@@ -135,7 +135,7 @@ class pair_problem {
     }
   }
   [[nodiscard]] double samples() const {
-    return num_samples(g_.host(), volume_.grid, what_.method);
+    return num_samples(g_.host(), volume_.grid, forward_options());
   }
   [[nodiscard]] double bytes() const {
     return double(sizeof(T)) * (double(volume_.data.size()) + double(projections_.data.size()));

@@ -14,13 +14,15 @@ bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_byte
 
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
-  ISO_VALIDATE(
-      known(options.method, projector::siddon) && known(options.edge, boundary::truncate) &&
-          known(options.path, ct::joseph_path::general) &&
-          known(options.onto, back_project_onto::stored),
-      "back_project: method {}, edge {}, path {}, onto {} (one is none of its enumeration) choose "
-      "from iso/ct/back_project.hpp",
-      int(options.method), int(options.edge), int(options.path), int(options.onto));
+  ISO_VALIDATE(known(options.method, projector::siddon) &&
+                   known(options.edge, boundary::truncate) &&
+                   known(options.within, region::cylinder) &&
+                   known(options.path, ct::joseph_path::general) &&
+                   known(options.onto, back_project_onto::stored),
+               "back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
+               "enumeration) choose from iso/ct/back_project.hpp",
+               int(options.method), int(options.edge), int(options.within), int(options.path),
+               int(options.onto));
   ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
                "back_project: oversampling {} (must lie in 1..64)", options.oversampling);
   ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),

@@ -12,6 +12,7 @@
 #include <iso/core/workspace.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/region.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -27,6 +28,7 @@ enum class back_project_onto {
 struct back_project_options {
   projector method = projector::joseph_linear;  ///< of the forward_project whose adjoint it is
   boundary edge = boundary::zero;
+  region within = region::box;
   joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
   std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
   back_project_onto onto = back_project_onto::zero;
@@ -43,7 +45,7 @@ std::int64_t back_project_bytes_needed(geometry const& g, iso::grid const& volum
                                        back_project_options const& options = {});
 
 /// The adjoint of forward_project: every voxel gets the sum, over the rays that the projection of
-/// the same method and edge takes through it, of the pixel times the voxel's weight in that ray and
+/// the same method, edge and region takes through it, of the pixel times the voxel's weight in that ray and
 /// the length of a step. So <forward_project(x), y> = <x, back_project(y)> but for the rounding of
 /// sums.
 ///

@@ -101,7 +101,7 @@ struct clear_flag_kernel {
 template <class Exec, class T>
 void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                  iso::grid const& volume, T const* pixels, std::int64_t first_view,
-                 back_project_tables<T> const& t, gather_plan<T> const& plan) {
+                 back_project_tables<T> const& t, gather_plan<T> const& plan, region within) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::View<view_vectors const*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const
   views(g.views().data() + first_view, std::size_t(t.num_views));
@@ -110,7 +110,7 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
   Kokkos::parallel_for("iso::ct::back_project::no_flag", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                        clear_flag_kernel{t.unsafe});
   Kokkos::parallel_for("iso::ct::back_project::fans", policy(exec, 0, fans),
-                       joseph_fan_kernel<T>{views, t.fans, volume, kind, t.num_u});
+                       joseph_fan_kernel<T>{views, t.fans, volume, kind, t.num_u, within});
   Kokkos::parallel_for("iso::ct::back_project::candidates", policy(exec, 0, fans * t.groups),
                        fan_table_kernel<T>{t, volume, plan.least_candidates});
   Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, fans * t.num_v),
@@ -150,7 +150,8 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
   for (std::int64_t first = 0; first < count; first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, count - first));
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
-    make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan);
+    make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
+                options.within);
     out.begins = first == 0 && options.onto == back_project_onto::zero;
     launch_gather(exec, s.tables, out, options.shape);
     control.step(double(first + s.tables.num_views) / double(count));
@@ -193,17 +194,23 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
                                    kernel, options.shape);
     };
     if (!is_joseph(options.method)) {
-      launch(chord_scatter_kernel<T>{block, pixels, s.sums, ray::traversal_grid(volume.grid),
-                                     host.kind(), host.num_u(), host.num_v(),
+      launch(chord_scatter_kernel<T>{block,
+                                     pixels,
+                                     s.sums,
+                                     ray::traversal_grid(volume.grid),
+                                     {volume.grid, options.within},
+                                     host.kind(),
+                                     host.num_u(),
+                                     host.num_v(),
                                      options.oversampling});
     } else if (options.method == projector::joseph_spline) {
       launch(joseph_scatter_kernel<T, spline_weight>{block, pixels, s.sums, volume.grid,
-                                                     options.edge, host.kind(), host.num_u(),
-                                                     host.num_v()});
+                                                     options.edge, options.within, host.kind(),
+                                                     host.num_u(), host.num_v()});
     } else {
       launch(joseph_scatter_kernel<T, linear_weight>{block, pixels, s.sums, volume.grid,
-                                                     options.edge, host.kind(), host.num_u(),
-                                                     host.num_v()});
+                                                     options.edge, options.within, host.kind(),
+                                                     host.num_u(), host.num_v()});
     }
     Kokkos::parallel_for("iso::ct::back_project::add", policy(exec, 0, volume.grid.size()),
                          add_sums_kernel<T>{s.sums, volume.data.data(),

@@ -122,6 +122,7 @@ struct joseph_scatter_kernel {
   fixed_point_sums<T> to;
   grid g;
   boundary edge;
+  region within;
   beam kind;
   std::int64_t num_u;
   std::int64_t num_v;
@@ -137,7 +138,8 @@ struct joseph_scatter_kernel {
       std::int64_t const v = first + lane;
       if (v < num_v) {
         index_view const w = to_index(views(row / num_u), g, kind);
-        scatter(make_line<T>(w, kind, g, double(row % num_u), double(v)), pixels[row * num_v + v]);
+        scatter(make_line<T>(w, kind, g, double(row % num_u), double(v), within),
+                pixels[row * num_v + v]);
       }
     });
   }
@@ -154,10 +156,10 @@ struct joseph_scatter_kernel {
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       T const p = line.across[0](i);
       T const q = line.across[1](i);
-      bool const within = edge == boundary::zero
+      bool const inside = edge == boundary::zero
                               ? p > T(-1) && p < T(n[0]) && q > T(-1) && q < T(n[1])
                               : p >= T(0) && p <= T(n[0] - 1) && q >= T(0) && q <= T(n[1] - 1);
-      if (within) {
+      if (inside) {
         scatter_plane(i, m, p, q, n, x);
       }
     }
@@ -210,6 +212,7 @@ struct chord_scatter_kernel {
   T const* pixels;  ///< of the block
   fixed_point_sums<T> to;
   ray::traversal_grid grid;
+  ray_limits limits;
   beam kind;
   std::int64_t num_u;
   std::int64_t num_v;
@@ -233,7 +236,7 @@ struct chord_scatter_kernel {
         double const u = double(row % num_u) + ((part_u + 0.5) / per_side - 0.5);
         double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
         chord_scatter<T> report{to, x};
-        auto const line = pixel_ray(views(row / num_u), kind, u, double(v) + dv);
+        auto const line = limits.clipped(pixel_ray(views(row / num_u), kind, u, double(v) + dv));
         ray::detail::walk(ray::amanatides_woo{}, ray::detail::enter<T, std::int64_t>(line, grid),
                           report);
       }

@@ -26,6 +26,21 @@ struct column_pair {
   }
 };
 
+/// The same of columns whose numbers lie side by side, those of a place together.
+template <class T, class Address>
+struct joined_columns {
+  Address both;
+  T weight;
+
+  template <class Place>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+    typename Place::template per_lane<T> below;
+    typename Place::template per_lane<T> above;
+    place.load_two(both, below, above);
+    return blend(std::decay_t<decltype(below)>(weight), below, above);
+  }
+};
+
 /// The other way round: what a sample at `p` gives column (or height) k, a whole number. With
 /// f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the bit
 /// the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.
@@ -45,19 +60,5 @@ KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
   using value = backend::lane_value<T, S>;
   return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
 }
-/// The same of columns whose numbers lie side by side, those of a place together.
-template <class T, class Address>
-struct joined_columns {
-  Address both;
-  T weight;
-
-  template <class Place>
-  KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
-    typename Place::template per_lane<T> below;
-    typename Place::template per_lane<T> above;
-    place.load_two(both, below, above);
-    return blend(std::decay_t<decltype(below)>(weight), below, above);
-  }
-};
 
 }  // namespace iso::ct::detail
