@@ -101,7 +101,8 @@ struct clear_flag_kernel {
 template <class Exec, class T>
 void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                  iso::grid const& volume, T const* pixels, std::int64_t first_view,
-                 back_project_tables<T> const& t, gather_plan<T> const& plan, region within) {
+                 back_project_tables<T> const& t, gather_plan<T> const& plan,
+                 region within = region::box) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::View<view_vectors const*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const
   views(g.views().data() + first_view, std::size_t(t.num_views));
