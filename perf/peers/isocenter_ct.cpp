@@ -137,7 +137,8 @@ class arrays {
     std::size_t written = 0;
     for (auto const k : keep_) {
       auto const from = part(k);
-      Kokkos::View<float**, Kokkos::LayoutRight, space> const together("kept", from.extent(0), from.extent(1));
+      Kokkos::View<float**, Kokkos::LayoutRight, space> const together("kept", from.extent(0),
+                                                                       from.extent(1));
       Kokkos::deep_copy(exec_, together, from);
       exec_.fence("the part is there");
       auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, together);

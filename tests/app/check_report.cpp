@@ -63,11 +63,14 @@ bool has_no_error(std::string const& operation) {
 }
 
 /// Verify's answers are the definitions, whose rounding alone differs: a hundredfold of what is
-/// measured. The demo's projections are against the phantom itself, whose voxels may be few.
+/// measured. The demo's projections are against the phantom itself, whose voxels may be few. Its
+/// reconstructions blur edges, of which a phantom of 24 voxels has little else: 0.34 there, 0.17 at
+/// 128 voxels; zeros would be 1.
 double largest_error(json const& record) {
   bool const of_verify = !record["functions"].empty();
   double const rounding = record["precision"] == "float" ? 1e-4 : 1e-10;
-  return of_verify ? rounding : 0.05;
+  bool const reconstructs = record["operation"].get<std::string>().ends_with("fdk");
+  return of_verify ? rounding : reconstructs ? 0.5 : 0.05;
 }
 
 void check_figures(json const& record) {

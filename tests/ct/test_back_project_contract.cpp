@@ -69,7 +69,8 @@ TEST_CASE("back_project: what it refuses") {
   c = {};
   c.options.method = projector(9);
   CHECK(c() ==
-        "back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its enumeration) choose "
+        "back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its enumeration) "
+        "choose "
         "from iso/ct/back_project.hpp");
   c = {};
   c.options.oversampling = 2;

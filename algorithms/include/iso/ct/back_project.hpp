@@ -45,9 +45,9 @@ std::int64_t back_project_bytes_needed(geometry const& g, iso::grid const& volum
                                        back_project_options const& options = {});
 
 /// The adjoint of forward_project: every voxel gets the sum, over the rays that the projection of
-/// the same method, edge and region takes through it, of the pixel times the voxel's weight in that ray and
-/// the length of a step. So <forward_project(x), y> = <x, back_project(y)> but for the rounding of
-/// sums.
+/// the same method, edge and region takes through it, of the pixel times the voxel's weight in that
+/// ray and the length of a step. So <forward_project(x), y> = <x, back_project(y)> but for the
+/// rounding of sums.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
 /// (`options.onto`). `volume` and `projections` must not overlap. A scan may come in batches of

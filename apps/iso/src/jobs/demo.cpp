@@ -5,6 +5,8 @@
 #include <iso/backend/registry.hpp>
 #include <iso/jobs/demo.hpp>
 
+#include <algorithm>
+
 namespace iso::jobs {
 namespace {
 
@@ -24,7 +26,7 @@ demo_plan plan_of(demo_request const& request) {
                              ct::even_angles(views, 2 * std::numbers::pi));
   };
   return {grid::centred({n, n, n}, {voxel, voxel, voxel}), circle(request.views),
-          circle(3 * request.views), width};
+          circle(std::max<std::int64_t>(3 * request.views, 2 * n)), width};
 }
 
 /// Throws iso::out_of_memory before anything is measured: every backend needs two volumes and the

@@ -22,7 +22,7 @@ using namespace oracle;
 struct demo_plan {
   grid volume;
   ct::geometry scan;
-  ct::geometry reconstruction;  ///< the same with three times the views
+  ct::geometry reconstruction;  ///< the same with views enough for it
   double width;                 ///< mm, of the phantom's cube
 };
 

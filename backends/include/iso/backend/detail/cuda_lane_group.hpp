@@ -179,9 +179,9 @@ class cuda_lane_group {
   class shared_array {
    public:
     KOKKOS_FUNCTION explicit shared_array(cuda_lane_group const&) : values_(nullptr) {
-      KOKKOS_IF_ON_DEVICE(
-          (extern __shared__ uint4 iso_shared_memory[];
-           values_ = reinterpret_cast<T*>(iso_shared_memory) + uniform(std::uint32_t(threadIdx.x / 32)) * N;))
+      KOKKOS_IF_ON_DEVICE((extern __shared__ uint4 iso_shared_memory[];
+                           values_ = reinterpret_cast<T*>(iso_shared_memory) +
+                                     uniform(std::uint32_t(threadIdx.x / 32)) * N;))
     }
     KOKKOS_FORCEINLINE_FUNCTION T& operator[](int n) const { return values_[n]; }
 
