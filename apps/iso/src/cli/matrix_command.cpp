@@ -147,7 +147,7 @@ int run_generate(matrix_options& options) {
     request.slabs.emplace_back(options.slabs[i], options.slabs[i + 1]);
   }
   jobs::session const session(options.common.threads);
-  request.backend = one_backend(options.common.backend);
+  request.backend = sole_backend(options.common.backend, "matrix");
   auto const result = jobs::generate_matrix(request, terminal_observer());
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
@@ -181,7 +181,7 @@ int run_generate(matrix_options& options) {
 int run_info(matrix_options const& options) {
   check_files(options, false);
   jobs::session const session(options.common.threads);
-  auto const backend = one_backend(options.common.backend);
+  auto const backend = sole_backend(options.common.backend, "matrix");
   auto const matrix = files::read_matrix(options.input);
   auto const facts = jobs::inspect_matrix(backend, matrix, terminal_observer());
   auto const hash = jobs::hash_matrix(matrix);
@@ -325,14 +325,6 @@ command add_matrix_info(CLI::App& app) {
 }
 
 }  // namespace
-
-std::string one_backend(std::string const& choice) {
-  auto const chosen = jobs::choose_backends(choice);
-  if (chosen.size() != 1) {
-    throw invalid_argument(fmt::format("--backend '{}' (matrix runs on one) name one", choice));
-  }
-  return chosen.front();
-}
 
 command add_matrix(CLI::App& app) {
   auto* const sub = app.add_subcommand("matrix", "Dose-deposition matrices");

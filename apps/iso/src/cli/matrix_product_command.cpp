@@ -61,7 +61,7 @@ int run_apply(product_options& options) {
   }
   jobs::session const session(options.common.threads);
   auto& request = options.apply;
-  request.backend = one_backend(options.common.backend);
+  request.backend = sole_backend(options.common.backend, "matrix");
   request.side = side_of(options);
   if (!options.x.empty()) {
     request.x = files::read_vector(options.x);

@@ -58,14 +58,8 @@ void check_outputs(project_options const& options) {
                     ".nrrd are)",
                     options.output, end));
   }
-  if (!options.png.empty() && files::ending(options.png) != ".png") {
-    throw file_error(fmt::format("'{}': does not end in .png (the preview is one)", options.png));
-  }
-  for (auto const& file : {options.output, options.png, options.common.json_file}) {
-    check_writable(file);
-  }
-  check_distinct(
-      {options.output, options.png, options.common.json_file, options.geometry, options.volume});
+  check_written(options.output, options.png, options.common.json_file,
+                {options.geometry, options.volume});
 }
 
 void read_inputs(project_options& options) {
@@ -153,12 +147,7 @@ int run_project(project_options& options) {
   read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
-  auto const chosen = jobs::choose_backends(options.common.backend);
-  if (chosen.size() != 1) {
-    throw invalid_argument(
-        fmt::format("--backend '{}' (project runs on one) name one", options.common.backend));
-  }
-  request.backend = chosen.front();
+  request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
   json document = {{"isocenter", ISO_VERSION},   {"operation", "project"},
                    {"method", request.method},   {"sum", request.sum},

@@ -44,14 +44,8 @@ void check_outputs(reconstruct_options const& options) {
                     "are)",
                     options.output, files::ending(options.output)));
   }
-  if (!options.png.empty() && files::ending(options.png) != ".png") {
-    throw file_error(fmt::format("'{}': does not end in .png (the picture is one)", options.png));
-  }
-  for (auto const& file : {options.output, options.png, options.common.json_file}) {
-    check_writable(file);
-  }
-  check_distinct({options.output, options.png, options.common.json_file, options.geometry,
-                  options.projections});
+  check_written(options.output, options.png, options.common.json_file,
+                {options.geometry, options.projections});
 }
 
 /// The readings that are reconstructed from; none where a phantom is.
@@ -109,12 +103,7 @@ int run_reconstruct(reconstruct_options& options) {
   auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
-  auto const chosen = jobs::choose_backends(options.common.backend);
-  if (chosen.size() != 1) {
-    throw invalid_argument(
-        fmt::format("--backend '{}' (reconstruct runs on one) name one", options.common.backend));
-  }
-  request.backend = chosen.front();
+  request.backend = sole_backend(options.common.backend, "reconstruct");
   json corrections = json::object();
   if (scan) {
     auto corrected =

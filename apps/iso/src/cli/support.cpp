@@ -3,6 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -174,6 +175,27 @@ void check_writable(std::filesystem::path const& file) {
                     file.string(), folder.string()));
   }
   files::atomic_file const trial(file);  // throws where nothing can be made; leaves nothing behind
+}
+
+void check_written(std::string const& output, std::string const& png, std::string const& json_file,
+                   std::vector<std::string> inputs) {
+  if (!png.empty() && files::ending(png) != ".png") {
+    throw file_error(fmt::format("'{}': does not end in .png (the picture is one)", png));
+  }
+  for (auto const& file : {output, png, json_file}) {
+    check_writable(file);
+  }
+  inputs.insert(inputs.end(), {output, png, json_file});
+  check_distinct(inputs);
+}
+
+std::string sole_backend(std::string const& choice, char const* command) {
+  auto const chosen = jobs::choose_backends(choice);
+  if (chosen.size() != 1) {
+    throw invalid_argument(
+        fmt::format("--backend '{}' ({} runs on one) name one", choice, command));
+  }
+  return chosen.front();
 }
 
 CLI::Validator number_from(double low, double high) {

@@ -77,6 +77,12 @@ void check_distinct(std::vector<std::string> const& files);
 /// Throws iso::file_error unless `file` can be written: its folder exists and takes new files, and
 /// the name is not a folder's. Nothing is checked where it is empty or "-".
 void check_writable(std::filesystem::path const& file);
+/// The checks of files that a subcommand writes, before any work: `png` ends in .png, each can be
+/// written, and no two of them or of `inputs` are one file.
+void check_written(std::string const& output, std::string const& png, std::string const& json_file,
+                   std::vector<std::string> inputs);
+/// The backend that --backend names. Throws iso::invalid_argument where it is not one alone.
+std::string sole_backend(std::string const& choice, char const* command);
 /// For numbers that are not whole; a NaN is none of them.
 CLI::Validator number_from(double low, double high);
 /// For whole numbers from 0 to 2^64 - 1.

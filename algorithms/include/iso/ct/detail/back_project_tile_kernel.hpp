@@ -163,25 +163,27 @@ struct back_project_tile_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void add_part(Part const& part, T const* heights,
                                             fan_part const& f) const {
     constexpr int width = Part::shape::width;
-    std::int32_t lows[Part::shape::registers];
-    bool fits = width > 1;
-    for (int n = 0; n < Part::shape::registers; ++n) {
-      int const lane = part.first_of_register(n);
-      // Monotone in the height, its rounding included.
-      std::int32_t const one = f.found.first(heights[lane]);
-      std::int32_t const other = f.found.first(heights[lane + width - 1]);
-      lows[n] = one < other ? one : other;
-      fits = fits && (one < other ? other - one : one - other) + f.found.count <= 2 * width;
+    if constexpr (width > 1) {
+      std::int32_t lows[Part::shape::registers];
+      bool fits = true;
+      for (int n = 0; n < Part::shape::registers; ++n) {
+        int const lane = part.first_of_register(n);
+        // Monotone in the height, its rounding included.
+        std::int32_t const one = f.found.first(heights[lane]);
+        std::int32_t const other = f.found.first(heights[lane + width - 1]);
+        lows[n] = one < other ? one : other;
+        fits = fits && (one < other ? other - one : one - other) + f.found.count <= 2 * width;
+      }
+      if (fits) {
+        add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
+          return Part::template window<T>(lows, 1, function);
+        });
+        return;
+      }
     }
-    if (fits) {
-      add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
-        return Part::template window<T>(lows, 1, function);
-      });
-    } else {
-      add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
-        return Part::template scattered<T>(function);
-      });
-    }
+    add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
+      return Part::template scattered<T>(function);
+    });
   }
 
   template <care Care, int Count, class Part, class Columns>
