@@ -5,6 +5,7 @@
 
 #include <iso/core/stage.hpp>
 #include <iso/ct/back_project.hpp>
+#include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/radiological_path.hpp>
@@ -43,17 +44,53 @@ std::vector<T> projected(Exec const& exec, grid const& g, ct::geometry const& sc
 }
 
 template <class T, class Exec>
-std::vector<T> backprojected(Exec const& exec, grid const& g, ct::geometry const& scan,
-                             ct::back_project_options const& options) {
+auto random_projections(Exec const& exec, ct::geometry const& scan) {
   using space = typename Exec::memory_space;
   auto const p = make_projections<T, space>("p", scan.num_views(), scan.num_u(), scan.num_v());
   auto const values = moved_to(exec, even_numbers<T>(p.data.size(), 2));
   using flat = Kokkos::View<T*, Kokkos::LayoutRight, space, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(exec, flat(p.data.data(), p.data.size()), values);
+  return p;
+}
+
+template <class T, class Exec>
+std::vector<T> backprojected(Exec const& exec, grid const& g, ct::geometry const& scan,
+                             ct::back_project_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const p = random_projections<T>(exec, scan);
   auto const out = make_volume<T, space>("out", g);
   workspace<space> const scratch(ct::back_project_bytes_needed<Exec, T>(scan, g, options));
   ct::back_project<Exec, T>(exec, ct::stage(exec, scan), p, out, scratch, options);
   return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
+}
+
+template <class T, class Exec>
+std::vector<T> reconstructed(Exec const& exec, grid const& g, ct::geometry const& scan,
+                             ct::fdk_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const p = random_projections<T>(exec, scan);
+  auto const out = make_volume<T, space>("out", g);
+  workspace<space> const scratch(ct::fdk_bytes_needed<Exec, T>(scan, options));
+  ct::fdk<Exec, T>(exec, ct::fdk_plan<space>(exec, scan, options), p, out, scratch);
+  return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
+}
+
+template <class T>
+void compare_reconstructions(parity& all) {
+  auto const g = grid::centred({30, 37, 96}, {1, 1.25, 0.75});
+  double const circle = 2 * std::numbers::pi;
+  ct::flat_detector const detector{21, 75, 9, 1.5, 3, 2};
+  auto const compare = [&](std::string const& what, ct::geometry const& scan,
+                           ct::fdk_options const& options) {
+    all.compare(of_type<T>("fdk " + what),
+                [&](auto const& exec) { return reconstructed<T>(exec, g, scan, options); });
+  };
+  auto const full = ct::circular_cone(detector, 300, 500, ct::even_angles(37, circle, 0.1));
+  compare("cone", full, {});
+  compare("cone hann", full, {.window = ct::ramp_window::hann, .cutoff = 0.7});
+  compare("continued", full, {.scan = {.continuation = 9}});
+  compare("short scan", ct::circular_cone(detector, 300, 500, ct::even_angles(40, 4.2, 0.1)), {});
+  compare("parallel", ct::circular_parallel(detector, ct::even_angles(20, circle / 2)), {});
 }
 
 template <class T>
@@ -161,7 +198,9 @@ int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
   iso::test::parity all;
   iso::test::compare_projections<float>(all);
+  iso::test::compare_reconstructions<float>(all);
   iso::test::compare_projections<double>(all);
+  iso::test::compare_reconstructions<double>(all);
   iso::test::compare_rays<float>(all);
   iso::test::compare_rays<double>(all);
   iso::test::compare_ellipsoids<float>(all);
