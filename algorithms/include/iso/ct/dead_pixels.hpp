@@ -87,7 +87,7 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
   ISO_VALIDATE(options.tolerance > 0 && options.tolerance < 1,
                "find_dead_pixels: tolerance {} (must lie in (0, 1))", options.tolerance);
   Kokkos::parallel_for(
-      "iso::ct::find_dead_pixels", detail::pixel_range<Exec>(exec, 0, n[1] * n[2]),
+      "iso::ct::find_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
       detail::find_dead_kernel<T>{dark.data.data(), flat.data.data(), dead.data(), n[1], n[2],
                                   options.radius, T(options.tolerance)});
 }
@@ -101,7 +101,7 @@ void replace_dead_pixels(Exec const& exec,
   detail::validate_mask(dead, n, "replace_dead_pixels");
   validate_contiguous(projections.data, "projections", "replace_dead_pixels");
   Kokkos::parallel_for(
-      "iso::ct::replace_dead_pixels", detail::pixel_range<Exec>(exec, 0, n[0] * n[1] * n[2]),
+      "iso::ct::replace_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
       detail::replace_dead_kernel<T>{projections.data.data(), dead.data(), n[1], n[2]});
 }
 

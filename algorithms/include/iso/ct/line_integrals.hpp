@@ -28,7 +28,7 @@ Kokkos::Array<std::int64_t, 3> extents(View const& v) {
 }
 
 template <execution_space Exec>
-using pixel_range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+using pixel_policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 }  // namespace detail
 
@@ -91,7 +91,7 @@ void mean_of_views(
   validate_contiguous(mean.data, "mean", "mean_of_views");
   validate_apart(memory_of(mean.data, "mean"), {memory_of(images.data, "images")}, "mean_of_views");
   Kokkos::parallel_for(
-      "iso::ct::mean_of_views", detail::pixel_range<Exec>(exec, 0, n[1] * n[2]),
+      "iso::ct::mean_of_views", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
       detail::mean_kernel<T>{images.data.data(), weights.extent(0) == 0 ? nullptr : weights.data(),
                              mean.data.data(), n[0], n[1] * n[2]});
 }
@@ -115,7 +115,7 @@ void line_integrals(
   validate_apart(memory_of(readings.data, "readings"),
                  {memory_of(dark.data, "dark"), memory_of(flat.data, "flat")}, "line_integrals");
   Kokkos::parallel_for(
-      "iso::ct::line_integrals", detail::pixel_range<Exec>(exec, 0, n[0] * n[1] * n[2]),
+      "iso::ct::line_integrals", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
       detail::line_integral_kernel<T>{readings.data.data(), dark.data.data(), flat.data.data(),
                                       T(options.least_transmission), n[1] * n[2]});
 }
