@@ -30,7 +30,7 @@ std::pair<std::vector<T>, double> reconstructed(
 }
 
 template <class T, class Exec>
-void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& state) {
+void reconstruct_phantom_on(Exec const& exec, std::string const& backend, demo_state& state) {
   state.next("FDK on " + backend);
   auto const& box = state.plan.volume;
   auto const& g = state.plan.reconstruction;
@@ -54,8 +54,8 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
 }
 
 template <class Exec>
-void run_ct_on(Exec const& exec, std::string const& backend, demo_state& state,
-               ct::geometry const& g, files::host_volume const& ct) {
+void reconstruct_ct_on(Exec const& exec, std::string const& backend, demo_state& state,
+                       ct::geometry const& g, files::host_volume const& ct) {
   state.next("chest CT, FDK on " + backend);
   using space = typename Exec::memory_space;
   auto const volume = load<float>(exec, ct);
@@ -79,7 +79,7 @@ void run_reconstruction(demo_state& state) {
   for (auto const& name : state.request.backends) {
     backend::with_name(name, [&](auto tag) {
       typename decltype(tag)::execution_space const exec;
-      run_phantom_on<T>(exec, name, state);
+      reconstruct_phantom_on<T>(exec, name, state);
     });
   }
 }
@@ -96,7 +96,7 @@ void run_ct_reconstruction(demo_state& state, files::host_volume const& volume) 
                                    ct::even_angles(180, 2 * std::numbers::pi));
   for (auto const& name : state.request.backends) {
     backend::with_name(name, [&](auto tag) {
-      run_ct_on(typename decltype(tag)::execution_space(), name, state, g, volume);
+      reconstruct_ct_on(typename decltype(tag)::execution_space(), name, state, g, volume);
     });
   }
 }
