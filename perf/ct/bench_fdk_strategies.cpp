@@ -3,15 +3,14 @@
 // Performance, University of Michigan), beside the library's. Each takes one view a launch, adds to
 // the volume in memory, and interpolates bilinearly in plain loads. Rows:
 //
-//   original     a thread a bar of voxels along z, in tiles of 16 x 16 bars
-//   strategy_1   a kernel for what the voxels of a bar share, stored to memory, then a thread a
-//   voxel strategy_3   a thread a voxel that computes all for itself strategy_4   as strategy_1,
-//   but the threads of a bar are one block, whose first thread loads the
-//                shared numbers for all
-//   library_backprojection   weighted_backprojection_kernel within iso::ct::fdk, timed from fence
-//   to
-//                            fence around its launches
-//   library_fdk              the whole of iso::ct::fdk: weights, filter, backprojection
+// - original: a thread a bar of voxels along z, in tiles of 16 x 16 bars.
+// - strategy_1: a kernel for what the voxels of a bar share, stored to memory; a thread a voxel.
+// - strategy_3: a thread a voxel, which computes all for itself.
+// - strategy_4: as strategy_1, but the threads of a bar are one block, whose first thread loads the
+//   shared numbers for all.
+// - library_backprojection: weighted_backprojection_kernel within iso::ct::fdk, timed from fence to
+//   fence around its launches.
+// - library_fdk: the whole of iso::ct::fdk: weights, filter, backprojection.
 //
 // each as <row>/<backend>/<nx>x<ny>x<nz>, in float; the rows of `serial` are one thread. The
 // report's strategy 2, projections in shared memory, gave wrong images there and is left out.
