@@ -457,3 +457,33 @@ TEST_CASE("fdk: shapes that disagree are refused, and nothing is written") {
   CHECK(attempt(20, 16, 9, enough) != "");
   CHECK(attempt(20, 16, 8, enough - 1).find(std::to_string(enough)) != std::string::npos);
 }
+
+TEST_CASE("fdk: arrays and scratch that overlap are refused, and nothing is written") {
+  auto const g = iso::ct::circular_cone({16, 8, 1, 1}, 120, 180, iso::ct::even_angles(20, 2 * pi));
+  iso::ct::fdk_plan<host> const plan(Kokkos::Serial(), g);
+  std::int64_t const bytes = iso::ct::fdk_bytes_needed<Kokkos::Serial, float>(g);
+  std::int64_t const work = bytes / std::int64_t(sizeof(float));
+  std::int64_t const pixels = 20 * 16 * 8;
+  std::int64_t const voxels = 8 * 8 * 8;
+  Kokkos::View<float*, host> const all("all", std::size_t(work + pixels + voxels));
+  // The scratch comes first; the others begin so many floats behind its first.
+  auto const attempt = [&](std::int64_t p, std::int64_t out) {
+    Kokkos::deep_copy(all, 7.F);
+    auto const sentence = refusal([&] {
+      iso::ct::fdk<Kokkos::Serial, float>(Kokkos::Serial(), plan,
+                                          {stack<float>::data_type(all.data() + p, 20, 16, 8)},
+                                          {grid::centred({8, 8, 8}, {1, 1, 1}),
+                                           volume<float>::data_type(all.data() + out, 8, 8, 8)},
+                                          iso::wrap_workspace<host>(all.data(), bytes));
+    });
+    bool const written =
+        std::any_of(all.data(), all.data() + all.size(), [](float x) { return x != 7.F; });
+    CHECK(written == sentence.empty());
+    return sentence;
+  };
+  std::string const why = " overlap (one is written while the other is read) copy one";
+  CHECK(attempt(work, work + pixels) == "");  // neighbours
+  CHECK(attempt(work, work + pixels - 1) == "fdk: volume data and projections" + why);
+  CHECK(attempt(work + voxels, work - 1) == "fdk: volume data and scratch" + why);
+  CHECK(attempt(work - 1, work + pixels) == "fdk: scratch and projections" + why);
+}

@@ -102,8 +102,8 @@ std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options = {}
 /// z axis from the source) / (distance of the voxel), both along the detector's normal. A reading
 /// whose weight is zero does not count, even if it is not finite.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, which must not
-/// overlap `projections`.
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`. No two of
+/// `volume`, `projections` and `scratch` may overlap.
 ///
 /// Determinism: backend_to_backend. A row of u is convolved with u ascending, by fma, without the
 /// taps that the plain ramp has zero (even distances but 0); a voxel adds

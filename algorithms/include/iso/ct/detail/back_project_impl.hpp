@@ -242,17 +242,11 @@ void back_project(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, back_project_options const& options,
     job const& control) {
-  auto const& p = projections.data;
   geometry const& host = g.host();
-  detail::validate_options(options, host, std::int64_t(p.extent(0)));
-  validate(volume, "back_project");
-  validate(projections, {std::int64_t(p.extent(0)), host.num_u(), host.num_v()}, "back_project");
-  validate_contiguous(volume.data, "volume data", "back_project");
-  validate_contiguous(p, "projections", "back_project");
-  memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
-  validate_apart(memory_of(volume.data, "volume data"), {memory_of(p, "projections"), work},
-                 "back_project");
-  validate_apart(work, {memory_of(p, "projections")}, "back_project");
+  auto const count = std::int64_t(projections.data.extent(0));
+  detail::validate_options(options, host, count);
+  detail::validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
+                          "back_project");
   validate(scratch, back_project_bytes_needed<Exec, T>(host, volume.grid, options), "back_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
   if (detail::gathers(host, volume.grid, sizeof(T), options)) {

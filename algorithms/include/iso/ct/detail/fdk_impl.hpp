@@ -4,6 +4,7 @@
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/row_extension.hpp>
+#include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 #include <iso/ct/fdk.hpp>
 
@@ -131,12 +132,7 @@ void run_fdk(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, job const& control, bool begins) {
   geometry const& g = plan.geometry().host();
-  auto const& p = projections.data;
-  validate(volume, "fdk");
-  validate(projections, {g.num_views(), plan.num_u(), g.num_v()}, "fdk");
-  validate_contiguous(volume.data, "volume data", "fdk");
-  validate_contiguous(p, "projections", "fdk");
-  validate_apart(memory_of(volume.data, "volume data"), {memory_of(p, "projections")}, "fdk");
+  validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch, "fdk");
   validate_depths(g, volume.grid);
   validate(scratch, fdk_scratch_bytes<Exec, T>(g), "fdk");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
@@ -148,7 +144,7 @@ void run_fdk(
   for (std::int64_t first = 0; first < g.num_views(); first += batch_views) {
     std::int64_t const count = std::min(batch_views, g.num_views() - first);
     pixel_weight_kernel<T> const weight{plan.geometry().views(),
-                                        p.data(),
+                                        projections.data.data(),
                                         s.weighted,
                                         factors.size() > 0 ? factors.data() : nullptr,
                                         next_row,

@@ -5,6 +5,7 @@
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
+#include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/detail/max_abs.hpp>
 #include <iso/ray/detail/traversal_tuning.hpp>
@@ -293,15 +294,9 @@ void forward_project(
     job const& control) {
   auto const& p = projections.data;
   detail::validate_options(options);
-  validate(volume, "forward_project");
-  validate(projections, {g.host().num_views(), g.host().num_u(), g.host().num_v()},
-           "forward_project");
-  validate_contiguous(volume.data, "volume data", "forward_project");
-  validate_contiguous(p, "projections", "forward_project");
-  memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
-  validate_apart(memory_of(p, "projections"), {memory_of(volume.data, "volume data"), work},
-                 "forward_project");
-  validate_apart(work, {memory_of(volume.data, "volume data")}, "forward_project");
+  detail::validate_arrays(volume, projections,
+                          {g.host().num_views(), g.host().num_u(), g.host().num_v()}, scratch,
+                          "forward_project");
   detail::validate_planes(volume.grid);
   validate(scratch, forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options),
            "forward_project");
