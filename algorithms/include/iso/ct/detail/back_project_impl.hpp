@@ -188,30 +188,25 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
                                  range);
     Kokkos::parallel_for("iso::ct::back_project::grids", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                          product_grids_kernel{s.pixels, s.grids, longest_step(volume.grid), rays});
-    Kokkos::View<view_vectors const*, space, Kokkos::MemoryUnmanaged> const block(
+    Kokkos::View<view_vectors const*, space, Kokkos::MemoryUnmanaged> const of_block(
         g.views().data() + options.first_view + first, std::size_t(views));
+    block_pixels<T> const block{of_block, pixels, host.kind(), host.num_u(), host.num_v()};
     auto const launch = [&](auto const& kernel) {
-      backend::for_each_lane_group("iso::ct::back_project", exec, views * kernel.groups_per_view(),
+      backend::for_each_lane_group("iso::ct::back_project", exec, views * block.groups_per_view(),
                                    kernel, options.shape);
     };
     if (!is_joseph(options.method)) {
       launch(chord_scatter_kernel<T>{block,
-                                     pixels,
                                      s.sums,
                                      ray::traversal_grid(volume.grid),
                                      {volume.grid, options.within},
-                                     host.kind(),
-                                     host.num_u(),
-                                     host.num_v(),
                                      options.oversampling});
     } else if (options.method == projector::joseph_spline) {
-      launch(joseph_scatter_kernel<T, spline_weight>{block, pixels, s.sums, volume.grid,
-                                                     options.edge, options.within, host.kind(),
-                                                     host.num_u(), host.num_v()});
+      launch(joseph_scatter_kernel<T, spline_weight>{block, s.sums, volume.grid, options.edge,
+                                                     options.within});
     } else {
-      launch(joseph_scatter_kernel<T, linear_weight>{block, pixels, s.sums, volume.grid,
-                                                     options.edge, options.within, host.kind(),
-                                                     host.num_u(), host.num_v()});
+      launch(joseph_scatter_kernel<T, linear_weight>{block, s.sums, volume.grid, options.edge,
+                                                     options.within});
     }
     Kokkos::parallel_for("iso::ct::back_project::add", policy(exec, 0, volume.grid.size()),
                          add_sums_kernel<T>{s.sums, volume.data.data(),

@@ -113,35 +113,51 @@ struct add_sums_kernel {
   }
 };
 
-/// Joseph's rays of a block of views, a lane a ray: the loop of joseph_general_kernel, and the
-/// weights of its blends.
-template <class T, class Weight>
-struct joseph_scatter_kernel {
+/// The pixels of a block of views, a lane a pixel: a group has 32 neighbouring v of one view and
+/// one u.
+template <class T>
+struct block_pixels {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
-  T const* pixels;  ///< of the block
-  fixed_point_sums<T> to;
-  grid g;
-  boundary edge;
-  region within;
+  T const* values;  ///< [views, u, v]
   beam kind;
   std::int64_t num_u;
   std::int64_t num_v;
 
   KOKKOS_FUNCTION std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
 
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  /// Calls each(view, u, v, value) with the pixels of group `index`.
+  template <class Group, class Each>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each(Group const& group, std::int64_t index,
+                                            Each const& each) const {
     std::int64_t const rows = (num_v + 31) / 32;
     std::int64_t const row = index / rows;
     std::int64_t const first = (index - row * rows) * 32;
-    group.each([&](int lane) {
+    group.each([&](int lane) ISO_INLINE_LAMBDA {
       std::int64_t const v = first + lane;
       if (v < num_v) {
-        index_view const w = to_index(views(row / num_u), g, kind);
-        scatter(make_line<T>(w, kind, g, double(row % num_u), double(v), within),
-                pixels[row * num_v + v]);
+        each(views(row / num_u), double(row % num_u), double(v), values[row * num_v + v]);
       }
     });
+  }
+};
+
+/// Joseph's rays of a block of views, a lane a ray: the loop of joseph_general_kernel, and the
+/// weights of its blends.
+template <class T, class Weight>
+struct joseph_scatter_kernel {
+  block_pixels<T> pixels;
+  fixed_point_sums<T> to;
+  grid g;
+  boundary edge;
+  region within;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    pixels.for_each(group, index,
+                    [&](view_vectors const& view, double u, double v, T pixel) ISO_INLINE_LAMBDA {
+                      index_view const w = to_index(view, g, pixels.kind);
+                      scatter(make_line<T>(w, pixels.kind, g, u, v, within), pixel);
+                    });
   }
 
  private:
@@ -208,39 +224,27 @@ struct chord_scatter {
 /// exact methods have the same chords, so that one walk serves them.
 template <class T>
 struct chord_scatter_kernel {
-  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
-  T const* pixels;  ///< of the block
+  block_pixels<T> pixels;
   fixed_point_sums<T> to;
   ray::traversal_grid grid;
   ray_limits limits;
-  beam kind;
-  std::int64_t num_u;
-  std::int64_t num_v;
   std::int32_t per_side;
-
-  KOKKOS_FUNCTION std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const rows = (num_v + 31) / 32;
-    std::int64_t const row = index / rows;
-    std::int64_t const first = (index - row * rows) * 32;
-    group.each([&](int lane) {
-      std::int64_t const v = first + lane;
-      if (v >= num_v) {
-        return;
-      }
-      T const x = pixels[row * num_v + v] / T(per_side * per_side);
-      for (std::int32_t part = 0; part < per_side * per_side; ++part) {
-        std::int32_t const part_u = part / per_side;
-        double const u = double(row % num_u) + ((part_u + 0.5) / per_side - 0.5);
-        double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
-        chord_scatter<T> report{to, x};
-        auto const line = limits.clipped(pixel_ray(views(row / num_u), kind, u, double(v) + dv));
-        ray::detail::walk(ray::amanatides_woo{}, ray::detail::enter<T, std::int64_t>(line, grid),
-                          report);
-      }
-    });
+    pixels.for_each(
+        group, index, [&](view_vectors const& view, double u, double v, T pixel) ISO_INLINE_LAMBDA {
+          T const x = pixel / T(per_side * per_side);
+          for (std::int32_t part = 0; part < per_side * per_side; ++part) {
+            std::int32_t const part_u = part / per_side;
+            double const du = (part_u + 0.5) / per_side - 0.5;
+            double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
+            chord_scatter<T> report{to, x};
+            auto const line = limits.clipped(pixel_ray(view, pixels.kind, u + du, v + dv));
+            ray::detail::walk(ray::amanatides_woo{},
+                              ray::detail::enter<T, std::int64_t>(line, grid), report);
+          }
+        });
   }
 };
 
