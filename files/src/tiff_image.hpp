@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Images as files store them, and those of TIFF files: image_stack.cpp puts them in a series.
+#pragma once
+
+#include <iso/files/image_stack.hpp>
+
+#include <tiffio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace iso::files::detail {
+
+struct image_facts {
+  std::array<std::int64_t, 2> pixels{};
+  pixel_type stored = pixel_type::uint16;
+};
+
+std::string to_text(pixel_type type);
+std::int64_t bytes_of(pixel_type type);
+/// Numbers as float, from the bytes that store them.
+void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to);
+
+bool is_tiff(std::filesystem::path const& path);
+
+/// libtiff's messages are kept instead of printed while this lives.
+class quiet_tiff {
+ public:
+  quiet_tiff();
+  quiet_tiff(quiet_tiff const&) = delete;
+  quiet_tiff& operator=(quiet_tiff const&) = delete;
+  ~quiet_tiff();
+
+ private:
+  TIFFErrorHandler errors_;
+  TIFFErrorHandler warnings_;
+};
+
+using tiff_handle = std::unique_ptr<TIFF, decltype(&TIFFClose)>;
+
+/// A TIFF file that is read image by image. Whatever it refuses, it throws iso::file_error.
+class tiff_file {
+ public:
+  /// Stands at the first image.
+  explicit tiff_file(std::filesystem::path const& path);
+
+  /// Of the image it stands at.
+  [[nodiscard]] image_facts facts() const;
+  /// Row by row from the top. `facts` are those of this image.
+  void read(image_facts const& facts, std::vector<float>& image) const;
+  /// Goes on to the next image; false where there is none.
+  [[nodiscard]] bool next();
+
+ private:
+  std::filesystem::path path_;
+  tiff_handle file_;
+};
+
+}  // namespace iso::files::detail
