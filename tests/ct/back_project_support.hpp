@@ -11,31 +11,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace projector_support {
 
 using iso::ct::back_project_onto;
 using iso::ct::back_project_options;
-
-/// In [-1, 1).
-template <class T>
-std::vector<T> random_pixels(geometry const& g, unsigned seed = 1) {
-  std::mt19937_64 random(seed);
-  std::vector<T> values(std::size_t(g.num_views() * g.num_u() * g.num_v()));
-  for (T& x : values) {
-    x = T(double(random()) * 0x1p-63 - 1);
-  }
-  return values;
-}
-
-template <class Space>
-void fill_with_nan(iso::workspace<Space> const& scratch) {
-  Kokkos::View<unsigned char*, Space, Kokkos::MemoryUnmanaged> const raw(
-      reinterpret_cast<unsigned char*>(scratch.data()), std::size_t(scratch.size()));
-  Kokkos::deep_copy(raw, static_cast<unsigned char>(0xff));
-}
 
 /// Pixels [first, first + count) views of a scan's, where `exec` reads them.
 template <class T, class Exec>
@@ -65,15 +46,14 @@ std::vector<T> backprojected(Exec const& exec, std::vector<T> const& pixels, pro
       iso::ct::back_project_bytes_needed<Exec, T>(p.scan, p.volume, options));
   for (std::int64_t first = 0; first < views; first += batch) {
     batch = batch == 0 ? views : batch;
-    fill_with_nan(scratch);
+    fill_with_nan(exec, scratch);
     options.first_view = first;
     options.onto = first == 0 ? back_project_onto::zero : back_project_onto::stored;
     auto const some = staged_pixels(exec, p.scan, pixels, first, std::min(batch, views - first));
     iso::ct::back_project<Exec, T>(exec, scan, some, out, scratch, options);
     exec.fence("projector_support::backprojected");
   }
-  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
-  return {mirror.data(), mirror.data() + mirror.size()};
+  return host_vector(out.data);
 }
 template <class T>
 std::vector<T> backprojected(std::vector<T> const& pixels, problem const& p,

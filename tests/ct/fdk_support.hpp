@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -36,12 +35,7 @@ stack<T> stack_of(geometry const& g, std::vector<T> const& values) {
 
 template <class T>
 stack<T> random_stack(geometry const& g, unsigned seed = 1) {
-  std::mt19937_64 random(seed);
-  std::vector<T> values(std::size_t(g.num_views() * g.num_u() * g.num_v()));
-  for (T& x : values) {
-    x = T(double(random()) * 0x1p-63 - 1);
-  }
-  return stack_of<T>(g, values);
+  return stack_of<T>(g, random_pixels<T>(g, seed));
 }
 
 /// Outputs and scratch begin as NaN, so that nothing unwritten passes.
@@ -52,17 +46,13 @@ std::vector<T> reconstructed(Exec const& exec, geometry const& g, stack<T> const
   auto const pixels = iso::stage<iso::access::read>(exec, p.data);
   auto const out = iso::make_volume<T, space>("out", volume_grid);
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
-  std::int64_t const bytes = iso::ct::fdk_bytes_needed<Exec, T>(g, options);
-  iso::workspace<space> const scratch(bytes);
-  Kokkos::View<unsigned char*, space, Kokkos::MemoryUnmanaged> const raw(
-      reinterpret_cast<unsigned char*>(scratch.data()), std::size_t(bytes));
-  Kokkos::deep_copy(exec, raw, static_cast<unsigned char>(0xff));
+  iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<Exec, T>(g, options));
+  fill_with_nan(exec, scratch);
   iso::ct::fdk_plan<space> const plan(exec, g, options);
   iso::ct::fdk<Exec, T>(exec, plan, iso::projection_view<T const, space>{pixels.view()}, out,
                         scratch);
   exec.fence("test_fdk");
-  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
-  return {mirror.data(), mirror.data() + mirror.size()};
+  return host_vector(out.data);
 }
 
 /// Exact line integrals, each pixel the mean of 3 x 3 rays.

@@ -9,6 +9,7 @@
 #include <iso/core/stage.hpp>
 #include <iso/ct/forward_project.hpp>
 
+#include <doctest/doctest.h>
 #include <Kokkos_Core.hpp>
 
 #include <array>
@@ -71,6 +72,32 @@ volume<T> random_volume(grid const& g, unsigned seed = 1) {
   return volume_of<T>(g, [&](auto, auto, auto) { return unit(random); });
 }
 
+/// Pixels of a scan's projections, in [-1, 1).
+template <class T>
+std::vector<T> random_pixels(geometry const& g, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  std::vector<T> values(std::size_t(g.num_views() * g.num_u() * g.num_v()));
+  for (T& x : values) {
+    x = T(double(random()) * 0x1p-63 - 1);
+  }
+  return values;
+}
+
+template <class Exec>
+void fill_with_nan(Exec const& exec, iso::workspace<typename Exec::memory_space> const& scratch) {
+  Kokkos::View<unsigned char*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const raw(
+      reinterpret_cast<unsigned char*>(scratch.data()), std::size_t(scratch.size()));
+  Kokkos::deep_copy(exec, raw, static_cast<unsigned char>(0xff));
+}
+
+/// The elements of a view that `exec` has written.
+template <class View>
+auto host_vector(View const& v) {
+  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, v);
+  return std::vector<typename View::non_const_value_type>(mirror.data(),
+                                                          mirror.data() + mirror.size());
+}
+
 /// Projections as a host vector. Outputs and scratch begin as NaN, so that nothing unwritten
 /// passes.
 template <class T, class Exec>
@@ -81,17 +108,14 @@ std::vector<T> projected(Exec const& exec, volume<T> const& v, geometry const& g
   auto const voxels = iso::stage<iso::access::read>(exec, v.data);
   auto const out = iso::make_projections<T, space>("out", g.num_views(), g.num_u(), g.num_v());
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
-  std::int64_t const bytes = iso::ct::forward_project_bytes_needed<Exec, T>(g, v.grid, options);
-  iso::workspace<space> const scratch(bytes);
-  Kokkos::View<unsigned char*, space, Kokkos::MemoryUnmanaged> const raw(
-      reinterpret_cast<unsigned char*>(scratch.data()), std::size_t(bytes));
-  Kokkos::deep_copy(exec, raw, static_cast<unsigned char>(0xff));
+  iso::workspace<space> const scratch(
+      iso::ct::forward_project_bytes_needed<Exec, T>(g, v.grid, options));
+  fill_with_nan(exec, scratch);
   iso::volume_view<T const, space> const staged{v.grid, voxels.view(), v.unit};
   iso::ct::forward_project<Exec, T>(exec, iso::ct::stage(exec, g), staged, out, scratch, options,
                                     control);
   exec.fence("projector_support::projected");
-  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
-  return {mirror.data(), mirror.data() + mirror.size()};
+  return host_vector(out.data);
 }
 
 template <class T>
@@ -109,6 +133,21 @@ double farthest(std::vector<T> const& a, std::vector<U> const& b) {
     most = d <= most ? most : d == d ? d : std::numeric_limits<double>::infinity();
   }
   return most;
+}
+
+/// What run(control) says; checks that, where it says something, `out` was not written and no one
+/// was asked.
+template <class Out, class Run>
+std::string refusal_of(Out const& out, Run const& run) {
+  Kokkos::deep_copy(out, -7.0F);
+  int asked = 0;
+  iso::job const control{[&](double) { ++asked; }, {}};
+  auto const said = iso::test::refusal([&] { run(control); });
+  for (std::size_t n = 0; n < out.size() && out.span_is_contiguous(); ++n) {
+    CHECK((out.data()[n] == -7.0F) == !said.empty());
+  }
+  CHECK((asked == 0) == !said.empty());
+  return said;
 }
 
 /// Length of the ray of a pixel inside the box of the grid's voxels or the cylinder in it, mm.

@@ -114,7 +114,7 @@ std::vector<T> by_kernel(std::vector<T> const& pixels, problem const& p, boundar
   iso::workspace_parts count("test");
   gather_scratch<T>(count, p.scan, p.volume, plan);
   scratch.reserve(count.bytes());
-  fill_with_nan(scratch);
+  fill_with_nan(exec, scratch);
   iso::workspace_parts parts(scratch, "test");
   gather_scratch<T> s(parts, p.scan, p.volume, plan);
   auto const out = iso::make_volume<T, host>("out", p.volume);

@@ -281,9 +281,7 @@ TEST_CASE_TEMPLATE("fdk: subsets of whole blocks of views add up to the whole, t
         }
       }
       exec.fence("test_fdk_scans");
-      auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
-      std::vector<T> const found(mirror.data(), mirror.data() + mirror.size());
-      CHECK(difference(found, whole) == "");
+      CHECK(difference(host_vector(out.data), whole) == "");
     });
   }
   auto const& g = scans.front().first;

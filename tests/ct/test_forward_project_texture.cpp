@@ -53,8 +53,7 @@ std::vector<float> by_texture(iso::backend::texture_volume const& v, geometry co
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<float>::quiet_NaN());
   iso::ct::forward_project_texture(exec, iso::ct::stage(exec, scan), v, out, {.within = within});
   exec.fence("test_forward_project_texture");
-  auto const mirror = Kokkos::create_mirror_view_and_copy(host{}, out.data);
-  return {mirror.data(), mirror.data() + mirror.size()};
+  return host_vector(out.data);
 }
 
 }  // namespace
