@@ -10,7 +10,10 @@
 
 namespace iso::backend {
 
-/// Adds x to *p, modulo 2^64.
+/// Adds x to *p, modulo 2^32 or 2^64.
+KOKKOS_FORCEINLINE_FUNCTION void atomic_sum(std::uint32_t* p, std::uint32_t x) {
+  Kokkos::atomic_add(p, x);
+}
 KOKKOS_FORCEINLINE_FUNCTION void atomic_sum(std::uint64_t* p, std::uint64_t x) {
   Kokkos::atomic_add(p, x);
 }

@@ -20,7 +20,7 @@ enum class unit {
   per_mm,            ///< linear attenuation
   gram_per_cm3,      ///< mass density
   hounsfield,        ///< CT number
-  gray_per_fluence,  ///< dose per unit of energy fluence
+  gray_per_fluence,  ///< dose, Gy per photon/cm2 in air at the isocentre
 };
 
 /// Voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy, owns what

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dose/cones.hpp
+//! The directions in which a collapsed-cone convolution carries energy.
+#pragma once
+
+#include <iso/core/vec3.hpp>
+#include <iso/dose/kernel.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace iso::dose {
+
+/// Where the borders between the polar cones lie.
+enum class cone_placing {
+  equal_energy,       ///< every cone takes the same share of the released energy
+  equal_solid_angle,  ///< every cone has the same solid angle
+  gauss,              ///< directions at the nodes of Gauss quadrature by the kernel's energy
+};
+
+struct cone_options {
+  int cones = 8;     ///< polar, 4 to 48
+  int azimuths = 8;  ///< of each cone, 4 to 48
+  cone_placing placing = cone_placing::equal_energy;
+};
+
+/// What travels along each of a cone's directions: sum over the terms of energy (1 - exp(-rate r))
+/// of what is released.
+struct transport_cone {
+  double theta_low;                              ///< rad
+  double theta_high;                             ///< rad
+  double cosine;                                 ///< of the directions' angle to the beam
+  std::array<double, most_kernel_terms> energy;  ///< of one direction, to infinity
+  std::array<double, most_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+};
+
+/// Polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) / azimuths
+/// of a turn: a square field then sees twice as many.
+struct cone_set {
+  int num_terms;
+  int azimuths;
+  std::vector<transport_cone> cones;
+
+  /// The direction in which energy travels, z along the beam. Where `azimuths` is a multiple of 4,
+  /// quarter turns are exact.
+  [[nodiscard]] vec3<double> direction(std::size_t cone, int azimuth) const;
+  [[nodiscard]] std::int64_t size() const { return std::int64_t(cones.size()) * azimuths; }
+};
+
+/// Collapses `k` into a few directions. A cone that meets several of the kernel's rows takes the
+/// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
+/// to infinity and its value at r = 0 are the kernel's.
+/// Determinism: run_to_run; made on the host with its C library.
+/// \throws iso::invalid_argument  counts outside 4..48, an unknown placing
+/// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360; the placing by equal
+///              energy is this library's (docs/algorithms/dose.md)
+cone_set make_cones(exponential_kernel const& k, cone_options const& options = {});
+
+/// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
+/// 1 + delta (first + second delta) of what an untilted one sends, delta being the cosine of the
+/// direction's angle to the ray less that to the beam's axis.
+struct cone_tilt {
+  std::array<double, most_kernel_terms> first;
+  std::array<double, most_kernel_terms> second;
+};
+
+/// Fitted over rays of up to `half_angle` (its tangent) from the axis. Kept right is the energy
+/// within 15 cm: a term's energy to infinity lies mostly outside of the field.
+/// Determinism: run_to_run.
+cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle);
+
+}  // namespace iso::dose

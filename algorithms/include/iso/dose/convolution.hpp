@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dose/convolution.hpp
+//! Collapsed-cone convolution of TERMA with a point kernel.
+#pragma once
+
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/cones.hpp>
+#include <iso/dose/detail/lattice.hpp>
+#include <iso/ray/radiological_path.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace iso::dose {
+
+/// How energy is carried along the cones' directions.
+enum class dose_engine {
+  lattice,      ///< lines on a sheared lattice, each voxel once: the fast one
+  voxel_lines,  ///< one line of each direction through the middle of every voxel, exact lengths
+};
+
+struct convolution_options {
+  dose_engine engine = dose_engine::lattice;
+  /// Of voxel_lines: how lines are walked; changes no bit.
+  ray::traversal traversal = ray::traversal::fastest;
+  bool tilt = true;  ///< the kernel's axis follows the diverging rays, else the beam's axis
+  backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
+};
+
+/// The lines of a convolution of T, in `Space`.
+template <real T, class Space>
+class convolution_plan {
+ public:
+  /// Waits for `exec`: no other instance is fenced.
+  /// \param region  the voxels that get dose, as region_around gives them; at most 2^22 along an
+  ///                axis
+  /// \throws iso::invalid_argument  an invalid grid, or too large a one for 32-bit offsets
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+  convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
+                   exponential_kernel const& kernel, cone_set const& cones,
+                   fluence_map const& field, convolution_options const& options = {});
+
+  [[nodiscard]] iso::grid const& region() const { return region_; }
+  [[nodiscard]] beam_frame const& frame() const { return frame_; }
+  [[nodiscard]] std::int64_t num_directions() const { return num_directions_; }
+  /// A rounding of a direction's dose is at most half of this times the largest TERMA, rounded up
+  /// to a power of two.
+  [[nodiscard]] double unit() const { return unit_; }
+  [[nodiscard]] int num_terms() const { return num_terms_; }
+  [[nodiscard]] detail::lattice_storage<T, Space> const& storage() const { return storage_; }
+  [[nodiscard]] convolution_options const& options() const { return options_; }
+
+ private:
+  iso::grid region_;
+  beam_frame frame_;
+  std::int64_t num_directions_;
+  double unit_;
+  int num_terms_;
+  convolution_options options_;
+  detail::lattice_storage<T, Space> storage_;
+};
+
+/// Bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend; backends want different amounts, processors one for each number
+/// of threads.
+template <execution_space Exec, real T>
+std::int64_t convolution_bytes_needed(Exec const& exec,
+                                      convolution_plan<T, typename Exec::memory_space> const& plan);
+
+/// Adds to `dose` what `terma` deposits: along every direction of the plan's cones, energy is
+/// released as TERMA, and absorbed by 1 - exp(-rate density length) in each step.
+///
+/// dose_engine::lattice: lines lie on a sheared lattice. Along the grid's axis that is nearest to
+/// its direction, a line takes in every plane the voxel that it is nearest to, by slopes that are
+/// whole multiples of 2^-14. Every line so visits every voxel exactly once. A voxel's dose is that
+/// at the middle of its step.
+///
+/// dose_engine::voxel_lines: every voxel gets, along each direction, what the voxels before it
+/// release, by their exact chords with the line through its middle and their own tilt. Takes N
+/// times as long.
+///
+/// Enqueued on `exec`; does not fence and does not allocate.
+///
+/// Determinism: backend_to_backend. The doses of all directions are rounded to a common grid (in
+/// float of 2^-21, in double of 2^-50, of the most that one direction can give, or coarser where
+/// many directions add up to 2^9, or 2^11, of it) and added as integers: in any order of directions
+/// the sum is the same. It is then added to `dose`, once. Rotating or mirroring patient, beam and
+/// grid by their axes permutes the bits.
+///
+/// \param[in]  terma    on the plan's region, Gy; not negative
+/// \param[in]  density  g/cm3; its grid has the region's voxels, and may have more around them
+/// \param[in,out] dose  Gy; likewise. Where a density or a TERMA of the region is negative or not
+///                      finite, the whole region becomes NaN (iso::dose::validate tells where)
+/// \param      scratch  at least convolution_bytes_needed; free again after the next fence
+/// \throws iso::invalid_argument  a terma that is not on the region, voxels that do not coincide,
+///                                volumes with gaps or without memory, arrays that overlap, too
+///                                little scratch
+/// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360, on a lattice of this
+///              library (docs/algorithms/dose.md)
+template <execution_space Exec, real T>
+void convolve(
+    Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+    volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
+    workspace<typename Exec::memory_space> const& scratch);
+
+}  // namespace iso::dose
+
+#include <iso/dose/detail/convolution_impl.hpp>

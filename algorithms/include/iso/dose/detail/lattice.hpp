@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/grid.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/cones.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace iso::dose::detail {
+
+/// Sums in fixed point: the bits of x + magic count x in whole units.
+template <class T>
+struct fixed_point;
+template <>
+struct fixed_point<float> {
+  using word = std::uint32_t;
+  static constexpr float magic = 12582912.0F;  // 1.5 2^23
+  static constexpr word magic_bits = 0x4B400000U;
+  static constexpr int direction_bits = 21;  ///< of the most that one direction gives
+  static constexpr int total_bits = 30;      ///< of the most that all give
+};
+template <>
+struct fixed_point<double> {
+  using word = std::uint64_t;
+  static constexpr double magic = 6755399441055744.0;  // 1.5 2^52
+  static constexpr word magic_bits = 0x4338000000000000ULL;
+  static constexpr int direction_bits = 50;
+  static constexpr int total_bits = 61;
+};
+
+/// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
+/// direction marches from plane to plane, and lanes are next to each other in memory.
+template <class T>
+struct lattice_line {
+  std::int32_t copy;   ///< 0: voxels stand as [x][y][z]; 1: as [z][y][x]
+  std::int32_t lanes;  ///< extents
+  std::int32_t rows;
+  std::int32_t planes;
+  std::int32_t row_stride;
+  std::int32_t plane_stride;
+  std::int32_t way;    ///< 1: planes ascend
+  std::int32_t table;  ///< its first plane's number
+  std::int32_t least_lane_shift;
+  std::int32_t most_lane_shift;
+  std::int32_t least_row_shift;
+  std::int32_t most_row_shift;
+  T half_step[most_kernel_terms];  ///< rate times half of a step's length, cm3/g
+  T energy[most_kernel_terms];     ///< in units of the sums
+  T tilt_first[most_kernel_terms];
+  T tilt_second[most_kernel_terms];
+};
+
+/// One direction, as lines through voxels want it.
+template <class T>
+struct cone_line {
+  vec3<double> direction;
+  T cosine;                   ///< of its angle to the axis
+  T rate[most_kernel_terms];  ///< 1/mm at 1 g/cm3
+  T energy[most_kernel_terms];
+  T tilt_first[most_kernel_terms];
+  T tilt_second[most_kernel_terms];
+};
+
+/// What a line has in one plane: by how much it is displaced, and the tilt there: the cosine of the
+/// angle to the local ray less that to the axis, a quadratic form in the distances from the middle.
+template <class T>
+struct alignas(16) lattice_plane {
+  std::int32_t lane_shift;  ///< a GPU's: wrapped round
+  std::int32_t row_shift_and_lane_step;
+  T constant;
+  T lane;
+  T row;
+  T lane_row;
+  T lane_lane;
+  T row_row;
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t row_shift() const {
+    return row_shift_and_lane_step >> 2;
+  }
+  /// lane_shift less that of the plane before, not wrapped: -1, 0 or 1.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t lane_step() const {
+    return (row_shift_and_lane_step & 3) - 1;
+  }
+  void set_shifts(std::int32_t lanes, std::int32_t rows, std::int32_t step) {
+    lane_shift = lanes;
+    row_shift_and_lane_step = rows * 4 + step + 1;
+  }
+};
+
+/// What only a row has of the form. A lane's part is made alike, so that mirrors of the axes and
+/// their exchange change no rounding.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T tilt_of_row(lattice_plane<T> const& p, T v) {
+  return v * Kokkos::fma(p.row_row, v, p.row);
+}
+
+/// Some rows of 32 lanes that one group walks, through the planes in which they meet the box.
+struct lattice_item {
+  std::int32_t line;
+  std::int32_t row;
+  std::int32_t lane;
+  std::int32_t first;
+  std::int32_t last;
+};
+
+/// Where voxels stand: a border of zeros about the rows, room behind them.
+struct lattice_layout {
+  std::int64_t extent[3];  ///< of the region
+  std::int64_t border;
+  std::int64_t pitch[2];  ///< of the fastest axis, of each copy
+  std::int64_t size[2];   ///< elements
+
+  lattice_layout() = default;
+  lattice_layout(iso::grid const& region, std::int64_t border_rows, std::int64_t lane_multiple,
+                 std::int64_t room);
+
+  /// Elements from a voxel to the next along an axis of the region.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t stride(int copy, int axis) const {
+    int const fast = copy == 0 ? 2 : 0;
+    return axis == fast ? 1 : axis == 1 ? pitch[copy] : (extent[1] + 2 * border) * pitch[copy];
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t at(int copy, std::int64_t x, std::int64_t y,
+                                                std::int64_t z) const {
+    std::int64_t const slow = copy == 0 ? x : z;
+    std::int64_t const fast = copy == 0 ? z : x;
+    return ((slow + border) * (extent[1] + 2 * border) + y + border) * pitch[copy] + fast;
+  }
+};
+
+/// Lines of one marching axis and way, [first, last).
+struct lattice_class {
+  std::int32_t first;
+  std::int32_t last;
+};
+
+/// All of it on the host, in double.
+struct lattice_tables {
+  std::vector<lattice_line<double>> lines;
+  std::vector<lattice_plane<double>> planes;
+  std::vector<lattice_class> classes;
+  std::vector<cone_line<double>> directions;  ///< of the lines
+  double unit;
+};
+
+/// \param direction_bits, total_bits  as in fixed_point
+lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
+                            beam_frame const& frame, exponential_kernel const& kernel,
+                            cone_set const& cones, fluence_map const& field, bool tilt,
+                            int direction_bits, int total_bits);
+
+/// Wraps the shifts of lanes round, and cuts lines into items of `rows` rows: those of `together`
+/// lines take turns, so that groups that run at the same time read the same planes.
+std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
+
+/// Where a convolution plan keeps its tables.
+template <class T, class Space>
+struct lattice_storage {
+  lattice_layout layout;
+  std::vector<lattice_class> classes;
+  std::int64_t state_size = 0;  ///< processors: values that the longest line keeps for each term
+  std::int32_t rows = 0;        ///< GPU: of an item
+  Kokkos::View<lattice_line<T>*, Space> lines;
+  Kokkos::View<lattice_plane<T>*, Space> planes;
+  Kokkos::View<lattice_item*, Space> items;  ///< GPU
+  Kokkos::View<cone_line<T>*, Space> directions;
+};
+
+}  // namespace iso::dose::detail

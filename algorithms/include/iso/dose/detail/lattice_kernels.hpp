@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/backend/atomic_maximum.hpp>
+#include <iso/backend/integer_atomics.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/loads.hpp>
+#include <iso/backend/pack.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/dose/detail/cone_step.hpp>
+#include <iso/dose/detail/lattice.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::dose::detail {
+
+/// What only the data tell.
+struct lattice_range {
+  double terma;  ///< the largest
+  double density;
+  std::int32_t invalid;  ///< 1: some number is negative or not finite
+};
+
+/// A box of voxels within a volume, z fastest.
+template <class T>
+struct boxed_volume {
+  T* first;  ///< the box's first voxel
+  std::int64_t x_stride;
+  std::int64_t y_stride;
+
+  KOKKOS_FUNCTION T* row(std::int64_t x, std::int64_t y) const {
+    return first + x * x_stride + y * y_stride;
+  }
+};
+
+struct clear_range_kernel {
+  lattice_range* range;
+  KOKKOS_FUNCTION void operator()(int) const { *range = {0, 0, 0}; }
+};
+
+/// Finds the range, rows of the box in turn. A maximum has no order.
+template <class T>
+struct lattice_range_kernel {
+  boxed_volume<T const> terma;
+  boxed_volume<T const> density;
+  std::int64_t extent[3];
+  lattice_range* range;
+  std::int64_t num_groups;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template lane_array<double> most_terma(0.0);
+    typename Group::template lane_array<double> most_density(0.0);
+    typename Group::template lane_array<bool> bad(false);
+    for (std::int64_t row = index; row < extent[0] * extent[1]; row += num_groups) {
+      T const* const t = terma.row(row / extent[1], row % extent[1]);
+      T const* const d = density.row(row / extent[1], row % extent[1]);
+      group.strided(std::int64_t(0), extent[2], [&](int lane, std::int64_t k) {
+        bad[lane] =
+            bad[lane] || !(is_finite(t[k]) && t[k] >= T(0) && is_finite(d[k]) && d[k] >= T(0));
+        most_terma[lane] = t[k] > most_terma[lane] ? double(t[k]) : most_terma[lane];
+        most_density[lane] = d[k] > most_density[lane] ? double(d[k]) : most_density[lane];
+      });
+    }
+    double const highest_terma = group.highest(most_terma);
+    double const highest_density = group.highest(most_density);
+    bool const any_bad = group.any(bad);
+    group.once([&] {
+      backend::atomic_maximum(&range->terma, highest_terma);
+      backend::atomic_maximum(&range->density, highest_density);
+      if (any_bad) {
+        backend::atomic_maximum(&range->invalid, 1);
+      }
+    });
+  }
+};
+
+/// The exponent e for which the largest TERMA lies in [1/2, 1) 2^e; 0 where there is none.
+inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
+  if (!(range.terma > 0) || range.invalid != 0) {
+    return 0;
+  }
+  int exponent = 0;
+  double x = range.terma;
+  // Of a double's exponent field; float data are normal numbers here, and so are most of double's.
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(x);
+  exponent = int(bits >> 52 & 0x7ff) - 1022;
+  return exponent;
+}
+/// 2^e of exponents that a normal double holds.
+inline KOKKOS_FUNCTION double power_of_two(int e) {
+  int const kept = e < -1000 ? -1000 : (e > 1000 ? 1000 : e);
+  return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
+}
+
+/// A line's numbers for the densities at hand.
+template <class T, int Terms>
+struct cone_terms_kernel {
+  lattice_line<T> const* lines;
+  lattice_range const* range;
+  cone_terms<T, Terms>* out;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    lattice_line<T> const& l = lines[index];
+    cone_terms<T, Terms> c;
+    for (int n = 0; n < Terms; ++n) {
+      c.set(n, l.half_step[n], T(1), range->density);
+      c.energy[n] = l.energy[n];
+      c.tilt_first[n] = l.tilt_first[n];
+      c.tilt_second[n] = l.tilt_second[n];
+    }
+    out[index] = c;
+  }
+};
+
+/// TERMA, scaled to 1 at most, and density of a copy; zeros in its border. `Joined`: side by side.
+template <class T, bool Joined>
+struct lattice_voxels {
+  T* terma;
+  T* density;
+
+  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t at, T t, T d) const {
+    if constexpr (Joined) {
+      reinterpret_cast<backend::pack<T, 2>*>(terma)[at] = {{t, d}};
+    } else {
+      terma[at] = t;
+      density[at] = d;
+    }
+  }
+};
+
+/// Fills a copy and clears its sums, element by element.
+template <class T, bool Joined>
+struct lattice_copy_kernel {
+  using word = typename fixed_point<T>::word;
+  lattice_layout layout;
+  int copy;
+  boxed_volume<T const> terma;
+  boxed_volume<T const> density;
+  lattice_range const* range;
+  lattice_voxels<T, Joined> voxels;
+  word* sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const pitch = layout.pitch[copy];
+    std::int64_t const rows = layout.extent[1] + 2 * layout.border;
+    std::int64_t const fast = index % pitch;
+    std::int64_t const row = index / pitch;
+    std::int64_t const y = row % rows - layout.border;
+    std::int64_t const slow = row / rows - layout.border;
+    std::int64_t const x = copy == 0 ? slow : fast;
+    std::int64_t const z = copy == 0 ? fast : slow;
+    T t = T(0);
+    T d = T(0);
+    if (x >= 0 && x < layout.extent[0] && y >= 0 && y < layout.extent[1] && z >= 0 &&
+        z < layout.extent[2]) {
+      t = T(double(terma.row(x, y)[z]) * power_of_two(-terma_exponent(*range)));
+      d = density.row(x, y)[z];
+    }
+    voxels.set(index, t, d);
+    sums[index] = 0;
+  }
+};
+
+/// Adds `sum` units to a voxel's dose.
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double unit, Word sum,
+                                             T& dose) {
+  using whole = std::make_signed_t<Word>;
+  T const add = T(whole(sum)) * T(unit * power_of_two(terma_exponent(range)));
+  dose = range.invalid != 0 ? Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan))
+                            : canonical(dose + add);
+}
+
+/// Adds the sums of both copies to the dose.
+template <class T>
+struct lattice_join_kernel {
+  using word = typename fixed_point<T>::word;
+  lattice_layout layout;
+  word const* sums[2];
+  word bias;  ///< what all lines have added to the bits
+  double unit;
+  lattice_range const* range;
+  boxed_volume<T> dose;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const z = index % layout.extent[2];
+    std::int64_t const row = index / layout.extent[2];
+    std::int64_t const y = row % layout.extent[1];
+    std::int64_t const x = row / layout.extent[1];
+    word const sum = sums[0][layout.at(0, x, y, z)] + sums[1][layout.at(1, x, y, z)] - bias;
+    add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
+  }
+};
+
+/// A GPU's walk: a group takes `Rows` rows of 32 lanes through their planes, each lane on its own,
+/// and adds to the sums in memory.
+template <class T, int Terms, int Rows>
+struct lattice_register_kernel {
+  using word = typename fixed_point<T>::word;
+  using voxel = backend::pack<T, 2>;
+
+  lattice_item const* items;
+  lattice_line<T> const* lines;
+  lattice_plane<T> const* planes;
+  cone_terms<T, Terms> const* terms;
+  voxel const* voxels[2];
+  word* sums[2];
+  std::int32_t first_element[2];  ///< of the region's first voxel
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    lattice_item const item = items[index];
+    group.each([&](int lane) { walk(item, lane); });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void walk(lattice_item const& item, int lane) const {
+    using value = backend::one_lane_part::per_lane<T>;
+    lattice_line<T> const& l = lines[item.line];
+    cone_terms<T, Terms> const c = terms[item.line];
+    lattice_plane<T> const* const table = planes + l.table;
+    std::int32_t const lanes = l.lanes;
+    std::int32_t const row_stride = l.row_stride;
+    std::int32_t const step = l.way * l.plane_stride;
+    voxel const* const from = voxels[l.copy];
+    word* const to = sums[l.copy];
+    T const half_lanes = T(0.5) * T(lanes - 1);
+    T const half_rows = T(0.5) * T(l.rows - 1);
+    std::int32_t const mine = item.lane + lane;
+    bool const live = mine < lanes;
+    value travels[Rows][Terms];
+    ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+      ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) { travels[r][n] = value(T(0)); }
+    }
+    std::int32_t before = 0;
+    std::int32_t plane = first_element[l.copy] +
+                         (l.way > 0 ? item.first : l.planes - 1 - item.first) * l.plane_stride;
+    ISO_DEVICE_NO_UNROLL
+    for (std::int32_t k = item.first; k < item.last; ++k, plane += step) {
+      lattice_plane<T> const p = backend::vector_load(table + k);
+      std::int32_t n = (live ? mine : 0) + p.lane_shift;
+      n = n >= lanes ? n - lanes : n;
+      if (n != before + p.lane_step()) {
+        // The ray has left the box, and a new one enters on the other side.
+        ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+          ISO_EACH_REGISTER(int t = 0; t < Terms; ++t) { travels[r][t] = value(T(0)); }
+        }
+      }
+      before = n;
+      std::int32_t const row = item.row + p.row_shift();
+      std::int32_t const at = plane + row * row_stride + n;
+      voxel here[Rows];
+      ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+        here[r] = backend::vector_load(from + (at + r * row_stride));
+      }
+      T const u = T(n) - half_lanes;
+      T const of_lane = u * Kokkos::fma(p.lane_lane, u, p.lane);
+      ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+        T const v = T(row + r) - half_rows;
+        T const delta = Kokkos::fma(p.lane_row, u * v, p.constant + (of_lane + tilt_of_row(p, v)));
+        value const dose =
+            cone_step(c, value(here[r][0]), value(here[r][1]), value(delta), travels[r]);
+        if (live) {
+          backend::atomic_sum(to + (at + r * row_stride),
+                              Kokkos::bit_cast<word>(dose.r[0] + fixed_point<T>::magic));
+        }
+      }
+    }
+  }
+};
+
+/// A processor's walk: lines of one class, some planes of each in turn, so that these planes stay
+/// in a cache. What travels along a line's rays is kept in memory, by the ray's number. Bundles of
+/// lines follow each other through the planes, so that no two add to the same ones at a time.
+template <class T, int Terms>
+struct lattice_slab_kernel {
+  using word = typename fixed_point<T>::word;
+  using signed_word = std::make_signed_t<word>;
+  static constexpr std::int32_t slab_planes = 4;
+
+  lattice_line<T> const* lines;
+  lattice_plane<T> const* planes;
+  cone_terms<T, Terms> const* terms;
+  T const* terma[2];
+  T const* density[2];
+  word* sums[2];
+  T* states;  ///< [lines at a time, Terms, state_size]
+  std::int64_t state_size;
+  std::int32_t first_line;  ///< of those that are under way
+  std::int32_t last_line;
+  std::int32_t bundle;  ///< lines
+  std::int32_t slabs;
+  std::int32_t step;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int32_t const slab = step - std::int32_t(index);
+    if (slab < 0 || slab >= slabs) {
+      return;
+    }
+    std::int32_t const from = first_line + std::int32_t(index) * bundle;
+    std::int32_t const to = from + bundle < last_line ? from + bundle : last_line;
+    for (std::int32_t line = from; line < to; ++line) {
+      std::int32_t const first = slab * slab_planes;
+      std::int32_t const most = lines[line].planes;
+      walk(group, line, first, first + slab_planes < most ? first + slab_planes : most);
+    }
+  }
+
+ private:
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, std::int32_t line, std::int32_t first,
+                                        std::int32_t last) const {
+    lattice_line<T> const& l = lines[line];
+    cone_terms<T, Terms> const c = terms[line];
+    T* const states_of_line = states + (line - first_line) * Terms * state_size;
+    if (first == 0) {
+      for (std::int64_t i = 0; i < Terms * state_size; ++i) {
+        states_of_line[i] = T(0);
+      }
+    }
+    // Rays by number; behind each row, room for lanes past the last.
+    std::int64_t const ray_row =
+        (l.lanes + 31) / 32 * 32 + (l.most_lane_shift - l.least_lane_shift);
+    std::int32_t const blocks = (l.lanes + 31) / 32;
+    T const half_lanes = T(0.5) * T(l.lanes - 1);
+    T const half_rows = T(0.5) * T(l.rows - 1);
+    for (std::int32_t k = first; k < last; ++k) {
+      lattice_plane<T> const& p = planes[l.table + k];
+      std::int64_t const plane = std::int64_t(l.way > 0 ? k : l.planes - 1 - k) * l.plane_stride;
+      for (std::int32_t j = 0; j < l.rows; ++j) {
+        std::int64_t const at = plane + std::int64_t(j) * l.row_stride;
+        T const* const t_row = terma[l.copy] + at;
+        T const* const d_row = density[l.copy] + at;
+        auto* const sum_row = reinterpret_cast<signed_word*>(sums[l.copy] + at);
+        T* const travels_row = states_of_line + (j - p.row_shift() + l.most_row_shift) * ray_row +
+                               (l.most_lane_shift - p.lane_shift);
+        T const v = T(j) - half_rows;
+        T const of_row = tilt_of_row(p, v);
+        for (std::int32_t block = 0; block < blocks; ++block) {
+          std::int32_t const i = 32 * block;
+          group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA {
+            using part_type = std::decay_t<decltype(part)>;
+            using value = typename part_type::template per_lane<T>;
+            using index = typename part_type::index;
+            value const u = convert<T>(part.lane() + index(i)) - value(half_lanes);
+            value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
+            value const delta =
+                fma(value(p.lane_row), u * value(v), value(p.constant) + (of_lane + value(of_row)));
+            value travels[Terms];
+            ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
+              travels[n] = part.load(travels_row + (n * state_size + i));
+            }
+            value const dose =
+                cone_step(c, part.load(t_row + i), part.load(d_row + i), delta, travels);
+            ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
+              part.store(travels_row + (n * state_size + i), travels[n]);
+            }
+            auto const add = bit_cast<signed_word>(dose + value(fixed_point<T>::magic));
+            part.store(sum_row + i, part.load(sum_row + i) + add);
+          });
+        }
+      }
+    }
+  }
+};
+
+}  // namespace iso::dose::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/detail/copied.hpp>
+#include <iso/dose/detail/terma_kernel.hpp>
+#include <iso/dose/terma.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <vector>
+
+namespace iso::dose {
+namespace detail {
+
+/// [columns + 1, rows + 1]
+std::vector<double> integral_of(fluence_map const& f);
+/// The coefficients of a depth_curve.
+std::vector<double> curve_of(spectrum const& s, terma_options const& options);
+/// Extent of a voxel along `axis`: the width of the box function that is as wide, in the sense of
+/// its variance, as the voxel's projection.
+double voxel_width(iso::grid const& g, vec3<double> const& axis);
+void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes);
+
+}  // namespace detail
+
+template <class Space>
+template <execution_space Exec>
+terma_plan<Space>::terma_plan(Exec const& exec, iso::dose::beam const& b, spectrum const& s,
+                              terma_options const& options)
+    : beam_(b),
+      frame_(frame_of(b)),
+      integral_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
+                                           detail::integral_of(b.fluence))),
+      curve_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
+                                        detail::curve_of(s, options))) {}
+
+template <execution_space Exec, real T>
+void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
+           volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+           volume_view<T, typename Exec::memory_space> const& terma) {
+  validate(density, "terma");
+  validate(terma, "terma");
+  validate_contiguous(density.data, "density", "terma");
+  validate_contiguous(terma.data, "terma", "terma");
+  validate_apart(memory_of(terma.data, "terma"), {memory_of(density.data, "density")}, "terma");
+  detail::validate_source(plan.frame(), density.grid,
+                          sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
+  Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");
+  fluence_map const& f = plan.beam().fluence;
+  using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
+  auto const launch = [&](auto index) {
+    detail::terma_kernel<method, decltype(index), T> const kernel{
+        {plan.curve().data()},
+        {plan.integral().data(), f.x_low, f.y_low, f.pixel_x, f.pixel_y, f.columns, f.rows},
+        plan.frame(),
+        detail::voxel_width(terma.grid, plan.frame().x),
+        detail::voxel_width(terma.grid, plan.frame().y),
+        plan.beam().weight,
+        terma.grid,
+        ray::traversal_grid(density.grid),
+        density.data.data(),
+        terma.data.data()};
+    backend::for_each_lane_group<128, 0, backend::sharing::on_demand>("iso::dose::terma", exec,
+                                                                      kernel.num_groups(), kernel);
+  };
+  if (density.grid.size() < std::int64_t(1) << 31) {
+    launch(std::int32_t(0));
+  } else {
+    launch(std::int64_t(0));
+  }
+}
+
+#define ISO_DOSE_TERMA(linkage, Exec, T)                                     \
+  linkage template void terma<Exec, T>(                                      \
+      Exec const&, terma_plan<Exec::memory_space> const&,                    \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
+      volume_view<T, Exec::memory_space> const&);
+ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, extern)
+
+}  // namespace iso::dose

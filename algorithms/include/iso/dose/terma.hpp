@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dose/terma.hpp
+//! Total energy released per mass (TERMA).
+#pragma once
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/spectrum.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <type_traits>
+
+namespace iso::dose {
+
+/// A beam with all that its TERMA derives from it, in `Space`.
+template <class Space>
+class terma_plan {
+ public:
+  using numbers = Kokkos::View<double*, Space>;
+
+  /// Waits for `exec`: no other instance is fenced.
+  /// \throws iso::invalid_argument  as frame_of; a spectrum as iso::dose::validate refuses it
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+  terma_plan(Exec const& exec, beam const& b, spectrum const& s, terma_options const& options = {});
+
+  [[nodiscard]] iso::dose::beam const& beam() const { return beam_; }
+  [[nodiscard]] beam_frame const& frame() const { return frame_; }
+  /// [columns + 1, rows + 1], mm2: integral of the fluence from its lower corner
+  [[nodiscard]] numbers const& integral() const { return integral_; }
+  /// [intervals, 4]: TERMA against the radiological depth, as cubic polynomials, Gy
+  [[nodiscard]] numbers const& curve() const { return curve_; }
+
+ private:
+  iso::dose::beam beam_;
+  beam_frame frame_;
+  numbers integral_;
+  numbers curve_;
+};
+
+/// TERMA at the middle of every voxel of `terma`: what terma_at gives behind the exact path of
+/// the ray from the source through `density`, times the inverse square of the distance over
+/// that of the isocentre, times the mean fluence over the voxel as the source sees it (so that the
+/// edges of a field cover a part of a voxel). Depth is held by cubic polynomials over 0.25 g/cm2,
+/// within 1e-8 of terma_at; beyond 1000 g/cm2 the TERMA is 0.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `terma`, which must not
+/// overlap `density`. Its grid may be another, as that of region_around.
+///
+/// Determinism: backend_to_backend, from the plan's numbers.
+///
+/// \param[in]  plan     fluence of one photon/cm2 in air at the isocentre, times the beam's weight
+/// \param[in]  density  [nx, ny, nz], g/cm3; nothing lies outside of it
+/// \param[out] terma    [mx, my, mz], Gy; NaN behind a density that is NaN or negative throughout
+/// \throws iso::invalid_argument  invalid grids, volumes with gaps or without memory, arrays that
+///                                overlap, more than 2^24 voxels along an axis in float, a source
+///                                within the density's volume
+/// \par Method  J. Neylon et al., Med. Phys. 41, 2014, doi:10.1118/1.4895822, equations 1 to 3
+template <execution_space Exec, real T>
+void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
+           volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+           volume_view<T, typename Exec::memory_space> const& terma);
+
+}  // namespace iso::dose
+
+#include <iso/dose/detail/terma_impl.hpp>

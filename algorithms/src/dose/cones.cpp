@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dose/cones.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace iso::dose {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+double solid_angle(double theta_low, double theta_high) {
+  return 2 * pi * (std::cos(theta_low) - std::cos(theta_high));
+}
+
+/// What the rows of a kernel hold, as a smooth function of the angle: linear in the logarithm
+/// between the middles of rows.
+class smooth_energy {
+ public:
+  /// Of each term, within `radius` cm.
+  smooth_energy(exponential_kernel const& k, double radius) : kernel_(k) {
+    for (kernel_cone const& cone : k.cones) {
+      middle_.push_back(0.5 * (cone.theta_low + cone.theta_high));
+      std::array<double, most_kernel_terms> logs{};
+      for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+        kernel_term const& t = cone.terms[c];
+        logs[c] = std::log(std::fabs(t.amplitude / t.rate * std::expm1(-t.rate * radius)));
+      }
+      log_.push_back(logs);
+    }
+  }
+
+  /// Its absolute value, per sr.
+  [[nodiscard]] double size(std::size_t term, double theta) const {
+    theta = std::fabs(theta);
+    theta = theta > pi ? 2 * pi - theta : theta;
+    if (middle_.size() < 2) {
+      return std::exp(log_.front()[term]);
+    }
+    auto const above = std::upper_bound(middle_.begin(), middle_.end(), theta) - middle_.begin();
+    auto const i =
+        std::size_t(std::clamp<std::ptrdiff_t>(above - 1, 0, std::ptrdiff_t(middle_.size()) - 2));
+    double const f = std::clamp((theta - middle_[i]) / (middle_[i + 1] - middle_[i]), -0.5, 1.5);
+    return std::exp(log_[i][term] * (1 - f) + log_[i + 1][term] * f);
+  }
+  /// Of all terms with their signs.
+  [[nodiscard]] double sum(double theta) const {
+    double e = 0;
+    for (std::size_t c = 0; c < std::size_t(kernel_.num_terms); ++c) {
+      e += std::copysign(size(c, theta), kernel_.cones.front().terms[c].amplitude);
+    }
+    return e;
+  }
+
+ private:
+  exponential_kernel const& kernel_;
+  std::vector<double> middle_;
+  std::vector<std::array<double, most_kernel_terms>> log_;
+};
+
+/// Borders of cones, and where in each the directions lie.
+struct polar_rule {
+  std::vector<double> borders;  ///< rad, from 0 to pi
+  std::vector<double> cosines;  ///< NaN: the cone's mean by energy
+};
+
+/// The kernel's energy as a function of the angle, in thin rings.
+struct rings {
+  std::vector<double> theta;  ///< borders
+  std::vector<double> cosine;
+  std::vector<double> energy;
+  double total = 0;
+
+  explicit rings(exponential_kernel const& k) {
+    std::size_t const count = 3072;
+    smooth_energy const energy_at(k, std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i <= count; ++i) {
+      theta.push_back(pi * double(i) / double(count));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      double const low = std::cos(theta[i]);
+      double const high = std::cos(theta[i + 1]);
+      cosine.push_back(0.5 * (low + high));
+      energy.push_back((low - high) * energy_at.sum(0.5 * (theta[i] + theta[i + 1])));
+      total += energy.back();
+    }
+  }
+
+  /// Borders of cones that hold these shares of the energy.
+  [[nodiscard]] std::vector<double> borders(std::vector<double> const& shares) const {
+    std::vector<double> out{0};
+    double sum = 0;
+    double wanted = 0;
+    std::size_t i = 0;
+    for (std::size_t m = 0; m + 1 < shares.size(); ++m) {
+      wanted += shares[m] * total;
+      while (i + 1 < energy.size() && sum + energy[i] < wanted) {
+        sum += energy[i++];
+      }
+      out.push_back(theta[i] + (theta[i + 1] - theta[i]) * (wanted - sum) / energy[i]);
+    }
+    out.push_back(pi);
+    return out;
+  }
+};
+
+/// Eigenvalues of a symmetric tridiagonal matrix and the first components of its eigenvectors, by
+/// Jacobi rotations: the matrices are small.
+std::vector<std::pair<double, double>> eigenvalues(std::vector<double> const& diagonal,
+                                                   std::vector<double> const& beside) {
+  std::size_t const n = diagonal.size();
+  std::vector<double> m(n * n, 0);
+  std::vector<double> v(n, 0);
+  std::vector<std::vector<double>> vectors(n, std::vector<double>(n, 0));
+  for (std::size_t i = 0; i < n; ++i) {
+    m[i * n + i] = diagonal[i];
+    vectors[i][i] = 1;
+    if (i > 0) {
+      m[i * n + i - 1] = m[(i - 1) * n + i] = beside[i];
+    }
+  }
+  for (int sweep = 0; sweep < 60; ++sweep) {
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t q = r + 1; q < n; ++q) {
+        double const x = m[r * n + q];
+        if (std::fabs(x) < 1e-300) {
+          continue;
+        }
+        double const w = (m[q * n + q] - m[r * n + r]) / (2 * x);
+        double const t = std::copysign(1.0, w) / (std::fabs(w) + std::sqrt(w * w + 1));
+        double const c = 1 / std::sqrt(t * t + 1);
+        double const s = t * c;
+        for (std::size_t i = 0; i < n; ++i) {
+          double const y = m[i * n + r];
+          double const z = m[i * n + q];
+          m[i * n + r] = c * y - s * z;
+          m[i * n + q] = s * y + c * z;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+          double const y = m[r * n + i];
+          double const z = m[q * n + i];
+          m[r * n + i] = c * y - s * z;
+          m[q * n + i] = s * y + c * z;
+          double const a = vectors[i][r];
+          double const b = vectors[i][q];
+          vectors[i][r] = c * a - s * b;
+          vectors[i][q] = s * a + c * b;
+        }
+      }
+    }
+  }
+  std::vector<std::pair<double, double>> out;
+  for (std::size_t i = 0; i < n; ++i) {
+    out.emplace_back(m[i * n + i], vectors[0][i]);
+  }
+  return out;
+}
+
+/// Nodes of Gauss quadrature in the cosine, by the energy as the weight: Stieltjes' recursion, then
+/// the eigenvalues of its matrix. Each cone holds its node's weight.
+polar_rule gauss_rule(rings const& all, std::size_t n) {
+  std::vector<double> a(n);
+  std::vector<double> b(n);
+  std::vector<double> before(all.energy.size(), 0);
+  std::vector<double> now(all.energy.size(), 1);
+  double last = 1;
+  for (std::size_t j = 0; j < n; ++j) {
+    double size = 0;
+    double mean = 0;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      double const q = all.energy[i] * now[i] * now[i];
+      size += q;
+      mean += q * all.cosine[i];
+    }
+    a[j] = mean / size;
+    b[j] = j > 0 ? size / last : size;
+    last = size;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      double const next = (all.cosine[i] - a[j]) * now[i] - (j > 0 ? b[j] : 0) * before[i];
+      before[i] = now[i];
+      now[i] = next;
+    }
+  }
+  for (double& x : b) {
+    x = std::sqrt(x);
+  }
+  auto nodes = eigenvalues(a, b);
+  std::sort(nodes.begin(), nodes.end(), std::greater<>());
+  polar_rule out;
+  std::vector<double> shares;
+  for (auto const& [cosine, component] : nodes) {
+    out.cosines.push_back(cosine);
+    shares.push_back(component * component);
+  }
+  out.borders = all.borders(shares);
+  return out;
+}
+
+polar_rule place(exponential_kernel const& k, std::size_t n, cone_placing placing) {
+  if (placing == cone_placing::gauss) {
+    return gauss_rule(rings(k), n);
+  }
+  polar_rule out{{}, std::vector<double>(n, std::nan(""))};
+  if (placing == cone_placing::equal_energy) {
+    out.borders = rings(k).borders(std::vector<double>(n, 1.0 / double(n)));
+    return out;
+  }
+  for (std::size_t m = 0; m <= n; ++m) {
+    out.borders.push_back(std::acos(1 - 2 * double(m) / double(n)));
+  }
+  return out;
+}
+
+/// The rows that lie between two angles, cut at them.
+transport_cone collapse(exponential_kernel const& k, double low, double high, double cosine,
+                        int azimuths) {
+  transport_cone out{low, high, 0, {}, {}};
+  std::array<double, most_kernel_terms> apex{};
+  double sum = 0;
+  double moment = 0;
+  for (kernel_cone const& row : k.cones) {
+    double const a = std::max(row.theta_low, low);
+    double const b = std::min(row.theta_high, high);
+    if (!(a < b)) {
+      continue;
+    }
+    double const omega = solid_angle(a, b);
+    double energy = 0;
+    for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+      kernel_term const& t = row.terms[c];
+      apex[c] += omega * t.amplitude;
+      out.energy[c] += omega * t.amplitude / t.rate;
+      energy += omega * t.amplitude / t.rate;
+    }
+    sum += energy;
+    moment += energy * 0.5 * (std::cos(a) + std::cos(b));
+  }
+  for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+    out.rate[c] = apex[c] / out.energy[c];
+    out.energy[c] /= azimuths;
+  }
+  out.cosine = std::isnan(cosine) ? moment / sum : cosine;
+  return out;
+}
+
+}  // namespace
+
+vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
+  double const c = cones[cone].cosine;
+  double const s = std::sqrt((1 - c) * (1 + c));
+  int const quarter = azimuths % 4 == 0 ? azimuths / 4 : azimuths;
+  double const angle = 2 * pi * (azimuth % quarter + 0.25) / azimuths;
+  double x = s * std::cos(angle);
+  double y = s * std::sin(angle);
+  for (int turn = 0; turn < azimuth / quarter; ++turn) {
+    x = std::exchange(y, x) * -1;
+  }
+  return {x, y, c};
+}
+
+cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
+  auto const known = [](int n) { return n >= 4 && n <= 48; };
+  ISO_VALIDATE(known(options.cones) && known(options.azimuths),
+               "make_cones: {} cones of {} azimuths (both must lie in 4..48)", options.cones,
+               options.azimuths);
+  ISO_VALIDATE(int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
+               "make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
+               int(options.placing));
+  polar_rule const rule = place(k, std::size_t(options.cones), options.placing);
+  cone_set out{k.num_terms, options.azimuths, {}};
+  for (std::size_t m = 0; m < rule.cosines.size(); ++m) {
+    out.cones.push_back(
+        collapse(k, rule.borders[m], rule.borders[m + 1], rule.cosines[m], options.azimuths));
+  }
+  return out;
+}
+
+cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle) {
+  cone_tilt out{};
+  if (!(half_angle > 0)) {
+    return out;
+  }
+  smooth_energy const energy_at(k, 15);
+  double const theta = std::acos(cone.cosine);
+  double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
+  for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+    // Mean over the cone of what a kernel that is tilted by `delta` sends there.
+    auto const sent = [&](double delta) {
+      int const parts = 24;
+      double sum = 0;
+      for (int i = 0; i < parts; ++i) {
+        double const t = cone.theta_low + (cone.theta_high - cone.theta_low) * (i + 0.5) / parts;
+        sum += std::sin(t) * energy_at.size(c, t + delta);
+      }
+      return sum;
+    };
+    double const untilted = sent(0);
+    // Least squares over a disc of rays.
+    double m2 = 0;
+    double m3 = 0;
+    double m4 = 0;
+    double r1 = 0;
+    double r2 = 0;
+    int const radii = 8;
+    int const angles = 12;
+    for (int i = 0; i < radii; ++i) {
+      double const r = half_angle * std::sqrt((i + 0.5) / radii);
+      for (int j = 0; j < angles; ++j) {
+        double const across = r * std::cos(2 * pi * (j + 0.5) / angles);
+        double const mu =
+            std::clamp((sine * across + cone.cosine) / std::sqrt(1 + r * r), -1.0, 1.0);
+        double const d = mu - cone.cosine;
+        double const change = sent(std::acos(mu) - theta) / untilted - 1;
+        m2 += d * d;
+        m3 += d * d * d;
+        m4 += d * d * d * d;
+        r1 += change * d;
+        r2 += change * d * d;
+      }
+    }
+    double const determinant = m2 * m4 - m3 * m3;
+    out.first[c] = (r1 * m4 - r2 * m3) / determinant;
+    out.second[c] = (r2 * m2 - r1 * m3) / determinant;
+  }
+  return out;
+}
+
+}  // namespace iso::dose

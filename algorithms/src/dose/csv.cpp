@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "csv.hpp"
+
+#include <iso/core/check.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace iso::dose::detail {
+namespace {
+
+std::string_view trimmed(std::string_view s) {
+  auto const first = s.find_first_not_of(" \t\r");
+  return first == std::string_view::npos ? std::string_view()
+                                         : s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// What stands before the next `separator`, taken off `rest`.
+std::string_view next_part(std::string_view& rest, char separator) {
+  auto const end = rest.find(separator);
+  std::string_view const part = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return part;
+}
+
+bool is_number(std::string_view field, double& value) {
+  auto const [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return error == std::errc() && end == field.data() + field.size() && std::isfinite(value);
+}
+
+}  // namespace
+
+std::vector<csv_row> read_csv(std::string_view text, std::string_view name) {
+  std::vector<csv_row> rows;
+  bool named = false;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    std::string_view rest = trimmed(next_part(text, '\n'));
+    if (rest.empty() || rest.front() == '#') {
+      continue;
+    }
+    csv_row row{line, {}};
+    bool good = true;
+    while (good && !rest.empty()) {
+      std::string_view const field = trimmed(next_part(rest, ','));
+      double value = 0;
+      good = is_number(field, value);
+      row.numbers.push_back(value);
+      ISO_VALIDATE(good || (rows.empty() && !named), "{}, line {}: \"{}\" (is no finite number)",
+                   name, std::int64_t(line), field);
+    }
+    named = named || !good;
+    if (good) {
+      rows.push_back(row);
+    }
+  }
+  ISO_VALIDATE(!rows.empty(), "{}: no line of numbers (the table is empty)", name);
+  return rows;
+}
+
+}  // namespace iso::dose::detail

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dose/detail/lattice.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace iso::dose::detail {
+namespace {
+
+/// Slopes are multiples of 2^-14: displacements are then whole numbers, the same for a line and its
+/// mirror image.
+constexpr int slope_bits = 14;
+
+/// round(slope k) with halves away from zero.
+std::int32_t displacement(std::int64_t slope, std::int64_t k) {
+  std::int64_t const size =
+      (std::llabs(slope) * k + (std::int64_t(1) << (slope_bits - 1))) >> slope_bits;
+  return std::int32_t(slope < 0 ? -size : size);
+}
+
+/// The largest tangent of the angle between a ray of the field and the beam's axis.
+double half_angle(fluence_map const& field, double source_distance) {
+  double const x = std::max(std::fabs(field.x_low), std::fabs(field.x_high()));
+  double const y = std::max(std::fabs(field.y_low), std::fabs(field.y_high()));
+  return std::sqrt(x * x + y * y) / source_distance;
+}
+
+struct axes {
+  int lanes;
+  int rows;
+  int planes;
+};
+
+/// Of a direction in voxels. The sums have no order, so that a tie changes no more than the line.
+axes axes_of(vec3<double> const& in_voxels) {
+  int m = 0;
+  for (int axis = 1; axis < 3; ++axis) {
+    m = std::fabs(in_voxels[axis]) > std::fabs(in_voxels[m]) ? axis : m;
+  }
+  int const lanes = m == 2 ? 0 : 2;
+  return {lanes, 3 - m - lanes, m};
+}
+
+/// The cosine of the angle from the ray through `p` to `direction`, less that from the axis.
+double tilt_at(beam_frame const& frame, vec3<double> const& direction, double on_axis,
+               vec3<double> const& p) {
+  // In the beam's axes, whose order does not depend on how the beam lies in the grid.
+  vec3<double> const v = p - frame.source;
+  double const z = dot(v, frame.along);
+  double const across =
+      dot(v, frame.x) * dot(direction, frame.x) + dot(v, frame.y) * dot(direction, frame.y);
+  double const x = dot(v, frame.x);
+  double const y = dot(v, frame.y);
+  return (z * on_axis + across) / std::sqrt(z * z + (x * x + y * y)) - on_axis;
+}
+
+/// Bounds of 1 + d (first + second d) over an interval of d.
+double most_of(double first, double second, double low, double high) {
+  auto const at = [&](double d) { return std::fabs(1 + d * (first + second * d)); };
+  double most = std::max(at(low), at(high));
+  if (second != 0) {
+    double const turn = -first / (2 * second);
+    most = turn > low && turn < high ? std::max(most, at(turn)) : most;
+  }
+  return most;
+}
+
+/// The quadratic form through f at the middle, the middles of the sides and the corners of a plane
+/// (the corners' own differences left out). `low` and `high` become the bounds of f there.
+template <class F>
+void fit_plane(iso::grid const& region, axes const& a, lattice_line<double> const& l,
+               std::int32_t plane, lattice_plane<double>& p, double& low, double& high,
+               F const& f) {
+  double const half[2] = {0.5 * (l.lanes - 1), 0.5 * (l.rows - 1)};
+  double c[3][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      vec3<double> at;
+      auto const place = [&](int axis, double index) {
+        at[axis] = region.origin[axis] + region.spacing[axis] * index;
+      };
+      place(a.lanes, half[0] * i);
+      place(a.rows, half[1] * j);
+      place(a.planes, l.way > 0 ? plane : l.planes - 1 - plane);
+      c[i][j] = f(at);
+      low = std::min(low, c[i][j]);
+      high = std::max(high, c[i][j]);
+    }
+  }
+  // Sums of pairs that mirrors exchange come first, so that they round alike.
+  p.constant = c[1][1];
+  if (half[0] > 0) {
+    p.lane = (c[2][1] - c[0][1]) / 2 / half[0];
+    p.lane_lane = ((c[2][1] + c[0][1]) - 2 * c[1][1]) / 2 / (half[0] * half[0]);
+  }
+  if (half[1] > 0) {
+    p.row = (c[1][2] - c[1][0]) / 2 / half[1];
+    p.row_row = ((c[1][2] + c[1][0]) - 2 * c[1][1]) / 2 / (half[1] * half[1]);
+  }
+  if (half[0] > 0 && half[1] > 0) {
+    p.lane_row = ((c[0][0] + c[2][2]) - (c[0][2] + c[2][0])) / 4 / (half[0] * half[1]);
+  }
+}
+
+}  // namespace
+
+lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows,
+                               std::int64_t lane_multiple, std::int64_t room)
+    : extent{region.extent[0], region.extent[1], region.extent[2]}, border(border_rows) {
+  for (int copy = 0; copy < 2; ++copy) {
+    std::int64_t const fast = extent[copy == 0 ? 2 : 0];
+    std::int64_t const slow = extent[copy == 0 ? 0 : 2];
+    pitch[copy] = (fast + lane_multiple - 1) / lane_multiple * lane_multiple;
+    double const elements =
+        double(slow + 2 * border) * double(extent[1] + 2 * border) * double(pitch[copy]) +
+        double(room);
+    ISO_VALIDATE(elements < double(std::numeric_limits<std::int32_t>::max()),
+                 "convolution_plan: region of [{}, {}, {}] voxels (its copies must have fewer than "
+                 "2^31 elements) crop it, or take larger voxels",
+                 extent[0], extent[1], extent[2]);
+    size[copy] = (slow + 2 * border) * (extent[1] + 2 * border) * pitch[copy] + room;
+  }
+}
+
+lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
+                            beam_frame const& frame, exponential_kernel const& kernel,
+                            cone_set const& cones, fluence_map const& field, bool tilt,
+                            int direction_bits, int total_bits) {
+  validate(region, "convolution_plan");
+  for (int axis = 0; axis < 3; ++axis) {
+    ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
+                 "convolution_plan: {} voxels along an axis (at most 2^22 are counted exactly)",
+                 region.extent[std::size_t(axis)]);
+  }
+  auto const terms = std::size_t(cones.num_terms);
+  double const widest = half_angle(field, frame.source_distance);
+  std::vector<cone_tilt> tilts(cones.cones.size(), cone_tilt{});
+  for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {
+    tilts[m] = fit_tilt(kernel, cones.cones[m], widest);
+  }
+  lattice_tables out;
+  double most = 0;   // that one direction gives
+  double total = 0;  // that all do
+  for (int which = 0; which < 6; ++which) {
+    lattice_class lines{std::int32_t(out.lines.size()), 0};
+    for (std::size_t cone = 0; cone < cones.cones.size(); ++cone) {
+      for (int azimuth = 0; azimuth < cones.azimuths; ++azimuth) {
+        vec3<double> const own = cones.direction(cone, azimuth);
+        vec3<double> const d = own.x * frame.x + own.y * frame.y + own.z * frame.along;
+        vec3<double> const in_voxels = region.to_index_vector(d);
+        axes const a = axes_of(in_voxels);
+        if (2 * a.planes + (in_voxels[a.planes] < 0 ? 1 : 0) != which) {
+          continue;
+        }
+        double const march = std::fabs(in_voxels[a.planes]);
+        lattice_line<double> l{};
+        l.copy = a.planes == 2 ? 1 : 0;
+        l.lanes = std::int32_t(region.extent[std::size_t(a.lanes)]);
+        l.rows = std::int32_t(region.extent[std::size_t(a.rows)]);
+        l.planes = std::int32_t(region.extent[std::size_t(a.planes)]);
+        l.row_stride = std::int32_t(layout.stride(l.copy, a.rows));
+        l.plane_stride = std::int32_t(layout.stride(l.copy, a.planes));
+        l.way = in_voxels[a.planes] > 0 ? 1 : -1;
+        l.table = std::int32_t(out.planes.size());
+        std::int64_t const lane_slope =
+            std::llrint(std::ldexp(in_voxels[a.lanes] / march, slope_bits));
+        std::int64_t const row_slope =
+            std::llrint(std::ldexp(in_voxels[a.rows] / march, slope_bits));
+        double low = 0;
+        double high = 0;
+        for (std::int32_t k = 0; k < l.planes; ++k) {
+          lattice_plane<double> p{};
+          std::int32_t const lane_shift = displacement(lane_slope, k);
+          std::int32_t const row_shift = displacement(row_slope, k);
+          p.set_shifts(lane_shift, row_shift,
+                       k == 0 ? 0 : lane_shift - displacement(lane_slope, k - 1));
+          l.least_lane_shift = std::min(l.least_lane_shift, lane_shift);
+          l.most_lane_shift = std::max(l.most_lane_shift, lane_shift);
+          l.least_row_shift = std::min(l.least_row_shift, row_shift);
+          l.most_row_shift = std::max(l.most_row_shift, row_shift);
+          if (tilt) {
+            fit_plane(region, a, l, k, p, low, high,
+                      [&](vec3<double> const& at) { return tilt_at(frame, d, own.z, at); });
+          }
+          out.planes.push_back(p);
+        }
+        transport_cone const& t = cones.cones[cone];
+        // mm to cm.
+        double const half_length = 0.5 * 0.1 / march;
+        double gives = 0;
+        for (std::size_t c = 0; c < terms; ++c) {
+          l.half_step[c] = t.rate[c] * half_length;
+          l.energy[c] = t.energy[c];
+          l.tilt_first[c] = tilts[cone].first[c];
+          l.tilt_second[c] = tilts[cone].second[c];
+          gives += std::fabs(t.energy[c]) * most_of(l.tilt_first[c], l.tilt_second[c], low, high);
+        }
+        most = std::max(most, gives);
+        total += gives;
+        out.lines.push_back(l);
+        cone_line<double> line{d, own.z, {}, {}, {}, {}};
+        for (std::size_t c = 0; c < terms; ++c) {
+          line.rate[c] = 0.1 * t.rate[c];
+          line.energy[c] = l.energy[c];
+          line.tilt_first[c] = l.tilt_first[c];
+          line.tilt_second[c] = l.tilt_second[c];
+        }
+        out.directions.push_back(line);
+      }
+    }
+    lines.last = std::int32_t(out.lines.size());
+    out.classes.push_back(lines);
+  }
+  // The next power of two above either.
+  auto const power_above = [](double x) { return std::ilogb(x) + 1; };
+  out.unit = std::ldexp(
+      1.0, std::max(power_above(most) - direction_bits, power_above(total) - total_bits));
+  for (std::size_t n = 0; n < out.lines.size(); ++n) {
+    for (std::size_t c = 0; c < terms; ++c) {
+      out.lines[n].energy[c] /= out.unit;
+      out.directions[n].energy[c] /= out.unit;
+    }
+  }
+  return out;
+}
+
+std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together) {
+  std::vector<lattice_item> items;
+  for (std::size_t from = 0; from < tables.lines.size(); from += together) {
+    auto const begin = std::ptrdiff_t(items.size());
+    for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
+      lattice_line<double> const& l = tables.lines[n];
+      lattice_plane<double>* const planes = tables.planes.data() + l.table;
+      for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; row += rows) {
+        std::int32_t first = -1;
+        std::int32_t last = 0;
+        for (std::int32_t k = 0; k < l.planes; ++k) {
+          std::int32_t const j = row + planes[k].row_shift();
+          if (j + rows > 0 && j < l.rows) {
+            first = first < 0 ? k : first;
+            last = k + 1;
+          }
+        }
+        for (std::int32_t lane = 0; first >= 0 && lane < l.lanes; lane += 32) {
+          items.push_back({std::int32_t(n), row, lane, first, last});
+        }
+      }
+      for (std::int32_t k = 0; k < l.planes; ++k) {
+        std::int32_t const wrapped = planes[k].lane_shift % l.lanes;
+        planes[k].lane_shift = wrapped < 0 ? wrapped + l.lanes : wrapped;
+      }
+    }
+    std::stable_sort(
+        items.begin() + begin, items.end(),
+        [](lattice_item const& a, lattice_item const& b) { return a.first / 8 < b.first / 8; });
+  }
+  return items;
+}
+
+}  // namespace iso::dose::detail

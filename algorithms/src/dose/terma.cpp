@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dose/terma.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace iso::dose {
+namespace detail {
+
+std::vector<double> integral_of(fluence_map const& f) {
+  auto const columns = std::size_t(f.columns);
+  auto const rows = std::size_t(f.rows);
+  std::vector<double> sums((columns + 1) * (rows + 1), 0);
+  double const area = f.pixel_x * f.pixel_y;
+  for (std::size_t i = 0; i < columns; ++i) {
+    double column = 0;
+    for (std::size_t j = 0; j < rows; ++j) {
+      column += f.values[i * rows + j] * area;
+      sums[(i + 1) * (rows + 1) + j + 1] = sums[i * (rows + 1) + j + 1] + column;
+    }
+  }
+  return sums;
+}
+
+std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
+  validate(s, "terma_plan");
+  std::vector<double> out;
+  double const h = depth_curve::step;
+  auto const slope = [&](double d) {
+    double const e = 1e-3;
+    return h * (terma_at(s, d + e, options) - terma_at(s, d - e, options)) / (2 * e);
+  };
+  double value = terma_at(s, 0, options);
+  double rise = slope(0);
+  for (std::int32_t i = 0; i < depth_curve::intervals; ++i) {
+    double const next = terma_at(s, (i + 1) * h, options);
+    double const next_rise = slope((i + 1) * h);
+    double const step = next - value;
+    for (double const c :
+         {value, rise, 3 * step - 2 * rise - next_rise, rise + next_rise - 2 * step}) {
+      out.push_back(c);
+    }
+    value = next;
+    rise = next_rise;
+  }
+  return out;
+}
+
+double voxel_width(iso::grid const& g, vec3<double> const& axis) {
+  return norm(vec3<double>{axis.x * g.spacing.x, axis.y * g.spacing.y, axis.z * g.spacing.z});
+}
+
+void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes) {
+  auto const& n = density.extent;
+  ISO_VALIDATE(n[0] <= most_planes && n[1] <= most_planes && n[2] <= most_planes,
+               "terma: density of [{}, {}, {}] voxels (at most {} along an axis are counted "
+               "exactly) use double",
+               n[0], n[1], n[2], most_planes);
+  vec3<double> const p = density.to_index(frame.source);
+  bool inside = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    inside = inside && p[axis] > -0.5 && p[axis] < double(n[std::size_t(axis)]) - 0.5;
+  }
+  ISO_VALIDATE(!inside, "terma: the source lies within the density's volume, at ({}, {}, {}) mm",
+               frame.source.x, frame.source.y, frame.source.z);
+}
+
+}  // namespace detail
+
+ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, )
+
+}  // namespace iso::dose

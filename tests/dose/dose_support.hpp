@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Fields on phantoms in slabs, as the tests of dose want them.
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/cones.hpp>
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/kernel.hpp>
+#include <iso/dose/spectrum.hpp>
+#include <iso/dose/terma.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace dose_support {
+
+using iso::grid;
+using iso::vec3;
+using namespace iso::dose;
+
+inline constexpr double pi = 3.14159265358979323846;
+
+template <class T>
+using host_volume = iso::volume_view<T, Kokkos::HostSpace>;
+
+/// A volume whose voxel (i, j, k) is f(i, j, k).
+template <class T, class F>
+host_volume<T> volume_of(grid const& g, F const& f) {
+  auto v = iso::make_volume<T, Kokkos::HostSpace>("volume", g);
+  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
+    for (std::int64_t j = 0; j < g.extent[1]; ++j) {
+      for (std::int64_t k = 0; k < g.extent[2]; ++k) {
+        v.data(i, j, k) = T(f(i, j, k));
+      }
+    }
+  }
+  return v;
+}
+
+/// A square field (mm) onto a phantom whose surface lies `ssd` from the source, gantry at 0: the
+/// beam goes along +y.
+struct setup {
+  grid phantom;
+  beam field;
+  std::string kernel = "6mv";
+  std::string photons = "mohan_6mv";
+  cone_options cones = {};
+  terma_options hardening = {};
+  convolution_options options = {};
+
+  /// `surface` is the y of the phantom's upper face.
+  static setup square(grid const& phantom, double side, double ssd) {
+    setup s{phantom, {}};
+    s.field.fluence = fluence_map::rectangle(-side / 2, side / 2, -side / 2, side / 2);
+    double const surface = phantom.origin.y - 0.5 * phantom.spacing.y;
+    s.field.isocentre = {0, surface + (s.field.source_distance - ssd), 0};
+    return s;
+  }
+};
+
+/// Density and dose where `Exec` computes.
+template <class T, class Exec>
+struct calculation {
+  using space = typename Exec::memory_space;
+  Exec exec;
+  grid region;
+  iso::volume_view<T, space> density;
+  iso::volume_view<T, space> released;
+  iso::volume_view<T, space> dose;
+
+  calculation(Exec const& e, setup const& s, host_volume<T> const& rho)
+      : exec(e),
+        region(region_around(s.field, s.phantom)),
+        density(iso::make_volume<T, space>("density", s.phantom)),
+        released(iso::make_volume<T, space>("terma", region)),
+        dose(iso::make_volume<T, space>("dose", s.phantom)) {
+    Kokkos::deep_copy(density.data, rho.data);
+    auto const kernel = named_kernel(s.kernel);
+    terma_plan<space> const beam(exec, s.field, named_spectrum(s.photons), s.hardening);
+    terma<Exec, T>(exec, beam, density, released);
+    convolution_plan<T, space> const plan(exec, region, beam.frame(), kernel,
+                                          make_cones(kernel, s.cones), s.field.fluence, s.options);
+    iso::workspace<space> const scratch(convolution_bytes_needed<Exec, T>(exec, plan));
+    convolve<Exec, T>(exec, plan, released, density, dose, scratch);
+    exec.fence();
+  }
+  [[nodiscard]] host_volume<T> dose_on_host() const { return on_host(dose); }
+  [[nodiscard]] host_volume<T> terma_on_host() const { return on_host(released); }
+
+ private:
+  static host_volume<T> on_host(iso::volume_view<T, space> const& v) {
+    auto out = iso::make_volume<T, Kokkos::HostSpace>("copy", v.grid);
+    Kokkos::deep_copy(out.data, v.data);
+    return out;
+  }
+};
+
+}  // namespace dose_support
