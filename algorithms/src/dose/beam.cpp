@@ -3,6 +3,8 @@
 
 #include <iso/core/check.hpp>
 
+#include "angles.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +21,7 @@ struct turn {
 
 /// Sine and cosine, exact where the angle is a quarter turn but for its own rounding.
 turn turn_of(double angle) {
-  turn t{std::sin(angle), std::cos(angle)};
+  turn t{detail::sine_of(angle), detail::cosine_of(angle)};
   double const rounding = 1e-13;
   if (std::fabs(t.sine) < rounding) {
     t = {0, std::copysign(1.0, t.cosine)};

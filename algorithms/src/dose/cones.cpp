@@ -3,6 +3,8 @@
 
 #include <iso/core/check.hpp>
 
+#include "angles.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,7 +18,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 
 double solid_angle(double theta_low, double theta_high) {
-  return 2 * pi * (std::cos(theta_low) - std::cos(theta_high));
+  return 2 * pi * (detail::cosine_of(theta_low) - detail::cosine_of(theta_high));
 }
 
 /// What the rows of a kernel hold, as a smooth function of the angle: linear in the logarithm
@@ -30,7 +32,7 @@ class smooth_energy {
       std::array<double, most_kernel_terms> logs{};
       for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
         kernel_term const& t = cone.terms[c];
-        logs[c] = std::log(std::fabs(t.amplitude / t.rate * std::expm1(-t.rate * radius)));
+        logs[c] = math::log(std::fabs(t.amplitude / t.rate * math::expm1(-t.rate * radius)));
       }
       log_.push_back(logs);
     }
@@ -41,13 +43,13 @@ class smooth_energy {
     theta = std::fabs(theta);
     theta = theta > pi ? 2 * pi - theta : theta;
     if (middle_.size() < 2) {
-      return std::exp(log_.front()[term]);
+      return math::exp(log_.front()[term]);
     }
     auto const above = std::upper_bound(middle_.begin(), middle_.end(), theta) - middle_.begin();
     auto const i =
         std::size_t(std::clamp<std::ptrdiff_t>(above - 1, 0, std::ptrdiff_t(middle_.size()) - 2));
     double const f = std::clamp((theta - middle_[i]) / (middle_[i + 1] - middle_[i]), -0.5, 1.5);
-    return std::exp(log_[i][term] * (1 - f) + log_[i + 1][term] * f);
+    return math::exp(log_[i][term] * (1 - f) + log_[i + 1][term] * f);
   }
   /// Of all terms with their signs.
   [[nodiscard]] double sum(double theta) const {
@@ -84,8 +86,8 @@ struct rings {
       theta.push_back(pi * double(i) / double(count));
     }
     for (std::size_t i = 0; i < count; ++i) {
-      double const low = std::cos(theta[i]);
-      double const high = std::cos(theta[i + 1]);
+      double const low = detail::cosine_of(theta[i]);
+      double const high = detail::cosine_of(theta[i + 1]);
       cosine.push_back(0.5 * (low + high));
       energy.push_back((low - high) * energy_at.sum(0.5 * (theta[i] + theta[i + 1])));
       total += energy.back();
@@ -212,7 +214,7 @@ polar_rule place(exponential_kernel const& k, std::size_t n, cone_placing placin
     return out;
   }
   for (std::size_t m = 0; m <= n; ++m) {
-    out.borders.push_back(std::acos(1 - 2 * double(m) / double(n)));
+    out.borders.push_back(detail::angle_of(1 - 2 * double(m) / double(n)));
   }
   return out;
 }
@@ -239,7 +241,7 @@ transport_cone collapse(exponential_kernel const& k, double low, double high, do
       energy += omega * t.amplitude / t.rate;
     }
     sum += energy;
-    moment += energy * 0.5 * (std::cos(a) + std::cos(b));
+    moment += energy * 0.5 * (detail::cosine_of(a) + detail::cosine_of(b));
   }
   for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
     out.rate[c] = apex[c] / out.energy[c];
@@ -256,8 +258,8 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
   double const s = std::sqrt((1 - c) * (1 + c));
   int const quarter = azimuths % 4 == 0 ? azimuths / 4 : azimuths;
   double const angle = 2 * pi * (azimuth % quarter + 0.25) / azimuths;
-  double x = s * std::cos(angle);
-  double y = s * std::sin(angle);
+  double x = s * detail::cosine_of(angle);
+  double y = s * detail::sine_of(angle);
   for (int turn = 0; turn < azimuth / quarter; ++turn) {
     x = std::exchange(y, x) * -1;
   }
@@ -287,7 +289,7 @@ cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, doub
     return out;
   }
   smooth_energy const energy_at(k, 15);
-  double const theta = std::acos(cone.cosine);
+  double const theta = detail::angle_of(cone.cosine);
   double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
   for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
     // Mean over the cone of what a kernel that is tilted by `delta` sends there.
@@ -296,7 +298,7 @@ cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, doub
       double sum = 0;
       for (int i = 0; i < parts; ++i) {
         double const t = cone.theta_low + (cone.theta_high - cone.theta_low) * (i + 0.5) / parts;
-        sum += std::sin(t) * energy_at.size(c, t + delta);
+        sum += detail::sine_of(t) * energy_at.size(c, t + delta);
       }
       return sum;
     };
@@ -312,11 +314,11 @@ cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, doub
     for (int i = 0; i < radii; ++i) {
       double const r = half_angle * std::sqrt((i + 0.5) / radii);
       for (int j = 0; j < angles; ++j) {
-        double const across = r * std::cos(2 * pi * (j + 0.5) / angles);
+        double const across = r * detail::cosine_of(2 * pi * (j + 0.5) / angles);
         double const mu =
             std::clamp((sine * across + cone.cosine) / std::sqrt(1 + r * r), -1.0, 1.0);
         double const d = mu - cone.cosine;
-        double const change = sent(std::acos(mu) - theta) / untilted - 1;
+        double const change = sent(detail::angle_of(mu) - theta) / untilted - 1;
         m2 += d * d;
         m3 += d * d * d;
         m4 += d * d * d * d;

@@ -5,6 +5,7 @@
 
 #include <iso/dose/detail/tables.hpp>
 
+#include "angles.hpp"
 #include "csv.hpp"
 
 #include <cmath>
@@ -73,10 +74,10 @@ double absorbed_within(exponential_kernel const& k, double radius) {
   double sum = 0;
   for (kernel_cone const& cone : k.cones) {
     double const solid_angle =
-        2 * std::numbers::pi * (std::cos(cone.theta_low) - std::cos(cone.theta_high));
+        2 * std::numbers::pi * (detail::cosine_of(cone.theta_low) - detail::cosine_of(cone.theta_high));
     for (int c = 0; c < k.num_terms; ++c) {
       kernel_term const& t = cone.terms[std::size_t(c)];
-      sum -= solid_angle * t.amplitude / t.rate * std::expm1(-t.rate * radius);
+      sum -= solid_angle * t.amplitude / t.rate * math::expm1(-t.rate * radius);
     }
   }
   return sum;

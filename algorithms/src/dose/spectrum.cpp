@@ -2,6 +2,7 @@
 #include <iso/dose/spectrum.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/core/math.hpp>
 
 #include <iso/dose/detail/tables.hpp>
 
@@ -22,8 +23,8 @@ double coefficient(std::vector<detail::csv_row> const& table, double energy, std
   }
   auto const& low = table[i].numbers;
   auto const& high = table[i + 1].numbers;
-  double const f = std::log(energy / low[0]) / std::log(high[0] / low[0]);
-  return std::exp(std::log(low[column]) * (1 - f) + std::log(high[column]) * f);
+  double const f = math::log(energy / low[0]) / math::log(high[0] / low[0]);
+  return math::exp(math::log(low[column]) * (1 - f) + math::log(high[column]) * f);
 }
 
 void scale_to_one_photon(spectrum& s) {
@@ -98,7 +99,7 @@ double terma_at(spectrum const& s, double depth, terma_options const& options) {
   double absorbed_before = 0;
   for (energy_bin const& b : s.bins) {
     double const energy = b.fluence * b.energy;
-    double const left = std::exp(-b.attenuation * depth);
+    double const left = math::exp(-b.attenuation * depth);
     released += energy * b.attenuation * left;
     absorbed += energy * b.absorption * left;
     released_before += energy * b.attenuation;

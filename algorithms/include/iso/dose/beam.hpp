@@ -60,7 +60,7 @@ struct beam_frame {
 
 /// The gantry at g puts the source at D (sin g, -cos g, 0) from the isocentre. A multiple of a
 /// quarter turn gives axes of zeros and ones.
-/// Determinism: run_to_run; made on the host with its C library.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  a number that is not finite, a distance that is not positive, a
 ///                                fluence map without pixels, with a size of zero, with values that
 ///                                are negative or not finite, or all zero
@@ -70,7 +70,7 @@ inline constexpr double default_margin = 27;  ///< mm
 
 /// The voxels of `patient` that a dose calculation covers: the box about the rays of the field,
 /// `margin` mm wider each way in the plane of the isocentre, and as wide everywhere as there.
-/// Determinism: run_to_run.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  as frame_of and iso::grid; a negative margin; the source lies
 ///                                within the patient; the beam misses the patient
 iso::grid region_around(beam const& b, iso::grid const& patient, double margin = default_margin);

@@ -51,7 +51,7 @@ struct cone_set {
 /// Collapses `k` into a few directions. A cone that meets several of the kernel's rows takes the
 /// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
 /// to infinity and its value at r = 0 are the kernel's.
-/// Determinism: run_to_run; made on the host with its C library.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  counts outside 4..48, an unknown placing
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360; the placing by equal
 ///              energy is this library's (docs/algorithms/dose.md)
@@ -67,7 +67,7 @@ struct cone_tilt {
 
 /// Fitted over rays of up to `half_angle` (its tangent) from the axis. Kept right is the energy
 /// within 15 cm: a term's energy to infinity lies mostly outside of the field.
-/// Determinism: run_to_run.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle);
 
 }  // namespace iso::dose

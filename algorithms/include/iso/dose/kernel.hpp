@@ -50,7 +50,7 @@ exponential_kernel named_kernel(std::string_view name);
 exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_view name);
 
 /// Fraction of the released energy that `k` absorbs within `radius` cm of water of 1 g/cm3.
-/// Determinism: run_to_run; made on the host with its C library.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 double absorbed_within(exponential_kernel const& k, double radius);
 
 }  // namespace iso::dose

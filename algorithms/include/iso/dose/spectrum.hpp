@@ -28,14 +28,14 @@ struct spectrum {
 /// distributes it) or "sheikh_bagheri_6mv". algorithms/data/spectrum_6mv.csv tells where the
 /// numbers are from, algorithms/data/water_attenuation.csv the coefficients (NIST SRD 126),
 /// interpolated linearly in the logarithms at the middle of each bin.
-/// Determinism: run_to_run; made on the host with its C library.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  no such spectrum
 spectrum named_spectrum(std::string_view name);
 
 /// Reads lines of "energy, fluence, mu / rho, mu_en / rho" (MeV, any unit, cm2/g, cm2/g). Lines
 /// that begin with # and one line of names are left out; fluences are scaled to add up to 1.
 /// \param name  of the table, for messages
-/// Determinism: run_to_run.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  a line with other than four numbers, energies that do not rise, a
 ///                                negative or infinite number, coefficients of zero, no photons
 spectrum parse_spectrum(std::string_view csv, std::string_view name);
@@ -53,7 +53,7 @@ struct terma_options {
 /// Energy released per mass behind `depth` of water, for one photon/cm2 in air, without the inverse
 /// square of the distance: sum over the bins of fluence energy mu exp(-mu depth), in Gy.
 /// \param depth  radiological, g/cm2
-/// Determinism: run_to_run; made on the host with its C library.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \par Method  J. Neylon et al., Med. Phys. 41, 2014, doi:10.1118/1.4895822, equations 2 and 3
 double terma_at(spectrum const& s, double depth, terma_options const& options = {});
 

@@ -22,7 +22,7 @@ report verify(verify_request const& request, observer const& watch) {
   result.machine = info(request.backends, ceilings_wanted::no, {});
   plan all(request, measure_ceilings(result.machine, watch));
   for (auto const add_area : {add_core, add_rays, add_projections, add_back_projections,
-                              add_readings, add_reconstruction, add_sparse}) {
+                              add_readings, add_reconstruction, add_dose, add_sparse}) {
     add_area(all);
   }
   result.records = all.run(watch);

@@ -194,6 +194,7 @@ void add_readings(plan& all);
 void add_projections(plan& all);
 void add_back_projections(plan& all);
 void add_reconstruction(plan& all);
+void add_dose(plan& all);
 void add_sparse(plan& all);
 
 }  // namespace iso::jobs

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/math.hpp>
+
+namespace iso::dose::detail {
+
+inline double cosine_of(double angle) {
+  double s;
+  double c;
+  math::sincos(angle, s, c);
+  return c;
+}
+inline double sine_of(double angle) {
+  double s;
+  double c;
+  math::sincos(angle, s, c);
+  return s;
+}
+/// The angle in [0, pi] with this cosine, by bisection: iso::math has no inverse, and the C
+/// library's differs from machine to machine.
+inline double angle_of(double cosine) {
+  double low = 0;
+  double high = 0x1.921fb54442d18p+1;
+  for (int i = 0; i < 54; ++i) {
+    double const middle = 0.5 * (low + high);
+    (cosine_of(middle) > cosine ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace iso::dose::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The part of verify's table that calculates dose.
+#include "verify_inputs.hpp"
+#include "verify_plan.hpp"
+
+#include <iso/core/wrap.hpp>
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/terma.hpp>
+#include <iso/oracle/dose.hpp>
+
+namespace iso::jobs {
+namespace {
+
+/// An oblique field onto a body of densities from 0 to 2 g/cm3.
+struct irradiation {
+  grid patient = grid::centred({33, 29, 41}, {3, 4, 2.5});
+  dose::beam field;
+  grid region;
+  dose::spectrum photons = dose::named_spectrum("mohan_6mv");
+
+  explicit irradiation(double gantry, double couch) {
+    field.gantry = gantry;
+    field.couch = couch;
+    field.collimator = 0.25;
+    field.fluence = dose::fluence_map::rectangle(-19, 22, -26, 17);
+    region = dose::region_around(field, patient, 12);
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> densities() const {
+    std::vector<T> out(std::size_t(patient.size()));
+    for (std::size_t n = 0; n < out.size(); ++n) {
+      out[n] = T(1 + in_unit(n));
+    }
+    return out;
+  }
+  template <class T, class Exec>
+  [[nodiscard]] auto density_on(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const values = densities<T>();
+    auto const v = make_volume<T, space>(exec, "iso::jobs::verify::density", patient);
+    Kokkos::deep_copy(exec, v.data,
+                      Kokkos::View<T const***, Kokkos::LayoutRight, Kokkos::HostSpace,
+                                   Kokkos::MemoryUnmanaged>(
+                          values.data(), std::size_t(patient.extent[0]),
+                          std::size_t(patient.extent[1]), std::size_t(patient.extent[2])));
+    exec.fence("iso::jobs::verify: densities in place");
+    return v;
+  }
+  /// The same in double on the host, on a grid that is the patient's or lies within it.
+  [[nodiscard]] std::vector<double> densities_on(grid const& g) const {
+    auto const all = densities<double>();
+    std::vector<double> out;
+    vec3<double> const first = patient.to_index(g.origin);
+    auto const from = [&](int axis) { return std::int64_t(first[axis] + 0.5); };
+    for (std::int64_t i = 0; i < g.extent[0]; ++i) {
+      for (std::int64_t j = 0; j < g.extent[1]; ++j) {
+        for (std::int64_t k = 0; k < g.extent[2]; ++k) {
+          out.push_back(all[std::size_t(((from(0) + i) * patient.extent[1] + from(1) + j) *
+                                            patient.extent[2] +
+                                        from(2) + k)]);
+        }
+      }
+    }
+    return out;
+  }
+};
+
+volume_view<double const, Kokkos::HostSpace> seen(grid const& g, std::vector<double> const& v) {
+  return {g, Kokkos::View<double const***, Kokkos::LayoutRight, Kokkos::HostSpace>(
+                 v.data(), std::size_t(g.extent[0]), std::size_t(g.extent[1]),
+                 std::size_t(g.extent[2]))};
+}
+
+template <class T>
+struct terma_case {
+  irradiation what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const density = what.density_on<T>(exec);
+    dose::terma_plan<space> const plan(exec, what.field, what.photons);
+    auto const with = *this;
+    return {what.region.size(),
+            [=](Exec const& on, variant const&, T* out) {
+              dose::terma<Exec, T>(on, plan, density, wrap_volume<space>(out, with.what.region));
+            },
+            least_work{double(sizeof(T)) * double(what.patient.size() + what.region.size()), 0,
+                       arithmetic_of<T>},
+            [=] {
+              auto const rho = with.what.densities_on(with.what.patient);
+              return exact_terma(with.what.field, with.what.photons, {},
+                                 seen(with.what.patient, rho), with.what.region, 7);
+            }};
+  }
+};
+
+template <class T>
+struct dose_case {
+  irradiation what;
+  std::string kernel;
+  dose::cone_options cones;
+  dose::convolution_options options;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const density = what.density_on<T>(exec);
+    auto const point_kernel = dose::named_kernel(kernel);
+    auto const directions = dose::make_cones(point_kernel, cones);
+    dose::terma_plan<space> const beam(exec, what.field, what.photons);
+    auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
+    dose::terma<Exec, T>(exec, beam, density, released);
+    exec.fence("iso::jobs::verify: TERMA in place");
+    auto const plan_of = [=, with = *this](Exec const& on, variant const& v) {
+      auto chosen = with.options;
+      chosen.shape.groups_per_launch = v.groups;
+      return dose::convolution_plan<T, space>(on, with.what.region, beam.frame(), point_kernel,
+                                              directions, with.what.field.fluence, chosen);
+    };
+    auto const with = *this;
+    double const steps = double(what.region.size()) * double(directions.size());
+    return {what.region.size(),
+            [=](Exec const& on, variant const& v, T* out) {
+              auto const volume = wrap_volume<space>(out, with.what.region);
+              Kokkos::deep_copy(on, volume.data, T(0));
+              auto const plan = plan_of(on, v);
+              workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(on, plan));
+              dose::convolve<Exec, T>(on, plan, released, density, volume, scratch);
+              on.fence("iso::jobs::verify: the scratch may go");
+            },
+            least_work{4 * double(sizeof(T)) * double(what.region.size()), 35 * steps,
+                       arithmetic_of<T>},
+            [=] {
+              auto const rho = with.what.densities_on(with.what.region);
+              auto const all = with.what.densities_on(with.what.patient);
+              auto const t = exact_terma(with.what.field, with.what.photons, {},
+                                         seen(with.what.patient, all), with.what.region);
+              return exact_dose(with.what.field, point_kernel, directions, with.options.tilt,
+                                seen(with.what.region, t), seen(with.what.region, rho), 97);
+            }};
+  }
+};
+
+}  // namespace
+
+void add_dose(plan& all) {
+  std::vector<std::string> const release = {
+      "iso::dose::terma",        "iso::dose::frame_of",       "iso::dose::region_around",
+      "iso::dose::terma_at",     "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
+  auto convolve = release;
+  convolve.insert(convolve.end(),
+                  {"iso::dose::convolve", "iso::dose::make_cones", "iso::dose::fit_tilt",
+                   "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
+  irradiation const oblique(0.6, 0.3);
+  irradiation const along_x(1.5707963267948966, 0);
+  all.add<terma_case>({"terma", release, {{}}}, oblique);
+  all.add<dose_case>({"dose_lattice", convolve}, oblique, std::string("6mv"),
+                     dose::cone_options{}, dose::convolution_options{});
+  all.add<dose_case>({"dose_lattice_four_terms", convolve}, along_x, std::string("6mv_quad"),
+                     dose::cone_options{5, 9, dose::cone_placing::gauss},
+                     dose::convolution_options{});
+  all.add<dose_case>({"dose_voxel_lines", convolve}, oblique, std::string("6mv"),
+                     dose::cone_options{4, 4}, dose::convolution_options{
+                                                   .engine = dose::dose_engine::voxel_lines});
+}
+
+}  // namespace iso::jobs

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/oracle/dose.hpp
+//! TERMA and collapsed-cone dose in double by the plainest loops, from their definitions alone.
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/cones.hpp>
+#include <iso/dose/spectrum.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::oracle {
+
+using host_density = volume_view<double const, Kokkos::HostSpace>;
+
+/// What iso::dose::terma is to give on `region`; only every `stride`-th voxel, the others are NaN.
+/// The exposed part of a voxel's face is that of a box along the field's axes.
+std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
+                                dose::terma_options const& options, host_density const& density,
+                                grid const& region, std::int64_t stride = 1);
+
+/// Dose of lines of each direction through the middle of every `stride`-th voxel of `terma`, the
+/// others NaN: exact chords, tilt as dose::fit_tilt has it.
+/// \param density  on the grid of `terma`
+std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel const& kernel,
+                               dose::cone_set const& cones, bool tilt, host_density const& terma,
+                               host_density const& density, std::int64_t stride = 1);
+
+}  // namespace iso::oracle

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/oracle/dose.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace iso::oracle {
+namespace {
+
+/// Where a segment from a (parameter 0) to b (1) crosses the planes of a grid, ascending, within
+/// the grid.
+std::vector<double> crossings(grid const& g, vec3<double> const& a, vec3<double> const& b) {
+  double first = 0;
+  double last = 1;
+  std::vector<double> inner;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const low = g.origin[axis] - 0.5 * g.spacing[axis];
+    auto const count = g.extent[std::size_t(axis)];
+    double const d = b[axis] - a[axis];
+    if (d == 0) {
+      bool const inside = a[axis] >= low && a[axis] < low + g.spacing[axis] * double(count);
+      last = inside ? last : -1;
+      continue;
+    }
+    double const t0 = (low - a[axis]) / d;
+    double const t1 = (low + g.spacing[axis] * double(count) - a[axis]) / d;
+    first = std::max(first, std::min(t0, t1));
+    last = std::min(last, std::max(t0, t1));
+    for (std::int64_t n = 0; n <= count; ++n) {
+      inner.push_back((low + g.spacing[axis] * double(n) - a[axis]) / d);
+    }
+  }
+  std::vector<double> out;
+  if (first >= last) {
+    return out;
+  }
+  out = {first, last};
+  std::copy_if(inner.begin(), inner.end(), std::back_inserter(out),
+               [&](double t) { return t > first && t < last; });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Calls f(voxel, from, to) with the distances from a, mm, for each voxel between a and b.
+template <class F>
+void for_each_chord(grid const& g, vec3<double> const& a, vec3<double> const& b, F const& f) {
+  auto const t = crossings(g, a, b);
+  double const length = norm(b - a);
+  for (std::size_t n = 0; n + 1 < t.size(); ++n) {
+    if (t[n + 1] <= t[n]) {
+      continue;
+    }
+    vec3<double> const middle = g.to_index(a + (0.5 * (t[n] + t[n + 1])) * (b - a));
+    std::int64_t at[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      at[axis] = std::clamp<std::int64_t>(std::llround(middle[axis]), 0,
+                                          g.extent[std::size_t(axis)] - 1);
+    }
+    f((at[0] * g.extent[1] + at[1]) * g.extent[2] + at[2], t[n] * length, t[n + 1] * length);
+  }
+}
+
+vec3<double> middle_of(grid const& g, std::int64_t voxel) {
+  std::int64_t const k = voxel % g.extent[2];
+  std::int64_t const row = voxel / g.extent[2];
+  return {g.origin.x + g.spacing.x * double(row / g.extent[1]),
+          g.origin.y + g.spacing.y * double(row % g.extent[1]), g.origin.z + g.spacing.z * double(k)};
+}
+
+/// Mean fluence over a box of a voxel's width about (x, y).
+double mean_fluence(dose::fluence_map const& f, double x, double y, double wide, double high) {
+  auto const shared = [](double low, double high_edge, double from, double to) {
+    return std::max(0.0, std::min(high_edge, to) - std::max(low, from));
+  };
+  double sum = 0;
+  for (std::int64_t i = 0; i < f.columns; ++i) {
+    for (std::int64_t j = 0; j < f.rows; ++j) {
+      double const left = f.x_low + f.pixel_x * double(i);
+      double const bottom = f.y_low + f.pixel_y * double(j);
+      sum += f.values[std::size_t(i * f.rows + j)] *
+             shared(left, left + f.pixel_x, x - wide / 2, x + wide / 2) *
+             shared(bottom, bottom + f.pixel_y, y - high / 2, y + high / 2);
+    }
+  }
+  return sum / (wide * high);
+}
+
+double width_along(grid const& g, vec3<double> const& axis) {
+  return std::sqrt(axis.x * axis.x * g.spacing.x * g.spacing.x +
+                   axis.y * axis.y * g.spacing.y * g.spacing.y +
+                   axis.z * axis.z * g.spacing.z * g.spacing.z);
+}
+
+}  // namespace
+
+std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
+                                dose::terma_options const& options, host_density const& density,
+                                grid const& region, std::int64_t stride) {
+  auto const frame = dose::frame_of(b);
+  std::vector<double> out(std::size_t(region.size()), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t v = 0; v < region.size(); v += stride) {
+    vec3<double> const p = middle_of(region, v);
+    auto const at = frame.of(p);
+    double const scale = frame.source_distance / at.depth;
+    double const fluence =
+        at.depth > 0 ? mean_fluence(b.fluence, at.x, at.y, width_along(region, frame.x) * scale,
+                                    width_along(region, frame.y) * scale)
+                     : 0;
+    double path = 0;
+    for_each_chord(density.grid, frame.source, p, [&](std::int64_t voxel, double from, double to) {
+      path += density.data.data()[voxel] * (to - from);
+    });
+    double const distance = norm(p - frame.source);
+    out[std::size_t(v)] = b.weight * fluence * std::pow(frame.source_distance / distance, 2) *
+                          dose::terma_at(s, 0.1 * path, options);
+  }
+  return out;
+}
+
+std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel const& kernel,
+                               dose::cone_set const& cones, bool tilt, host_density const& terma,
+                               host_density const& density, std::int64_t stride) {
+  auto const frame = dose::frame_of(b);
+  grid const& g = terma.grid;
+  double const reach = norm(vec3<double>{g.spacing.x * double(g.extent[0]),
+                                         g.spacing.y * double(g.extent[1]),
+                                         g.spacing.z * double(g.extent[2])});
+  double const x = std::max(std::fabs(b.fluence.x_low), std::fabs(b.fluence.x_high()));
+  double const y = std::max(std::fabs(b.fluence.y_low), std::fabs(b.fluence.y_high()));
+  std::vector<double> out(std::size_t(g.size()), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t v = 0; v < g.size(); v += stride) {
+    out[std::size_t(v)] = 0;
+  }
+  for (std::size_t m = 0; m < cones.cones.size(); ++m) {
+    auto const& cone = cones.cones[m];
+    auto const fit = tilt ? dose::fit_tilt(kernel, cone, std::hypot(x, y) / frame.source_distance)
+                          : dose::cone_tilt{};
+    for (int azimuth = 0; azimuth < cones.azimuths; ++azimuth) {
+      vec3<double> const own = cones.direction(m, azimuth);
+      vec3<double> const d = own.x * frame.x + own.y * frame.y + own.z * frame.along;
+      for (std::int64_t v = 0; v < g.size(); v += stride) {
+        vec3<double> const p = middle_of(g, v);
+        double depth = 0;  // radiological, g/cm2
+        for_each_chord(g, p, p - reach * d, [&](std::int64_t voxel, double from, double to) {
+          double const step = 0.1 * density.data.data()[voxel] * (to - from);
+          vec3<double> const ray = p - (0.5 * (from + to)) * d - frame.source;
+          double const delta = dot(ray, d) / norm(ray) - own.z;
+          for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
+            double const released = terma.data.data()[voxel] *
+                                    (1 + delta * (fit.first[c] + delta * fit.second[c]));
+            out[std::size_t(v)] += cone.energy[c] * released *
+                                   (std::exp(-cone.rate[c] * depth) -
+                                    std::exp(-cone.rate[c] * (depth + step)));
+          }
+          depth += step;
+        });
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace iso::oracle
