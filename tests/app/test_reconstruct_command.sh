@@ -61,9 +61,33 @@ refuse 'wrong not in' reconstruct --projections p.h5 --window wrong
 head -c 20000 p.h5 >cut.h5
 refuse "'cut.h5'" reconstruct --projections cut.h5
 sed 's/40\]/41]/' cone.json >other.json
-refuse '40 images of 48 x 40 pixels .the geometry has 40 views of 48 x 41|readings|views' reconstruct --projections p.h5 --geometry other.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 48 x 41' reconstruct --projections p.h5 --geometry other.json
+# As many readings, of another shape.
+sed 's/48, 40/40, 48/' cone.json >turned.json
+sed 's/48, 40/96, 20/' cone.json >flat.json
+sed 's/48, 40/48, 20/; s/"count": 40/"count": 80/' cone.json >twice.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 40 x 48 pixels' reconstruct --projections p.h5 --geometry turned.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 96 x 20 pixels' reconstruct --projections p.h5 --geometry flat.json
+refuse '40 views of 48 x 40 readings .the geometry has 80 views of 48 x 20 pixels' reconstruct --projections p.h5 --geometry twice.json
+refuse 'geometry has 40 views of 40 x 48' reconstruct --projections p.h5 --geometry turned.json --centre-of-rotation 19.5
 refuse 'source' reconstruct --projections p.h5 --extent 400 400 8 --spacing 3
 refuse 'hold line integrals already|a stack holds line integrals' reconstruct --projections p.h5 --white 1
+
+# Projections and views that say nothing.
+expect 0 'hash' project --phantom shepp-logan --size 4 --width 0.001 --geometry cone.json --output zero.h5
+refuse 'all 76800 readings are zero' reconstruct --projections zero.h5
+sed 's/"pitch_mm"/"offset_mm": [0, 2000], "pitch_mm"/' cone.json >beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --projections p.h5 --geometry beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --phantom shepp-logan --width 64 --geometry beside.json
+# cone.json view by view, the detector of every fourth one far above.
+awk 'BEGIN { printf "{\"type\": \"vectors\", \"rays\": \"cone\", \"detector\": {\"pixels\": [48, 40]}, \"views\": ["
+  for (i = 0; i < 40; ++i) { a = i * 8 * atan2(1, 1) / 40; c = cos(a); s = sin(a)
+    printf "%s{\"source_mm\": [%.15g, %.15g, 0], \"detector_origin_mm\": [%.15g, %.15g, %g], \"u_step_mm\": [%.15g, %.15g, 0], \"v_step_mm\": [0, 0, 3]}",
+      i ? ", " : "", 500 * c, 500 * s, -300 * c + 70.5 * s, -300 * s - 70.5 * c, i % 4 ? -58.5 : 500, -3 * s, 3 * c }
+  print "]}" }' >some.json
+expect 0 'hash' reconstruct --projections p.h5 --geometry some.json --json w.json
+says '10 of 40 views see nothing of the volume'
+grep -q '"blind_views": 10' w.json || fail 'w.json does not say that ten views see nothing'
 
 # A scan of images: readings of 16 bits with flats and darks come back to what was projected.
 expect 0 'hash' project "${phantom[@]}" --geometry cone.json --scan scan --photons 1e6 --gain-spread 0.2 --dead-share 0.005 --seed 7
@@ -105,6 +129,7 @@ expect 0 'hash' "${images[@]}" --white 50000 --json w.json
 refuse 'no flat field .* give --flats or --white' "${images[@]}"
 refuse '--white with --flats' "${images[@]}" "${fields[@]}" --white 3
 refuse 'without --geometry' reconstruct --projections scan
+refuse 'all 76800 readings are too dark' "${images[@]}" --white 1e12
 refuse 'two series' reconstruct --projections scan --geometry scan/geometry.json "${fields[@]}"
 refuse "'no': cannot be listed" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
 mkdir empty

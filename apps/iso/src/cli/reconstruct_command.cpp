@@ -108,18 +108,33 @@ int run_reconstruct(reconstruct_options& options) {
   if (scan) {
     auto corrected =
         correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
+    request.shape = corrected.shape;
     request.projections = std::move(corrected.projections);
     request.geometry = std::move(corrected.geometry);
   }
   auto const result = jobs::reconstruct(request, terminal_observer());
+  if (result.blind_views > 0) {
+    spdlog::warn(
+        "{} of {} views see nothing of the volume (they add nothing to it) check the geometry, "
+        "--extent and --spacing",
+        result.blind_views, result.views);
+  }
   auto const& v = result.volume;
-  json document = {{"isocenter", ISO_VERSION},    {"operation", "reconstruct"},
-                   {"method", options.method},    {"window", request.window},
-                   {"cutoff", request.cutoff},    {"arc", result.arc},
-                   {"detector", result.detector}, {"continuation", request.continuation},
-                   {"backend", request.backend},  {"precision", request.precision},
-                   {"extent", v.extent},          {"spacing", v.spacing},
-                   {"hash", result.hash},         {"time_ms", result.time_ms}};
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "reconstruct"},
+                   {"method", options.method},
+                   {"window", request.window},
+                   {"cutoff", request.cutoff},
+                   {"arc", result.arc},
+                   {"detector", result.detector},
+                   {"continuation", request.continuation},
+                   {"backend", request.backend},
+                   {"precision", request.precision},
+                   {"extent", v.extent},
+                   {"spacing", v.spacing},
+                   {"hash", result.hash},
+                   {"time_ms", result.time_ms},
+                   {"blind_views", result.blind_views}};
   if (result.error) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
                          {"root_mean_square", (*result.error)[1]}};

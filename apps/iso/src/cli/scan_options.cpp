@@ -186,6 +186,7 @@ jobs::scan_result correct_scan(jobs::scan_request request, std::string const& ba
   bool const corrected = !request.already_integrals;
   if (!corrected && !request.centre && !request.find_centre) {
     jobs::scan_result unchanged;
+    unchanged.shape = request.readings.extent;
     unchanged.projections = std::move(request.readings.values);
     unchanged.geometry = std::move(request.geometry);
     return unchanged;
