@@ -39,6 +39,38 @@ expect 0 '20 x 21 x 22 voxels of 2 mm' reconstruct --projections p.h5 --extent 2
 expect 0 'hash' reconstruct --projections p.h5 --geometry cone.json --json w.json
 [ "$(hash_of)" = "$serial" ] || fail 'the same geometry from a file gives other bits'
 expect 0 'readings are taken as float' reconstruct --help
+# The picture's first slice, across z: x to the right, y downwards.
+expect 0 'hash' reconstruct --projections p.h5 --extent 30 20 9 --spacing 3 --output y.nii --png y.png
+python3 - <<'PYTHON' || fail 'the picture is not the middle slice across z with y downwards'
+import struct, sys, zlib
+nx, ny, nz = 30, 20, 9
+data = open("y.nii", "rb").read()
+start = int(struct.unpack_from("<f", data, 108)[0])
+volume = struct.unpack_from(f"<{nx * ny * nz}f", data, start)
+png, at, packed = open("y.png", "rb").read(), 8, b""
+while at < len(png):
+    size, kind = struct.unpack_from(">I4s", png, at)
+    if kind == b"IHDR":
+        width, height = struct.unpack_from(">II", png, at + 8)
+    packed += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+    at += size + 12
+raw, bytes_a_row, above = zlib.decompress(packed), 2 * width, bytearray(2 * width)
+rows = []
+for r in range(height):
+    filter, line = raw[r * (bytes_a_row + 1)], bytearray(raw[r * (bytes_a_row + 1) + 1 :][:bytes_a_row])
+    for i in range(bytes_a_row):
+        a, b, c = (line[i - 2], above[i], above[i - 2]) if i > 1 else (0, above[i], 0)
+        nearest = min((a, b, c), key=lambda q: abs(a + b - c - q))
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[filter]) & 255
+    rows.append(struct.unpack(f">{width}H", line))
+    above = line
+wanted = [[volume[(nz // 2 * ny + y) * nx + x] for x in range(nx)] for y in range(ny)]
+def order(table):
+    return sorted(range(nx * ny), key=lambda n: table[n // nx][n % nx])
+shown, kept = [row[:nx] for row in rows[:ny]], order(wanted)
+values = [shown[n // nx][n % nx] for n in kept]
+sys.exit(0 if values == sorted(values) and values[-1] > values[0] else 1)
+PYTHON
 # Parallel beams.
 expect 0 'hash' project "${phantom[@]}" --geometry "$geometries/circular_parallel.json" --output q.h5
 expect 0 'by fbp' reconstruct --projections q.h5 --method fbp --output q.nrrd
@@ -72,6 +104,11 @@ refuse '40 views of 48 x 40 readings .the geometry has 80 views of 48 x 20 pixel
 refuse 'geometry has 40 views of 40 x 48' reconstruct --projections p.h5 --geometry turned.json --centre-of-rotation 19.5
 refuse 'source' reconstruct --projections p.h5 --extent 400 400 8 --spacing 3
 refuse 'hold line integrals already|a stack holds line integrals' reconstruct --projections p.h5 --white 1
+
+# Of stacks only HDF5 is read.
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --output p.mha
+refuse "'p.mha': projections are not read from .mha .*write them as .h5" reconstruct --projections p.mha --geometry cone.json
+refuse "'p.mha': projections are not read from .mha" reconstruct --projections p.mha
 
 # Projections and views that say nothing.
 expect 0 'hash' project --phantom shepp-logan --size 4 --width 0.001 --geometry cone.json --output zero.h5
@@ -130,6 +167,8 @@ refuse 'no flat field .* give --flats or --white' "${images[@]}"
 refuse '--white with --flats' "${images[@]}" "${fields[@]}" --white 3
 refuse 'without --geometry' reconstruct --projections scan
 refuse 'all 76800 readings are too dark' "${images[@]}" --white 1e12
+# A shell makes many names of a * without quotes.
+refuse "'scan/projection_0001.tif' is not expected .* in quotes" reconstruct --geometry scan/geometry.json --projections scan/projection_*.tif
 refuse 'two series' reconstruct --projections scan --geometry scan/geometry.json "${fields[@]}"
 refuse "'no': cannot be listed" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
 mkdir empty

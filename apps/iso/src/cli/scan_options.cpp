@@ -5,6 +5,7 @@
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/files/volume_file.hpp>
 #include <iso/files/xtekct_file.hpp>
 
 #include <fmt/core.h>
@@ -158,6 +159,13 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
     request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
     request.already_integrals = true;
     return request;
+  }
+  std::error_code unknown;
+  if (files::is_image_path(projections) && !fs::is_directory(projections, unknown)) {
+    throw file_error(fmt::format(
+        "'{}': projections are not read from {} (of stacks only .h5 and .hdf5 are) write them as "
+        ".h5: iso project --output NAME.h5",
+        projections, files::ending(projections)));
   }
   if (geometry_file.empty()) {
     throw invalid_argument(
