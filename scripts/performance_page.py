@@ -129,7 +129,8 @@ def shortfalls(goals, rows):
     for goal in goals:
         row = find(rows, goal["row"])
         if missed(goal, row):
-            unit = {"ratio": "times", "gflops": "GFLOP/s"}.get(goal["of"], row["unit"])
+            units = {"ratio": "times", "gflops": "GFLOP/s", "share": "of the ceiling"}
+            unit = units.get(goal["of"], row["unit"])
             bound = f"at least {goal['at_least']}" if "at_least" in goal else (
                 f"at most {goal['at_most']}")
             name = ", ".join(t for t in (row["what"], row.get("case"), row.get("peer") and

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -108,11 +109,55 @@ TEST_CASE("what a reconstruction cannot use is refused") {
   refused(
       [](auto& r) {
         r.phantom_width.reset();
-        r.projections.resize(7);
+        r.projections.assign(7, 1);
+        r.shape = {1, 7, 1};
       },
-      "7 readings (the geometry has 90 views of 48 x 48 pixels)");
+      "1 views of 7 x 1 readings (the geometry has 90 views of 48 x 48 pixels)");
   // The source stands 300 mm from the axis.
   refused([](auto& r) { r.spacing = 20; }, "source lies within the volume");
+}
+
+TEST_CASE("readings that say nothing are refused") {
+  auto request = head();
+  request.phantom_width.reset();
+  request.shape = {90, 48, 48};
+  request.projections.assign(std::size_t(90 * 48 * 48), 0.F);
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}),
+                       doctest::Contains("all 207360 readings are zero"), iso::invalid_argument);
+  for (float const bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    request.projections[std::size_t((3 * 48 + 5) * 48 + 7)] = bad;
+    CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}),
+                         doctest::Contains("view 3, pixel (5, 7): the reading is"),
+                         iso::invalid_argument);
+  }
+  request.projections[std::size_t((3 * 48 + 5) * 48 + 7)] = 1;
+  CHECK_NOTHROW(jobs::reconstruct(request, {}));
+  request.projections.pop_back();
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains("207359 readings"),
+                       iso::invalid_argument);
+}
+
+TEST_CASE("a detector beside the volume is refused, one that sees its end is not") {
+  // Parallel beams. The highest voxels lie at 29.25 mm; the lowest row reaches 2 mm, the distance
+  // of rows, below the centre of its pixels, which lies 47 mm below the detector's middle.
+  auto const blind = [](double offset) {
+    auto request = head();
+    request.geometry = files::parse_geometry(
+        R"({"type": "circular_parallel", "detector": {"pixels": [48, 48], "pitch_mm": [2, 2],
+            "offset_mm": [0, )" +
+            std::to_string(offset) + R"(]}, "angles_deg": {"range": 180, "count": 30}})",
+        "test");
+    return jobs::reconstruct(request, {}).blind_views;
+  };
+  CHECK(blind(0) == 0);
+  CHECK(blind(78.2) == 0);
+  CHECK(blind(-78.2) == 0);
+  for (double const offset : {78.3, -78.3, 2000.0}) {
+    CHECK_THROWS_WITH_AS(blind(offset),
+                         doctest::Contains("none of the 30 views sees any voxel of the volume"),
+                         iso::invalid_argument);
+  }
 }
 
 TEST_CASE("a reconstruction tells how far it is, and can be stopped") {

@@ -39,6 +39,38 @@ expect 0 '20 x 21 x 22 voxels of 2 mm' reconstruct --projections p.h5 --extent 2
 expect 0 'hash' reconstruct --projections p.h5 --geometry cone.json --json w.json
 [ "$(hash_of)" = "$serial" ] || fail 'the same geometry from a file gives other bits'
 expect 0 'readings are taken as float' reconstruct --help
+# The picture's first slice, across z: x to the right, y downwards.
+expect 0 'hash' reconstruct --projections p.h5 --extent 30 20 9 --spacing 3 --output y.nii --png y.png
+python3 - <<'PYTHON' || fail 'the picture is not the middle slice across z with y downwards'
+import struct, sys, zlib
+nx, ny, nz = 30, 20, 9
+data = open("y.nii", "rb").read()
+start = int(struct.unpack_from("<f", data, 108)[0])
+volume = struct.unpack_from(f"<{nx * ny * nz}f", data, start)
+png, at, packed = open("y.png", "rb").read(), 8, b""
+while at < len(png):
+    size, kind = struct.unpack_from(">I4s", png, at)
+    if kind == b"IHDR":
+        width, height = struct.unpack_from(">II", png, at + 8)
+    packed += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+    at += size + 12
+raw, bytes_a_row, above = zlib.decompress(packed), 2 * width, bytearray(2 * width)
+rows = []
+for r in range(height):
+    filter, line = raw[r * (bytes_a_row + 1)], bytearray(raw[r * (bytes_a_row + 1) + 1 :][:bytes_a_row])
+    for i in range(bytes_a_row):
+        a, b, c = (line[i - 2], above[i], above[i - 2]) if i > 1 else (0, above[i], 0)
+        nearest = min((a, b, c), key=lambda q: abs(a + b - c - q))
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[filter]) & 255
+    rows.append(struct.unpack(f">{width}H", line))
+    above = line
+wanted = [[volume[(nz // 2 * ny + y) * nx + x] for x in range(nx)] for y in range(ny)]
+def order(table):
+    return sorted(range(nx * ny), key=lambda n: table[n // nx][n % nx])
+shown, kept = [row[:nx] for row in rows[:ny]], order(wanted)
+values = [shown[n // nx][n % nx] for n in kept]
+sys.exit(0 if values == sorted(values) and values[-1] > values[0] else 1)
+PYTHON
 # Parallel beams.
 expect 0 'hash' project "${phantom[@]}" --geometry "$geometries/circular_parallel.json" --output q.h5
 expect 0 'by fbp' reconstruct --projections q.h5 --method fbp --output q.nrrd
@@ -61,9 +93,38 @@ refuse 'wrong not in' reconstruct --projections p.h5 --window wrong
 head -c 20000 p.h5 >cut.h5
 refuse "'cut.h5'" reconstruct --projections cut.h5
 sed 's/40\]/41]/' cone.json >other.json
-refuse '40 images of 48 x 40 pixels .the geometry has 40 views of 48 x 41|readings|views' reconstruct --projections p.h5 --geometry other.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 48 x 41' reconstruct --projections p.h5 --geometry other.json
+# As many readings, of another shape.
+sed 's/48, 40/40, 48/' cone.json >turned.json
+sed 's/48, 40/96, 20/' cone.json >flat.json
+sed 's/48, 40/48, 20/; s/"count": 40/"count": 80/' cone.json >twice.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 40 x 48 pixels' reconstruct --projections p.h5 --geometry turned.json
+refuse '40 views of 48 x 40 readings .the geometry has 40 views of 96 x 20 pixels' reconstruct --projections p.h5 --geometry flat.json
+refuse '40 views of 48 x 40 readings .the geometry has 80 views of 48 x 20 pixels' reconstruct --projections p.h5 --geometry twice.json
+refuse 'geometry has 40 views of 40 x 48' reconstruct --projections p.h5 --geometry turned.json --centre-of-rotation 19.5
 refuse 'source' reconstruct --projections p.h5 --extent 400 400 8 --spacing 3
 refuse 'hold line integrals already|a stack holds line integrals' reconstruct --projections p.h5 --white 1
+
+# Of stacks only HDF5 is read.
+expect 0 'hash' project "${phantom[@]}" --geometry cone.json --output p.mha
+refuse "'p.mha': projections are not read from .mha .*write them as .h5" reconstruct --projections p.mha --geometry cone.json
+refuse "'p.mha': projections are not read from .mha" reconstruct --projections p.mha
+
+# Projections and views that say nothing.
+expect 0 'hash' project --phantom shepp-logan --size 4 --width 0.001 --geometry cone.json --output zero.h5
+refuse 'all 76800 readings are zero' reconstruct --projections zero.h5
+sed 's/"pitch_mm"/"offset_mm": [0, 2000], "pitch_mm"/' cone.json >beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --projections p.h5 --geometry beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --phantom shepp-logan --width 64 --geometry beside.json
+# cone.json view by view, the detector of every fourth one far above.
+awk 'BEGIN { printf "{\"type\": \"vectors\", \"rays\": \"cone\", \"detector\": {\"pixels\": [48, 40]}, \"views\": ["
+  for (i = 0; i < 40; ++i) { a = i * 8 * atan2(1, 1) / 40; c = cos(a); s = sin(a)
+    printf "%s{\"source_mm\": [%.15g, %.15g, 0], \"detector_origin_mm\": [%.15g, %.15g, %g], \"u_step_mm\": [%.15g, %.15g, 0], \"v_step_mm\": [0, 0, 3]}",
+      i ? ", " : "", 500 * c, 500 * s, -300 * c + 70.5 * s, -300 * s - 70.5 * c, i % 4 ? -58.5 : 500, -3 * s, 3 * c }
+  print "]}" }' >some.json
+expect 0 'hash' reconstruct --projections p.h5 --geometry some.json --json w.json
+says '10 of 40 views see nothing of the volume'
+grep -q '"blind_views": 10' w.json || fail 'w.json does not say that ten views see nothing'
 
 # A scan of images: readings of 16 bits with flats and darks come back to what was projected.
 expect 0 'hash' project "${phantom[@]}" --geometry cone.json --scan scan --photons 1e6 --gain-spread 0.2 --dead-share 0.005 --seed 7
@@ -105,6 +166,9 @@ expect 0 'hash' "${images[@]}" --white 50000 --json w.json
 refuse 'no flat field .* give --flats or --white' "${images[@]}"
 refuse '--white with --flats' "${images[@]}" "${fields[@]}" --white 3
 refuse 'without --geometry' reconstruct --projections scan
+refuse 'all 76800 readings are too dark' "${images[@]}" --white 1e12
+# A shell makes many names of a * without quotes.
+refuse "'scan/projection_0001.tif' is not expected .* in quotes" reconstruct --geometry scan/geometry.json --projections scan/projection_*.tif
 refuse 'two series' reconstruct --projections scan --geometry scan/geometry.json "${fields[@]}"
 refuse "'no': cannot be listed" reconstruct --projections 'no/p_*.tif' --geometry scan/geometry.json "${fields[@]}"
 mkdir empty

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""README.md and docs/: quoted C++ really stands in the example, and links lead to files.
+"""README.md and docs/: quoted C++ really stands in the example, links lead to files, and so do the
+names of programs, sources and geometry files in this repository.
 
 A quotation is a fenced block under a line `<!-- from examples/xyz.cpp -->`; its lines must follow
 one another in that file, an indentation that they share aside. Every fenced block of C++ in these
@@ -17,6 +18,10 @@ import textwrap
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 MARK = re.compile(r"^<!-- from (\S+) -->$")
 FENCE = re.compile(r"^```(\w*)\s*$")
+NAMED = re.compile(
+    r"(?<![\w/.-])((?:apps|examples|perf|scripts|tests)/[\w./-]+\.(?:cpp|hpp|json|py|sh))\b"
+)
+GEOMETRY = re.compile(r"--geometry ([\w./-]+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -62,6 +67,13 @@ def check(page, read, exists):
             wrong.append(f"{number}: {source} does not exist")
         elif not lines or not stands_in(lines, text):
             wrong.append(f"{number}: these lines do not stand in {source}")
+    for name in NAMED.findall(page):
+        if read(name) is None:
+            wrong.append(f"{name} does not exist")
+    for found in GEOMETRY.finditer(page):
+        name = found.group(1)
+        if read(name) is None and f">{name}\n" not in page[: found.start()]:
+            wrong.append(f"--geometry {name}: neither in the repository nor written before")
     prose = re.sub(r"^```.*?^```", "", page, flags=re.S | re.M)
     for target in LINK.findall(prose):
         if "://" not in target and not target.startswith("mailto:") and not exists(target):
@@ -73,15 +85,19 @@ def self_test():
     example = "int main() {\n  call(1);\n  call(2);\n}\n"
     mark = "<!-- from e.cpp -->\n"
     good = mark + "```cpp\ncall(1);\ncall(2);\n```\n[here](e.cpp) [there](https://x.y)\n"
+    good += "scripts/a.sh >g.json\n--geometry g.json\n"
     bad = (
         mark + "```cpp\ncall(1);\ncall(3);\n```\n",
         "```cpp\ncall(1);\n```\n",
         mark.replace("e.cpp", "f.cpp") + "```cpp\ncall(1);\n```\n",
         "[nowhere](g.md)\n",
+        "perf/peers/b.py --size 3\n",
+        "--geometry g.json\nscripts/a.sh >g.json\n",
     )
 
     def found(page):
-        return check(page, lambda p: example if p == "e.cpp" else None, lambda p: p == "e.cpp")
+        files = {"e.cpp": example, "scripts/a.sh": ""}
+        return check(page, files.get, lambda p: p == "e.cpp")
 
     return 0 if not found(good) and all(len(found(page)) == 1 for page in bad) else 1
 

@@ -79,11 +79,10 @@ void validate_orbit(geometry const& g) {
   if (g.kind() == beam::parallel) {
     for (std::size_t i = 0; i < views.size(); ++i) {
       vec3<double> const& d = views[i].source;
-      ISO_VALIDATE(
-          std::abs(d.z) <= 1e-3 * horizontal(d),
-          "fdk: view {}: rays leave the plane of rotation by {:.3g} degrees (they must run "
-          "across the z axis) use an iterative method",
-          i, degrees * angle_of(horizontal(d), std::abs(d.z)));
+      ISO_VALIDATE(std::abs(d.z) <= 1e-3 * horizontal(d),
+                   "fdk: view {}: rays leave the plane of rotation by {:.3g} degrees (filtered "
+                   "backprojection needs rays across the z axis) check the directions of the rays",
+                   i, degrees * angle_of(horizontal(d), std::abs(d.z)));
     }
     return;
   }
@@ -100,12 +99,12 @@ void validate_orbit(geometry const& g) {
                  "about the z axis) turn the coordinates",
                  tilt);
     ISO_VALIDATE(std::abs(here - r) <= 1e-3 * r && here > 0,
-                 "fdk: view {}: source {} mm from the z axis, {} mm in view 0 (a circle about the "
-                 "z axis is needed) use an iterative method",
+                 "fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
+                 "backprojection needs a circle about the z axis) scan on one",
                  i, here, r);
     ISO_VALIDATE(false,
-                 "fdk: view {}: source at z = {} mm, {} mm in view 0 (a circle about the z axis is "
-                 "needed, not a helix) use an iterative method",
+                 "fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
+                 "backprojection needs a circle about the z axis, not a helix) scan on one",
                  i, views[i].source.z, views.front().source.z);
   }
 }
@@ -235,7 +234,7 @@ void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
     ISO_VALIDATE(
         gap <= widest_gap * t.mean() || t.order.size() == 1,
         "fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on average; {} "
-        "is needed) scan further, or use an iterative method",
+        "is needed) scan further, without gaps",
         gap * degrees, t.mean() * degrees, needed);
     weights.angles[t.order[n]] += gap / 2;
     weights.angles[t.order[n + 1 == t.order.size() ? 0 : n + 1]] += gap / 2;
@@ -258,7 +257,7 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
     begins[view] = at;
     ISO_VALIDATE(ends || gap_after(n) <= widest_gap * mean,
                  "fdk: no view within {:.4g} degrees of an arc (views are {:.4g} degrees apart on "
-                 "average) scan the arc without gaps, or use an iterative method",
+                 "average) scan the arc without gaps",
                  gap_after(n) * degrees, mean * degrees);
     weights.angles[view] =
         (n == 0 ? first : gap_after(n - 1)) / 2 + (ends ? last : gap_after(n)) / 2;
@@ -310,7 +309,7 @@ void weigh_short_scan(geometry const& g, std::int64_t continuation, turn const& 
   ISO_VALIDATE(
       arc * (1 + 1e-9) >= pi + 2 * fan,
       "fdk: the views cover {:.4g} degrees (with a fan of {:.4g} degrees {:.4g} are needed, "
-      "or the full circle) scan further, or use an iterative method",
+      "or the full circle) scan further",
       arc * degrees, 2 * fan * degrees, (pi + 2 * fan) * degrees);
   weights.rows = g.num_views();
   fill_factors(

@@ -86,8 +86,11 @@ void check_unknown(CLI::App const& app) {
     if (!subcommands_of(app).empty()) {
       refuse_subcommand(app, left.front());
     }
+    // An unquoted * becomes as many names as there are files.
+    bool const takes_series = app.get_option_no_throw("--projections") != nullptr;
     throw invalid_argument(
-        fmt::format("'{}' is not expected ({} --help says what is)", left.front(), full_name(app)));
+        fmt::format("'{}' is not expected ({} --help says what is){}", left.front(), full_name(app),
+                    takes_series ? " put names with a * in quotes: 'scan/projection_*.tif'" : ""));
   }
 }
 

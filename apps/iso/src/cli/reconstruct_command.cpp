@@ -76,7 +76,8 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   return scan;
 }
 
-// The middle slices across z, y and x, side by side.
+// The middle slices across z, y and x, side by side. Across z, y grows downwards: of a patient,
+// whose y runs to the back, the front is above.
 files::gray_image picture(files::host_volume const& v) {
   auto const [nx, ny, nz] = v.extent;
   auto const at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
@@ -86,7 +87,7 @@ files::gray_image picture(files::host_volume const& v) {
   files::gray_image image{nx + nx + ny, std::max(ny, nz), {}};
   for (std::int64_t row = 0; row < image.height; ++row) {
     for (std::int64_t x = 0; x < nx; ++x) {
-      image.values.push_back(row < ny ? at(x, ny - 1 - row, nz / 2) : least);
+      image.values.push_back(row < ny ? at(x, row, nz / 2) : least);
     }
     for (std::int64_t x = 0; x < nx; ++x) {
       image.values.push_back(row < nz ? at(x, ny / 2, nz - 1 - row) : least);
@@ -108,18 +109,33 @@ int run_reconstruct(reconstruct_options& options) {
   if (scan) {
     auto corrected =
         correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
+    request.shape = corrected.shape;
     request.projections = std::move(corrected.projections);
     request.geometry = std::move(corrected.geometry);
   }
   auto const result = jobs::reconstruct(request, terminal_observer());
+  if (result.blind_views > 0) {
+    spdlog::warn(
+        "{} of {} views see nothing of the volume (they add nothing to it) check the geometry, "
+        "--extent and --spacing",
+        result.blind_views, result.views);
+  }
   auto const& v = result.volume;
-  json document = {{"isocenter", ISO_VERSION},    {"operation", "reconstruct"},
-                   {"method", options.method},    {"window", request.window},
-                   {"cutoff", request.cutoff},    {"arc", result.arc},
-                   {"detector", result.detector}, {"continuation", request.continuation},
-                   {"backend", request.backend},  {"precision", request.precision},
-                   {"extent", v.extent},          {"spacing", v.spacing},
-                   {"hash", result.hash},         {"time_ms", result.time_ms}};
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "reconstruct"},
+                   {"method", options.method},
+                   {"window", request.window},
+                   {"cutoff", request.cutoff},
+                   {"arc", result.arc},
+                   {"detector", result.detector},
+                   {"continuation", request.continuation},
+                   {"backend", request.backend},
+                   {"precision", request.precision},
+                   {"extent", v.extent},
+                   {"spacing", v.spacing},
+                   {"hash", result.hash},
+                   {"time_ms", result.time_ms},
+                   {"blind_views", result.blind_views}};
   if (result.error) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
                          {"root_mean_square", (*result.error)[1]}};
@@ -156,7 +172,7 @@ void add_input_options(CLI::App& sub, reconstruct_options& options) {
   auto* const stack = sub.add_option(
       "--projections", options.projections,
       "stack of line integrals (.h5) as iso project writes it, or a detector's images: a folder or "
-      "a name with a * for the number (TIFF, raw)");
+      "a name with a * for the number, in quotes (TIFF, raw)");
   auto* const geometry =
       sub.add_option("--geometry", options.geometry,
                      "geometry file (.json, .xtekct; docs/formats.md); default: the stack's own");
@@ -225,7 +241,10 @@ command add_reconstruct(CLI::App& app) {
                   "attenuation of water, 1/mm: the result is in Hounsfield units")
       ->check(number_from(1e-9, 1e3));
   sub->add_option("--output", options->output, "volume: .mha, .nrrd, .nii or .nii.gz");
-  sub->add_option("--png", options->png, "picture of the middle slices, 16 bits");
+  sub->add_option(
+      "--png", options->png,
+      "picture of the middle slices, 16 bits: across z with y downwards, across y and x with z "
+      "upwards");
   return [options] {
     if (options->projections.empty() == options->phantom.empty()) {
       throw invalid_argument(

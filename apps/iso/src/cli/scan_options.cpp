@@ -5,6 +5,7 @@
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/files/volume_file.hpp>
 #include <iso/files/xtekct_file.hpp>
 
 #include <fmt/core.h>
@@ -159,6 +160,13 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
     request.already_integrals = true;
     return request;
   }
+  std::error_code unknown;
+  if (files::is_image_path(projections) && !fs::is_directory(projections, unknown)) {
+    throw file_error(fmt::format(
+        "'{}': projections are not read from {} (of stacks only .h5 and .hdf5 are) write them as "
+        ".h5: iso project --output NAME.h5",
+        projections, files::ending(projections)));
+  }
   if (geometry_file.empty()) {
     throw invalid_argument(
         fmt::format("'{}' without --geometry (images do not say where they were taken) give a "
@@ -186,6 +194,7 @@ jobs::scan_result correct_scan(jobs::scan_request request, std::string const& ba
   bool const corrected = !request.already_integrals;
   if (!corrected && !request.centre && !request.find_centre) {
     jobs::scan_result unchanged;
+    unchanged.shape = request.readings.extent;
     unchanged.projections = std::move(request.readings.values);
     unchanged.geometry = std::move(request.geometry);
     return unchanged;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "coverage.hpp"
 #include "memory.hpp"
 #include "scan.hpp"
 
@@ -138,12 +139,37 @@ std::array<double, 2> error_of(Exec const& exec, double width, std::vector<T> co
   return {apart / double(values.size()), std::sqrt(squares / double(values.size()))};
 }
 
+void check_readings(reconstruct_request const& request, ct::geometry const& g) {
+  auto const& n = request.shape;
+  auto const& readings = request.projections;
+  ISO_VALIDATE(
+      n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
+      "iso reconstruct: {} views of {} x {} readings (the geometry has {} views of {} x {} "
+      "pixels) make them agree",
+      n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
+  ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
+               "iso reconstruct: {} readings ({} views of {} x {} pixels were announced)",
+               readings.size(), n[0], n[1], n[2]);
+  auto const wild =
+      std::find_if(readings.begin(), readings.end(), [](float x) { return !std::isfinite(x); });
+  if (wild != readings.end()) {
+    std::int64_t const at = wild - readings.begin();
+    fail_argument(
+        "iso reconstruct: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or "
+        "it would spoil its row) replace it",
+        at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
+  }
+  ISO_VALIDATE(std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
+               "iso reconstruct: all {} readings are zero (nothing lay in the beam, so that there "
+               "is nothing "
+               "to reconstruct) check where the projections come from",
+               readings.size());
+}
+
 void check(reconstruct_request const& request, ct::geometry const& g) {
-  ISO_VALIDATE(request.phantom_width || std::int64_t(request.projections.size()) ==
-                                            g.num_views() * g.num_u() * g.num_v(),
-               "iso reconstruct: {} readings (the geometry has {} views of {} x {} pixels) make "
-               "them agree",
-               request.projections.size(), g.num_views(), g.num_u(), g.num_v());
+  if (!request.phantom_width) {
+    check_readings(request, g);
+  }
   ISO_VALIDATE(!request.water_attenuation || *request.water_attenuation > 0,
                "iso reconstruct: attenuation of water {} /mm (must be positive)",
                request.water_attenuation.value_or(0));
@@ -158,11 +184,18 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   auto const options = options_of(request);
   auto const volume_grid = grid_of(request, g, options);
   validate(volume_grid, "iso reconstruct");
+  reconstruct_result result;
+  result.views = g.num_views();
+  result.blind_views = blind_views(g, volume_grid);
+  ISO_VALIDATE(
+      result.blind_views < result.views,
+      "iso reconstruct: none of the {} views sees any voxel of the volume (the result would "
+      "be zero) check the detector's place in the geometry, --extent and --spacing",
+      result.views);
   std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  reconstruct_result result;
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
         ct::fdk_plan<space> const plan(exec, g, options);

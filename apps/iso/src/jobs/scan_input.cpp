@@ -144,6 +144,7 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
                n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
   scan_result result;
   result.geometry = std::move(request.geometry);
+  result.shape = n;
   auto const bytes = std::int64_t(request.readings.values.size() * sizeof(float));
   guard_memory(exec, 2 * bytes, "iso reconstruct", [&] {
     watch.step(0, "correcting readings");
@@ -176,6 +177,11 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     float const most = -std::log(float(ct::line_integral_options().least_transmission));
     result.opaque = std::count_if(result.projections.begin(), result.projections.end(),
                                   [&](float x) { return x >= 0.9999F * most; });
+    ISO_VALIDATE(
+        result.opaque < std::int64_t(result.projections.size()),
+        "all {} readings are too dark to tell a line integral (hardly a photon has reached "
+        "the detector) check whether the beam was on, and the flats and darks",
+        result.opaque);
   }
   watch.step(1, "readings corrected");
   return result;

@@ -30,6 +30,7 @@ struct reconstruct_request {
   std::int64_t continuation = 0;  ///< columns beyond the detector over which readings fall to zero
   std::string precision = "float";  ///< or "double"
   files::geometry_description geometry;
+  std::array<std::int64_t, 3> shape{};        ///< of `projections`: views, u, v
   std::vector<float> projections;             ///< [views, u, v]; empty with phantom_width
   std::optional<double> phantom_width{};      ///< mm; given: of the Shepp-Logan head's cube
   std::array<std::int64_t, 3> extent{};       ///< voxels along x, y, z; 0: as many as pixels
@@ -44,12 +45,15 @@ struct reconstruct_result {
   /// Mean absolute and root mean square difference from the phantom's voxels, 1/mm, where a phantom
   /// is reconstructed.
   std::optional<std::array<double, 2>> error{};
+  std::int64_t views = 0;
+  std::int64_t blind_views = 0;  ///< those that see nothing of the volume
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
 
 /// Filtered backprojection on the backend that the request names.
-/// \throws iso::invalid_argument  geometry, projections of another shape, option
+/// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
+///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free
 /// \throws iso::cancelled
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch);

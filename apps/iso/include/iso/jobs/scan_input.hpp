@@ -6,6 +6,7 @@
 #include <iso/files/image_stack.hpp>
 #include <iso/jobs/session.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct scan_request {
 };
 
 struct scan_result {
+  std::array<std::int64_t, 3> shape{};   ///< views, u, v
   std::vector<float> projections;        ///< line integrals, [views, u, v]
   files::geometry_description geometry;  ///< moved where the axis was given or found
   std::int64_t dead_pixels = 0;          ///< replaced in every view
@@ -38,10 +40,10 @@ struct scan_result {
 
 /// Line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis of
 /// rotation, on the backend that the request names.
-/// \throws iso::invalid_argument  no flat field or open beam; flats or darks of another size; a
-/// dead
-///                                pixel outside of the detector, or nothing but dead pixels; flats
-///                                that are nowhere above the darks; no axis to be seen
+/// \throws iso::invalid_argument  readings, flats or darks of another size; no flat field or open
+///                                beam; a dead pixel outside of the detector, or nothing but dead
+///                                pixels; flats that are nowhere above the darks; readings that
+///                                are all too dark; no axis to be seen
 /// \throws iso::out_of_memory
 scan_result line_integrals_of(scan_request request, observer const& watch);
 
