@@ -55,8 +55,8 @@ void for_each_chord(grid const& g, vec3<double> const& a, vec3<double> const& b,
     vec3<double> const middle = g.to_index(a + (0.5 * (t[n] + t[n + 1])) * (b - a));
     std::int64_t at[3];
     for (int axis = 0; axis < 3; ++axis) {
-      at[axis] = std::clamp<std::int64_t>(std::llround(middle[axis]), 0,
-                                          g.extent[std::size_t(axis)] - 1);
+      at[axis] =
+          std::clamp<std::int64_t>(std::llround(middle[axis]), 0, g.extent[std::size_t(axis)] - 1);
     }
     f((at[0] * g.extent[1] + at[1]) * g.extent[2] + at[2], t[n] * length, t[n + 1] * length);
   }
@@ -66,7 +66,8 @@ vec3<double> middle_of(grid const& g, std::int64_t voxel) {
   std::int64_t const k = voxel % g.extent[2];
   std::int64_t const row = voxel / g.extent[2];
   return {g.origin.x + g.spacing.x * double(row / g.extent[1]),
-          g.origin.y + g.spacing.y * double(row % g.extent[1]), g.origin.z + g.spacing.z * double(k)};
+          g.origin.y + g.spacing.y * double(row % g.extent[1]),
+          g.origin.z + g.spacing.z * double(k)};
 }
 
 /// Mean fluence over a box of a voxel's width about (x, y).
@@ -124,9 +125,9 @@ std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel con
                                host_density const& density, std::int64_t stride) {
   auto const frame = dose::frame_of(b);
   grid const& g = terma.grid;
-  double const reach = norm(vec3<double>{g.spacing.x * double(g.extent[0]),
-                                         g.spacing.y * double(g.extent[1]),
-                                         g.spacing.z * double(g.extent[2])});
+  double const reach =
+      norm(vec3<double>{g.spacing.x * double(g.extent[0]), g.spacing.y * double(g.extent[1]),
+                        g.spacing.z * double(g.extent[2])});
   double const x = std::max(std::fabs(b.fluence.x_low), std::fabs(b.fluence.x_high()));
   double const y = std::max(std::fabs(b.fluence.y_low), std::fabs(b.fluence.y_high()));
   std::vector<double> out(std::size_t(g.size()), std::numeric_limits<double>::quiet_NaN());
@@ -148,11 +149,11 @@ std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel con
           vec3<double> const ray = p - (0.5 * (from + to)) * d - frame.source;
           double const delta = dot(ray, d) / norm(ray) - own.z;
           for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
-            double const released = terma.data.data()[voxel] *
-                                    (1 + delta * (fit.first[c] + delta * fit.second[c]));
-            out[std::size_t(v)] += cone.energy[c] * released *
-                                   (std::exp(-cone.rate[c] * depth) -
-                                    std::exp(-cone.rate[c] * (depth + step)));
+            double const released =
+                terma.data.data()[voxel] * (1 + delta * (fit.first[c] + delta * fit.second[c]));
+            out[std::size_t(v)] +=
+                cone.energy[c] * released *
+                (std::exp(-cone.rate[c] * depth) - std::exp(-cone.rate[c] * (depth + step)));
           }
           depth += step;
         });

@@ -205,6 +205,7 @@ int main(int argc, char** argv) {
   iso::test::compare_rays<double>(all);
   iso::test::compare_ellipsoids<float>(all);
   iso::test::compare_ellipsoids<double>(all);
+  iso::test::compare_dose(all);
   iso::test::compare_products(all);
   return all.differences() == 0 ? 0 : 1;
 }

@@ -101,6 +101,7 @@ std::vector<T> moved_back(Exec const& exec, T const* data, std::size_t count) {
   return here;
 }
 
+void compare_dose(parity& all);
 void compare_products(parity& all);
 
 }  // namespace iso::test

@@ -74,7 +74,8 @@ double absorbed_within(exponential_kernel const& k, double radius) {
   double sum = 0;
   for (kernel_cone const& cone : k.cones) {
     double const solid_angle =
-        2 * std::numbers::pi * (detail::cosine_of(cone.theta_low) - detail::cosine_of(cone.theta_high));
+        2 * std::numbers::pi *
+        (detail::cosine_of(cone.theta_low) - detail::cosine_of(cone.theta_high));
     for (int c = 0; c < k.num_terms; ++c) {
       kernel_term const& t = cone.terms[std::size_t(c)];
       sum -= solid_angle * t.amplitude / t.rate * math::expm1(-t.rate * radius);

@@ -40,6 +40,7 @@ spectrum named_spectrum(std::string_view name);
 ///                                negative or infinite number, coefficients of zero, no photons
 spectrum parse_spectrum(std::string_view csv, std::string_view name);
 
+/// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: what parse_spectrum refuses
 void validate(spectrum const& s, char const* function);
 

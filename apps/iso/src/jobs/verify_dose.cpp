@@ -38,11 +38,11 @@ struct irradiation {
     using space = typename Exec::memory_space;
     auto const values = densities<T>();
     auto const v = make_volume<T, space>(exec, "iso::jobs::verify::density", patient);
-    Kokkos::deep_copy(exec, v.data,
-                      Kokkos::View<T const***, Kokkos::LayoutRight, Kokkos::HostSpace,
-                                   Kokkos::MemoryUnmanaged>(
-                          values.data(), std::size_t(patient.extent[0]),
-                          std::size_t(patient.extent[1]), std::size_t(patient.extent[2])));
+    Kokkos::deep_copy(
+        exec, v.data,
+        Kokkos::View<T const***, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+            values.data(), std::size_t(patient.extent[0]), std::size_t(patient.extent[1]),
+            std::size_t(patient.extent[2])));
     exec.fence("iso::jobs::verify: densities in place");
     return v;
   }
@@ -146,8 +146,8 @@ struct dose_case {
 
 void add_dose(plan& all) {
   std::vector<std::string> const release = {
-      "iso::dose::terma",        "iso::dose::frame_of",       "iso::dose::region_around",
-      "iso::dose::terma_at",     "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
+      "iso::dose::terma",    "iso::dose::frame_of",       "iso::dose::region_around",
+      "iso::dose::terma_at", "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
   auto convolve = release;
   convolve.insert(convolve.end(),
                   {"iso::dose::convolve", "iso::dose::make_cones", "iso::dose::fit_tilt",
@@ -155,14 +155,14 @@ void add_dose(plan& all) {
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);
   all.add<terma_case>({"terma", release, {{}}}, oblique);
-  all.add<dose_case>({"dose_lattice", convolve}, oblique, std::string("6mv"),
-                     dose::cone_options{}, dose::convolution_options{});
+  all.add<dose_case>({"dose_lattice", convolve}, oblique, std::string("6mv"), dose::cone_options{},
+                     dose::convolution_options{});
   all.add<dose_case>({"dose_lattice_four_terms", convolve}, along_x, std::string("6mv_quad"),
                      dose::cone_options{5, 9, dose::cone_placing::gauss},
                      dose::convolution_options{});
   all.add<dose_case>({"dose_voxel_lines", convolve}, oblique, std::string("6mv"),
-                     dose::cone_options{4, 4}, dose::convolution_options{
-                                                   .engine = dose::dose_engine::voxel_lines});
+                     dose::cone_options{4, 4},
+                     dose::convolution_options{.engine = dose::dose_engine::voxel_lines});
 }
 
 }  // namespace iso::jobs
