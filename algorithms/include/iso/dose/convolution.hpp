@@ -26,10 +26,18 @@ enum class dose_engine {
   voxel_lines,  ///< one line of each direction through the middle of every voxel, exact lengths
 };
 
+/// How the lattice's lines are dealt out; changes no bit.
+enum class lattice_walk {
+  fastest,   ///< by_items on a GPU, by_slabs elsewhere
+  by_items,  ///< a group takes some rows of a line's rays through all planes
+  by_slabs,  ///< a thread takes some lines through a few planes in turn
+};
+
 struct convolution_options {
   dose_engine engine = dose_engine::lattice;
   /// Of voxel_lines: how lines are walked; changes no bit.
   ray::traversal traversal = ray::traversal::fastest;
+  lattice_walk walk = lattice_walk::fastest;
   bool tilt = true;  ///< the kernel's axis follows the diverging rays, else the beam's axis
   backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
 };

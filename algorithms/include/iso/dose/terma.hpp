@@ -26,7 +26,7 @@ class terma_plan {
   template <execution_space Exec>
   terma_plan(Exec const& exec, beam const& b, spectrum const& s, terma_options const& options = {});
 
-  [[nodiscard]] iso::dose::beam const& beam() const { return beam_; }
+  [[nodiscard]] beam const& field() const { return beam_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }
   /// [columns + 1, rows + 1], mm2: integral of the fluence from its lower corner
   [[nodiscard]] numbers const& integral() const { return integral_; }
@@ -34,7 +34,7 @@ class terma_plan {
   [[nodiscard]] numbers const& curve() const { return curve_; }
 
  private:
-  iso::dose::beam beam_;
+  beam beam_;
   beam_frame frame_;
   numbers integral_;
   numbers curve_;

@@ -17,8 +17,8 @@ namespace detail {
 /// How the walk is laid onto a machine. No bit depends on it.
 template <class Exec>
 struct lattice_tuning {
-  static constexpr bool device = backend::is_device<Exec>;
-  static constexpr std::int64_t border = device ? 8 : 0;
+  static constexpr bool by_items = backend::is_device<Exec>;
+  static constexpr int most_rows = 8;  ///< of an item
   /// A row of lanes begins where a register may; behind the last there is room for one block.
   static constexpr std::int64_t lane_multiple = 32;
   static constexpr std::int64_t room = 64;
@@ -58,7 +58,8 @@ struct convolution_scratch {
   using word = typename fixed_point<T>::word;
   lattice_range* range;
   cone_terms<T, Terms>* terms;
-  lattice_voxels<T, tuning::device> voxels[2];
+  T* voxels[2];
+  T* densities[2];  ///< by slabs; by items they stand beside the TERMA
   word* sums[2];
   T* states;
   T* terma;  ///< of voxel_lines: the region, without gaps
@@ -69,6 +70,7 @@ struct convolution_scratch {
       : range(memory.take<lattice_range>({1})),
         terms(memory.take<cone_terms<T, Terms>>({plan.num_directions()})),
         voxels{},
+        densities{},
         sums{},
         states(nullptr),
         terma(nullptr),
@@ -80,12 +82,13 @@ struct convolution_scratch {
       return;
     }
     for (int copy = 0; copy < 2; ++copy) {
-      voxels[copy].terma = memory.take<T>({s.layout.size[copy], tuning::device ? 2 : 1});
-      voxels[copy].density = tuning::device ? nullptr : memory.take<T>({s.layout.size[copy]});
+      bool const joined = s.rows > 0;
+      voxels[copy] = memory.take<T>({s.layout.size[copy], joined ? 2 : 1});
+      densities[copy] = memory.take<T>({joined ? 0 : s.layout.size[copy]});
       sums[copy] = memory.take<word>({s.layout.size[copy]});
     }
     std::int64_t const lines =
-        tuning::device
+        s.rows > 0
             ? 0
             : most_lines_at_once(s.classes, std::int32_t(exec.concurrency()), tuning::most_bundle);
     states = memory.take<T>({lines, Terms, s.state_size});
@@ -107,10 +110,10 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
                 convolution_scratch<T, Terms, Exec> const& s) {
   auto const& tables = plan.storage();
   auto const launch = [&](auto rows) {
-    lattice_register_kernel<T, Terms, decltype(rows)::value> kernel{
+    lattice_item_kernel<T, Terms, decltype(rows)::value> kernel{
         tables.items.data(), tables.lines.data(), tables.planes.data(), s.terms, {}, {}, {}};
     for (int copy = 0; copy < 2; ++copy) {
-      kernel.voxels[copy] = reinterpret_cast<backend::pack<T, 2> const*>(s.voxels[copy].terma);
+      kernel.voxels[copy] = reinterpret_cast<backend::pack<T, 2> const*>(s.voxels[copy]);
       kernel.sums[copy] = s.sums[copy];
       kernel.first_element[copy] = std::int32_t(tables.layout.at(copy, 0, 0, 0));
     }
@@ -137,8 +140,8 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
   kernel.terms = s.terms;
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
-    kernel.terma[copy] = s.voxels[copy].terma + first;
-    kernel.density[copy] = s.voxels[copy].density + first;
+    kernel.terma[copy] = s.voxels[copy] + first;
+    kernel.density[copy] = s.densities[copy] + first;
     kernel.sums[copy] = s.sums[copy] + first;
   }
   kernel.states = s.states;
@@ -213,7 +216,6 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
                   boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                   boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  using tuning = lattice_tuning<Exec>;
   using word = typename fixed_point<T>::word;
   auto const& tables = plan.storage();
   Kokkos::parallel_for("iso::dose::convolve: terms", policy(exec, 0, plan.num_directions()),
@@ -221,10 +223,10 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   for (int copy = 0; copy < 2; ++copy) {
     Kokkos::parallel_for(
         "iso::dose::convolve: copy", policy(exec, 0, tables.layout.size[copy]),
-        lattice_copy_kernel<T, tuning::device>{tables.layout, copy, terma, density, s.range,
-                                               s.voxels[copy], s.sums[copy]});
+        lattice_copy_kernel<T>{tables.layout, copy, terma, density, s.range, tables.rows > 0,
+                               s.voxels[copy], s.densities[copy], s.sums[copy]});
   }
-  if constexpr (tuning::device) {
+  if (tables.rows > 0) {
     walk_items<T, Terms>(exec, plan, s);
   } else {
     walk_slabs<T, Terms>(exec, plan, s);
@@ -324,14 +326,17 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  storage_.layout =
-      detail::lattice_layout(region, tuning::border, tuning::lane_multiple, tuning::room);
+  bool const by_items = options.walk == lattice_walk::fastest
+                            ? tuning::by_items
+                            : options.walk == lattice_walk::by_items;
+  storage_.layout = detail::lattice_layout(region, by_items ? tuning::most_rows : 0,
+                                           tuning::lane_multiple, tuning::room);
   auto tables = detail::make_lattice(region, storage_.layout, frame, kernel, cones, field,
                                      options.tilt, point::direction_bits, point::total_bits);
   unit_ = tables.unit;
   storage_.classes = tables.classes;
   std::vector<detail::lattice_item> items;
-  if constexpr (tuning::device) {
+  if (by_items) {
     storage_.rows = tuning::rows(num_directions_);
     items = detail::make_items(tables, storage_.rows, tuning::items_together);
   }

@@ -70,7 +70,7 @@ struct cone_line {
 /// angle to the local ray less that to the axis, a quadratic form in the distances from the middle.
 template <class T>
 struct alignas(16) lattice_plane {
-  std::int32_t lane_shift;  ///< a GPU's: wrapped round
+  std::int32_t lane_shift;  ///< of lines that are walked by items: wrapped round
   std::int32_t row_shift_and_lane_step;
   T constant;
   T lane;
@@ -162,11 +162,11 @@ template <class T, class Space>
 struct lattice_storage {
   lattice_layout layout;
   std::vector<lattice_class> classes;
-  std::int64_t state_size = 0;  ///< processors: values that the longest line keeps for each term
-  std::int32_t rows = 0;        ///< GPU: of an item
+  std::int64_t state_size = 0;  ///< by slabs: values that the longest line keeps for each term
+  std::int32_t rows = 0;        ///< of an item; 0: lines are walked by slabs
   Kokkos::View<lattice_line<T>*, Space> lines;
   Kokkos::View<lattice_plane<T>*, Space> planes;
-  Kokkos::View<lattice_item*, Space> items;  ///< GPU
+  Kokkos::View<lattice_item*, Space> items;
   Kokkos::View<cone_line<T>*, Space> directions;
 };
 

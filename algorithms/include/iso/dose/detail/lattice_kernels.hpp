@@ -115,24 +115,8 @@ struct cone_terms_kernel {
   }
 };
 
-/// TERMA, scaled to 1 at most, and density of a copy; zeros in its border. `Joined`: side by side.
-template <class T, bool Joined>
-struct lattice_voxels {
-  T* terma;
-  T* density;
-
-  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t at, T t, T d) const {
-    if constexpr (Joined) {
-      reinterpret_cast<backend::pack<T, 2>*>(terma)[at] = {{t, d}};
-    } else {
-      terma[at] = t;
-      density[at] = d;
-    }
-  }
-};
-
-/// Fills a copy and clears its sums, element by element.
-template <class T, bool Joined>
+/// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
+template <class T>
 struct lattice_copy_kernel {
   using word = typename fixed_point<T>::word;
   lattice_layout layout;
@@ -140,7 +124,9 @@ struct lattice_copy_kernel {
   boxed_volume<T const> terma;
   boxed_volume<T const> density;
   lattice_range const* range;
-  lattice_voxels<T, Joined> voxels;
+  bool joined;  ///< TERMA and density side by side
+  T* voxels;
+  T* densities;
   word* sums;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
@@ -159,7 +145,12 @@ struct lattice_copy_kernel {
       t = T(double(terma.row(x, y)[z]) * power_of_two(-terma_exponent(*range)));
       d = density.row(x, y)[z];
     }
-    voxels.set(index, t, d);
+    if (joined) {
+      reinterpret_cast<backend::pack<T, 2>*>(voxels)[index] = {{t, d}};
+    } else {
+      voxels[index] = t;
+      densities[index] = d;
+    }
     sums[index] = 0;
   }
 };
@@ -195,10 +186,10 @@ struct lattice_join_kernel {
   }
 };
 
-/// A GPU's walk: a group takes `Rows` rows of 32 lanes through their planes, each lane on its own,
-/// and adds to the sums in memory.
+/// The walk by items: a group takes `Rows` rows of 32 lanes through their planes, each lane on its
+/// own, and adds to the sums in memory.
 template <class T, int Terms, int Rows>
-struct lattice_register_kernel {
+struct lattice_item_kernel {
   using word = typename fixed_point<T>::word;
   using voxel = backend::pack<T, 2>;
 
@@ -272,7 +263,7 @@ struct lattice_register_kernel {
   }
 };
 
-/// A processor's walk: lines of one class, some planes of each in turn, so that these planes stay
+/// The walk by slabs: lines of one class, some planes of each in turn, so that these planes stay
 /// in a cache. What travels along a line's rays is kept in memory, by the ray's number. Bundles of
 /// lines follow each other through the planes, so that no two add to the same ones at a time.
 template <class T, int Terms>

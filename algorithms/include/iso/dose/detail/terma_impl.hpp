@@ -25,7 +25,7 @@ void validate_source(beam_frame const& frame, iso::grid const& density, std::int
 
 template <class Space>
 template <execution_space Exec>
-terma_plan<Space>::terma_plan(Exec const& exec, iso::dose::beam const& b, spectrum const& s,
+terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s,
                               terma_options const& options)
     : beam_(b),
       frame_(frame_of(b)),
@@ -46,7 +46,7 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   detail::validate_source(plan.frame(), density.grid,
                           sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");
-  fluence_map const& f = plan.beam().fluence;
+  fluence_map const& f = plan.field().fluence;
   using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
   auto const launch = [&](auto index) {
     detail::terma_kernel<method, decltype(index), T> const kernel{
@@ -55,7 +55,7 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
         plan.frame(),
         detail::voxel_width(terma.grid, plan.frame().x),
         detail::voxel_width(terma.grid, plan.frame().y),
-        plan.beam().weight,
+        plan.field().weight,
         terma.grid,
         ray::traversal_grid(density.grid),
         density.data.data(),
