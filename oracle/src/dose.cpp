@@ -88,6 +88,21 @@ double mean_fluence(dose::fluence_map const& f, double x, double y, double wide,
   return sum / (wide * high);
 }
 
+/// What a cone's table absorbs within `radius`.
+double within(dose::cone_set const& cones, std::size_t cone, double radius) {
+  auto const& absorbed = cones.cones[cone].absorbed;
+  double low = 0;
+  double before = 0;
+  for (std::size_t j = 0; j < absorbed.size(); ++j) {
+    if (radius < cones.radii[j]) {
+      return before + (absorbed[j] - before) * (radius - low) / (cones.radii[j] - low);
+    }
+    low = cones.radii[j];
+    before = absorbed[j];
+  }
+  return before;
+}
+
 double width_along(grid const& g, vec3<double> const& axis) {
   return std::sqrt(axis.x * axis.x * g.spacing.x * g.spacing.x +
                    axis.y * axis.y * g.spacing.y * g.spacing.y +
@@ -120,7 +135,7 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
   return out;
 }
 
-std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel const& kernel,
+std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
                                dose::cone_set const& cones, bool tilt, host_density const& terma,
                                host_density const& density, std::int64_t stride) {
   auto const frame = dose::frame_of(b);
@@ -148,6 +163,11 @@ std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel con
           double const step = 0.1 * density.data.data()[voxel] * (to - from);
           vec3<double> const ray = p - (0.5 * (from + to)) * d - frame.source;
           double const delta = dot(ray, d) / norm(ray) - own.z;
+          if (cones.num_terms == 0) {
+            out[std::size_t(v)] += terma.data.data()[voxel] *
+                                   (1 + delta * (fit.first[0] + delta * fit.second[0])) *
+                                   (within(cones, m, depth + step) - within(cones, m, depth));
+          }
           for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
             double const released =
                 terma.data.data()[voxel] * (1 + delta * (fit.first[c] + delta * fit.second[c]));

@@ -14,6 +14,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dose_support {
@@ -46,9 +47,12 @@ host_volume<T> volume_of(grid const& g, F const& f) {
 struct setup {
   grid phantom;
   beam field;
-  std::string kernel = "6mv";
+  point_kernel kernel = named_kernel("6mv");
+  double margin = default_margin;
   std::string photons = "mohan_6mv";
   cone_options cones = {};
+  std::optional<cone_set> own_cones =
+      std::nullopt;  ///< instead of what `cones` makes of the kernel
   terma_options hardening = {};
   convolution_options options = {};
 
@@ -74,16 +78,17 @@ struct calculation {
 
   calculation(Exec const& e, setup const& s, host_volume<T> const& rho)
       : exec(e),
-        region(region_around(s.field, s.phantom)),
+        region(region_around(s.field, s.phantom, s.margin)),
         density(iso::make_volume<T, space>("density", s.phantom)),
         released(iso::make_volume<T, space>("terma", region)),
         dose(iso::make_volume<T, space>("dose", s.phantom)) {
     Kokkos::deep_copy(density.data, rho.data);
-    auto const kernel = named_kernel(s.kernel);
+
     terma_plan<space> const beam(exec, s.field, named_spectrum(s.photons), s.hardening);
     terma<Exec, T>(exec, beam, density, released);
-    convolution_plan<T, space> const plan(exec, region, beam.frame(), kernel,
-                                          make_cones(kernel, s.cones), s.field.fluence, s.options);
+    convolution_plan<T, space> const plan(
+        exec, region, beam.frame(), s.kernel,
+        s.own_cones ? *s.own_cones : make_cones(s.kernel, s.cones), s.field.fluence, s.options);
     iso::workspace<space> const scratch(convolution_bytes_needed<Exec, T>(exec, plan));
     convolve<Exec, T>(exec, plan, released, density, dose, scratch);
     exec.fence();

@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("dose: TERMA and dose have the same bits on all backends", T,
   auto s = small_field();
   check_same_bits<T>(s);
   SUBCASE("four terms") {
-    s.kernel = "6mv_quad";
+    s.kernel = named_kernel("6mv_quad");
     s.cones = {5, 7};
     check_same_bits<T>(s);
   }

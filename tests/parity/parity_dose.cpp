@@ -28,10 +28,13 @@ std::vector<T> irradiated(Exec const& exec, dose_case const& c) {
   auto const values = moved_to(exec, even_numbers<T>(std::size_t(g.size()), 5, 0, 2));
   using flat = Kokkos::View<T*, Kokkos::LayoutRight, space, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(exec, flat(density.data.data(), density.data.size()), values);
-  dose::terma_plan<space> const beam(exec, b, dose::named_spectrum("mohan_6mv"));
+  auto const photons = dose::named_spectrum("mohan_6mv");
+  auto const kernel = std::string(c.kernel) == "table"
+                          ? dose::point_kernel(dose::mix_kernels(dose::water_kernels(), photons))
+                          : dose::point_kernel(dose::named_kernel(c.kernel));
+  dose::terma_plan<space> const beam(exec, b, photons);
   auto const released = make_volume<T, space>("terma", region);
   dose::terma<Exec, T>(exec, beam, density, released);
-  auto const kernel = dose::named_kernel(c.kernel);
   dose::convolution_plan<T, space> const plan(
       exec, region, beam.frame(), kernel, dose::make_cones(kernel, c.cones), b.fluence, c.options);
   auto const out = make_volume<T, space>("dose", region);
@@ -54,6 +57,12 @@ void compare_precision(parity& all) {
        {12, 12, dose::cone_placing::equal_solid_angle},
        {.tilt = false}},
       {"voxel lines", "6mv", {4, 4}, {.engine = dose::dose_engine::voxel_lines}},
+      {"lattice table", "table", {4, 8}, {}},
+      {"voxel samples",
+       "6mv_quad",
+       {4, 4},
+       {.engine = dose::dose_engine::voxel_samples, .radial_step = 3}},
+      {"non voxel", "table", {4, 4}, {.engine = dose::dose_engine::non_voxel, .radial_step = 2}},
   };
   for (dose_case const& c : cases) {
     all.compare(std::string("dose ") + c.name + (sizeof(T) == 4 ? " float" : " double"),

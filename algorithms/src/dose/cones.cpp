@@ -21,20 +21,48 @@ double solid_angle(double theta_low, double theta_high) {
   return 2 * pi * (detail::cosine_of(theta_low) - detail::cosine_of(theta_high));
 }
 
-/// What the rows of a kernel hold, as a smooth function of the angle: linear in the logarithm
-/// between the middles of rows.
+/// What each row of a kernel absorbs within a radius, per sr, term by term.
+struct row_energies {
+  struct row {
+    double theta_low;
+    double theta_high;
+    std::array<double, most_kernel_terms> energy;
+  };
+  std::size_t num_terms;
+  std::vector<row> rows;
+
+  row_energies(exponential_kernel const& k, double radius) : num_terms(std::size_t(k.num_terms)) {
+    for (kernel_cone const& cone : k.cones) {
+      rows.push_back({cone.theta_low, cone.theta_high, {}});
+      for (std::size_t c = 0; c < num_terms; ++c) {
+        kernel_term const& t = cone.terms[c];
+        rows.back().energy[c] = -t.amplitude / t.rate * math::expm1(-t.rate * radius);
+      }
+    }
+  }
+  row_energies(tabulated_kernel const& k, double radius) : num_terms(1) {
+    for (tabulated_cone const& cone : k.cones) {
+      double const absorbed = absorbed_within({k.radii, {cone}}, radius);
+      rows.push_back({cone.theta_low,
+                      cone.theta_high,
+                      {absorbed / solid_angle(cone.theta_low, cone.theta_high)}});
+    }
+  }
+};
+
+/// The same as a smooth function of the angle: linear in the logarithm between the middles of rows.
 class smooth_energy {
  public:
-  /// Of each term, within `radius` cm.
-  smooth_energy(exponential_kernel const& k, double radius) : kernel_(k) {
-    for (kernel_cone const& cone : k.cones) {
-      middle_.push_back(0.5 * (cone.theta_low + cone.theta_high));
+  explicit smooth_energy(row_energies const& rows) : num_terms_(rows.num_terms) {
+    for (auto const& row : rows.rows) {
+      middle_.push_back(0.5 * (row.theta_low + row.theta_high));
       std::array<double, most_kernel_terms> logs{};
-      for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
-        kernel_term const& t = cone.terms[c];
-        logs[c] = math::log(std::fabs(t.amplitude / t.rate * math::expm1(-t.rate * radius)));
+      for (std::size_t c = 0; c < num_terms_; ++c) {
+        // Rows that absorb nothing have no logarithm.
+        logs[c] = math::log(std::max(std::fabs(row.energy[c]), 1e-300));
       }
       log_.push_back(logs);
+      sign_ = middle_.size() == 1 ? row.energy : sign_;
     }
   }
 
@@ -54,16 +82,17 @@ class smooth_energy {
   /// Of all terms with their signs.
   [[nodiscard]] double sum(double theta) const {
     double e = 0;
-    for (std::size_t c = 0; c < std::size_t(kernel_.num_terms); ++c) {
-      e += std::copysign(size(c, theta), kernel_.cones.front().terms[c].amplitude);
+    for (std::size_t c = 0; c < num_terms_; ++c) {
+      e += std::copysign(size(c, theta), sign_[c]);
     }
     return e;
   }
 
  private:
-  exponential_kernel const& kernel_;
+  std::size_t num_terms_;
   std::vector<double> middle_;
   std::vector<std::array<double, most_kernel_terms>> log_;
+  std::array<double, most_kernel_terms> sign_{};
 };
 
 /// Borders of cones, and where in each the directions lie.
@@ -79,9 +108,9 @@ struct rings {
   std::vector<double> energy;
   double total = 0;
 
-  explicit rings(exponential_kernel const& k) {
+  explicit rings(row_energies const& rows) {
     std::size_t const count = 3072;
-    smooth_energy const energy_at(k, std::numeric_limits<double>::infinity());
+    smooth_energy const energy_at(rows);
     for (std::size_t i = 0; i <= count; ++i) {
       theta.push_back(pi * double(i) / double(count));
     }
@@ -204,13 +233,13 @@ polar_rule gauss_rule(rings const& all, std::size_t n) {
   return out;
 }
 
-polar_rule place(exponential_kernel const& k, std::size_t n, cone_placing placing) {
+polar_rule place(row_energies const& rows, std::size_t n, cone_placing placing) {
   if (placing == cone_placing::gauss) {
-    return gauss_rule(rings(k), n);
+    return gauss_rule(rings(rows), n);
   }
   polar_rule out{{}, std::vector<double>(n, std::nan(""))};
   if (placing == cone_placing::equal_energy) {
-    out.borders = rings(k).borders(std::vector<double>(n, 1.0 / double(n)));
+    out.borders = rings(rows).borders(std::vector<double>(n, 1.0 / double(n)));
     return out;
   }
   for (std::size_t m = 0; m <= n; ++m) {
@@ -251,6 +280,33 @@ transport_cone collapse(exponential_kernel const& k, double low, double high, do
   return out;
 }
 
+/// The same of a table.
+transport_cone collapse(tabulated_kernel const& k, double low, double high, double cosine,
+                        int azimuths) {
+  transport_cone out{low, high, 0, {}, {}, std::vector<double>(k.radii.size(), 0)};
+  double sum = 0;
+  double moment = 0;
+  for (tabulated_cone const& row : k.cones) {
+    double const a = std::max(row.theta_low, low);
+    double const b = std::min(row.theta_high, high);
+    if (!(a < b)) {
+      continue;
+    }
+    double const share = solid_angle(a, b) / solid_angle(row.theta_low, row.theta_high);
+    double within = 0;
+    for (std::size_t j = 0; j < k.radii.size(); ++j) {
+      within += share * row.fraction[j];
+      out.absorbed[j] += within / azimuths;
+    }
+    sum += within;
+    moment += within * 0.5 * (detail::cosine_of(a) + detail::cosine_of(b));
+  }
+  out.cosine = !std::isnan(cosine) ? cosine
+               : sum > 0           ? moment / sum
+                                   : 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+  return out;
+}
+
 }  // namespace
 
 vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
@@ -266,7 +322,12 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
   return {x, y, c};
 }
 
-cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
+namespace {
+
+/// The cones that `options` asks for, of what `collapsed(low, high, cosine)` gives for each.
+template <class Collapse>
+cone_set cones_of(row_energies const& rows, int num_terms, cone_options const& options,
+                  Collapse const& collapsed) {
   auto const known = [](int n) { return n >= 4 && n <= 48; };
   ISO_VALIDATE(known(options.cones) && known(options.azimuths),
                "make_cones: {} cones of {} azimuths (both must lie in 4..48)", options.cones,
@@ -274,24 +335,44 @@ cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
   ISO_VALIDATE(int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
                "make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
                int(options.placing));
-  polar_rule const rule = place(k, std::size_t(options.cones), options.placing);
-  cone_set out{k.num_terms, options.azimuths, {}};
+  polar_rule const rule = place(rows, std::size_t(options.cones), options.placing);
+  cone_set out{num_terms, options.azimuths, {}, {}};
   for (std::size_t m = 0; m < rule.cosines.size(); ++m) {
-    out.cones.push_back(
-        collapse(k, rule.borders[m], rule.borders[m + 1], rule.cosines[m], options.azimuths));
+    out.cones.push_back(collapsed(rule.borders[m], rule.borders[m + 1], rule.cosines[m]));
   }
   return out;
 }
 
-cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle) {
+}  // namespace
+
+cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
+  return cones_of(row_energies(k, std::numeric_limits<double>::infinity()), k.num_terms, options,
+                  [&](double low, double high, double cosine) {
+                    return collapse(k, low, high, cosine, options.azimuths);
+                  });
+}
+
+cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
+  auto out = cones_of(row_energies(k, k.radii.back()), 0, options,
+                      [&](double low, double high, double cosine) {
+                        return collapse(k, low, high, cosine, options.azimuths);
+                      });
+  out.radii = k.radii;
+  return out;
+}
+
+namespace {
+
+/// \param energy_at  what is to be kept right, as a function of the angle
+cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
+                      transport_cone const& cone, double half_angle) {
   cone_tilt out{};
   if (!(half_angle > 0)) {
     return out;
   }
-  smooth_energy const energy_at(k, 15);
   double const theta = detail::angle_of(cone.cosine);
   double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
-  for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+  for (std::size_t c = 0; c < num_terms; ++c) {
     // Mean over the cone of what a kernel that is tilted by `delta` sends there.
     auto const sent = [&](double delta) {
       int const parts = 24;
@@ -331,6 +412,27 @@ cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, doub
     out.second[c] = (r2 * m2 - r1 * m3) / determinant;
   }
   return out;
+}
+
+constexpr double kept_radius = 15;  // cm
+
+}  // namespace
+
+cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle) {
+  return fitted_tilt(smooth_energy(row_energies(k, kept_radius)), std::size_t(k.num_terms), cone,
+                     half_angle);
+}
+
+cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone, double half_angle) {
+  return fitted_tilt(smooth_energy(row_energies(k, kept_radius)), 1, cone, half_angle);
+}
+
+cone_set make_cones(point_kernel const& k, cone_options const& options) {
+  return std::visit([&](auto const& kernel) { return make_cones(kernel, options); }, k);
+}
+
+cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone, double half_angle) {
+  return std::visit([&](auto const& kernel) { return fit_tilt(kernel, cone, half_angle); }, k);
 }
 
 }  // namespace iso::dose

@@ -28,6 +28,29 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
   return (first[0] * g.extent[1] + first[1]) * g.extent[2] + first[2];
 }
 
+void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones) {
+  auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
+  ISO_VALIDATE(
+      known(options.engine, dose_engine::non_voxel) &&
+          known(options.walk, lattice_walk::by_slabs) &&
+          known(options.traversal, ray::traversal::siddon),
+      "convolution_plan: engine {}, walk {}, traversal {} (one is none of its enumeration) "
+      "choose from iso/dose/convolution.hpp",
+      int(options.engine), int(options.walk), int(options.traversal));
+  ISO_VALIDATE(options.radial_step > 0 && std::isfinite(options.radial_step) &&
+                   options.ray_spacing > 0 && std::isfinite(options.ray_spacing),
+               "convolution_plan: radial step {} mm, ray spacing {} mm (must be positive)",
+               options.radial_step, options.ray_spacing);
+  ISO_VALIDATE(options.shape.groups_per_launch >= 0,
+               "convolution_plan: groups_per_launch {} (must not be negative)",
+               options.shape.groups_per_launch);
+  ISO_VALIDATE(
+      tabulated == (cones.num_terms == 0) && !cones.cones.empty(),
+      "convolution_plan: {} cones with {} terms (the kernel is {}) make them of this kernel",
+      std::int64_t(cones.cones.size()), cones.num_terms,
+      tabulated ? "a table" : "a sum of exponentials");
+}
+
 }  // namespace detail
 
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_CONVOLVE, )

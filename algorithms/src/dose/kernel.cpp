@@ -3,22 +3,22 @@
 
 #include <iso/core/check.hpp>
 
-#include <iso/dose/detail/tables.hpp>
-
 #include "angles.hpp"
 #include "csv.hpp"
+#include "tables.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <string>
 
 namespace iso::dose {
 
 exponential_kernel named_kernel(std::string_view name) {
-  for (detail::named_text const& table : detail::kernel_tables) {
-    if (table.name == name) {
-      return parse_exponential_kernel(table.text, table.name);
+  for (std::string_view const known : {"4mv", "6mv", "6mv_quad", "10mv", "15mv", "24mv"}) {
+    if (name == known) {
+      return parse_exponential_kernel(detail::table_text("kernel_" + std::string(name)), name);
     }
   }
   fail_argument(
@@ -68,6 +68,145 @@ exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_vi
   ISO_VALIDATE(before == 180, "{}: the cones end at {} degrees (they must reach 180)", name,
                before);
   return k;
+}
+
+namespace {
+
+/// Rows of "angle, radius, fraction" from column `first` on, as a kernel.
+tabulated_kernel tabulate(std::vector<detail::csv_row> const& rows, std::size_t first,
+                          std::string_view name) {
+  tabulated_kernel k;
+  for (auto const& row : rows) {
+    double const angle = row.numbers[first];
+    double const radius = row.numbers[first + 1];
+    double const fraction = row.numbers[first + 2];
+    auto const line = std::int64_t(row.line);
+    double const low = k.cones.empty() ? 0.0 : k.cones.back().theta_high;
+    bool const begins = k.cones.empty() || angle * std::numbers::pi / 180 != low;
+    if (begins) {
+      ISO_VALIDATE(k.cones.size() < 2 || k.cones.back().fraction.size() == k.radii.size(),
+                   "{}, line {}: the cone before has {} shells (the first has {}; the table has a "
+                   "hole)",
+                   name, line, std::int64_t(k.cones.back().fraction.size()),
+                   std::int64_t(k.radii.size()));
+      ISO_VALIDATE(angle * std::numbers::pi / 180 > low && angle <= 180,
+                   "{}, line {}: a cone up to {} degrees (angles must rise to 180)", name, line,
+                   angle);
+      k.cones.push_back({low, angle * std::numbers::pi / 180, {}});
+    }
+    std::size_t const shell = k.cones.back().fraction.size();
+    if (k.cones.size() == 1) {
+      ISO_VALIDATE(radius > (k.radii.empty() ? 0.0 : k.radii.back()),
+                   "{}, line {}: a shell up to {} cm (radii must be positive and rise)", name, line,
+                   radius);
+      k.radii.push_back(radius);
+    }
+    ISO_VALIDATE(shell < k.radii.size() && radius == k.radii[shell],
+                 "{}, line {}: a shell up to {} cm (all cones must have the shells of the first)",
+                 name, line, radius);
+    ISO_VALIDATE(fraction >= 0, "{}, line {}: a fraction of {} (must not be negative)", name, line,
+                 fraction);
+    k.cones.back().fraction.push_back(fraction);
+  }
+  ISO_VALIDATE(k.cones.back().fraction.size() == k.radii.size() &&
+                   k.cones.back().theta_high == 180 * std::numbers::pi / 180,
+               "{}: the last cone ends at {} degrees, with {} of {} shells (the table has a hole)",
+               name, k.cones.back().theta_high * 180 / std::numbers::pi,
+               std::int64_t(k.cones.back().fraction.size()), std::int64_t(k.radii.size()));
+  ISO_VALIDATE(absorbed_within(k, k.radii.back()) > 0, "{}: nothing is absorbed", name);
+  return k;
+}
+
+void check_lengths(std::vector<detail::csv_row> const& rows, std::size_t length,
+                   std::string_view what, std::string_view name) {
+  for (auto const& row : rows) {
+    ISO_VALIDATE(row.numbers.size() == length, "{}, line {}: {} numbers ({} are {})", name,
+                 std::int64_t(row.line), std::int64_t(row.numbers.size()), what,
+                 std::int64_t(length));
+  }
+}
+
+}  // namespace
+
+tabulated_kernel parse_tabulated_kernel(std::string_view csv, std::string_view name) {
+  auto const rows = detail::read_csv(csv, name);
+  check_lengths(rows, 3, "angle, radius and fraction", name);
+  return tabulate(rows, 0, name);
+}
+
+std::vector<mono_kernel> parse_mono_kernels(std::string_view csv, std::string_view name) {
+  auto const rows = detail::read_csv(csv, name);
+  check_lengths(rows, 4, "energy, angle, radius and fraction", name);
+  std::vector<mono_kernel> out;
+  for (std::size_t first = 0; first < rows.size();) {
+    double const energy = rows[first].numbers[0];
+    std::size_t last = first;
+    while (last < rows.size() && rows[last].numbers[0] == energy) {
+      ++last;
+    }
+    ISO_VALIDATE(energy > (out.empty() ? 0.0 : out.back().energy),
+                 "{}, line {}: a kernel of {} MeV (energies must be positive and rise)", name,
+                 std::int64_t(rows[first].line), energy);
+    auto const begin = rows.begin() + std::ptrdiff_t(first);
+    out.push_back({energy, tabulate({begin, begin + std::ptrdiff_t(last - first)}, 1, name)});
+    ISO_VALIDATE(out.back().kernel.radii == out.front().kernel.radii &&
+                     out.back().kernel.cones.size() == out.front().kernel.cones.size(),
+                 "{}: the kernel of {} MeV has other cones or shells than that of {} MeV", name,
+                 energy, out.front().energy);
+    first = last;
+  }
+  return out;
+}
+
+std::vector<mono_kernel> water_kernels() {
+  return parse_mono_kernels(detail::table_text("kernel_mono"), "kernel_mono.csv");
+}
+
+tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s) {
+  validate(s, "mix_kernels");
+  ISO_VALIDATE(!kernels.empty(), "mix_kernels: no kernels");
+  tabulated_kernel out = kernels.front().kernel;
+  for (tabulated_cone& cone : out.cones) {
+    cone.fraction.assign(cone.fraction.size(), 0);
+  }
+  double released = 0;
+  for (energy_bin const& b : s.bins) {
+    released += b.fluence * b.energy * b.attenuation;
+  }
+  for (energy_bin const& b : s.bins) {
+    ISO_VALIDATE(b.energy <= kernels.back().energy || b.fluence == 0,
+                 "mix_kernels: photons of {} MeV (the kernels end at {} MeV)", b.energy,
+                 kernels.back().energy);
+    std::size_t above = 0;
+    while (above + 1 < kernels.size() && kernels[above].energy < b.energy) {
+      ++above;
+    }
+    std::size_t const below = above == 0 ? 0 : above - 1;
+    double const span = kernels[above].energy - kernels[below].energy;
+    double const f =
+        span > 0 ? std::fmin(std::fmax((b.energy - kernels[below].energy) / span, 0.0), 1.0) : 0.0;
+    double const share = b.fluence * b.energy * b.attenuation / released;
+    for (std::size_t i = 0; i < out.cones.size(); ++i) {
+      for (std::size_t j = 0; j < out.radii.size(); ++j) {
+        out.cones[i].fraction[j] += share * ((1 - f) * kernels[below].kernel.cones[i].fraction[j] +
+                                             f * kernels[above].kernel.cones[i].fraction[j]);
+      }
+    }
+  }
+  return out;
+}
+
+double absorbed_within(tabulated_kernel const& k, double radius) {
+  double sum = 0;
+  for (tabulated_cone const& cone : k.cones) {
+    double low = 0;
+    for (std::size_t j = 0; j < cone.fraction.size(); ++j) {
+      double const part = (radius - low) / (k.radii[j] - low);
+      sum += cone.fraction[j] * std::fmin(std::fmax(part, 0.0), 1.0);
+      low = k.radii[j];
+    }
+  }
+  return sum;
 }
 
 double absorbed_within(exponential_kernel const& k, double radius) {

@@ -15,11 +15,33 @@ namespace {
 /// mirror image.
 constexpr int slope_bits = 14;
 
-/// round(slope k) with halves away from zero.
-std::int32_t displacement(std::int64_t slope, std::int64_t k) {
-  std::int64_t const size =
-      (std::llabs(slope) * k + (std::int64_t(1) << (slope_bits - 1))) >> slope_bits;
-  return std::int32_t(slope < 0 ? -size : size);
+/// The bins of one cone's table, in double.
+void add_bins(std::vector<double> const& radii, std::vector<double> const& absorbed, double unit,
+              std::vector<double>& out) {
+  auto const within = [&](double r) {
+    double low = 0;
+    double before = 0;
+    for (std::size_t j = 0; j < radii.size(); ++j) {
+      if (r < radii[j]) {
+        return before + (absorbed[j] - before) * (r - low) / (radii[j] - low);
+      }
+      low = radii[j];
+      before = absorbed[j];
+    }
+    return before;
+  };
+  using bins = radius_bins<double>;
+  auto const edge = [](std::int32_t i) {
+    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift) - bins::offset;
+  };
+  for (std::int32_t i = 0; i + 1 < bins::count; ++i) {
+    double const low = within(edge(i));
+    double const slope = (within(edge(i + 1)) - low) / (edge(i + 1) - edge(i));
+    out.push_back((low - slope * edge(i)) / unit);
+    out.push_back(slope / unit);
+  }
+  out.push_back(absorbed.back() / unit);
+  out.push_back(0);
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.
@@ -127,7 +149,7 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
 }
 
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
-                            beam_frame const& frame, exponential_kernel const& kernel,
+                            beam_frame const& frame, point_kernel const& kernel,
                             cone_set const& cones, fluence_map const& field, bool tilt,
                             int direction_bits, int total_bits) {
   validate(region, "convolution_plan");
@@ -192,6 +214,13 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         // mm to cm.
         double const half_length = 0.5 * 0.1 / march;
         double gives = 0;
+        if (terms == 0) {
+          // A table goes by the length itself, mm.
+          l.half_step[0] = 10 * half_length;
+          l.tilt_first[0] = tilts[cone].first[0];
+          l.tilt_second[0] = tilts[cone].second[0];
+          gives = t.absorbed.back() * most_of(l.tilt_first[0], l.tilt_second[0], low, high);
+        }
         for (std::size_t c = 0; c < terms; ++c) {
           l.half_step[c] = t.rate[c] * half_length;
           l.energy[c] = t.energy[c];
@@ -202,8 +231,17 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         most = std::max(most, gives);
         total += gives;
         out.lines.push_back(l);
-        cone_line<double> line{d, own.z, {}, {}, {}, {}};
-        for (std::size_t c = 0; c < terms; ++c) {
+        cone_line<double> line{d,
+                               std::int32_t(cone),
+                               std::int32_t(out.lines.size()) - 1,
+                               {a.lanes, a.rows, a.planes},
+                               {std::int32_t(lane_slope), std::int32_t(row_slope)},
+                               own.z,
+                               {},
+                               {},
+                               {},
+                               {}};
+        for (std::size_t c = 0; c < most_kernel_terms; ++c) {
           line.rate[c] = 0.1 * t.rate[c];
           line.energy[c] = l.energy[c];
           line.tilt_first[c] = l.tilt_first[c];
@@ -219,6 +257,9 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   auto const power_above = [](double x) { return std::ilogb(x) + 1; };
   out.unit = std::ldexp(
       1.0, std::max(power_above(most) - direction_bits, power_above(total) - total_bits));
+  for (std::size_t cone = 0; terms == 0 && cone < cones.cones.size(); ++cone) {
+    add_bins(cones.radii, cones.cones[cone].absorbed, out.unit, out.bins);
+  }
   for (std::size_t n = 0; n < out.lines.size(); ++n) {
     for (std::size_t c = 0; c < terms; ++c) {
       out.lines[n].energy[c] /= out.unit;

@@ -4,9 +4,8 @@
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
 
-#include <iso/dose/detail/tables.hpp>
-
 #include "csv.hpp"
+#include "tables.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -44,9 +43,10 @@ spectrum named_spectrum(std::string_view name) {
                "named_spectrum: \"{}\" (no such spectrum) choose mohan_6mv or sheikh_bagheri_6mv, "
                "or read a table of your own",
                name);
-  auto const water = detail::read_csv(detail::attenuation_table, "water_attenuation.csv");
+  auto const water =
+      detail::read_csv(detail::table_text("water_attenuation"), "water_attenuation.csv");
   spectrum s;
-  for (auto const& row : detail::read_csv(detail::spectrum_table, "spectrum_6mv.csv")) {
+  for (auto const& row : detail::read_csv(detail::table_text("spectrum_6mv"), "spectrum_6mv.csv")) {
     double const energy = row.numbers[2];
     s.bins.push_back({energy, row.numbers[name == "mohan_6mv" ? 3 : 4],
                       coefficient(water, energy, 1), coefficient(water, energy, 2)});

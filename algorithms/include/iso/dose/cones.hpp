@@ -25,22 +25,24 @@ struct cone_options {
   cone_placing placing = cone_placing::equal_energy;
 };
 
-/// What travels along each of a cone's directions: sum over the terms of energy (1 - exp(-rate r))
-/// of what is released.
+/// What is absorbed of the released energy along each of a cone's directions within r: the sum over
+/// the terms of energy (1 - exp(-rate r)), or a table.
 struct transport_cone {
   double theta_low;                              ///< rad
   double theta_high;                             ///< rad
   double cosine;                                 ///< of the directions' angle to the beam
   std::array<double, most_kernel_terms> energy;  ///< of one direction, to infinity
   std::array<double, most_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+  std::vector<double> absorbed = {};             ///< of one direction, within each radius
 };
 
 /// Polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) / azimuths
 /// of a turn: a square field then sees twice as many.
 struct cone_set {
-  int num_terms;
+  int num_terms;  ///< 0: a table
   int azimuths;
   std::vector<transport_cone> cones;
+  std::vector<double> radii = {};  ///< cm, of the table
 
   /// The direction in which energy travels, z along the beam. Where `azimuths` is a multiple of 4,
   /// quarter turns are exact.
@@ -57,6 +59,12 @@ struct cone_set {
 ///              energy is this library's (docs/algorithms/dose.md)
 cone_set make_cones(exponential_kernel const& k, cone_options const& options = {});
 
+/// The same from a table: a cone takes of each row the share of the row's solid angle that it
+/// meets.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+cone_set make_cones(tabulated_kernel const& k, cone_options const& options = {});
+cone_set make_cones(point_kernel const& k, cone_options const& options = {});
+
 /// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
 /// 1 + delta (first + second delta) of what an untilted one sends, delta being the cosine of the
 /// direction's angle to the ray less that to the beam's axis.
@@ -69,5 +77,10 @@ struct cone_tilt {
 /// within 15 cm: a term's energy to infinity lies mostly outside of the field.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle);
+
+/// The same for a table, one factor for the whole cone: in `first[0]` and `second[0]`.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone, double half_angle);
+cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone, double half_angle);
 
 }  // namespace iso::dose

@@ -22,8 +22,10 @@ namespace iso::dose {
 
 /// How energy is carried along the cones' directions.
 enum class dose_engine {
-  lattice,      ///< lines on a sheared lattice, each voxel once: the fast one
-  voxel_lines,  ///< one line of each direction through the middle of every voxel, exact lengths
+  lattice,        ///< lines on a sheared lattice, each voxel once: the fast one
+  voxel_lines,    ///< one line of each direction through the middle of every voxel, exact lengths
+  voxel_samples,  ///< the same, by samples at equal steps, interpolated
+  non_voxel,      ///< rays and samples of a grid turned into each direction, interpolated twice
 };
 
 /// How the lattice's lines are dealt out; changes no bit.
@@ -38,7 +40,9 @@ struct convolution_options {
   /// Of voxel_lines: how lines are walked; changes no bit.
   ray::traversal traversal = ray::traversal::fastest;
   lattice_walk walk = lattice_walk::fastest;
-  bool tilt = true;  ///< the kernel's axis follows the diverging rays, else the beam's axis
+  double radial_step = 1;  ///< mm, between samples (voxel_samples and non_voxel)
+  double ray_spacing = 2;  ///< mm, between rays (non_voxel)
+  bool tilt = true;        ///< the kernel's axis follows the diverging rays, else the beam's axis
   backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
 };
 
@@ -49,12 +53,15 @@ class convolution_plan {
   /// Waits for `exec`: no other instance is fenced.
   /// \param region  the voxels that get dose, as region_around gives them; at most 2^22 along an
   ///                axis
-  /// \throws iso::invalid_argument  an invalid grid, or too large a one for 32-bit offsets
+  /// \param kernel  that the cones were made of
+  /// \throws iso::invalid_argument  an invalid grid, or too large a one for 32-bit offsets; a
+  ///                                radial step or ray spacing that is not positive; an unknown
+  ///                                engine; cones of another kind of kernel
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
-                   exponential_kernel const& kernel, cone_set const& cones,
-                   fluence_map const& field, convolution_options const& options = {});
+                   point_kernel const& kernel, cone_set const& cones, fluence_map const& field,
+                   convolution_options const& options = {});
 
   [[nodiscard]] iso::grid const& region() const { return region_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }
@@ -62,7 +69,7 @@ class convolution_plan {
   /// A rounding of a direction's dose is at most half of this times the largest TERMA, rounded up
   /// to a power of two.
   [[nodiscard]] double unit() const { return unit_; }
-  [[nodiscard]] int num_terms() const { return num_terms_; }
+  [[nodiscard]] int num_terms() const { return num_terms_; }  ///< 0: a tabulated kernel
   [[nodiscard]] detail::lattice_storage<T, Space> const& storage() const { return storage_; }
   [[nodiscard]] convolution_options const& options() const { return options_; }
 
@@ -95,6 +102,14 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 /// release, by their exact chords with the line through its middle and their own tilt. Takes N
 /// times as long.
 ///
+/// dose_engine::voxel_samples: the same by trilinear samples of TERMA and density at equal steps.
+///
+/// dose_engine::non_voxel: for each direction, TERMA and density are sampled along parallel rays,
+/// the samples of a ray are laid side by side, every sample takes what those upstream of it
+/// release, and voxels interpolate between the samples.
+///
+/// A tabulated kernel has no recursion: on the lattice, every voxel follows its lines back.
+///
 /// Enqueued on `exec`; does not fence and does not allocate.
 ///
 /// Determinism: backend_to_backend. The doses of all directions are rounded to a common grid (in
@@ -112,7 +127,8 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 ///                                volumes with gaps or without memory, arrays that overlap, too
 ///                                little scratch
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360, on a lattice of this
-///              library (docs/algorithms/dose.md)
+///              library (docs/algorithms/dose.md); non_voxel and voxel_samples: J. Neylon et al.,
+///              Med. Phys. 41, 2014, doi:10.1118/1.4895822
 template <execution_space Exec, real T>
 void convolve(
     Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,

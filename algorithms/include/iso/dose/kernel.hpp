@@ -3,8 +3,11 @@
 //! Point kernels: where the energy that photons release is absorbed.
 #pragma once
 
+#include <iso/dose/spectrum.hpp>
+
 #include <array>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace iso::dose {
@@ -52,5 +55,56 @@ exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_vi
 /// Fraction of the released energy that `k` absorbs within `radius` cm of water of 1 g/cm3.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 double absorbed_within(exponential_kernel const& k, double radius);
+
+/// What lies between two angles to the photon's direction.
+struct tabulated_cone {
+  double theta_low;              ///< rad
+  double theta_high;             ///< rad
+  std::vector<double> fraction;  ///< of the released energy, in each shell
+};
+
+/// Fraction of the released energy that is absorbed in each cell of cones and shells, in water of
+/// 1 g/cm3.
+struct tabulated_kernel {
+  std::vector<double> radii;          ///< cm; where shells end; the first begins at 0
+  std::vector<tabulated_cone> cones;  ///< from 0 to pi, one behind the other
+};
+
+/// Either form.
+using point_kernel = std::variant<exponential_kernel, tabulated_kernel>;
+
+/// The kernel of photons of one energy.
+struct mono_kernel {
+  double energy;  ///< MeV
+  tabulated_kernel kernel;
+};
+
+/// Reads lines of "upper angle, upper radius, fraction" (degrees, cm), cone by cone.
+/// \param name  of the table, for messages
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  angles or radii that do not rise, cones of other shells than the
+///                                first, a table that ends before 180 degrees, a negative fraction
+tabulated_kernel parse_tabulated_kernel(std::string_view csv, std::string_view name);
+
+/// The same with the energy (MeV) before the angle, one kernel after the other.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  as parse_tabulated_kernel; energies that do not rise, kernels of
+///                                different cones or shells
+std::vector<mono_kernel> parse_mono_kernels(std::string_view csv, std::string_view name);
+
+/// Monte Carlo kernels of Mackie et al. 1988 from 0.2 to 6 MeV, 48 cones and 24 shells up to 60 cm
+/// (algorithms/data/kernel_mono.csv).
+/// Determinism: backend_to_backend, constants.
+std::vector<mono_kernel> water_kernels();
+
+/// The kernel of a spectrum: that of each bin, linear in the energy between two kernels, by the
+/// energy that the bin releases at the surface. Bins below the first kernel take that one.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  a bin with photons above the last kernel's energy; no kernels; a
+///                                spectrum as iso::dose::validate refuses it
+tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
+
+/// As above; within a shell, the energy is spread evenly over the radius.
+double absorbed_within(tabulated_kernel const& k, double radius);
 
 }  // namespace iso::dose

@@ -102,11 +102,18 @@ struct dose_case {
   dose::cone_options cones;
   dose::convolution_options options;
 
+  [[nodiscard]] dose::point_kernel kernel_of() const {
+    if (kernel == "table") {
+      return dose::mix_kernels(dose::water_kernels(), what.photons);
+    }
+    return dose::named_kernel(kernel);
+  }
+
   template <class Exec>
   prepared<Exec, T> prepare(Exec const& exec) const {
     using space = typename Exec::memory_space;
     auto const density = what.density_on<T>(exec);
-    auto const point_kernel = dose::named_kernel(kernel);
+    auto const point_kernel = kernel_of();
     auto const directions = dose::make_cones(point_kernel, cones);
     dose::terma_plan<space> const beam(exec, what.field, what.photons);
     auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
@@ -160,6 +167,18 @@ void add_dose(plan& all) {
   all.add<dose_case>({"dose_lattice_four_terms", convolve}, along_x, std::string("6mv_quad"),
                      dose::cone_options{5, 9, dose::cone_placing::gauss},
                      dose::convolution_options{});
+  auto tabulated = convolve;
+  tabulated.insert(tabulated.end(), {"iso::dose::mix_kernels", "iso::dose::water_kernels",
+                                     "iso::dose::parse_mono_kernels"});
+  all.add<dose_case>({"dose_lattice_table", tabulated}, oblique, std::string("table"),
+                     dose::cone_options{4, 8}, dose::convolution_options{});
+  all.add<dose_case>(
+      {"dose_voxel_samples", convolve}, along_x, std::string("6mv"), dose::cone_options{4, 4},
+      dose::convolution_options{.engine = dose::dose_engine::voxel_samples, .radial_step = 2});
+  all.add<dose_case>(
+      {"dose_non_voxel", tabulated, {{}}}, oblique, std::string("table"), dose::cone_options{4, 4},
+      dose::convolution_options{
+          .engine = dose::dose_engine::non_voxel, .radial_step = 2, .ray_spacing = 3});
   all.add<dose_case>({"dose_voxel_lines", convolve}, oblique, std::string("6mv"),
                      dose::cone_options{4, 4},
                      dose::convolution_options{.engine = dose::dose_engine::voxel_lines});

@@ -24,7 +24,7 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
 /// Dose of lines of each direction through the middle of every `stride`-th voxel of `terma`, the
 /// others NaN: exact chords, tilt as dose::fit_tilt has it.
 /// \param density  on the grid of `terma`
-std::vector<double> exact_dose(dose::beam const& b, dose::exponential_kernel const& kernel,
+std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
                                dose::cone_set const& cones, bool tilt, host_density const& terma,
                                host_density const& density, std::int64_t stride = 1);
 

@@ -4,6 +4,8 @@
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/detail/lattice_kernels.hpp>
+#include <iso/dose/detail/sampled_kernels.hpp>
+#include <iso/dose/detail/table_lattice_kernel.hpp>
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -52,6 +54,12 @@ inline std::int32_t most_lines_at_once(std::vector<lattice_class> const& classes
   return most;
 }
 
+/// Whether lines carry exponentials through the lattice's copies.
+template <class T, class Space>
+bool walks_lattice(convolution_plan<T, Space> const& plan) {
+  return plan.options().engine == dose_engine::lattice && plan.num_terms() > 0;
+}
+
 template <class T, int Terms, class Exec>
 struct convolution_scratch {
   using tuning = lattice_tuning<Exec>;
@@ -62,8 +70,9 @@ struct convolution_scratch {
   T* densities[2];  ///< by slabs; by items they stand beside the TERMA
   word* sums[2];
   T* states;
-  T* terma;  ///< of voxel_lines: the region, without gaps
+  T* terma;  ///< where voxels follow lines back: the region, without gaps
   T* density;
+  T* samples[5];  ///< non_voxel: TERMA and density by samples and by rays; dose
 
   convolution_scratch(workspace_parts& memory, Exec const& exec,
                       convolution_plan<T, typename Exec::memory_space> const& plan)
@@ -74,11 +83,18 @@ struct convolution_scratch {
         sums{},
         states(nullptr),
         terma(nullptr),
-        density(nullptr) {
+        density(nullptr),
+        samples{} {
     auto const& s = plan.storage();
-    if (plan.options().engine == dose_engine::voxel_lines) {
+    if (!walks_lattice(plan)) {
       terma = memory.take<T>({plan.region().size()});
       density = memory.take<T>({plan.region().size()});
+      if (plan.options().engine == dose_engine::non_voxel) {
+        for (T*& part : samples) {
+          part = memory.take<T>({s.most_samples});
+        }
+        sums[0] = memory.take<word>({plan.region().size()});
+      }
       return;
     }
     for (int copy = 0; copy < 2; ++copy) {
@@ -104,6 +120,7 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
 /// Elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
+void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones);
 
 template <class T, int Terms, class Exec>
 void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
@@ -165,19 +182,109 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
   }
 }
 
-/// Every voxel's own lines.
-template <class T, int Terms, class Exec>
-void walk_voxel_lines(Exec const& exec,
-                      convolution_plan<T, typename Exec::memory_space> const& plan,
-                      boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                      boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+/// The rays of non_voxel along a direction, which cover the region.
+template <class T>
+ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double spacing,
+                       double step) {
+  // The axis that lies most across the direction.
+  int least = 0;
+  for (int axis = 1; axis < 3; ++axis) {
+    least = std::fabs(direction[axis]) < std::fabs(direction[least]) ? axis : least;
+  }
+  vec3<double> across;
+  across[least] = 1;
+  across = across - dot(across, direction) * direction;
+  across = (1 / norm(across)) * across;
+  ray_grid<T> r{{across, cross(direction, across)}, direction, {}, T(spacing), T(step), {}, 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    r.middle[axis] =
+        g.origin[axis] + 0.5 * g.spacing[axis] * double(g.extent[std::size_t(axis)] - 1);
+  }
+  auto const reach = [&](vec3<double> const& along) {
+    double sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      sum += std::fabs(along[axis]) * g.spacing[axis] * double(g.extent[std::size_t(axis)]);
+    }
+    return sum;
+  };
+  r.rays[0] = std::int64_t(reach(r.across[0]) / spacing) + 2;
+  r.rays[1] = std::int64_t(reach(r.across[1]) / spacing) + 2;
+  r.samples = std::int64_t(reach(direction) / step) + 2;
+  return r;
+}
+
+/// Engines whose voxels, or samples, follow lines back, by either kind of kernel.
+template <class Absorption, class T, int Terms, class Exec>
+void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                  typename Absorption::tables const* tables, boxed_volume<T> const& dose,
+                  convolution_scratch<T, Terms, Exec> const& s) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   iso::grid const& g = plan.region();
   cone_line<T> const* const lines = plan.storage().directions.data();
-  // Chords are no longer than a voxel's diagonal, but for rounding.
+  auto const launch = [&](auto const& kernel) {
+    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
+                                 plan.options().shape);
+  };
+  auto const walk = [&](auto method) {
+    launch(voxel_lines_kernel<decltype(method), T, Absorption>{
+        g, ray::traversal_grid(g), plan.frame().source, lines, tables, plan.num_directions(),
+        s.terma, s.density, s.range, plan.unit(), dose});
+  };
+  interpolated_region<T> const region{s.terma, s.density, {g.extent[0], g.extent[1], g.extent[2]}};
+  if (plan.options().engine == dose_engine::voxel_samples) {
+    launch(voxel_samples_kernel<T, Absorption>{g, region, T(plan.options().radial_step),
+                                               plan.frame().source, lines, tables,
+                                               plan.num_directions(), s.range, plan.unit(), dose});
+    return;
+  }
+  if (plan.options().engine == dose_engine::voxel_lines) {
+    switch (plan.options().traversal) {
+      case ray::traversal::siddon:
+        return walk(ray::siddon());
+      case ray::traversal::branchless:
+        return walk(ray::branchless());
+      default:
+        return walk(ray::amanatides_woo());
+    }
+  }
+  for (std::size_t n = 0; n < plan.storage().axes.size(); ++n) {
+    vec3<double> const& along = plan.storage().axes[n];
+    auto const rays =
+        rays_along<T>(g, along, plan.options().ray_spacing, plan.options().radial_step);
+    vec3<double> const v = rays.middle - plan.frame().source;
+    Kokkos::parallel_for("iso::dose::convolve: ray trace", policy(exec, 0, rays.size()),
+                         ray_trace_kernel<T>{rays, g, region, s.samples[0], s.samples[1]});
+    Kokkos::parallel_for(
+        "iso::dose::convolve: transpose", policy(exec, 0, rays.size()),
+        ray_transpose_kernel<T>{rays, {s.samples[0], s.samples[1]}, {s.samples[2], s.samples[3]}});
+    Kokkos::parallel_for("iso::dose::convolve: lines", policy(exec, 0, rays.size()),
+                         ray_convolution_kernel<T, Absorption>{
+                             rays,
+                             T(dot(v, along)),
+                             {T(dot(v, rays.across[0])), T(dot(v, rays.across[1]))},
+                             s.samples[2],
+                             s.samples[3],
+                             lines,
+                             tables,
+                             std::int64_t(n),
+                             s.samples[4]});
+    Kokkos::parallel_for("iso::dose::convolve: sum", policy(exec, 0, g.size()),
+                         ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0], n == 0});
+  }
   Kokkos::parallel_for(
-      "iso::dose::convolve: terms", policy(exec, 0, plan.num_directions()),
-      line_terms_kernel<T, Terms>{lines, s.range, T(1.001 * norm(g.spacing)), s.terms});
+      "iso::dose::convolve: join", policy(exec, 0, g.size()),
+      add_sums_to_dose_kernel<T>{
+          {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
+}
+
+/// Every engine but the lattice of exponentials.
+template <class T, int Terms, class Exec>
+void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  iso::grid const& g = plan.region();
+  auto const& storage = plan.storage();
   auto const copy = [&](boxed_volume<T const> const& from, bool scaled, T* to) {
     Kokkos::parallel_for(
         "iso::dose::convolve: copy", policy(exec, 0, g.size()),
@@ -185,29 +292,33 @@ void walk_voxel_lines(Exec const& exec,
   };
   copy(terma, true, s.terma);
   copy(density, false, s.density);
-  auto const launch = [&](auto method) {
-    voxel_lines_kernel<decltype(method), T, Terms> const kernel{g,
-                                                                ray::traversal_grid(g),
-                                                                plan.frame().source,
-                                                                lines,
-                                                                s.terms,
-                                                                plan.num_directions(),
-                                                                s.terma,
-                                                                s.density,
-                                                                s.range,
-                                                                plan.unit(),
-                                                                dose};
-    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
-                                 plan.options().shape);
-  };
-  switch (plan.options().traversal) {
-    case ray::traversal::siddon:
-      return launch(ray::siddon());
-    case ray::traversal::branchless:
-      return launch(ray::branchless());
-    default:
-      return launch(ray::amanatides_woo());
+  if (plan.num_terms() == 0) {
+    auto const* const tables = reinterpret_cast<backend::pack<T, 2> const*>(storage.bins.data());
+    if (plan.options().engine == dose_engine::lattice) {
+      table_lattice_kernel<T> const kernel{g,
+                                           storage.directions.data(),
+                                           storage.lines.data(),
+                                           storage.planes.data(),
+                                           tables,
+                                           plan.num_directions(),
+                                           s.terma,
+                                           s.density,
+                                           s.range,
+                                           plan.unit(),
+                                           dose};
+      backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
+                                   plan.options().shape);
+    } else {
+      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
+    }
+    return;
   }
+  // Chords are no longer than a voxel's diagonal, but for rounding.
+  double const longest = std::max(1.001 * norm(g.spacing), plan.options().radial_step);
+  Kokkos::parallel_for(
+      "iso::dose::convolve: terms", policy(exec, 0, plan.num_directions()),
+      line_terms_kernel<T, Terms>{storage.directions.data(), s.range, T(longest), s.terms});
+  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s);
 }
 
 /// The lattice's lines.
@@ -251,10 +362,10 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   lattice_range_kernel<T> const range{
       terma, density, {n[0], n[1], n[2]}, s.range, std::min<std::int64_t>(n[0] * n[1], 1024)};
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
-  if (plan.options().engine == dose_engine::voxel_lines) {
-    walk_voxel_lines(exec, plan, terma, density, dose, s);
-  } else {
+  if (walks_lattice(plan)) {
     walk_lattice(exec, plan, terma, density, dose, s);
+  } else {
+    follow_back(exec, plan, terma, density, dose, s);
   }
 }
 
@@ -293,7 +404,16 @@ void convert(lattice_plane<double> const& from, lattice_plane<T>& to) {
 }
 template <class T>
 void convert(cone_line<double> const& from, cone_line<T>& to) {
-  to = {from.direction, T(from.cosine), {}, {}, {}, {}};
+  to = {from.direction,
+        from.cone,
+        from.lattice,
+        {from.axes[0], from.axes[1], from.axes[2]},
+        {from.slopes[0], from.slopes[1]},
+        T(from.cosine),
+        {},
+        {},
+        {},
+        {}};
   for (int n = 0; n < most_kernel_terms; ++n) {
     to.rate[n] = T(from.rate[n]);
     to.energy[n] = T(from.energy[n]);
@@ -315,8 +435,7 @@ std::vector<To> converted(std::vector<From> const& from) {
 template <real T, class Space>
 template <execution_space Exec>
 convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& region,
-                                             beam_frame const& frame,
-                                             exponential_kernel const& kernel,
+                                             beam_frame const& frame, point_kernel const& kernel,
                                              cone_set const& cones, fluence_map const& field,
                                              convolution_options const& options)
     : region_(region),
@@ -326,6 +445,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
+  detail::validate_options(options, std::holds_alternative<tabulated_kernel>(kernel), cones);
   bool const by_items = options.walk == lattice_walk::fastest
                             ? tuning::by_items
                             : options.walk == lattice_walk::by_items;
@@ -336,7 +456,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   unit_ = tables.unit;
   storage_.classes = tables.classes;
   std::vector<detail::lattice_item> items;
-  if (by_items) {
+  if (by_items && options.engine == dose_engine::lattice && num_terms_ > 0) {
     storage_.rows = tuning::rows(num_directions_);
     items = detail::make_items(tables, storage_.rows, tuning::items_together);
   }
@@ -351,6 +471,19 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   storage_.planes = iso::detail::copied<Space>(
       exec, label, detail::converted<detail::lattice_plane<T>>(tables.planes));
   storage_.items = iso::detail::copied<Space>(exec, label, items);
+  std::vector<T> bins(tables.bins.size());
+  std::transform(tables.bins.begin(), tables.bins.end(), bins.begin(),
+                 [](double x) { return T(x); });
+  storage_.bins = iso::detail::copied<Space>(exec, label, bins);
+  for (auto const& line : tables.directions) {
+    storage_.axes.push_back(line.direction);
+    if (options.engine == dose_engine::non_voxel) {
+      storage_.most_samples = std::max(
+          storage_.most_samples,
+          detail::rays_along<T>(region, line.direction, options.ray_spacing, options.radial_step)
+              .size());
+    }
+  }
   storage_.directions = iso::detail::copied<Space>(
       exec, label, detail::converted<detail::cone_line<T>>(tables.directions));
 }
@@ -359,7 +492,7 @@ template <execution_space Exec, real T>
 std::int64_t convolution_bytes_needed(
     Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan) {
   workspace_parts parts("convolution");
-  if (plan.num_terms() == 2) {
+  if (plan.num_terms() != 4) {
     detail::convolution_scratch<T, 2, Exec>(parts, exec, plan);
   } else {
     detail::convolution_scratch<T, 4, Exec>(parts, exec, plan);
@@ -401,7 +534,7 @@ void convolve(
                                                       detail::box_of<T const>(density, density_at),
                                                       detail::box_of<T>(dose, dose_at), scratch);
   };
-  if (plan.num_terms() == 2) {
+  if (plan.num_terms() != 4) {
     run(backend::constant<2>());
   } else {
     run(backend::constant<4>());

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/loads.hpp>
+#include <iso/backend/pack.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
 
@@ -59,6 +62,10 @@ struct lattice_line {
 template <class T>
 struct cone_line {
   vec3<double> direction;
+  std::int32_t cone;
+  std::int32_t lattice;       ///< number of its line
+  std::int32_t axes[3];       ///< of lanes, rows and planes
+  std::int32_t slopes[2];     ///< of lanes and rows, in units of 2^-14
   T cosine;                   ///< of its angle to the axis
   T rate[most_kernel_terms];  ///< 1/mm at 1 g/cm3
   T energy[most_kernel_terms];
@@ -144,18 +151,44 @@ struct lattice_tables {
   std::vector<lattice_plane<double>> planes;
   std::vector<lattice_class> classes;
   std::vector<cone_line<double>> directions;  ///< of the lines
+  std::vector<double> bins;  ///< of tables: [cones, radius_bins::count, 2], in units of the sums
   double unit;
 };
 
 /// \param direction_bits, total_bits  as in fixed_point
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
-                            beam_frame const& frame, exponential_kernel const& kernel,
+                            beam_frame const& frame, point_kernel const& kernel,
                             cone_set const& cones, fluence_map const& field, bool tilt,
                             int direction_bits, int total_bits);
 
 /// Wraps the shifts of lanes round, and cuts lines into items of `rows` rows: those of `together`
 /// lines take turns, so that groups that run at the same time read the same planes.
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
+
+/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
+inline KOKKOS_FUNCTION std::int32_t displacement(std::int64_t slope, std::int64_t k) {
+  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> 14;
+  return std::int32_t(slope < 0 ? -size : size);
+}
+
+/// A cone's table against the radiological distance: straight lines within sixteen bins an octave
+/// of the distance and 1/16 cm, up to 64 cm.
+template <class T>
+struct radius_bins {
+  using word = bits_of<T>;
+  static constexpr T offset = T(0.0625);
+  static constexpr int shift = sizeof(T) == 4 ? 19 : 48;
+  static constexpr std::int32_t first =
+      sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 19) : std::int32_t(0x3FB0000000000000 >> 48);
+  static constexpr std::int32_t count = 161;
+
+  /// What is absorbed within `distance` cm of water.
+  static KOKKOS_FORCEINLINE_FUNCTION T absorbed(backend::pack<T, 2> const* bins, T distance) {
+    auto const i = std::int32_t(Kokkos::bit_cast<word>(distance + offset) >> shift) - first;
+    backend::pack<T, 2> const bin = backend::vector_load(bins + (i < count ? i : count - 1));
+    return Kokkos::fma(bin[1], distance, bin[0]);
+  }
+};
 
 /// Where a convolution plan keeps its tables.
 template <class T, class Space>
@@ -168,6 +201,9 @@ struct lattice_storage {
   Kokkos::View<lattice_plane<T>*, Space> planes;
   Kokkos::View<lattice_item*, Space> items;
   Kokkos::View<cone_line<T>*, Space> directions;
+  Kokkos::View<T*, Space> bins;
+  std::vector<vec3<double>> axes;  ///< the directions
+  std::int64_t most_samples = 0;   ///< non_voxel: of one direction
 };
 
 }  // namespace iso::dose::detail

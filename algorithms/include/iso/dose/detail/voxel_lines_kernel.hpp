@@ -14,19 +14,89 @@
 
 namespace iso::dose::detail {
 
-/// Follows a line from a voxel against the direction of transport, and adds what every voxel
-/// releases into it.
+/// What a voxel absorbs of what is released upstream, step by step away from it: exponentials.
 template <class T, int Terms>
-struct line_dose {
+struct exponential_absorption {
   using value = backend::one_lane_part::per_lane<T>;
+  using tables = cone_terms<T, Terms>;
 
-  cone_terms<T, Terms> const& terms;
-  T const* terma;
-  T const* density;
+  tables const& terms;
+  T left[Terms];  ///< of what is released, before the next step
+
+  KOKKOS_FORCEINLINE_FUNCTION exponential_absorption(tables const* of_lines, cone_line<T> const&,
+                                                     std::int64_t line)
+      : terms(of_lines[line]) {
+    for (T& x : left) {
+      x = T(1);
+    }
+  }
+  /// \param path  density times length of the step, mm g/cm3
+  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
+    T dose = T(0);
+    for (int n = 0; n < Terms; ++n) {
+      T const released = Kokkos::fma(
+          terma * Kokkos::fma(terms.tilt_second[n], delta, terms.tilt_first[n]), delta, terma);
+      T const m = decay(value(path * terms.scaled_half_step[n]), terms.doublings[n]).r[0];
+      dose = Kokkos::fma(-(terms.energy[n] * released), left[n] * m, dose);
+      left[n] = Kokkos::fma(left[n], m, left[n]);
+    }
+    return dose;
+  }
+};
+
+/// The same by a table.
+template <class T>
+struct table_absorption {
+  using tables = backend::pack<T, 2>;
+
+  tables const* bins;
+  T tilt_first;
+  T tilt_second;
+  T distance = T(0);
+  T before;
+
+  KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
+                                               std::int64_t)
+      : bins(of_cones + line.cone * radius_bins<T>::count),
+        tilt_first(line.tilt_first[0]),
+        tilt_second(line.tilt_second[0]),
+        before(radius_bins<T>::absorbed(bins, T(0))) {}
+  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
+    T const released =
+        Kokkos::fma(terma * Kokkos::fma(tilt_second, delta, tilt_first), delta, terma);
+    distance = Kokkos::fma(path, T(0.1), distance);
+    T const now = radius_bins<T>::absorbed(bins, distance);
+    T const dose = released * (now - before);
+    before = now;
+    return dose;
+  }
+};
+
+/// Where a voxel lies, as tilts along a line want it.
+template <class T>
+struct seen_voxel {
   T toward;   ///< from the source to the voxel, along the direction, mm
   T squared;  ///< of the distance from the source to the voxel
+
+  /// Cosine of the angle from the direction to the photons' ray at `distance` upstream, less that
+  /// to the axis.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T tilt(T distance, T cosine) const {
+    T const along = toward - distance;
+    return along / Kokkos::sqrt(Kokkos::fma(distance, distance,
+                                            Kokkos::fma(T(-2) * distance, toward, squared))) -
+           cosine;
+  }
+};
+
+/// Follows a line from a voxel against the direction of transport, and adds what every voxel
+/// releases into it.
+template <class T, class Absorption>
+struct line_dose {
+  Absorption absorption;
+  T const* terma;
+  T const* density;
+  seen_voxel<T> seen;
   T cosine;
-  T left[Terms];  ///< of what is released, before the next segment
   T at = T(0);
   T dose = T(0);
 
@@ -35,22 +105,8 @@ struct line_dose {
     T const length = next - at;
     if (length > T(0)) {
       T const t = terma[index];
-      T const path = density[index] * length;
-      T const middle = T(0.5) * (at + next);
-      T delta = T(0);
-      if (t > T(0)) {
-        T const along = toward - middle;
-        T const distance =
-            Kokkos::sqrt(Kokkos::fma(middle, middle, Kokkos::fma(T(-2) * middle, toward, squared)));
-        delta = along / distance - cosine;
-      }
-      for (int n = 0; n < Terms; ++n) {
-        T const released = Kokkos::fma(
-            t * Kokkos::fma(terms.tilt_second[n], delta, terms.tilt_first[n]), delta, t);
-        T const m = decay(value(path * terms.scaled_half_step[n]), terms.doublings[n]).r[0];
-        dose = Kokkos::fma(-(terms.energy[n] * released), left[n] * m, dose);
-        left[n] = Kokkos::fma(left[n], m, left[n]);
-      }
+      T const delta = t > T(0) ? seen.tilt(T(0.5) * (at + next), cosine) : T(0);
+      dose += absorption.step(t, delta, density[index] * length);
     }
     at = next;
   }
@@ -92,7 +148,7 @@ struct box_copy_kernel {
 };
 
 /// 32 voxels of a row along z, all directions.
-template <class Method, class T, int Terms>
+template <class Method, class T, class Absorption>
 struct voxel_lines_kernel {
   using word = typename fixed_point<T>::word;
 
@@ -100,7 +156,7 @@ struct voxel_lines_kernel {
   ray::traversal_grid walked;
   vec3<double> source;
   cone_line<T> const* lines;
-  cone_terms<T, Terms> const* terms;
+  typename Absorption::tables const* tables;
   std::int64_t num_lines;
   T const* terma;  ///< of the region, scaled
   T const* density;
@@ -136,11 +192,11 @@ struct voxel_lines_kernel {
     word sum = 0;
     for (std::int64_t n = 0; n < num_lines; ++n) {
       cone_line<T> const& l = lines[n];
-      line_dose<T, Terms> report{terms[n],     terma,    density, T(dot(v, l.direction)),
-                                 T(dot(v, v)), l.cosine, {}};
-      for (int c = 0; c < Terms; ++c) {
-        report.left[c] = T(1);
-      }
+      line_dose<T, Absorption> report{Absorption(tables, l, n),
+                                      terma,
+                                      density,
+                                      {T(dot(v, l.direction)), T(dot(v, v))},
+                                      l.cosine};
       ray::ray<double> const back{p, -1.0 * l.direction};
       ray::detail::walk(Method{}, ray::detail::enter<T, std::int32_t>(back, walked), report);
       sum +=

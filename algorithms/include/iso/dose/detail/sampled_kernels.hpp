@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/dose/detail/voxel_lines_kernel.hpp>
+
+#include <cstdint>
+
+namespace iso::dose::detail {
+
+/// TERMA and density between the middles of voxels: linear along each axis, beyond the outermost
+/// middles as there.
+template <class T>
+struct interpolated_region {
+  T const* terma;
+  T const* density;
+  std::int64_t extent[3];
+
+  struct values {
+    T terma;
+    T density;
+  };
+  /// At a place in voxels.
+  [[nodiscard]] KOKKOS_FUNCTION values at(vec3<T> const& p) const {
+    std::int64_t low[3];
+    T share[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      T const most = T(extent[axis] - 1);
+      T const kept = p[axis] > T(0) ? (p[axis] < most ? p[axis] : most) : T(0);
+      low[axis] = std::int64_t(kept);
+      low[axis] = low[axis] + 1 < extent[axis] ? low[axis] : extent[axis] - 1;
+      share[axis] = kept - T(low[axis]);
+    }
+    values out{T(0), T(0)};
+    for (int corner = 0; corner < 8; ++corner) {
+      T weight = T(1);
+      std::int64_t index = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        bool const upper = (corner >> axis & 1) != 0;
+        weight *= upper ? share[axis] : T(1) - share[axis];
+        index = index * extent[axis] +
+                (upper && low[axis] + 1 < extent[axis] ? low[axis] + 1 : low[axis]);
+      }
+      out.terma = Kokkos::fma(weight, terma[index], out.terma);
+      out.density = Kokkos::fma(weight, density[index], out.density);
+    }
+    return out;
+  }
+  /// Within the voxels, borders included.
+  [[nodiscard]] KOKKOS_FUNCTION bool has(vec3<T> const& p) const {
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      inside = inside && p[axis] >= T(-0.5) && p[axis] <= T(extent[axis]) - T(0.5);
+    }
+    return inside;
+  }
+};
+
+/// Samples TERMA and density at equal steps away from every voxel, in every direction: 32 voxels of
+/// a row along z.
+template <class T, class Absorption>
+struct voxel_samples_kernel {
+  using word = typename fixed_point<T>::word;
+
+  grid g;
+  interpolated_region<T> region;
+  T step;  ///< mm
+  vec3<double> source;
+  cone_line<T> const* lines;
+  typename Absorption::tables const* tables;
+  std::int64_t num_lines;
+  lattice_range const* range;
+  double unit;
+  boxed_volume<T> dose;
+
+  KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
+  KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return g.extent[0] * g.extent[1] * groups_per_row();
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const row = index / groups_per_row();
+    std::int64_t const first = (index - row * groups_per_row()) * 32;
+    std::int64_t const i = row / g.extent[1];
+    std::int64_t const j = row - i * g.extent[1];
+    group.each([&](int lane) {
+      std::int64_t const k = first + lane;
+      if (k < g.extent[2]) {
+        add(i, j, k);
+      }
+    });
+  }
+
+ private:
+  KOKKOS_FUNCTION void add(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    vec3<double> const v = vec3<double>{Kokkos::fma(double(i), g.spacing.x, g.origin.x),
+                                        Kokkos::fma(double(j), g.spacing.y, g.origin.y),
+                                        Kokkos::fma(double(k), g.spacing.z, g.origin.z)} -
+                           source;
+    vec3<T> const from{T(i), T(j), T(k)};
+    word sum = 0;
+    for (std::int64_t n = 0; n < num_lines; ++n) {
+      cone_line<T> const& l = lines[n];
+      Absorption absorption(tables, l, n);
+      seen_voxel<T> const seen{T(dot(v, l.direction)), T(dot(v, v))};
+      vec3<T> const by = vec3<T>(g.to_index_vector(l.direction));
+      T total = T(0);
+      // A line leaves the box once.
+      for (std::int32_t s = 0;; ++s) {
+        T const distance = (T(s) + T(0.5)) * step;
+        vec3<T> const p{Kokkos::fma(-by.x, distance, from.x), Kokkos::fma(-by.y, distance, from.y),
+                        Kokkos::fma(-by.z, distance, from.z)};
+        if (!region.has(p)) {
+          break;
+        }
+        auto const here = region.at(p);
+        T const delta = here.terma > T(0) ? seen.tilt(distance, l.cosine) : T(0);
+        total += absorption.step(here.terma, delta, here.density * step);
+      }
+      sum += Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
+    }
+    add_to_dose<T>(*range, unit, sum, dose.row(i, j)[k]);
+  }
+};
+
+/// Parallel rays along one direction, with samples at equal steps: a grid turned into the
+/// direction of transport. Its middle is the region's.
+template <class T>
+struct ray_grid {
+  vec3<double> across[2];  ///< from a ray to the next, unit vectors
+  vec3<double> along;
+  vec3<double> middle;  ///< mm
+  T spacing;            ///< of rays, mm
+  T step;               ///< of samples, mm
+  std::int64_t rays[2];
+  std::int64_t samples;
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_rays() const { return rays[0] * rays[1]; }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const { return num_rays() * samples; }
+  /// Distances from the middle, mm.
+  [[nodiscard]] KOKKOS_FUNCTION vec3<T> place(std::int64_t ray, std::int64_t sample) const {
+    std::int64_t const i = ray / rays[1];
+    return {(T(i) - T(0.5) * T(rays[0] - 1)) * spacing,
+            (T(ray - i * rays[1]) - T(0.5) * T(rays[1] - 1)) * spacing,
+            (T(sample) - T(0.5) * T(samples - 1)) * step};
+  }
+};
+
+/// Step 1: samples along the rays, neighbouring rays side by side. A thread a ray and sample.
+template <class T>
+struct ray_trace_kernel {
+  ray_grid<T> rays;
+  grid g;
+  interpolated_region<T> region;
+  T* terma;  ///< [samples, rays]
+  T* density;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const sample = index / rays.num_rays();
+    std::int64_t const ray = index - sample * rays.num_rays();
+    vec3<double> const at = vec3<double>(rays.place(ray, sample));
+    vec3<double> const p =
+        rays.middle + at.x * rays.across[0] + at.y * rays.across[1] + at.z * rays.along;
+    vec3<T> const voxel = vec3<T>(g.to_index(p));
+    bool const inside = region.has(voxel);
+    auto const here = region.at(voxel);
+    terma[index] = inside ? here.terma : T(0);
+    density[index] = inside ? here.density : T(0);
+  }
+};
+
+/// Step 2: the samples of a ray side by side.
+template <class T>
+struct ray_transpose_kernel {
+  ray_grid<T> rays;
+  T const* from[2];
+  T* to[2];
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const ray = index / rays.samples;
+    std::int64_t const sample = index - ray * rays.samples;
+    for (int n = 0; n < 2; ++n) {
+      to[n][index] = from[n][sample * rays.num_rays() + ray];
+    }
+  }
+};
+
+/// Step 3: every sample steps away from itself upstream. A thread a sample.
+template <class T, class Absorption>
+struct ray_convolution_kernel {
+  ray_grid<T> rays;
+  T toward;        ///< from the source to the middle, along the direction, mm
+  T aside[2];      ///< the same across
+  T const* terma;  ///< [rays, samples]
+  T const* density;
+  cone_line<T> const* lines;
+  typename Absorption::tables const* tables;
+  std::int64_t line;
+  T* dose;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const ray = index / rays.samples;
+    std::int64_t const sample = index - ray * rays.samples;
+    cone_line<T> const& l = lines[line];
+    Absorption absorption(tables, l, line);
+    vec3<T> const at = rays.place(ray, sample);
+    T const ahead = toward + at.z;
+    T const x = aside[0] + at.x;
+    T const y = aside[1] + at.y;
+    seen_voxel<T> const seen{ahead, Kokkos::fma(ahead, ahead, Kokkos::fma(x, x, y * y))};
+    T total = T(0);
+    for (std::int64_t s = sample; s >= 0; --s) {
+      T const t = terma[ray * rays.samples + s];
+      T const path = density[ray * rays.samples + s] * rays.step;
+      // Half of the sample's own step lies behind it.
+      bool const own = s == sample;
+      T const delta = t > T(0) ? seen.tilt(T(sample - s) * rays.step, l.cosine) : T(0);
+      total += absorption.step(t, delta, own ? T(0.5) * path : path);
+    }
+    dose[index] = total;
+  }
+};
+
+/// Step 4: each voxel's dose from the eight samples about it, in whole units.
+template <class T>
+struct ray_sum_kernel {
+  using word = typename fixed_point<T>::word;
+  ray_grid<T> rays;
+  grid g;
+  T const* dose;  ///< [rays, samples]
+  word* sums;     ///< of the region
+  bool begins;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / g.extent[2];
+    vec3<double> const p{Kokkos::fma(double(row / g.extent[1]), g.spacing.x, g.origin.x),
+                         Kokkos::fma(double(row % g.extent[1]), g.spacing.y, g.origin.y),
+                         Kokkos::fma(double(index % g.extent[2]), g.spacing.z, g.origin.z)};
+    vec3<double> const v = p - rays.middle;
+    T const place[3] = {T(dot(v, rays.across[0])) / rays.spacing + T(0.5) * T(rays.rays[0] - 1),
+                        T(dot(v, rays.across[1])) / rays.spacing + T(0.5) * T(rays.rays[1] - 1),
+                        T(dot(v, rays.along)) / rays.step + T(0.5) * T(rays.samples - 1)};
+    std::int64_t const extent[3] = {rays.rays[0], rays.rays[1], rays.samples};
+    std::int64_t low[3];
+    T share[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      T const down = Kokkos::floor(place[axis]);
+      low[axis] = std::int64_t(down);
+      share[axis] = place[axis] - down;
+    }
+    T total = T(0);
+    for (int corner = 0; corner < 8; ++corner) {
+      T weight = T(1);
+      std::int64_t at = 0;
+      bool inside = true;
+      for (int axis = 0; axis < 3; ++axis) {
+        bool const upper = (corner >> axis & 1) != 0;
+        std::int64_t const n = low[axis] + (upper ? 1 : 0);
+        inside = inside && n >= 0 && n < extent[axis];
+        weight *= upper ? share[axis] : T(1) - share[axis];
+        at = at * extent[axis] + n;
+      }
+      total = inside ? Kokkos::fma(weight, dose[at], total) : total;
+    }
+    word const units =
+        Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
+    sums[index] = begins ? units : sums[index] + units;
+  }
+};
+
+template <class T>
+struct add_sums_to_dose_kernel {
+  using word = typename fixed_point<T>::word;
+  std::int64_t extent[3];
+  word const* sums;
+  double unit;
+  lattice_range const* range;
+  boxed_volume<T> dose;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / extent[2];
+    add_to_dose<T>(*range, unit, sums[index],
+                   dose.row(row / extent[1], row % extent[1])[index % extent[2]]);
+  }
+};
+
+}  // namespace iso::dose::detail
