@@ -103,7 +103,8 @@ struct density_report {
   }
 };
 
-/// `problem (why) suggestion`; empty for a sound density. Determinism: backend_to_backend.
+/// `problem (why) suggestion`; empty for a sound density.
+/// Determinism: backend_to_backend; made on the host.
 std::string to_string(density_report const& report);
 
 namespace detail {

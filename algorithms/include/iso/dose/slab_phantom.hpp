@@ -19,14 +19,14 @@ struct slab {
 
 /// Adipose, muscle, bone and lung in eleven layers, from the surface inwards.
 /// algorithms/data/slab_phantom.csv tells where the numbers are from.
-/// Determinism: backend_to_backend, constants.
+/// Determinism: backend_to_backend; made on the host, constants.
 std::vector<slab> slab_phantom();
 
 /// The voxels of the phantom's cube. Its surface is the plane y = 0, its layers follow along +y,
 /// and x = z = 0 runs through its middle: a beam from gantry angle 0 with its isocentre at x = z =
 /// 0 enters the first layer along its normal.
 /// \param voxel  side of a voxel, mm
-/// Determinism: backend_to_backend.
+/// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  a voxel of which no whole number makes up the cube
 iso::grid slab_phantom_grid(double voxel);
 
