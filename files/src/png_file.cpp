@@ -40,13 +40,15 @@ void take_room(std::filesystem::path const& path, atomic_file const& file, std::
 }
 
 template <class Level>
-atomic_file written(std::filesystem::path const& path, gray_image const& image,
+atomic_file written(std::filesystem::path const& path, std::int64_t width, std::int64_t height,
                     std::vector<Level> const& pixels) {
+  bool const gray = std::int64_t(pixels.size()) == width * height;
   auto const io = itk::PNGImageIO::New();
   io->SetNumberOfDimensions(2);
-  io->SetDimensions(0, itk::SizeValueType(image.width));
-  io->SetDimensions(1, itk::SizeValueType(image.height));
-  io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
+  io->SetDimensions(0, itk::SizeValueType(width));
+  io->SetDimensions(1, itk::SizeValueType(height));
+  io->SetPixelType(gray ? itk::CommonEnums::IOPixel::SCALAR : itk::CommonEnums::IOPixel::RGB);
+  io->SetNumberOfComponents(gray ? 1 : 3);
   io->SetComponentType(sizeof(Level) == 1 ? itk::CommonEnums::IOComponent::UCHAR
                                           : itk::CommonEnums::IOComponent::USHORT);
   auto const room = pixels.size() * sizeof(Level) + detail::most_overhead;
@@ -54,6 +56,19 @@ atomic_file written(std::filesystem::path const& path, gray_image const& image,
   take_room(path, file, room);
   detail::write_image(path, file, *io, pixels.data());
   return file;
+}
+
+void check_size(std::filesystem::path const& path, std::int64_t width, std::int64_t height,
+                std::size_t values, std::int64_t channels) {
+  if (ending(path) != ".png") {
+    detail::refuse(path, "does not end in .png (pictures are PNG) name it so");
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (width < 1 || height < 1 || width > most || height > most ||
+      std::int64_t(values) != width * height * channels) {
+    detail::refuse(path, fmt::format("a picture of {} x {} pixels from {} values cannot be written",
+                                     width, height, values));
+  }
 }
 
 }  // namespace
@@ -72,17 +87,15 @@ gray_window full_window(gray_image const& image) {
 
 atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
                         gray_window window, png_depth depth) {
-  if (ending(path) != ".png") {
-    detail::refuse(path, "does not end in .png (pictures are PNG) name it so");
-  }
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (image.width < 1 || image.height < 1 || image.width > most || image.height > most ||
-      std::int64_t(image.values.size()) != image.width * image.height) {
-    detail::refuse(path, fmt::format("a picture of {} x {} pixels from {} values cannot be written",
-                                     image.width, image.height, image.values.size()));
-  }
-  return depth == png_depth::bits8 ? written(path, image, levels<std::uint8_t>(image, window))
-                                   : written(path, image, levels<std::uint16_t>(image, window));
+  check_size(path, image.width, image.height, image.values.size(), 1);
+  return depth == png_depth::bits8
+             ? written(path, image.width, image.height, levels<std::uint8_t>(image, window))
+             : written(path, image.width, image.height, levels<std::uint16_t>(image, window));
+}
+
+atomic_file prepare_png(std::filesystem::path const& path, rgb_image const& image) {
+  check_size(path, image.width, image.height, image.values.size(), 3);
+  return written(path, image.width, image.height, image.values);
 }
 
 }  // namespace iso::files

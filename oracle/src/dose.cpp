@@ -62,6 +62,40 @@ void for_each_chord(grid const& g, vec3<double> const& a, vec3<double> const& b,
   }
 }
 
+/// The same for a line of the lattice from the middle of voxel `start` against `d`.
+template <class F>
+void for_each_step(grid const& g, std::int64_t start, vec3<double> const& d, F const& f) {
+  vec3<double> const by = g.to_index_vector(d);
+  int march = 0;
+  for (int axis = 1; axis < 3; ++axis) {
+    march = std::fabs(by[axis]) > std::fabs(by[march]) ? axis : march;
+  }
+  std::int64_t at[3] = {start / g.extent[2] / g.extent[1], start / g.extent[2] % g.extent[1],
+                        start % g.extent[2]};
+  double const length = 1 / std::fabs(by[march]);
+  // Planes are counted from where lines enter the grid.
+  std::int64_t const k = by[march] > 0 ? at[march] : g.extent[std::size_t(march)] - 1 - at[march];
+  double slope[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    slope[axis] = double(std::llround(by[axis] / std::fabs(by[march]) * 16384)) / 16384;
+  }
+  for (std::int64_t before = k; before >= 0; --before) {
+    std::int64_t index = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      std::int64_t const n =
+          axis == march ? (by[march] > 0 ? before : g.extent[std::size_t(march)] - 1 - before)
+                        : at[axis] + std::llround(slope[axis] * double(before)) -
+                              std::llround(slope[axis] * double(k));
+      if (n < 0 || n >= g.extent[std::size_t(axis)]) {
+        return;
+      }
+      index = index * g.extent[std::size_t(axis)] + n;
+    }
+    double const end = (double(k - before) + 0.5) * length;
+    f(index, before == k ? 0.0 : end - length, end);
+  }
+}
+
 vec3<double> middle_of(grid const& g, std::int64_t voxel) {
   std::int64_t const k = voxel % g.extent[2];
   std::int64_t const row = voxel / g.extent[2];
@@ -137,7 +171,7 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
 
 std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
                                dose::cone_set const& cones, bool tilt, host_density const& terma,
-                               host_density const& density, std::int64_t stride) {
+                               host_density const& density, std::int64_t stride, transport by) {
   auto const frame = dose::frame_of(b);
   grid const& g = terma.grid;
   double const reach =
@@ -159,9 +193,11 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
       for (std::int64_t v = 0; v < g.size(); v += stride) {
         vec3<double> const p = middle_of(g, v);
         double depth = 0;  // radiological, g/cm2
-        for_each_chord(g, p, p - reach * d, [&](std::int64_t voxel, double from, double to) {
+        auto const take = [&](std::int64_t voxel, double from, double to) {
           double const step = 0.1 * density.data.data()[voxel] * (to - from);
-          vec3<double> const ray = p - (0.5 * (from + to)) * d - frame.source;
+          vec3<double> const ray =
+              (by == transport::lines ? p - (0.5 * (from + to)) * d : middle_of(g, voxel)) -
+              frame.source;
           double const delta = dot(ray, d) / norm(ray) - own.z;
           if (cones.num_terms == 0) {
             out[std::size_t(v)] += terma.data.data()[voxel] *
@@ -176,7 +212,12 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
                 (std::exp(-cone.rate[c] * depth) - std::exp(-cone.rate[c] * (depth + step)));
           }
           depth += step;
-        });
+        };
+        if (by == transport::lines) {
+          for_each_chord(g, p, p - reach * d, take);
+        } else {
+          for_each_step(g, v, d, take);
+        }
       }
     }
   }

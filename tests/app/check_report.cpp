@@ -59,7 +59,8 @@ bool makes_arrays(std::string const& operation) {
 }
 bool has_no_error(std::string const& operation) {
   return makes_arrays(operation) || operation.starts_with("sort_rays_") ||
-         operation == "poisson_counts" || operation == "detector_readings";
+         operation == "poisson_counts" || operation == "detector_readings" ||
+         operation == "dose_voxel_samples" || operation == "dose_non_voxel";
 }
 
 /// Verify's answers are the definitions, whose rounding alone differs: a hundredfold of what is
@@ -69,8 +70,10 @@ bool has_no_error(std::string const& operation) {
 double largest_error(json const& record) {
   bool const of_verify = !record["functions"].empty();
   double const rounding = record["precision"] == "float" ? 1e-4 : 1e-10;
+  // The lattice holds a direction's tilt over a plane as a quadratic form.
+  bool const approximates = record["operation"].get<std::string>().starts_with("dose_lattice");
   bool const reconstructs = record["operation"].get<std::string>().ends_with("fdk");
-  return of_verify ? rounding : reconstructs ? 0.5 : 0.05;
+  return of_verify ? (approximates ? 2e-4 : rounding) : reconstructs ? 0.5 : 0.05;
 }
 
 void check_figures(json const& record) {

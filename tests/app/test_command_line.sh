@@ -84,7 +84,7 @@ done
 tool=(env OMP_STACKSIZE=256k OMP_NUM_THREADS=2 "$iso")
 expect 0 'processor' info --no-ceilings
 tool=("$iso")
-expect 2 "'frob' is not known \\(there are .*demo, info, .*project, .*verify\\)" frob
+expect 2 "'frob' is not known \\(there are .*demo, dose, info, .*project, .*verify\\)" frob
 expect 2 "'frob' is not known" frob --help
 for width in 0 -1 1e-300 1e300 nan inf wide; do
   expect 2 '--width: .* is not a number from 0.001 to 1000000' project "${phantom[@]}" --geometry "$cone" \
@@ -296,7 +296,7 @@ expect 2 'demo/phantom.png. is named twice' demo --size 8 --views 1 --output dem
 expect 2 'demo.json. is named twice' demo --size 8 --views 1 --output demo --json ./demo/demo.json
 expect 0 'demo.json' demo --size 24 --views 4 --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
-for file in phantom projection_joseph difference_joseph reconstruction_fdk dose_matrix; do
+for file in phantom projection_joseph difference_joseph reconstruction_fdk dose_slab dose_matrix; do
   [ -s demo/$file.png ] || fail "demo/$file.png was not written"
 done
 

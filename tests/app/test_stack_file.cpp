@@ -149,6 +149,25 @@ TEST_CASE("pictures have the size and depth asked for") {
               {"e.png", "2 x 2"}));
 }
 
+TEST_CASE("pictures in colours have the pixels that were given") {
+  scratch_folder const folder;
+  files::rgb_image const image{
+      2, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255, 1, 20, 30, 40, 50, 160, 170, 180, 190}};
+  files::prepare_png(folder / "c.png", image).commit();
+  auto const io = itk::PNGImageIO::New();
+  io->SetFileName((folder / "c.png").string());
+  io->ReadImageInformation();
+  REQUIRE(io->GetDimensions(0) == 2);
+  REQUIRE(io->GetDimensions(1) == 3);
+  REQUIRE(io->GetNumberOfComponents() == 3);
+  std::vector<std::uint8_t> pixels(18);
+  io->SetIORegion(itk::ImageIORegion(2));
+  io->Read(pixels.data());
+  CHECK(pixels == image.values);
+  CHECK(names(refusal([&] { files::prepare_png(folder / "e.png", {2, 3, {1}}).commit(); }),
+              {"e.png", "2 x 3"}));
+}
+
 TEST_CASE("links lead to the file that is replaced; pipes are written straight") {
   scratch_folder const folder;
   std::filesystem::create_directory(folder / "there");

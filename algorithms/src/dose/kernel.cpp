@@ -196,6 +196,17 @@ tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum c
   return out;
 }
 
+point_kernel parse_kernel(std::string_view csv, std::string_view name, spectrum const& s) {
+  switch (detail::read_csv(csv, name).front().numbers.size()) {
+    case 3:
+      return parse_tabulated_kernel(csv, name);
+    case 4:
+      return mix_kernels(parse_mono_kernels(csv, name), s);
+    default:
+      return parse_exponential_kernel(csv, name);
+  }
+}
+
 double absorbed_within(tabulated_kernel const& k, double radius) {
   double sum = 0;
   for (tabulated_cone const& cone : k.cones) {

@@ -104,6 +104,12 @@ std::vector<mono_kernel> water_kernels();
 ///                                spectrum as iso::dose::validate refuses it
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
 
+/// A table in any of the forms above, told apart by the numbers of its first line: 3 a tabulated
+/// kernel, 4 kernels of several energies, mixed for `s`, 6 or 10 a sum of exponentials.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  as these; a line of another length
+point_kernel parse_kernel(std::string_view csv, std::string_view name, spectrum const& s);
+
 /// As above; within a shell, the energy is spread evenly over the radius.
 double absorbed_within(tabulated_kernel const& k, double radius);
 

@@ -30,7 +30,7 @@ constexpr char const* footer = R"(Exit codes:
   4    anything else that failed; standard output that is full or closed
   130  stopped by SIGINT (nothing is left half-written)
 
-Angles are degrees, lengths mm. Geometry files: docs/formats.md.)";
+Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.)";
 
 int report_failure(std::exception const& failure, int code) {
   end_progress();
@@ -123,8 +123,9 @@ int run_unflushed(int argc, char const* const* argv) {
   log->set_pattern("iso: %^%l%$: %v");
   spdlog::set_default_logger(log);
 
-  CLI::App app("X-ray projections and dose-matrix products with the same bits on every backend",
-               "iso");
+  CLI::App app(
+      "X-ray projections, dose and dose-matrix products with the same bits on every backend",
+      "iso");
   app.require_subcommand(1);
   app.footer(footer);
   app.set_version_flag("--version", ISO_VERSION);
@@ -132,6 +133,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
   commands["reconstruct"] = add_reconstruct(app);
+  commands["dose"] = add_dose(app);
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);

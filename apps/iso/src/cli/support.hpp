@@ -97,6 +97,7 @@ command add_project(CLI::App& app);
 command add_reconstruct(CLI::App& app);
 command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
+command add_dose(CLI::App& app);
 command add_matrix(CLI::App& app);
 
 }  // namespace iso::cli

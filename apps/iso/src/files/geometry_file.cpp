@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
+#include "json_schema.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/geometry_schema.hpp>
@@ -9,10 +10,6 @@
 #include <iso/files/xtekct_file.hpp>
 
 #include <fmt/core.h>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validator.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,12 +19,6 @@ namespace iso::files {
 namespace {
 
 using nlohmann::json;
-
-json const& resolved(json const& schema, json const& node) {
-  return node.contains("$ref")
-             ? schema.at(json::json_pointer(node.at("$ref").get<std::string>().substr(1)))
-             : node;
-}
 
 // The schema of one kind of scan alone, every choice between alternatives already made where the
 // document makes it, so that a message can be about the field that is wrong and not about the
@@ -45,92 +36,6 @@ json schema_for(json const& document, std::string const& kind) {
   return chosen;
 }
 
-// Whether values fit one part of a schema. Gives no reasons: the validator would keep one for every
-// fault of every value.
-class judge {
- public:
-  judge(json const& whole, json part) {
-    part["definitions"] = whole.at("definitions");
-    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(part), schema_);
-  }
-  [[nodiscard]] bool accepts(json const& value) {
-    return validator_.validate(schema_, valijson::adapters::NlohmannJsonAdapter(value), nullptr);
-  }
-
- private:
-  valijson::Schema schema_;
-  valijson::Validator validator_;
-};
-
-std::string description(json const& schema) { return schema.value("description", schema.dump()); }
-
-std::string known_fields(json const& schema) {
-  std::string names;
-  for (auto const& [name, ignored] : schema.at("properties").items()) {
-    names.append(names.empty() ? "" : ", ").append(name);
-  }
-  return names;
-}
-
-// Refuses a document at the first place that does not fit the schema.
-class examiner {
- public:
-  examiner(std::string const& name, json const& schema) : name_(name), schema_(schema) {}
-
-  void check(json const& value, json const& part, std::string const& pointer) const {
-    json wanted = resolved(schema_, part);
-    if (value.is_object() && wanted.contains("properties")) {
-      check_fields(value, wanted, pointer);
-    }
-    if (value.is_array() && wanted.contains("items")) {
-      check_elements(value, wanted.at("items"), pointer);
-    }
-    for (char const* const checked : {"properties", "additionalProperties", "items"}) {
-      wanted.erase(checked);
-    }
-    if (!judge(schema_, wanted).accepts(value)) {
-      refuse(value, wanted, pointer);
-    }
-  }
-
- private:
-  void check_fields(json const& object, json const& wanted, std::string const& pointer) const {
-    auto const& known = wanted.at("properties");
-    for (auto const& [field, value] : object.items()) {
-      auto const at = detail::pointer_to(pointer, field);
-      if (!known.contains(field)) {
-        detail::refuse(name_, fmt::format("field {} is not known (known there: {})", at,
-                                          known_fields(wanted)));
-      }
-      check(value, known.at(field), at);
-    }
-    for (std::string const field : wanted.at("required")) {
-      if (!object.contains(field)) {
-        detail::refuse(name_, fmt::format("field {}/{} is missing (expected: {})", pointer, field,
-                                          description(resolved(schema_, known.at(field)))));
-      }
-    }
-  }
-  void check_elements(json const& list, json const& part, std::string const& pointer) const {
-    judge elements(schema_, resolved(schema_, part));
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!elements.accepts(list[i])) {
-        auto const at = fmt::format("{}/{}", pointer, i);
-        check(list[i], part, at);
-        refuse(list[i], resolved(schema_, part), at);
-      }
-    }
-  }
-  [[noreturn]] void refuse(json const& value, json const& wanted,
-                           std::string const& pointer) const {
-    detail::refuse(name_, fmt::format("field {} is {} (expected: {})", pointer,
-                                      shortened(value.dump(), 60), description(wanted)));
-  }
-
-  std::string const& name_;
-  json const& schema_;
-};
-
 void validate(std::string const& name, json const& document) {
   json const whole = json::parse(geometry_schema());
   auto const& kinds = whole.at("definitions").at("type");
@@ -138,30 +43,17 @@ void validate(std::string const& name, json const& document) {
     detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'type')");
   }
   if (!document.contains("type")) {
-    detail::refuse(name, fmt::format("field /type is missing (expected: {})", description(kinds)));
+    detail::refuse(
+        name, fmt::format("field /type is missing (expected: {})", detail::description(kinds)));
   }
   auto const& allowed = kinds.at("enum");
   if (std::find(allowed.begin(), allowed.end(), document.at("type")) == allowed.end()) {
-    detail::refuse(name,
-                   fmt::format("field /type is {} (expected: {})",
-                               shortened(document.at("type").dump(), 60), description(kinds)));
+    detail::refuse(
+        name, fmt::format("field /type is {} (expected: {})",
+                          shortened(document.at("type").dump(), 60), detail::description(kinds)));
   }
   json const schema = schema_for(document, document.at("type"));
-  examiner(name, schema).check(document, schema, "");
-}
-
-// To JSON Schema 4.0 is an integer, to the validator only 4 is.
-void write_integers(json& document) {
-  for (char const* const pointer :
-       {"/detector/pixels/0", "/detector/pixels/1", "/angles_deg/count"}) {
-    json::json_pointer const place(pointer);
-    if (document.contains(place) && document.at(place).is_number_float()) {
-      auto const number = document.at(place).get<double>();
-      if (std::trunc(number) == number && std::abs(number) < 1e15) {
-        document.at(place) = std::int64_t(number);
-      }
-    }
-  }
+  detail::check_schema(name, schema, document);
 }
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
@@ -279,7 +171,8 @@ std::string_view geometry_schema() { return detail::geometry_schema_text; }
 
 geometry_description parse_geometry(std::string_view text, std::string const& name) {
   json document = detail::parse_json(text, name);
-  write_integers(document);
+  detail::write_integers(document,
+                         {"/detector/pixels/0", "/detector/pixels/1", "/angles_deg/count"});
   validate(name, document);
   auto result = describe(name, document);
   result.text = document.dump();

@@ -63,6 +63,7 @@ demo_result demo(demo_request const& request, observer const& watch) {
     state.result.notes.emplace_back(
         "no chest CT (scripts/get_example_data.sh fetches it): only the phantom was projected");
   }
+  run_dose(state);
   run_matrix(state);
   run_large(state);
   state.result.bits_agree = judge(state.result.records, request.backends.size());

@@ -67,6 +67,9 @@ void run_reconstruction(demo_state& state);
 /// The CT, projected and reconstructed by FDK, on every backend.
 void run_ct_reconstruction(demo_state& state, files::host_volume const& volume);
 
+/// A photon field's dose on the slab phantom, on every backend, against lines summed by hand.
+void run_dose(demo_state& state);
+
 /// A matrix of proton pencil beams times weights, in double and in half, on every backend.
 void run_matrix(demo_state& state);
 
@@ -77,6 +80,8 @@ void run_large(demo_state& state);
 void draw_slice(demo_state& state, std::string const& name, grid const& box,
                 std::vector<float> const& volume, files::gray_window window);
 void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const& dose);
+void draw_depths(demo_state& state, std::string const& name, grid const& voxels,
+                 std::vector<float> const& dose);
 void draw_projection(demo_state& state, std::string const& name, ct::geometry const& scan,
                      std::vector<float> const& projections);
 

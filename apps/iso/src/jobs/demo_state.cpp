@@ -19,8 +19,8 @@ demo_state::demo_state(demo_request const& the_request, observer const& the_watc
 }
 
 void demo_state::next(std::string const& what) {
-  // Nine operations in two precisions, the matrix, and four on the CT, a backend.
-  int const planned = int(request.backends.size()) * (request.ct ? 23 : 19);
+  // Ten operations in two precisions, the matrix, and four on the CT, a backend.
+  int const planned = int(request.backends.size()) * (request.ct ? 25 : 21);
   watch.step(std::min(0.99, double(started_++) / planned), what);
 }
 
@@ -76,6 +76,19 @@ void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const&
     }
   }
   draw(state, "dose_matrix.png", image, files::full_window(image));
+}
+
+// The slice across z through the middle, x to the right and y, the depth, downwards.
+void draw_depths(demo_state& state, std::string const& name, grid const& voxels,
+                 std::vector<float> const& dose) {
+  auto const& n = voxels.extent;
+  files::gray_image image{n[0], n[1], {}};
+  for (std::int64_t y = 0; y < n[1]; ++y) {
+    for (std::int64_t x = 0; x < n[0]; ++x) {
+      image.values.push_back(dose[std::size_t((x * n[1] + y) * n[2] + n[2] / 2)]);
+    }
+  }
+  draw(state, name, image, files::full_window(image));
 }
 
 // The first view, u to the right and v upwards.

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The part of verify's table that calculates dose.
+//! The part of verify's table that calculates densities and dose.
 #include "verify_inputs.hpp"
 #include "verify_plan.hpp"
 
 #include <iso/core/wrap.hpp>
 #include <iso/dose/convolution.hpp>
+#include <iso/dose/density.hpp>
 #include <iso/dose/terma.hpp>
 #include <iso/oracle/dose.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace iso::jobs {
 namespace {
 
 /// An oblique field onto a body of densities from 0 to 2 g/cm3.
 struct irradiation {
-  grid patient = grid::centred({33, 29, 41}, {3, 4, 2.5});
+  grid patient;
   dose::beam field;
   grid region;
   dose::spectrum photons = dose::named_spectrum("mohan_6mv");
 
   explicit irradiation(double gantry, double couch) {
+    patient = grid::centred({33, 29, 41}, {3, 4, 2.5});
     field.gantry = gantry;
     field.couch = couch;
     field.collimator = 0.25;
@@ -138,14 +143,129 @@ struct dose_case {
             },
             least_work{4 * double(sizeof(T)) * double(what.region.size()), 35 * steps,
                        arithmetic_of<T>},
-            [=] {
+            with.options.engine != dose::dose_engine::lattice &&
+                    with.options.engine != dose::dose_engine::voxel_lines
+                ? std::function<std::vector<double>()>()
+                : [=] {
               auto const rho = with.what.densities_on(with.what.region);
               auto const all = with.what.densities_on(with.what.patient);
               auto const t = exact_terma(with.what.field, with.what.photons, {},
                                          seen(with.what.patient, all), with.what.region);
               return exact_dose(with.what.field, point_kernel, directions, with.options.tilt,
-                                seen(with.what.region, t), seen(with.what.region, rho), 97);
+                                seen(with.what.region, t), seen(with.what.region, rho), 97,
+                                with.options.engine == dose::dose_engine::lattice
+                                    ? transport::lattice
+                                    : transport::lines);
             }};
+  }
+};
+
+/// CT numbers from below the table's first point to above its last.
+struct scanned {
+  grid voxels = grid::centred({17, 29, 23}, {1, 1, 1});
+  dose::density_table table = dose::named_density_table("schneider_2000");
+
+  template <class T>
+  [[nodiscard]] static T hounsfield_at(std::size_t n) {
+    return T(1000 + 2500 * in_unit(n));
+  }
+  template <class T, class Exec>
+  [[nodiscard]] auto hounsfield_on(Exec const& exec) const {
+    auto const v = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::verify", voxels);
+    auto const host = Kokkos::create_mirror_view(v.data);
+    for (std::size_t n = 0; n < v.data.size(); ++n) {
+      host.data()[n] = hounsfield_at<T>(n);
+    }
+    Kokkos::deep_copy(exec, v.data, host);
+    exec.fence("iso::jobs::verify: CT numbers in place");
+    return v;
+  }
+  [[nodiscard]] double density_of(double hounsfield) const {
+    auto const& p = table.points;
+    std::size_t s = 0;
+    while (s + 2 < p.size() && hounsfield >= p[s + 1].hounsfield) {
+      ++s;
+    }
+    double const width = p[s + 1].hounsfield - p[s].hounsfield;
+    double const part = std::clamp((hounsfield - p[s].hounsfield) / width, 0.0, 1.0);
+    return p[s].density * (1 - part) + p[s + 1].density * part;
+  }
+  /// Count and first voxel of those below 0, and of those above the largest density.
+  template <class T>
+  [[nodiscard]] std::vector<double> faults() const {
+    std::vector<double> out(8, 0);
+    for (std::int64_t n = voxels.size(); n-- > 0;) {
+      auto const x = double(hounsfield_at<T>(std::size_t(n)));
+      if (x >= 0 && x <= dose::most_density) {
+        continue;
+      }
+      auto* const fault = out.data() + (x < 0 ? 0 : 4);
+      std::int64_t const row = n / voxels.extent[2];
+      fault[0] += 1;
+      fault[1] = double(row / voxels.extent[1]);
+      fault[2] = double(row % voxels.extent[1]);
+      fault[3] = double(n % voxels.extent[2]);
+    }
+    return out;
+  }
+};
+
+template <class T>
+struct density_case {
+  scanned what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const hu = what.hounsfield_on<T>(exec);
+    dose::staged_density_table<space> const table(exec, what.table);
+    auto const with = *this;
+    std::int64_t const size = what.voxels.size();
+    return {
+        size,
+        [=](Exec const& on, variant const&, T* out) {
+          dose::density_from_hounsfield<Exec, T>(on, table, hu,
+                                                 wrap_volume<space>(out, with.what.voxels));
+        },
+        least_work{2 * double(sizeof(T)) * double(size), 2 * double(size), arithmetic_of<double>},
+        [=] {
+          std::vector<double> all;
+          for (std::size_t n = 0; n < std::size_t(size); ++n) {
+            all.push_back(with.what.density_of(double(scanned::hounsfield_at<T>(n))));
+          }
+          return all;
+        }};
+  }
+};
+
+/// CT numbers looked at as if they were densities: count and first voxel of each fault.
+template <class T>
+struct density_report_case {
+  scanned what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const hu = what.hounsfield_on<T>(exec);
+    std::int64_t const size = what.voxels.size();
+    return {8,
+            [=](Exec const& on, variant const&, T* out) {
+              auto const report = dose::validate(on, hu);
+              std::vector<T> numbers;
+              for (auto const& fault : {report.negative, report.absurd}) {
+                numbers.push_back(T(fault.count));
+                for (std::int64_t const index : fault.first) {
+                  numbers.push_back(T(index));
+                }
+              }
+              Kokkos::deep_copy(
+                  on, Kokkos::View<T*, space, Kokkos::MemoryUnmanaged>(out, numbers.size()),
+                  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                      numbers.data(), numbers.size()));
+              on.fence("iso::jobs::verify: the numbers may go");
+            },
+            least_work{double(sizeof(T)) * double(size), 0, arithmetic_of<T>},
+            [what = what] { return what.template faults<T>(); }};
   }
 };
 
@@ -161,6 +281,15 @@ void add_dose(plan& all) {
                    "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);
+  std::vector<std::string> const tables = {"iso::dose::named_density_table",
+                                           "iso::dose::parse_density_table"};
+  auto from_hounsfield = tables;
+  from_hounsfield.emplace_back("iso::dose::density_from_hounsfield");
+  auto validate = tables;
+  validate.emplace_back("iso::dose::validate");
+  scanned const ct;
+  all.add<density_case>({"density_from_hounsfield", from_hounsfield, {{}}}, ct);
+  all.add<density_report_case>({"density_report", validate, {{}}}, ct);
   all.add<terma_case>({"terma", release, {{}}}, oblique);
   all.add<dose_case>({"dose_lattice", convolve}, oblique, std::string("6mv"), dose::cone_options{},
                      dose::convolution_options{});

@@ -16,6 +16,12 @@ struct gray_image {
   std::vector<float> values;  ///< row by row, top row first
 };
 
+struct rgb_image {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::vector<std::uint8_t> values;  ///< red, green, blue; row by row, top row first
+};
+
 /// The values shown as black and as white.
 struct gray_window {
   double black = 0;
@@ -32,5 +38,9 @@ enum class png_depth { bits8, bits16 };
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
                                       gray_window window, png_depth depth = png_depth::bits8);
+
+/// The same in colours, 8 bits each.
+/// \throws iso::file_error
+[[nodiscard]] atomic_file prepare_png(std::filesystem::path const& path, rgb_image const& image);
 
 }  // namespace iso::files

@@ -21,11 +21,18 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
                                 dose::terma_options const& options, host_density const& density,
                                 grid const& region, std::int64_t stride = 1);
 
-/// Dose of lines of each direction through the middle of every `stride`-th voxel of `terma`, the
-/// others NaN: exact chords, tilt as dose::fit_tilt has it.
+/// Which voxels a line takes, and how far it goes in each.
+enum class transport {
+  lines,    ///< through the middle of a voxel, exact chords
+  lattice,  ///< those of dose_engine::lattice
+};
+
+/// Dose of lines of each direction through every `stride`-th voxel of `terma`, the others NaN; tilt
+/// as dose::fit_tilt has it.
 /// \param density  on the grid of `terma`
 std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
                                dose::cone_set const& cones, bool tilt, host_density const& terma,
-                               host_density const& density, std::int64_t stride = 1);
+                               host_density const& density, std::int64_t stride = 1,
+                               transport by = transport::lines);
 
 }  // namespace iso::oracle

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dose/density.hpp
+//! Mass density from CT numbers, and whether a density can be one.
+#pragma once
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/detail/copied.hpp>
+#include <iso/dose/detail/density_kernels.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace iso::dose {
+
+/// One corner of the piecewise-linear table from CT number to density.
+struct density_point {
+  double hounsfield;
+  double density;  ///< g/cm3
+};
+
+/// Density is linear between neighbouring points, the first one's below, the last one's above.
+struct density_table {
+  std::vector<density_point> points;  ///< in ascending order of CT number
+};
+
+/// A table that the library carries: "schneider_2000" (Schneider, Bortfeld, Schlegel 2000, as GATE
+/// distributes it). algorithms/data/density_schneider_2000.csv tells where the numbers are from.
+/// Determinism: backend_to_backend, constants.
+/// \throws iso::invalid_argument  no such table
+density_table named_density_table(std::string_view name);
+
+/// Reads lines of "CT number, density" (Hounsfield units, g/cm3). Lines that begin with # and one
+/// line of names are left out.
+/// \param name  of the table, for messages
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  a line with other than two numbers, CT numbers that do not rise,
+///                                a density that is negative or above most_density, fewer than two
+///                                points
+density_table parse_density_table(std::string_view csv, std::string_view name);
+
+/// A table in `Space`.
+template <class Space>
+class staged_density_table {
+ public:
+  using segments_type = Kokkos::View<detail::density_segment*, Space>;
+
+  /// Waits for `exec`: no other instance is fenced.
+  /// \throws iso::invalid_argument  what parse_density_table refuses
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+  staged_density_table(Exec const& exec, density_table const& table);
+
+  [[nodiscard]] segments_type const& segments() const { return segments_; }
+
+ private:
+  segments_type segments_;
+};
+
+/// Density of every voxel of `hu`, by the table.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `density`, which must not
+/// overlap `hu`.
+///
+/// Determinism: backend_to_backend. One subtraction and one fma in double, rounded to T once. At a
+/// point's CT number it is the point's density; a NaN gives the canonical NaN.
+///
+/// \param[in]  hu       Hounsfield units
+/// \param[out] density  g/cm3, on a grid of as many voxels
+/// \throws iso::invalid_argument  volumes of different shapes, with gaps or without memory, arrays
+///                                that overlap
+template <execution_space Exec, real T>
+void density_from_hounsfield(
+    Exec const& exec, staged_density_table<typename Exec::memory_space> const& table,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& hu,
+    volume_view<T, typename Exec::memory_space> const& density);
+
+/// Denser than any element, g/cm3: such a number is no density.
+inline constexpr double most_density = 25;
+
+/// Voxels with one fault.
+struct density_fault {
+  std::int64_t count = 0;
+  std::array<std::int64_t, 3> first{};  ///< the first such voxel, z fastest; of a count above 0
+  double value = 0;                     ///< of that voxel
+};
+
+/// What iso::dose::validate found.
+struct density_report {
+  std::int64_t voxels = 0;
+  density_fault not_finite;  ///< NaN or infinite
+  density_fault negative;
+  density_fault absurd;  ///< above most_density
+
+  [[nodiscard]] bool sound() const {
+    return not_finite.count == 0 && negative.count == 0 && absurd.count == 0;
+  }
+};
+
+/// `problem (why) suggestion`; empty for a sound density.
+/// Determinism: backend_to_backend; made on the host.
+std::string to_string(density_report const& report);
+
+namespace detail {
+
+template <execution_space Exec, real T>
+density_report examine_density(Exec const& exec,
+                               volume_view<T const, typename Exec::memory_space> const& density);
+
+}  // namespace detail
+
+/// Looks at every voxel of `density`. Fences `exec`. A fault is no exception: the report names it.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  a volume with gaps or without memory
+template <execution_space Exec, class T>
+  requires real<std::remove_const_t<T>>
+density_report validate(Exec const& exec,
+                        volume_view<T, typename Exec::memory_space> const& density) {
+  return detail::examine_density<Exec, std::remove_const_t<T>>(exec, density);
+}
+
+}  // namespace iso::dose
+
+#include <iso/dose/detail/density_impl.hpp>

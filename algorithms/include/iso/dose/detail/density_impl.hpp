@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/dose/density.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+namespace iso::dose {
+namespace detail {
+
+/// \throws iso::invalid_argument  what parse_density_table refuses
+std::vector<density_segment> segments_of(density_table const& table);
+density_report report_of(density_counts const& counts, iso::grid const& g);
+
+template <execution_space Exec, real T>
+density_report examine_density(Exec const& exec,
+                               volume_view<T const, typename Exec::memory_space> const& density) {
+  iso::validate(density, "iso::dose::validate");
+  validate_contiguous(density.data, "density", "iso::dose::validate");
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  density_counts counts{};
+  Kokkos::parallel_reduce("iso::dose::validate", policy(exec, 0, density.grid.size()),
+                          density_counts_kernel<T>{density.data.data(), T(most_density)}, counts);
+  exec.fence("iso::dose::validate: the counts are here");
+  density_report report = report_of(counts, density.grid);
+  density_fault* const faults[] = {&report.not_finite, &report.negative, &report.absurd};
+  for (int kind = 0; kind < density_counts::kinds; ++kind) {
+    if (counts.count[kind] > 0) {
+      T value{};
+      using one = Kokkos::MemoryUnmanaged;
+      Kokkos::deep_copy(exec, Kokkos::View<T, Kokkos::HostSpace, one>(&value),
+                        Kokkos::View<T const, typename Exec::memory_space, one>(
+                            density.data.data() + counts.first[kind]));
+      exec.fence("iso::dose::validate: the first voxel is here");
+      faults[kind]->value = double(value);
+    }
+  }
+  return report;
+}
+
+}  // namespace detail
+
+template <class Space>
+template <execution_space Exec>
+staged_density_table<Space>::staged_density_table(Exec const& exec, density_table const& table)
+    : segments_(iso::detail::copied<Space>(exec, "iso::dose::staged_density_table",
+                                           detail::segments_of(table))) {}
+
+template <execution_space Exec, real T>
+void density_from_hounsfield(
+    Exec const& exec, staged_density_table<typename Exec::memory_space> const& table,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& hu,
+    volume_view<T, typename Exec::memory_space> const& density) {
+  char const* const function = "density_from_hounsfield";
+  iso::validate(hu, function);
+  iso::validate(density, function);
+  auto const& n = hu.grid.extent;
+  auto const& m = density.grid.extent;
+  ISO_VALIDATE(n[0] == m[0] && n[1] == m[1] && n[2] == m[2],
+               "{}: density of [{}, {}, {}] voxels (hu has [{}, {}, {}]) make them agree", function,
+               m[0], m[1], m[2], n[0], n[1], n[2]);
+  validate_contiguous(hu.data, "hu", function);
+  validate_contiguous(density.data, "density", function);
+  validate_apart(memory_of(density.data, "density"),
+                 {memory_of(hu.data, "hu"), memory_of(table.segments(), "table")}, function);
+  Kokkos::Profiling::ScopedRegion const region("iso::dose::density_from_hounsfield");
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for(
+      "iso::dose::density_from_hounsfield", policy(exec, 0, hu.grid.size()),
+      detail::density_kernel<T>{table.segments().data(), std::int32_t(table.segments().extent(0)),
+                                hu.data.data(), density.data.data()});
+}
+
+#define ISO_DOSE_DENSITY(linkage, Exec, T)                                   \
+  linkage template void density_from_hounsfield<Exec, T>(                    \
+      Exec const&, staged_density_table<Exec::memory_space> const&,          \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
+      volume_view<T, Exec::memory_space> const&);                            \
+  linkage template density_report detail::examine_density<Exec, T>(          \
+      Exec const&, volume_view<T const, Exec::memory_space> const&);
+ISO_FOR_EACH_INSTANCE(ISO_DOSE_DENSITY, extern)
+
+}  // namespace iso::dose

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dose_output.hpp"
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/files/text.hpp>
+#include <iso/jobs/dose.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <numbers>
+
+namespace iso::cli {
+namespace {
+
+struct dose_options {
+  common_options common;
+  std::string plan;
+  std::string density;
+  std::string ct;
+  std::string density_table = "schneider_2000";
+  std::string phantom;
+  double voxel = 2;
+  std::string output;
+  std::string png;
+  std::string curves;
+  jobs::dose_request request;
+};
+
+// Everything that can be wrong before any work is done.
+void check_outputs(dose_options const& options) {
+  if (options.output.empty() && options.png.empty() && options.curves.empty() &&
+      options.common.json_file.empty()) {
+    throw invalid_argument(
+        "nothing to write (the result would be lost) give --output, --png, --curves or --json");
+  }
+  if (!options.output.empty() && !files::is_image_path(options.output)) {
+    throw file_error(
+        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
+                    "are)",
+                    options.output, files::ending(options.output)));
+  }
+  if (!options.curves.empty() && files::ending(options.curves) != ".csv") {
+    throw file_error(
+        fmt::format("'{}': does not end in .csv (the curves are a table)", options.curves));
+  }
+  check_writable(options.curves);
+  check_written(options.output, options.png, options.common.json_file,
+                {options.curves, options.plan, options.density, options.ct,
+                 files::ending(options.density_table) == ".csv" ? options.density_table : ""});
+}
+
+void read_inputs(dose_options& options) {
+  auto& request = options.request;
+  request.plan = files::read_plan(options.plan);
+  bool const six = request.plan.kernel.name.starts_with("6mv");
+  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !six) {
+    spdlog::warn("spectrum {} with kernel {} (they are of different energies)",
+                 request.plan.spectrum.name, request.plan.kernel.name);
+  }
+  request.keep_density = !options.png.empty() || !options.curves.empty();
+  if (!options.phantom.empty()) {
+    request.phantom_voxel = options.voxel;
+    return;
+  }
+  request.hounsfield = !options.ct.empty();
+  if (request.hounsfield) {
+    request.density_table = files::read_table(options.density_table, {});
+    request.volume = files::read_volume(options.ct);
+  } else {
+    // What is not finite is counted with the rest.
+    request.volume = files::read_volume(options.density, files::finite_values::not_required);
+  }
+}
+
+json beams_of(files::plan_description const& plan, jobs::dose_result const& result) {
+  json list = json::array();
+  for (std::size_t i = 0; i < plan.beams.size(); ++i) {
+    auto const& b = plan.beams[i];
+    auto const& r = result.beams[i];
+    auto const degrees = [](double angle) { return angle * 180 / std::numbers::pi; };
+    list.push_back({{"name", b.name},
+                    {"gantry_deg", degrees(b.gantry)},
+                    {"couch_deg", degrees(b.couch)},
+                    {"collimator_deg", degrees(b.collimator)},
+                    {"isocentre_mm", b.isocentre},
+                    {"source_mm", r.source},
+                    {"weight", b.weight},
+                    {"region", {{"first_voxel", r.region_first}, {"extent", r.region_extent}}},
+                    {"seconds", r.seconds}});
+  }
+  return list;
+}
+
+json document_of(jobs::dose_request const& request, jobs::dose_result const& result) {
+  auto const& plan = request.plan;
+  return {{"isocenter", ISO_VERSION},
+          {"operation", "dose"},
+          {"backend", request.backend},
+          {"precision", request.precision},
+          {"engine", plan.engine},
+          {"spectrum", plan.spectrum.name},
+          {"kernel", plan.kernel.name},
+          {"directions",
+           {{"cones", plan.cones},
+            {"azimuths", plan.azimuths},
+            {"placing", plan.placing},
+            {"count", result.directions}}},
+          {"extent", result.dose.extent},
+          {"spacing_mm", result.dose.spacing},
+          {"unit", "Gy per photon/cm2"},
+          {"maximum",
+           {{"dose_gy", result.maximum},
+            {"voxel", result.maximum_at},
+            {"position_mm", result.maximum_position}}},
+          {"beams", beams_of(plan, result)},
+          {"hash", result.hash},
+          {"seconds", result.seconds}};
+}
+
+int run_dose(dose_options& options) {
+  check_outputs(options);
+  read_inputs(options);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  request.backend = sole_backend(options.common.backend, "dose");
+  auto const result = jobs::calculate_dose(request, terminal_observer());
+  json document = document_of(request, result);
+  std::vector<files::atomic_file> outputs;
+  if (!options.output.empty()) {
+    outputs.push_back(files::prepare_volume(options.output, result.dose));
+  }
+  if (!options.curves.empty()) {
+    outputs.push_back(files::prepare_text(options.curves, dose_curves(request.plan, result)));
+  }
+  if (!options.png.empty()) {
+    auto const& point = request.plan.beams.front().isocentre;
+    outputs.push_back(files::prepare_png(options.png, dose_picture(result, point)));
+    spdlog::info(
+        "'{}': slices through the first isocentre, across z, y and x; density in grey (white is {} "
+        "g/cm3), dose in colours (red is {:.4g} Gy per photon/cm2)",
+        options.png, white_density, result.maximum);
+    document["picture"] = {
+        {"point_mm", point}, {"white_g_cm3", white_density}, {"red_gy", result.maximum}};
+  }
+  if (options.common.json_file != "-") {
+    auto const& n = result.dose.extent;
+    auto const& p = result.maximum_position;
+    fmt::print(
+        "{} x {} x {} voxels, {} beam{} of {} directions on {} in {:.4g} s: at most {:.5g} Gy per "
+        "photon/cm2, at ({:.5g}, {:.5g}, {:.5g}) mm; hash {}\n",
+        n[0], n[1], n[2], result.beams.size(), result.beams.size() == 1 ? "" : "s",
+        result.directions, request.backend, result.seconds, result.maximum, p[0], p[1], p[2],
+        result.hash);
+  }
+  write_json(options.common.json_file, document, std::move(outputs));
+  return success;
+}
+
+void add_input_options(CLI::App& sub, dose_options& options) {
+  sub.add_option("--plan", options.plan, "plan of beams (JSON, docs/formats.md)")->required();
+  auto* const density = sub.add_option(
+      "--density", options.density,
+      "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), mass density in g/cm3");
+  auto* const ct =
+      sub.add_option("--ct", options.ct, "the same in Hounsfield units")->excludes(density);
+  sub.add_option("--density-table", options.density_table,
+                 "density of CT numbers: schneider_2000, or a file that ends in .csv (lines of CT "
+                 "number and g/cm3)")
+      ->needs(ct)
+      ->capture_default_str();
+  auto* const phantom =
+      sub.add_option(
+             "--phantom", options.phantom,
+             "slab: a cube of 256 mm in eleven layers of adipose, muscle, bone and lung, "
+             "instead of a volume; its surface is y = 0, its depth +y, its middle x = z = 0")
+          ->check(CLI::IsMember({"slab"}))
+          ->excludes(density)
+          ->excludes(ct);
+  sub.add_option("--voxel", options.voxel, "side of the phantom's voxels, mm; must divide 256 mm")
+      ->check(number_from(1e-3, 256))
+      ->needs(phantom)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+command add_dose(CLI::App& app) {
+  auto const options = std::make_shared<dose_options>();
+  auto* const sub =
+      app.add_subcommand("dose", "Dose of photon beams by collapsed-cone convolution");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  add_input_options(*sub, *options);
+  sub->add_option("--precision", options->request.precision,
+                  "of all arithmetic; volumes are read and written as float")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
+  sub->add_option("--output,--out", options->output,
+                  "dose in Gy per photon/cm2: .mha, .nrrd, .nii or .nii.gz");
+  sub->add_option(
+      "--png", options->png,
+      "picture of slices through the first isocentre: density in grey, dose in colours");
+  sub->add_option("--curves", options->curves,
+                  "table (.csv) of the dose along each beam's axis and across it; "
+                  "scripts/dose_curves.py draws it");
+  return [options] {
+    if (options->density.empty() && options->ct.empty() && options->phantom.empty()) {
+      throw invalid_argument(
+          "dose: no volume (dose is calculated in one) give --density FILE, --ct FILE or --phantom "
+          "slab");
+    }
+    return run_dose(*options);
+  };
+}
+
+}  // namespace iso::cli

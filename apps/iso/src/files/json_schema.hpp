@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! JSON documents against a JSON schema, with errors that name the field.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <string>
+
+namespace iso::files::detail {
+
+/// What a part of a schema says of itself.
+std::string description(nlohmann::json const& schema);
+
+/// Throws iso::file_error, with `name` as the file's, at the first place of `document` that does
+/// not fit: its field, what stands there, and the schema's description of what was expected.
+/// `schema` has its parts under /definitions.
+void check_schema(std::string const& name, nlohmann::json const& schema,
+                  nlohmann::json const& document);
+
+/// To JSON Schema 4.0 is an integer, to the validator only 4 is: makes it so where `pointers` lead.
+void write_integers(nlohmann::json& document, std::initializer_list<char const*> pointers);
+
+}  // namespace iso::files::detail

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory.hpp"
+#include "scan.hpp"
+
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/density.hpp>
+#include <iso/dose/slab_phantom.hpp>
+#include <iso/dose/terma.hpp>
+#include <iso/jobs/bits.hpp>
+#include <iso/jobs/dose.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace iso::jobs {
+namespace {
+
+/// A table of the library's, where `f(name)` knows it.
+template <class F>
+auto known_energy(std::string const& name, F&& f) {
+  try {
+    return f(name);
+  } catch (invalid_argument const& unknown) {
+    throw invalid_argument(
+        message("unknown machine energy: {}, a file that ends in .csv", {unknown.what()}));
+  }
+}
+
+dose::spectrum spectrum_of(files::table_source const& table) {
+  return table.csv.empty()
+             ? known_energy(table.name, [](auto const& n) { return dose::named_spectrum(n); })
+             : dose::parse_spectrum(table.csv, table.name);
+}
+
+dose::point_kernel point_kernel_of(files::table_source const& table,
+                                   dose::spectrum const& photons) {
+  if (!table.csv.empty()) {
+    return dose::parse_kernel(table.csv, table.name, photons);
+  }
+  if (table.name == "monte_carlo") {
+    return dose::mix_kernels(dose::water_kernels(), photons);
+  }
+  return known_energy(table.name, [](auto const& n) { return dose::named_kernel(n); });
+}
+
+dose::density_table density_table_of(files::table_source const& table) {
+  return table.csv.empty() ? dose::named_density_table(table.name)
+                           : dose::parse_density_table(table.csv, table.name);
+}
+
+dose::cone_options cones_of(files::plan_description const& plan) {
+  ISO_VALIDATE(plan.placing == "equal_energy" || plan.placing == "equal_solid_angle" ||
+                   plan.placing == "gauss",
+               "placing '{}' is not known (choose equal_energy, equal_solid_angle or gauss)",
+               plan.placing);
+  return {plan.cones, plan.azimuths,
+          plan.placing == "equal_energy"        ? dose::cone_placing::equal_energy
+          : plan.placing == "equal_solid_angle" ? dose::cone_placing::equal_solid_angle
+                                                : dose::cone_placing::gauss};
+}
+
+dose::convolution_options convolution_options_of(files::plan_description const& plan) {
+  ISO_VALIDATE(plan.engine == "lattice" || plan.engine == "voxel_lines" ||
+                   plan.engine == "voxel_samples" || plan.engine == "non_voxel",
+               "engine '{}' is not known (choose lattice, voxel_lines, voxel_samples or non_voxel)",
+               plan.engine);
+  dose::convolution_options options;
+  options.engine = plan.engine == "lattice"         ? dose::dose_engine::lattice
+                   : plan.engine == "voxel_lines"   ? dose::dose_engine::voxel_lines
+                   : plan.engine == "voxel_samples" ? dose::dose_engine::voxel_samples
+                                                    : dose::dose_engine::non_voxel;
+  options.radial_step = plan.radial_step;
+  options.ray_spacing = plan.ray_spacing;
+  options.tilt = plan.tilt;
+  return options;
+}
+
+dose::beam beam_of(files::beam_description const& b) {
+  auto const& f = b.fluence;
+  return {b.source_distance,
+          {b.isocentre[0], b.isocentre[1], b.isocentre[2]},
+          b.gantry,
+          b.couch,
+          b.collimator,
+          {f.low[0], f.low[1], f.pixel[0], f.pixel[1], f.extent[0], f.extent[1], f.values},
+          b.weight};
+}
+
+std::array<double, 3> numbers_of(vec3<double> const& v) { return {v.x, v.y, v.z}; }
+
+/// A beam and the voxels that get its dose.
+struct placed_beam {
+  dose::beam beam;
+  grid region;
+};
+
+placed_beam place(files::beam_description const& described, std::size_t number, double margin,
+                  grid const& g) {
+  try {
+    auto const b = beam_of(described);
+    auto const region = dose::region_around(b, g, margin);
+    // What copies of it have beside the voxels is the library's to judge.
+    ISO_VALIDATE(region.size() < std::numeric_limits<std::int32_t>::max(),
+                 "a region of [{}, {}, {}] voxels (it must have fewer than 2^31) crop the volume, "
+                 "or take larger voxels",
+                 region.extent[0], region.extent[1], region.extent[2]);
+    return {b, region};
+  } catch (invalid_argument const& wrong) {
+    throw invalid_argument(message("beam {}: {}", {std::int64_t(number + 1), wrong.what()}));
+  }
+}
+
+beam_result described(placed_beam const& b, grid const& g) {
+  auto const frame = dose::frame_of(b.beam);
+  beam_result out{numbers_of(frame.source),
+                  numbers_of(frame.along),
+                  numbers_of(frame.x),
+                  numbers_of(frame.y),
+                  {},
+                  {},
+                  0};
+  for (int axis = 0; axis < 3; ++axis) {
+    auto const a = std::size_t(axis);
+    out.region_first[a] = std::llround((b.region.origin[axis] - g.origin[axis]) / g.spacing[axis]);
+    out.region_extent[a] = b.region.extent[a];
+  }
+  return out;
+}
+
+files::host_volume empty_volume(grid const& g) {
+  files::host_volume v;
+  v.extent = {g.extent[0], g.extent[1], g.extent[2]};
+  v.spacing = numbers_of(g.spacing);
+  v.origin = numbers_of(g.origin);
+  return v;
+}
+
+template <class T>
+files::host_volume volume_on_host(grid const& g, std::vector<T> const& values) {
+  auto v = empty_volume(g);
+  v.values.assign(values.begin(), values.end());
+  return v;
+}
+
+/// The slab phantom's density, as a file would have it.
+files::host_volume phantom_on(grid const& g) {
+  auto v = empty_volume(g);
+  auto const slabs = dose::slab_phantom();
+  std::vector<float> column;
+  for (std::int64_t j = 0; j < g.extent[1]; ++j) {
+    double const near = g.origin.y + (double(j) - 0.5) * g.spacing.y;
+    column.insert(column.end(), std::size_t(g.extent[2]),
+                  float(dose::mean_density(slabs, near, near + g.spacing.y)));
+  }
+  v.values.reserve(std::size_t(g.size()));
+  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
+    v.values.insert(v.values.end(), column.begin(), column.end());
+  }
+  return v;
+}
+
+template <class T, class Exec>
+volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
+                                                       dose_request const& request, grid const& g) {
+  using space = typename Exec::memory_space;
+  if (request.phantom_voxel > 0) {
+    return load<T>(exec, phantom_on(g));
+  }
+  auto const loaded = load<T>(exec, request.volume);
+  if (!request.hounsfield) {
+    return loaded;
+  }
+  auto const density = make_volume<T, space>(exec, "iso::jobs::density", g, unit::gram_per_cm3);
+  dose::staged_density_table<space> const table(exec, density_table_of(request.density_table));
+  dose::density_from_hounsfield<Exec, T>(exec, table, loaded, density);
+  exec.fence("iso::jobs::dose: densities are in place");
+  return density;
+}
+
+/// Adds the dose of one beam.
+template <class T, class Exec>
+void add_beam(Exec const& exec, placed_beam const& b,
+              dose::terma_plan<typename Exec::memory_space> const& release,
+              dose::convolution_plan<T, typename Exec::memory_space> const& plan,
+              volume_view<T, typename Exec::memory_space> const& density,
+              volume_view<T, typename Exec::memory_space> const& total,
+              workspace<typename Exec::memory_space>& work) {
+  using space = typename Exec::memory_space;
+  std::int64_t const scratch = dose::convolution_bytes_needed<Exec, T>(exec, plan);
+  std::int64_t const more = std::max<std::int64_t>(0, scratch - work.size());
+  check_free(exec, more + b.region.size() * std::int64_t(sizeof(T)), "iso dose");
+  work.reserve(scratch);
+  auto const terma = make_volume<T, space>(exec, "iso::jobs::terma", b.region);
+  dose::terma<Exec, T>(exec, release, density, terma);
+  dose::convolve<Exec, T>(exec, plan, terma, density, total, work);
+  exec.fence("iso::jobs::dose: one beam");
+}
+
+void find_maximum(dose_result& result) {
+  auto const& v = result.dose;
+  auto const at =
+      std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
+  std::int64_t const column = at / v.extent[2];
+  result.maximum = v.values[std::size_t(at)];
+  result.maximum_at = {column / v.extent[1], column % v.extent[1], at % v.extent[2]};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.maximum_position[axis] =
+        v.origin[axis] + double(result.maximum_at[axis]) * v.spacing[axis];
+  }
+}
+
+template <class T, class Exec>
+dose_result run(Exec const& exec, dose_request const& request, observer const& watch) {
+  using space = typename Exec::memory_space;
+  auto const& plan = request.plan;
+  auto const photons = spectrum_of(plan.spectrum);
+  auto const kernel = point_kernel_of(plan.kernel, photons);
+  auto const cones = dose::make_cones(kernel, cones_of(plan));
+  auto const options = convolution_options_of(plan);
+  if (request.hounsfield) {
+    density_table_of(request.density_table);
+  }
+  grid const g = request.phantom_voxel > 0 ? dose::slab_phantom_grid(request.phantom_voxel)
+                                           : make_grid(request.volume);
+  validate(g, "iso dose");
+  std::vector<placed_beam> beams;
+  double all_voxels = 0;
+  std::int64_t largest = 0;
+  for (std::size_t i = 0; i < plan.beams.size(); ++i) {
+    beams.push_back(place(plan.beams[i], i, plan.margin, g));
+    all_voxels += double(beams.back().region.size());
+    largest = std::max(largest, beams.back().region.size());
+  }
+  dose_result result;
+  result.directions = cones.size();
+  double const wanted = (2.0 * double(g.size()) + double(largest)) * double(sizeof(T));
+  watch.step(0, "preparing");
+  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose",
+               [&] {
+                 auto const density = density_of<T>(exec, request, g);
+                 auto const report = dose::validate(exec, density);
+                 if (!report.sound()) {
+                   throw invalid_argument(dose::to_string(report));
+                 }
+                 auto const total =
+                     make_volume<T, space>(exec, "iso::jobs::dose", g, unit::gray_per_fluence);
+                 workspace<space> work;
+                 double done = 0;
+                 for (placed_beam const& b : beams) {
+                   watch.step(done / all_voxels, "convolving");
+                   auto facts = described(b, g);
+                   facts.seconds = seconds_of(exec, [&] {
+                     dose::terma_plan<space> const release(exec, b.beam, photons,
+                                                           {plan.hardening_correction});
+                     dose::convolution_plan<T, space> const lines(
+                         exec, b.region, release.frame(), kernel, cones, b.beam.fluence, options);
+                     add_beam<T>(exec, b, release, lines, density, total, work);
+                   });
+                   result.seconds += facts.seconds;
+                   result.beams.push_back(facts);
+                   done += double(b.region.size());
+                 }
+                 if (request.keep_density) {
+                   result.density = volume_on_host(g, fetch(exec, density.data));
+                 }
+                 auto const values = fetch(exec, total.data);
+                 result.hash = hash_text(hash_bits<T>(values));
+                 result.dose = volume_on_host(g, values);
+                 return 0;
+               });
+  find_maximum(result);
+  watch.step(1, "done");
+  return result;
+}
+
+}  // namespace
+
+dose_result calculate_dose(dose_request const& request, observer const& watch) {
+  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
+               "precision '{}' is not known (choose float or double)", request.precision);
+  dose_result result;
+  backend::with_name(request.backend, [&](auto tag) {
+    typename decltype(tag)::execution_space const exec;
+    result = request.precision == "float" ? run<float>(exec, request, watch)
+                                          : run<double>(exec, request, watch);
+  });
+  return result;
+}
+
+}  // namespace iso::jobs

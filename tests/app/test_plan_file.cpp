@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_support.hpp"
+
+#include <iso/files/plan_file.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <numbers>
+
+namespace files = iso::files;
+using iso::test::names;
+using iso::test::refusal;
+using nlohmann::json;
+
+namespace {
+
+json plan() {
+  return json::parse(R"({"beams": [{"isocentre_mm": [1, 2, 3],
+    "field_mm": {"x": [-50, 40], "y": [-30, 20]}}]})");
+}
+
+json with_fluence() {
+  auto document = plan();
+  document["beams"][0].erase("field_mm");
+  document["beams"][0]["fluence"] = json::parse(
+      R"({"x_low_mm": -10, "y_low_mm": -20, "pixel_mm": [5, 10], "values": [[1, 0, 2], [3, 4, 5]]})");
+  return document;
+}
+
+std::string said(json const& document) {
+  return refusal([&] { files::parse_plan(document.dump(), "p.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("a plan of one field has the defaults for the rest") {
+  auto const p = files::parse_plan(plan().dump(), "p.json");
+  REQUIRE(p.beams.size() == 1);
+  auto const& b = p.beams[0];
+  CHECK(b.gantry == 0);
+  CHECK(b.source_distance == 1000);
+  CHECK(b.isocentre == std::array<double, 3>{1, 2, 3});
+  CHECK(b.fluence.low == std::array<double, 2>{-50, -30});
+  CHECK(b.fluence.pixel == std::array<double, 2>{90, 50});
+  CHECK(b.fluence.values == std::vector<double>{1});
+  CHECK(b.weight == 1);
+  CHECK(p.spectrum.name == "mohan_6mv");
+  CHECK(p.kernel.name == "6mv");
+  CHECK(p.cones == 8);
+  CHECK(p.azimuths == 8);
+  CHECK(p.placing == "equal_energy");
+  CHECK(p.engine == "lattice");
+  CHECK(p.hardening_correction);
+  CHECK(p.tilt);
+  CHECK(p.margin == 27);
+}
+
+TEST_CASE("angles are degrees of IEC 61217, and whole turns make no difference") {
+  auto document = plan();
+  document["beams"][0]["gantry_deg"] = 450;
+  document["beams"][0]["couch_deg"] = -90;
+  document["beams"][0]["collimator_deg"] = 30;
+  auto const b = files::parse_plan(document.dump(), "p.json").beams[0];
+  CHECK(b.gantry == 90 * std::numbers::pi / 180);
+  CHECK(b.couch == -90 * std::numbers::pi / 180);
+  CHECK(b.collimator == doctest::Approx(std::numbers::pi / 6));
+}
+
+TEST_CASE("fluence comes in columns") {
+  auto const f = files::parse_plan(with_fluence().dump(), "p.json").beams[0].fluence;
+  CHECK(f.low == std::array<double, 2>{-10, -20});
+  CHECK(f.pixel == std::array<double, 2>{5, 10});
+  CHECK(f.extent == std::array<std::int64_t, 2>{2, 3});
+  CHECK(f.values == std::vector<double>{1, 0, 2, 3, 4, 5});
+}
+
+TEST_CASE("the schema's own example and those of the examples are plans") {
+  auto const schema = json::parse(files::plan_schema());
+  auto const& example = schema.at("examples").at(0);
+  CHECK(files::parse_plan(example.dump(), "p.json").beams.size() == 2);
+  // It shows every field.
+  for (auto const& [field, ignored] : schema.at("properties").items()) {
+    CAPTURE(field);
+    CHECK(example.contains(field));
+  }
+  std::filesystem::path const folder = ISO_EXAMPLE_PLANS;
+  for (auto const* const name : {"slab_phantom.json", "chest_ct.json"}) {
+    CHECK(!files::read_plan(folder / name).beams.empty());
+  }
+}
+
+TEST_CASE("tables lie beside the plan") {
+  iso::test::scratch_folder const folder;
+  std::ofstream(folder.path() / "k.csv") << "0,180,1,1,1,1\n";
+  auto document = plan();
+  document["kernel"] = "k.csv";
+  document["directions"] = {{"cones", 12.0}};
+  std::ofstream(folder.path() / "p.json") << document.dump();
+  auto const p = files::read_plan(folder.path() / "p.json");
+  CHECK(p.kernel.csv == "0,180,1,1,1,1\n");
+  CHECK(p.cones == 12);
+  CHECK(p.spectrum.csv == "");
+  document["kernel"] = "none.csv";
+  std::ofstream(folder.path() / "p.json") << document.dump();
+  CHECK(names(refusal([&] { files::read_plan(folder.path() / "p.json"); }), {"none.csv"}));
+}
+
+TEST_CASE("a plan that is none is refused, and its field named") {
+  CHECK(names(refusal([] { files::parse_plan("{", "p.json"); }), {"'p.json'", "is not JSON"}));
+  CHECK(names(said(json::array()), {"field / is not an object"}));
+  CHECK(names(said(json::object()), {"field /beams is missing", "list of 1 to 1000"}));
+  auto document = plan();
+  document["beams"] = json::array();
+  CHECK(names(said(document), {"field /beams is []"}));
+  document = plan();
+  document["beam"] = 1;
+  CHECK(names(said(document), {"field /beam is not known", "beams, comment"}));
+  document = plan();
+  document["beams"][0].erase("isocentre_mm");
+  CHECK(names(said(document), {"field /beams/0/isocentre_mm is missing", "a point [x, y, z]"}));
+  document = plan();
+  document["beams"][0]["gantry"] = 3;
+  CHECK(names(said(document), {"field /beams/0/gantry is not known", "gantry_deg"}));
+  document = plan();
+  document["beams"][0]["field_mm"]["y"] = {20, 20};
+  CHECK(names(said(document), {"field /beams/0/field_mm/y is [20,20]", "at least 1e-6 apart"}));
+  document = plan();
+  document["beams"][0]["field_mm"]["x"] = {20, -20};
+  CHECK(names(said(document), {"field /beams/0/field_mm/x is [20,-20]"}));
+  document = plan();
+  document["beams"][0].erase("field_mm");
+  CHECK(names(said(document), {"field /beams/0 has neither field_mm nor fluence"}));
+  document = with_fluence();
+  document["beams"][0]["field_mm"] = plan()["beams"][0]["field_mm"];
+  CHECK(names(said(document), {"field /beams/0 has both field_mm and fluence"}));
+  document = with_fluence();
+  document["beams"][0]["fluence"]["values"][1] = {1, 2};
+  CHECK(names(said(document), {"/beams/0/fluence/values/1 has 2 values", "has 3"}));
+  document["beams"][0]["fluence"]["values"] = {{0, 0}, {0, 0}};
+  CHECK(names(said(document), {"/beams/0/fluence/values is zero everywhere"}));
+  document["beams"][0]["fluence"]["values"] = {{0, -1}, {0, 0}};
+  CHECK(names(said(document), {"field /beams/0/fluence/values/0/1 is -1", "from 0 to 1e9"}));
+  document = plan();
+  document["directions"] = {{"cones", 3}};
+  CHECK(names(said(document), {"field /directions/cones is 3", "whole number from 4 to 48"}));
+  document["directions"] = {{"azimuths", 49}};
+  CHECK(names(said(document), {"field /directions/azimuths is 49", "from 4 to 48"}));
+  document["directions"] = {{"azimuths", 8.5}};
+  CHECK(names(said(document), {"field /directions/azimuths is 8.5", "from 4 to 48"}));
+  document["directions"] = {{"placing", "even"}};
+  CHECK(names(said(document), {"field /directions/placing is \"even\"", "equal_energy"}));
+  document = plan();
+  document["engine"] = "fast";
+  CHECK(names(said(document), {"field /engine is \"fast\"", "lattice"}));
+  document = plan();
+  document["margin_mm"] = -1;
+  CHECK(names(said(document), {"field /margin_mm is -1"}));
+  document = plan();
+  document["tilt"] = 1;
+  CHECK(names(said(document), {"field /tilt is 1", "true or false"}));
+  document = plan();
+  document["beams"][0]["weight"] = -1;
+  CHECK(names(said(document), {"field /beams/0/weight is -1"}));
+}
