@@ -23,10 +23,10 @@
 //   steps=0                  1: also times every kernel of one more call
 //   dose=FILE                writes the region's dose, float32, z fastest
 //
-// prints JSON: what was asked for, the machine, `terma_seconds` and `convolution_seconds` (medians
-// of the calls, between fences; everything is in the backend's memory before), `steps` (seconds by
-// kernel), and `region`, the voxels that got dose. Seconds are those on the wall, or with
-// backend=serial those of the processor, which other programs do not lengthen (`clock`).
+// prints JSON: what was asked for, the machine, `terma_seconds` and `convolution_seconds` (the
+// least of the calls, between fences; everything is in the backend's memory before), `steps`
+// (seconds by kernel), and `region`, the voxels that got dose. Seconds are those on the wall, or
+// with backend=serial those of the processor, which other programs do not lengthen (`clock`).
 #include "support/kernel_times.hpp"
 
 #include <iso/backend/device_facts.hpp>
@@ -195,7 +195,7 @@ constexpr bool by_processor = std::is_same_v<Exec, Kokkos::Serial>;
 template <class Exec>
 constexpr auto* seconds_now = by_processor<Exec> ? processor_seconds : wall_seconds;
 
-/// The median of the calls' times.
+/// The least of the calls' times.
 template <class Exec, class F>
 double seconds_of(Exec const& exec, int repeats, F const& f) {
   if (repeats > 1) {
@@ -209,9 +209,7 @@ double seconds_of(Exec const& exec, int repeats, F const& f) {
     exec.fence("iso_dose_paper: after");
     times.push_back(seconds_now<Exec>() - begin);
   }
-  auto const middle = times.begin() + std::ptrdiff_t(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return *std::min_element(times.begin(), times.end());
 }
 
 template <class Exec, class T>

@@ -15,7 +15,8 @@ need not be measured on the machine that has the GPU.
 - baseline: voxel_samples on one core, for tables II and III. It is measured with few directions
   (--baseline-directions) and scaled: its time is a multiple of their number.
 - gamma: voxels within 2 % of the maximum and 2 mm of voxel_samples with many directions, as figure
-  9 counts them (needs numpy; left out without).
+  9 counts them: the phantoms of phantoms.json, and the chest CT of scripts/get_example_data.sh for
+  the paper's patients (needs numpy; left out without).
 
 The paper's sizes are the defaults, for a GPU; --small are sizes for a processor and a check. The
 other options change single sizes. Status 1 where the paper's findings do not show:
@@ -92,7 +93,8 @@ def run_water(program, sizes, voxel, **settings):
 
 def failing(reference, evaluated, spacing, tolerance=0.02, distance=2.0, parts=4):
     """Where no point of `evaluated`, linear between its voxels, lies within the ellipsoid of the
-    criteria about a voxel of `reference`. Points are taken at parts of the distance."""
+    criteria about a voxel of `reference`. Points are taken at parts of the distance along each
+    axis."""
     import numpy as np
 
     failed = np.abs(evaluated - reference) > tolerance * reference.max()
@@ -134,14 +136,26 @@ def _between(values, place):
     return total
 
 
-def measure_gamma(program, sizes, backend):
+def volumes(voxel, ct):
+    """(name, extent, spacing, densities) of the accuracy phantoms, and of the chest CT in voxels of
+    its own that are about as large."""
+    n = round(256 / voxel)
+    for name in ("A", "B", "C", "slab", "mediastinum"):
+        yield name, (n, n, n), 3 * (voxel,), dose_runs.phantom(name, 256, voxel)
+    if ct.is_file():
+        yield "chest CT", *dose_runs.ct_density(ct, max(round(voxel / 1.5), 1))
+    else:
+        print(f"nonvoxel_paper.py: {ct} is not there: the chest CT is left out "
+              "(scripts/get_example_data.sh fetches it)", file=sys.stderr)
+
+
+def measure_gamma(program, sizes, backend, ct):
     try:
         import numpy as np
     except ImportError:
         print("nonvoxel_paper.py: no numpy: gamma is left out", file=sys.stderr)
         return []
     rows = []
-    n = round(256 / sizes["gamma_voxel"])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
 
@@ -149,14 +163,13 @@ def measure_gamma(program, sizes, backend):
             row = dose_runs.run(program, dose=folder / "dose", **(settings | more))
             return row, np.fromfile(folder / "dose", np.float32).reshape(row["region"]["extent"])
 
-        for name in ("A", "B", "C", "slab", "mediastinum"):
-            density = dose_runs.phantom(name, 256, sizes["gamma_voxel"])
+        for name, extent, spacing, density in volumes(sizes["gamma_voxel"], ct):
             dose_runs.write(density, folder / "density")
-            density = np.array(density).reshape(n, n, n)
+            density = np.array(density).reshape(extent)
             for field in sizes["gamma_fields"]:
                 settings = {
-                    "backend": backend, "density": folder / "density", "extent": (n, n, n),
-                    "spacing": 3 * (sizes["gamma_voxel"],), "field": field,
+                    "backend": backend, "density": folder / "density", "extent": extent,
+                    "spacing": spacing, "field": field,
                     "radial_step": sizes["radial_step"], "ray_spacing": sizes["ray_spacing"]}
                 many = dict(zip(("cones", "azimuths"), sizes["reference"]))
                 few = {"cones": 8, "azimuths": 8}
@@ -473,6 +486,7 @@ def main(arguments):
     parser.add_argument("--reference", type=dose_runs.directions, help="as in 48x48")
     parser.add_argument("--gamma-voxel", type=float, help="mm, of the cube of 256 mm")
     parser.add_argument("--gamma-fields", type=dose_runs.numbers, help="mm")
+    parser.add_argument("--ct", type=pathlib.Path, default=dose_runs.CHEST_CT)
     parser.add_argument("--radial-step", type=float, help="mm")
     parser.add_argument("--ray-spacing", type=float, help="mm")
     parser.add_argument("--repeats", type=int)
@@ -504,7 +518,7 @@ def main(arguments):
         if "baseline" in what:
             new += measure_baseline(given.program, sizes)
         if "gamma" in what:
-            new += measure_gamma(given.program, sizes, given.backend)
+            new += measure_gamma(given.program, sizes, given.backend, given.ct)
         if given.json:
             given.json.write_text(json.dumps({"rows": new}, indent=1) + "\n", encoding="utf-8")
         rows += new
