@@ -267,8 +267,8 @@ def table_2(rows, where):
 
 
 def mean_and_spread(x):
-    spread = statistics.stdev(x) if len(x) > 1 else 0
-    return f"{figure(statistics.mean(x))} ± {figure(spread, 2)}"
+    spread = f" ± {figure(statistics.stdev(x), 2)}" if len(x) > 1 else ""
+    return figure(statistics.mean(x)) + spread
 
 
 def table_3(rows, where, most):
