@@ -258,12 +258,14 @@ struct density_report_case {
             [=](Exec const& on, variant const&, T* out) {
               auto const report = dose::validate(on, hu);
               std::vector<T> numbers;
-              for (auto const& fault : {report.negative, report.absurd}) {
+              auto const tell = [&](auto const& fault) {
                 numbers.push_back(T(fault.count));
                 for (std::int64_t const index : fault.first) {
                   numbers.push_back(T(index));
                 }
-              }
+              };
+              tell(report.negative);
+              tell(report.absurd);
               Kokkos::deep_copy(
                   on, Kokkos::View<T*, space, Kokkos::MemoryUnmanaged>(out, numbers.size()),
                   Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
