@@ -311,3 +311,114 @@ TEST_CASE("dose: the lattice is as exact lines are") {
     CHECK(beyond_edges < (lung ? 0.015 : 0.01));
   }
 }
+
+namespace {
+
+/// The dose of `terma` in water, untilted, on the lattice.
+host_volume<double> lattice_dose(host_volume<double> const& terma, exponential_kernel const& kernel,
+                                 cone_options const& cones, double gantry) {
+  Kokkos::Serial const exec;
+  beam b;
+  b.gantry = gantry;
+  b.fluence = fluence_map::rectangle(-10, 10, -10, 10);
+  auto const water = volume_of<double>(terma.grid, [](auto, auto, auto) { return 1; });
+  convolution_plan<double, Kokkos::HostSpace> const plan(
+      exec, terma.grid, frame_of(b), kernel, make_cones(kernel, cones), b.fluence, {.tilt = false});
+  iso::workspace<Kokkos::HostSpace> const scratch(
+      convolution_bytes_needed<Kokkos::Serial, double>(exec, plan));
+  auto const dose = iso::make_volume<double, Kokkos::HostSpace>("dose", terma.grid);
+  convolve<Kokkos::Serial, double>(exec, plan, terma, water, dose, scratch);
+  return dose;
+}
+
+}  // namespace
+
+TEST_CASE("dose: every direction's lines visit each voxel once") {
+  // All energy is absorbed where it is released: a voxel's dose counts its visits.
+  auto const kernel = parse_exponential_kernel("0,60,3000,1e4,2000,1e4\n60,180,500,1e4,300,1e4\n",
+                                               "absorbed at once");
+  auto const random =
+      volume_of<double>(grid::centred({19, 23, 17}, {3, 2, 4}),
+                        [](auto i, auto j, auto k) { return 0.1 + mixed(i, j, k); });
+  double const energy = absorbed_within(kernel, 1);
+  for (int const count : {4, 7, 12}) {
+    for (double const gantry : {0.0, 0.4}) {
+      auto const dose = lattice_dose(random, kernel, {count, count}, gantry);
+      double worst = 0;
+      for (std::size_t n = 0; n < dose.data.size(); ++n) {
+        worst =
+            std::max(worst, std::fabs(dose.data.data()[n] / random.data.data()[n] / energy - 1));
+      }
+      CHECK(worst < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("dose: what one voxel releases in much water is absorbed") {
+  auto const kernel =
+      parse_exponential_kernel("0,90,0.2,1.5,0.1,1.2\n90,180,0.05,2,0.02,1.5\n", "short ranges");
+  auto const source = volume_of<double>(
+      grid::centred({61, 61, 61}, {4, 4, 4}),
+      [](auto i, auto j, auto k) { return i == 30 && j == 30 && k == 30 ? 1 : 0; });
+  auto const dose = lattice_dose(source, kernel, {8, 8}, 0.3);
+  double sum = 0;
+  for (std::size_t n = 0; n < dose.data.size(); ++n) {
+    sum += dose.data.data()[n];
+  }
+  // 12 cm of water leave exp(-1.2 12) = 6e-7 of the longer term. A dose in the middle of a step of
+  // 4 mm is x / 2 / sinh(x / 2) of the step's mean, x = rate length.
+  double const step = 0.4;
+  CHECK(sum == doctest::Approx(absorbed_within(kernel, 1e3)).epsilon(2 * step * step / 24));
+}
+
+TEST_CASE_TEMPLATE("dose: TERMA behind slabs is the closed form", T, float, double) {
+  // Slabs across the axis, so that every path is that along the axis over a cosine.
+  auto s = setup::square(grid::centred({20, 60, 20}, {2, 2, 2}), 30, 900);
+  auto const slab = [](std::int64_t j) { return j < 10 ? 1.0 : j < 40 ? 0.25 : 1.85; };
+  auto const density = volume_of<T>(s.phantom, [&](auto, std::int64_t j, auto) { return slab(j); });
+  auto const known = named_spectrum("mohan_6mv");
+  spectrum const mono{{{1.25, 1, 0.06323, 0.02965}}};
+  for (bool const hardens : {false, true}) {
+    for (auto const& photons : {mono, known}) {
+      Kokkos::Serial const exec;
+      terma_options const options{hardens};
+      terma_plan<Kokkos::HostSpace> const plan(exec, s.field, photons, options);
+      auto const out = iso::make_volume<T, Kokkos::HostSpace>("terma", s.phantom);
+      terma<Kokkos::Serial, T>(exec, plan, density, out);
+      double worst = 0;
+      double depth = 0;  // g/cm2 along the axis, to the middle of a layer
+      for (std::int64_t j = 0; j < 60; ++j) {
+        depth += 0.1 * slab(j);
+        // A column within the field, 5 mm and 3 mm from the axis.
+        double const y = 901 + 2 * double(j);
+        double const r = std::sqrt(y * y + 25 + 9);
+        double released = 0;
+        double absorbed = 0;
+        double released_0 = 0;
+        double absorbed_0 = 0;
+        for (auto const& b : photons.bins) {
+          double const left = b.fluence * b.energy * std::exp(-b.attenuation * depth * r / y);
+          released += left * b.attenuation;
+          absorbed += left * b.absorption;
+          released_0 += b.fluence * b.energy * b.attenuation;
+          absorbed_0 += b.fluence * b.energy * b.absorption;
+        }
+        double const correction = hardens ? absorbed / released / (absorbed_0 / released_0) : 1.0;
+        double const exact =
+            gray_per_mev_per_gram * released * correction * (1000 / r) * (1000 / r);
+        worst = std::max(
+            worst, std::fabs(double(out.data(std::int64_t(12), j, std::int64_t(11))) / exact - 1));
+        depth += 0.1 * slab(j);
+      }
+      CHECK(worst < (sizeof(T) == 4 ? 1e-6 : 2e-9));
+    }
+  }
+  // Half of a voxel's width in the field: half of the TERMA there.
+  s.field.fluence = fluence_map::rectangle(-15, 1000.0 / 901, -15, 15);
+  terma_plan<Kokkos::HostSpace> const plan(Kokkos::Serial(), s.field, known);
+  auto const out = iso::make_volume<T, Kokkos::HostSpace>("terma", s.phantom);
+  terma<Kokkos::Serial, T>(Kokkos::Serial(), plan, density, out);
+  double const inside = out.data(std::int64_t(9), std::int64_t(0), std::int64_t(10));
+  double const edge = out.data(std::int64_t(10), std::int64_t(0), std::int64_t(10));
+  CHECK(edge / inside == doctest::Approx(0.5).epsilon(1e-6));
+}
