@@ -232,8 +232,7 @@ int main(int argc, char** argv) {
   try {
     arguments const given(argc, argv);
     iso::backend::detail::set_host_vector_bytes(given.integer("vector-bytes"));
-    bool const twice =
-        given.one_of<bool>("precision", {{"float", false}, {"double", true}});
+    bool const twice = given.one_of<bool>("precision", {{"float", false}, {"double", true}});
     iso::backend::with_name(given.text("backend"), [&](auto tag) {
       using exec = typename decltype(tag)::execution_space;
       twice ? serve<exec, double>(given) : serve<exec, float>(given);
