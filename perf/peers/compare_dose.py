@@ -127,26 +127,42 @@ def gamma(reference, dose, dose_part, distance, times=8):
     return np.sqrt(least)
 
 
+def edge_at(depth):
+    """mm from the axis to the edge of the field."""
+    return 0.5 * _FIELD * (_SOURCE - _SURFACE + depth) / _SOURCE
+
+
 def gamma_rates(reference, dose, maximum, threshold):
-    """Percentage of voxels of three central planes with gamma at most 1, at 2 %/2 mm and 1 %/1 mm;
-    voxels below `threshold` of the maximum are left out."""
-    depth = depths(dose.shape[1])
+    """Over three central planes: percentage of voxels with gamma at most 1 at 2 %/2 mm and at
+    1 %/1 mm, the largest gamma, and how far from an edge of the field the farthest voxel lies that
+    fails. Voxels below `threshold` of the maximum are left out."""
+    depth, side = depths(dose.shape[1]), sides(dose.shape[0])
     deep = (depth > _SHALLOWEST) & (depth < _DEEPEST)
+    along = abs(abs(side)[:, None] - edge_at(depth)[None, :])  # [x, y]: mm from an edge
+    across = abs(abs(side) - edge_at(_EQUAL_AT))
     planes = (
-        (middle(reference, 2), middle(dose, 2), deep[None, :]),
-        (middle(reference, 0), middle(dose, 0), deep[:, None]),
-        (at_depth(reference, _EQUAL_AT), at_depth(dose, _EQUAL_AT), True),
-    )
+        (middle(reference, 2), middle(dose, 2), deep[None, :], along),
+        (middle(reference, 0), middle(dose, 0), deep[:, None], along.T),
+        (at_depth(reference, _EQUAL_AT), at_depth(dose, _EQUAL_AT), True,
+         np.minimum(across[:, None], across[None, :])),
+    )  # fmt: skip
     result = {}
     for percent in (2, 1):
-        seen = passed = 0
-        for of_reference, of_dose, kept in planes:
-            values = gamma(of_reference, of_dose, 0.01 * percent * maximum, float(percent))
+        values, from_edge = [], []
+        for of_reference, of_dose, kept, away in planes:
+            found = gamma(of_reference, of_dose, 0.01 * percent * maximum, float(percent))
             chosen = kept & (of_reference >= threshold * maximum)
-            seen += int(chosen.sum())
-            passed += int((values[chosen] <= 1).sum())
-        result[f"{percent} %/{percent} mm"] = 100 * passed / seen
-    return result | {"voxels": seen}
+            values.append(found[chosen])
+            from_edge.append(away[chosen])
+        values, from_edge = np.concatenate(values), np.concatenate(from_edge)
+        failing = values > 1
+        result[f"{percent} %/{percent} mm"] = {
+            "rate": 100 * float(np.mean(~failing)),
+            "largest": float(values.max()),
+            "failing": int(failing.sum()),
+            "farthest failing from an edge_mm": float(max(from_edge[failing], default=0)),
+        }
+    return result | {"voxels": int(values.size)}
 
 
 def comparison(reference, dose, maximum):
@@ -165,8 +181,7 @@ def comparison(reference, dose, maximum):
     for at in _DEPTHS:
         lines = [middle(at_depth(d, at), 1) for d in (reference, dose)]
         apart = 100 * (lines[1] - lines[0]) / maximum
-        edge = 0.5 * _FIELD * (_SOURCE - _SURFACE + at) / _SOURCE
-        far = abs(abs(side) - edge) > 6
+        far = abs(abs(side) - edge_at(at)) > 6
         result["profiles"][f"{at:g} mm"] = {
             "largest": float(abs(apart).max()),
             "largest beyond 6 mm of an edge": float(abs(apart[far]).max()),
