@@ -431,7 +431,8 @@ def table(result):
                 cells += [f"{on_axis['largest']:.2f}", f"{on_axis['rms']:.2f}"]
                 for what in ("largest", "largest beyond 6 mm of an edge"):
                     cells.append(", ".join(f"{p[what]:.1f}" for p in profiles))
-                cells += [f"{row['gamma from 10 %'][f'{n} %/{n} mm']:.2f}" for n in (2, 1)]
+                rates = row["gamma from 10 %"]
+                cells += [f"{rates[f'{n} %/{n} mm']['rate']:.2f}" for n in (2, 1)]
                 lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
