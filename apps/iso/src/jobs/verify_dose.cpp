@@ -111,6 +111,12 @@ struct dose_case {
     if (kernel == "table") {
       return dose::mix_kernels(dose::water_kernels(), what.photons);
     }
+    if (kernel == "own table") {
+      // Two cones of three shells.
+      return dose::parse_kernel(
+          "90,0.5,0.4\n90,2,0.2\n90,30,0.1\n180,0.5,0.05\n180,2,0.1\n180,30,0.1", kernel,
+          what.photons);
+    }
     return dose::named_kernel(kernel);
   }
 
@@ -301,6 +307,12 @@ void add_dose(plan& all) {
                                      "iso::dose::parse_mono_kernels"});
   all.add<dose_case>({"dose_lattice_table", tabulated}, oblique, std::string("table"),
                      dose::cone_options{4, 8}, dose::convolution_options{});
+  auto own = convolve;
+  own.insert(own.end(), {"iso::dose::parse_kernel", "iso::dose::parse_tabulated_kernel",
+                         "iso::dose::absorbed_within"});
+  all.add<dose_case>({"dose_lattice_own_table", own, {{}}}, along_x, std::string("own table"),
+                     dose::cone_options{4, 4, dose::cone_placing::equal_solid_angle},
+                     dose::convolution_options{.tilt = false});
   all.add<dose_case>(
       {"dose_voxel_samples", convolve}, along_x, std::string("6mv"), dose::cone_options{4, 4},
       dose::convolution_options{.engine = dose::dose_engine::voxel_samples, .radial_step = 2});

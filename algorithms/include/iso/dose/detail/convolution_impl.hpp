@@ -60,6 +60,11 @@ bool walks_lattice(convolution_plan<T, Space> const& plan) {
   return plan.options().engine == dose_engine::lattice && plan.num_terms() > 0;
 }
 
+/// Elements before and behind a copy that displaced lanes may read.
+inline std::int64_t table_room(iso::grid const& g) {
+  return std::max({g.extent[0], g.extent[1], g.extent[2]}) + 64;
+}
+
 template <class T, int Terms, class Exec>
 struct convolution_scratch {
   using tuning = lattice_tuning<Exec>;
@@ -86,6 +91,16 @@ struct convolution_scratch {
         density(nullptr),
         samples{} {
     auto const& s = plan.storage();
+    if (!walks_lattice(plan) && plan.options().engine == dose_engine::lattice) {
+      auto const& n = plan.region().extent;
+      for (int copy = 0; copy < 2; ++copy) {
+        voxels[copy] = memory.take<T>({plan.region().size() + 2 * table_room(plan.region())});
+        densities[copy] = memory.take<T>({plan.region().size() + 2 * table_room(plan.region())});
+        std::int64_t const fast = n[copy == 0 ? 2 : 0];
+        sums[copy] = memory.take<word>({n[1], n[copy == 0 ? 0 : 2], (fast + 31) / 32 * 32});
+      }
+      return;
+    }
     if (!walks_lattice(plan)) {
       terma = memory.take<T>({plan.region().size()});
       density = memory.take<T>({plan.region().size()});
@@ -277,7 +292,53 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
           {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
 }
 
-/// Every engine but the lattice of exponentials.
+/// The lattice's lines by a table.
+template <class T, int Terms, class Exec>
+void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                  boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using array = Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>;
+  using word = typename fixed_point<T>::word;
+  iso::grid const& g = plan.region();
+  auto const& storage = plan.storage();
+  auto const& n = g.extent;
+  std::int64_t const room = table_room(g);
+  // Classes come by marching axis, those of z last.
+  std::int32_t const of_z = storage.classes[4].first;
+  for (int copy = 0; copy < 2; ++copy) {
+    bool const turned = copy == 1;
+    auto const fill = [&](boxed_volume<T const> const& from, bool scaled, T* to) {
+      Kokkos::deep_copy(exec, array(to, std::size_t(g.size() + 2 * room)), T(0));
+      Kokkos::parallel_for(
+          "iso::dose::convolve: copy", policy(exec, 0, g.size()),
+          turn_kernel<T>{{n[0], n[1], n[2]}, from, s.range, scaled, turned, to + room});
+    };
+    fill(terma, true, s.voxels[copy]);
+    fill(density, false, s.densities[copy]);
+    table_lattice_kernel<T> const kernel{n[turned ? 2 : 0],
+                                         n[1],
+                                         n[turned ? 0 : 2],
+                                         storage.directions.data(),
+                                         storage.lines.data(),
+                                         storage.planes.data(),
+                                         storage.bins.data(),
+                                         turned ? of_z : 0,
+                                         turned ? std::int32_t(plan.num_directions()) : of_z,
+                                         s.voxels[copy] + room,
+                                         s.densities[copy] + room,
+                                         s.sums[copy]};
+    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
+                                 plan.options().shape);
+  }
+  auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
+  Kokkos::parallel_for(
+      "iso::dose::convolve: join", policy(exec, 0, g.size()),
+      table_join_kernel<T>{
+          {n[0], n[1], n[2]}, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, dose});
+}
+
+/// Every engine but the lattice.
 template <class T, int Terms, class Exec>
 void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
@@ -294,23 +355,7 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
   copy(density, false, s.density);
   if (plan.num_terms() == 0) {
     auto const* const tables = reinterpret_cast<backend::pack<T, 2> const*>(storage.bins.data());
-    if (plan.options().engine == dose_engine::lattice) {
-      table_lattice_kernel<T> const kernel{g,
-                                           storage.directions.data(),
-                                           storage.lines.data(),
-                                           storage.planes.data(),
-                                           tables,
-                                           plan.num_directions(),
-                                           s.terma,
-                                           s.density,
-                                           s.range,
-                                           plan.unit(),
-                                           dose};
-      backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
-                                   plan.options().shape);
-    } else {
-      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
-    }
+    follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
     return;
   }
   // Chords are no longer than a voxel's diagonal, but for rounding.
@@ -364,6 +409,8 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
   if (walks_lattice(plan)) {
     walk_lattice(exec, plan, terma, density, dose, s);
+  } else if (plan.options().engine == dose_engine::lattice) {
+    follow_table(exec, plan, terma, density, dose, s);
   } else {
     follow_back(exec, plan, terma, density, dose, s);
   }

@@ -171,16 +171,16 @@ inline KOKKOS_FUNCTION std::int32_t displacement(std::int64_t slope, std::int64_
   return std::int32_t(slope < 0 ? -size : size);
 }
 
-/// A cone's table against the radiological distance: straight lines within sixteen bins an octave
+/// A cone's table against the radiological distance: straight lines within 32 bins an octave
 /// of the distance and 1/16 cm, up to 64 cm.
 template <class T>
 struct radius_bins {
   using word = bits_of<T>;
   static constexpr T offset = T(0.0625);
-  static constexpr int shift = sizeof(T) == 4 ? 19 : 48;
+  static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
   static constexpr std::int32_t first =
-      sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 19) : std::int32_t(0x3FB0000000000000 >> 48);
-  static constexpr std::int32_t count = 161;
+      sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47);
+  static constexpr std::int32_t count = 321;
 
   /// What is absorbed within `distance` cm of water.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(backend::pack<T, 2> const* bins, T distance) {

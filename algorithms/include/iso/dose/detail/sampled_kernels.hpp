@@ -103,7 +103,8 @@ struct voxel_samples_kernel {
       cone_line<T> const& l = lines[n];
       Absorption absorption(tables, l, n);
       seen_voxel<T> const seen{T(dot(v, l.direction)), T(dot(v, v))};
-      vec3<T> const by = vec3<T>(g.to_index_vector(l.direction));
+      vec3<double> const per_mm = g.to_index_vector(l.direction);
+      vec3<T> const by{T(per_mm.x), T(per_mm.y), T(per_mm.z)};
       T total = T(0);
       // A line leaves the box once.
       for (std::int32_t s = 0;; ++s) {
@@ -158,10 +159,11 @@ struct ray_trace_kernel {
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const sample = index / rays.num_rays();
     std::int64_t const ray = index - sample * rays.num_rays();
-    vec3<double> const at = vec3<double>(rays.place(ray, sample));
-    vec3<double> const p =
-        rays.middle + at.x * rays.across[0] + at.y * rays.across[1] + at.z * rays.along;
-    vec3<T> const voxel = vec3<T>(g.to_index(p));
+    vec3<T> const at = rays.place(ray, sample);
+    vec3<double> const p = rays.middle + double(at.x) * rays.across[0] +
+                           double(at.y) * rays.across[1] + double(at.z) * rays.along;
+    vec3<double> const place = g.to_index(p);
+    vec3<T> const voxel{T(place.x), T(place.y), T(place.z)};
     bool const inside = region.has(voxel);
     auto const here = region.at(voxel);
     terma[index] = inside ? here.terma : T(0);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fields on water, the classical slab phantom and lung: 8 x 8 directions on the lattice against
+// exact lines of 48 x 48 directions, in voxels that are spread over the region.
+#include "dose_support.hpp"
+
+#include <iso/dose/slab_phantom.hpp>
+#include <iso/oracle/dose.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace dose_support;
+using exec_space = Kokkos::DefaultHostExecutionSpace;
+
+/// Density at a depth, g/cm3.
+double water(double) { return 1; }
+double lung(double depth) { return depth > 60 && depth < 140 ? 0.26 : 1.0; }
+double slabs(double depth) {
+  static auto const layers = slab_phantom();
+  return mean_density(layers, depth - 0.5, depth + 0.5);
+}
+
+/// The dose of a field on a cube of 256 mm, and what exact lines of many directions give in some of
+/// its voxels.
+struct compared {
+  grid region;
+  host_volume<double> dose;   ///< on the region
+  std::vector<double> exact;  ///< NaN where it was not asked for
+  std::vector<double> same;   ///< of the lattice's own directions
+  double most;
+
+  template <class Density>
+  compared(double side, Density const& at_depth, std::int64_t samples) : most(0) {
+    auto s = setup::square(grid::centred({128, 128, 128}, {2, 2, 2}), side, 900);
+    auto const density = volume_of<double>(
+        s.phantom, [&](auto, std::int64_t j, auto) { return at_depth(2 * double(j) + 1); });
+    calculation<double, exec_space> const c({}, s, density);
+    region = c.region;
+    auto const all = c.dose_on_host();
+    vec3<double> const first = s.phantom.to_index(region.origin);
+    auto const from = [&](int axis) { return std::int64_t(std::lround(first[axis])); };
+    auto const cut = [&](host_volume<double> const& v) {
+      return volume_of<double>(region, [&](auto i, auto j, auto k) {
+        return v.data(i + from(0), j + from(1), k + from(2));
+      });
+    };
+    dose = cut(all);
+    auto const rho = cut(density);
+    auto const terma = c.terma_on_host();
+    // An odd stride meets all places of rows and planes.
+    std::int64_t const stride = region.size() / samples | 1;
+    auto const lines = [&](int count) {
+      return iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, {count, count}), true,
+                                     {terma.grid, terma.data, terma.unit},
+                                     {rho.grid, rho.data, rho.unit}, stride);
+    };
+    exact = lines(48);
+    same = lines(8);
+    for (std::int64_t v = 0; v < region.size(); ++v) {
+      most = std::max(most, dose.data.data()[v]);
+    }
+  }
+
+  /// Share of the voxels of `reference` near which, within 2 mm, some interpolated dose lies within
+  /// 2 per cent of the maximum: the ellipsoid of gamma 1.
+  [[nodiscard]] double pass(std::vector<double> const& reference) const {
+    auto const& n = region.extent;
+    std::int64_t passed = 0;
+    std::int64_t count = 0;
+    for (std::int64_t v = 0; v < region.size(); ++v) {
+      if (std::isnan(reference[std::size_t(v)])) {
+        continue;
+      }
+      ++count;
+      vec3<double> const at{double(v / n[2] / n[1]), double(v / n[2] % n[1]), double(v % n[2])};
+      passed += gamma_below_one(at, reference[std::size_t(v)]) ? 1 : 0;
+    }
+    return double(passed) / double(count);
+  }
+  /// The largest difference in voxels further than 4.5 mm from an edge of the field and the
+  /// surface.
+  [[nodiscard]] double beyond_edges(std::vector<double> const& reference, double side) const {
+    auto const& n = region.extent;
+    double worst = 0;
+    for (std::int64_t v = 0; v < region.size(); ++v) {
+      if (std::isnan(reference[std::size_t(v)])) {
+        continue;
+      }
+      double const depth = 2 * double(v / n[2] % n[1]) + 1;
+      double const half = side / 2 * (900 + depth) / 1000;
+      auto const to_edge = [&](double x) { return std::fabs(std::fabs(x) - half); };
+      double const x = region.origin.x + 2 * double(v / n[2] / n[1]);
+      double const z = region.origin.z + 2 * double(v % n[2]);
+      if (std::min(to_edge(x), to_edge(z)) > 4.5 && depth > 4.5) {
+        worst = std::max(worst, std::fabs(dose.data.data()[v] - reference[std::size_t(v)]) / most);
+      }
+    }
+    return worst;
+  }
+
+ private:
+  [[nodiscard]] bool gamma_below_one(vec3<double> const& at, double reference) const {
+    double const step = 0.125;  // voxels
+    int const reach = 8;        // 2 mm
+    for (int a = -reach; a <= reach; ++a) {
+      for (int b = -reach; b <= reach; ++b) {
+        for (int c = -reach; c <= reach; ++c) {
+          double const square = double(a * a + b * b + c * c) / (reach * reach);
+          if (square > 1) {
+            continue;
+          }
+          double const difference =
+              (interpolated({at.x + step * a, at.y + step * b, at.z + step * c}) - reference) /
+              (0.02 * most);
+          if (square + difference * difference <= 1) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] double interpolated(vec3<double> const& p) const {
+    std::int64_t low[3];
+    double share[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      auto const last = region.extent[std::size_t(axis)] - 1;
+      double const kept = std::clamp(p[axis], 0.0, double(last));
+      low[axis] = std::min(std::int64_t(kept), last - 1);
+      share[axis] = kept - double(low[axis]);
+    }
+    double sum = 0;
+    for (int corner = 0; corner < 8; ++corner) {
+      double weight = 1;
+      std::int64_t place[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        bool const upper = (corner >> axis & 1) != 0;
+        weight *= upper ? share[axis] : 1 - share[axis];
+        place[axis] = low[axis] + (upper ? 1 : 0);
+      }
+      sum += weight * dose.data(place[0], place[1], place[2]);
+    }
+    return sum;
+  }
+};
+
+template <class Density>
+void check_field(std::string const& name, double side, Density const& density, double beyond) {
+  compared const c(side, density, 300);
+  double const few = c.pass(c.exact);
+  double const equal = c.pass(c.same);
+  double const far = c.beyond_edges(c.same, side);
+  MESSAGE(name, ", ", side, " mm: ", 100 * few, " % within 2 %/2 mm of 48 x 48 directions, ",
+          100 * equal, " % of the same directions; beyond 4.5 mm of an edge at most ", 100 * far,
+          " % of the maximum");
+  CHECK(few >= 0.99);
+  CHECK(equal == 1);
+  CHECK(far < beyond);
+}
+
+}  // namespace
+
+TEST_CASE("dose: few directions on the lattice against many exact lines") {
+  check_field("water", 50, water, 0.01);
+  check_field("water", 200, water, 0.01);
+  check_field("slab phantom", 100, slabs, 0.01);
+  check_field("lung", 50, lung, 0.01);
+}
