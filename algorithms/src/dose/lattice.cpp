@@ -34,14 +34,16 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
   auto const edge = [](std::int32_t i) {
     return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift) - bins::offset;
   };
+  std::size_t const first = out.size();
+  auto const pitch = std::size_t(bins::pitch);
+  out.resize(first + 2 * pitch, 0);
   for (std::int32_t i = 0; i + 1 < bins::count; ++i) {
     double const low = within(edge(i));
     double const slope = (within(edge(i + 1)) - low) / (edge(i + 1) - edge(i));
-    out.push_back((low - slope * edge(i)) / unit);
-    out.push_back(slope / unit);
+    out[first + std::size_t(i)] = (low - slope * edge(i)) / unit;
+    out[first + pitch + std::size_t(i)] = slope / unit;
   }
-  out.push_back(absorbed.back() / unit);
-  out.push_back(0);
+  out[first + std::size_t(bins::count) - 1] = absorbed.back() / unit;
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.

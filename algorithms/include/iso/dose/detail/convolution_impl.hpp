@@ -354,7 +354,7 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
   copy(terma, true, s.terma);
   copy(density, false, s.density);
   if (plan.num_terms() == 0) {
-    auto const* const tables = reinterpret_cast<backend::pack<T, 2> const*>(storage.bins.data());
+    T const* const tables = storage.bins.data();
     follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
     return;
   }

@@ -151,7 +151,7 @@ struct lattice_tables {
   std::vector<lattice_plane<double>> planes;
   std::vector<lattice_class> classes;
   std::vector<cone_line<double>> directions;  ///< of the lines
-  std::vector<double> bins;  ///< of tables: [cones, radius_bins::count, 2], in units of the sums
+  std::vector<double> bins;  ///< of tables: [cones, 2, radius_bins::pitch], in units of the sums
   double unit;
 };
 
@@ -181,12 +181,15 @@ struct radius_bins {
   static constexpr std::int32_t first =
       sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47);
   static constexpr std::int32_t count = 321;
+  /// Of a cone's constants, behind which its slopes stand as far apart: room for two registers
+  /// behind the last.
+  static constexpr std::int32_t pitch = 384;
 
   /// What is absorbed within `distance` cm of water.
-  static KOKKOS_FORCEINLINE_FUNCTION T absorbed(backend::pack<T, 2> const* bins, T distance) {
+  static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
     auto const i = std::int32_t(Kokkos::bit_cast<word>(distance + offset) >> shift) - first;
-    backend::pack<T, 2> const bin = backend::vector_load(bins + (i < count ? i : count - 1));
-    return Kokkos::fma(bin[1], distance, bin[0]);
+    T const* const bin = bins + (i < count ? i : count - 1);
+    return Kokkos::fma(bin[pitch], distance, bin[0]);
   }
 };
 

@@ -21,20 +21,41 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
     index const kept = bits & index(-(std::int32_t(1) << table::shift));
     value const place = convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift));
     index const bin = min(truncate(place) - index(table::first), index(table::count - 1));
-    index const two = bin + bin;
-    return fma(gather(bins + 1, two), distance, gather(bins, two));
+    // Neighbours have come about as far: their bins fit into two registers, from which a permute
+    // picks faster than a processor gathers.
+    constexpr int width = Part::shape::width;
+    alignas(64) std::int32_t numbers[Part::shape::count];
+    Part const from_zero(0);
+    from_zero.store(numbers, bin);
+    std::int32_t lows[Part::shape::registers];
+    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
+      std::int32_t const least = numbers[i * width] - width;
+      lows[i] = least > 0 ? least : 0;
+    }
+    index low;
+    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
+      low.set(i, typename index::piece(lows[i]));
+    }
+    if (all_of((low <= bin) & (bin < low + index(2 * width)))) {
+      auto const constant = [&](auto const& at) ISO_INLINE_LAMBDA { return at.load(bins); };
+      auto const slope = [&](auto const& at)
+                             ISO_INLINE_LAMBDA { return at.load(bins + table::pitch); };
+      return fma(Part::template window<T>(lows, 1, slope).pick(bin), distance,
+                 Part::template window<T>(lows, 1, constant).pick(bin));
+    }
+    return fma(gather(bins + table::pitch, bin), distance, gather(bins, bin));
   } else if constexpr (Part::shape::width > 1) {
     alignas(64) T numbers[Part::shape::count];
     Part const from_zero(0);
     from_zero.store(numbers, distance);
     for (T& x : numbers) {
-      x = table::absorbed(reinterpret_cast<backend::pack<T, 2> const*>(bins), x);
+      x = table::absorbed(bins, x);
     }
     return from_zero.load(static_cast<T const*>(numbers));
   } else {
     value out;
     ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      out.r[i] = table::absorbed(reinterpret_cast<backend::pack<T, 2> const*>(bins), distance.r[i]);
+      out.r[i] = table::absorbed(bins, distance.r[i]);
     }
     return out;
   }
@@ -54,7 +75,7 @@ struct table_lattice_kernel {
   cone_line<T> const* directions;
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
-  T const* bins;            ///< [cones, radius_bins::count, 2]
+  T const* bins;            ///< [cones, 2, radius_bins::pitch]
   std::int32_t first_line;  ///< of the copy
   std::int32_t last_line;
   T const* terma;  ///< of the copy, with room for a line's displacement on either side
@@ -102,7 +123,7 @@ struct table_lattice_kernel {
     T const half_lanes = T(0.5) * T(l.lanes - 1);
     T const half_rows = T(0.5) * T(l.rows - 1);
     value const half_path(l.half_step[0]);  // the length, mm, of half a step
-    T const* const table = bins + std::int64_t(2) * c.cone * radius_bins<T>::count;
+    T const* const table = bins + std::int64_t(2) * c.cone * radius_bins<T>::pitch;
     value distance(T(0));
     value before = absorbed_within_bins(part, table, distance);
     value dose(T(0));

@@ -47,7 +47,7 @@ struct exponential_absorption {
 /// The same by a table.
 template <class T>
 struct table_absorption {
-  using tables = backend::pack<T, 2>;
+  using tables = T;
 
   tables const* bins;
   T tilt_first;
@@ -57,7 +57,7 @@ struct table_absorption {
 
   KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
                                                std::int64_t)
-      : bins(of_cones + line.cone * radius_bins<T>::count),
+      : bins(of_cones + 2 * line.cone * radius_bins<T>::pitch),
         tilt_first(line.tilt_first[0]),
         tilt_second(line.tilt_second[0]),
         before(radius_bins<T>::absorbed(bins, T(0))) {}
