@@ -377,10 +377,10 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   Kokkos::parallel_for("iso::dose::convolve: terms", policy(exec, 0, plan.num_directions()),
                        cone_terms_kernel<T, Terms>{tables.lines.data(), s.range, s.terms});
   for (int copy = 0; copy < 2; ++copy) {
-    Kokkos::parallel_for(
-        "iso::dose::convolve: copy", policy(exec, 0, tables.layout.size[copy]),
-        lattice_copy_kernel<T>{tables.layout, copy, terma, density, s.range, tables.rows > 0,
-                               s.voxels[copy], s.densities[copy], s.sums[copy]});
+    lattice_copy_kernel<T> const kernel{
+        tables.layout,     copy,        terma, density, s.range, tables.rows > 0, s.voxels[copy],
+        s.densities[copy], s.sums[copy]};
+    backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
   }
   if (tables.rows > 0) {
     walk_items<T, Terms>(exec, plan, s);
@@ -388,8 +388,8 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     walk_slabs<T, Terms>(exec, plan, s);
   }
   auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
-  Kokkos::parallel_for(
-      "iso::dose::convolve: join", policy(exec, 0, plan.region().size()),
+  backend::for_each_lane_group(
+      "iso::dose::convolve: join", exec, plan.region().extent[0] * plan.region().extent[1],
       lattice_join_kernel<T>{
           tables.layout, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, dose});
 }

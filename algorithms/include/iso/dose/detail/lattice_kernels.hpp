@@ -129,29 +129,40 @@ struct lattice_copy_kernel {
   T* densities;
   word* sums;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const pitch = layout.pitch[copy];
+  /// Rows along the fastest axis, one a group; the last is the room behind them.
+  [[nodiscard]] std::int64_t num_groups() const {
+    return (layout.size[copy] + layout.pitch[copy] - 1) / layout.pitch[copy];
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
     std::int64_t const rows = layout.extent[1] + 2 * layout.border;
-    std::int64_t const fast = index % pitch;
-    std::int64_t const row = index / pitch;
     std::int64_t const y = row % rows - layout.border;
     std::int64_t const slow = row / rows - layout.border;
-    std::int64_t const x = copy == 0 ? slow : fast;
-    std::int64_t const z = copy == 0 ? fast : slow;
-    T t = T(0);
-    T d = T(0);
-    if (x >= 0 && x < layout.extent[0] && y >= 0 && y < layout.extent[1] && z >= 0 &&
-        z < layout.extent[2]) {
-      t = T(double(terma.row(x, y)[z]) * power_of_two(-terma_exponent(*range)));
-      d = density.row(x, y)[z];
-    }
-    if (joined) {
-      reinterpret_cast<backend::pack<T, 2>*>(voxels)[index] = {{t, d}};
-    } else {
-      voxels[index] = t;
-      densities[index] = d;
-    }
-    sums[index] = 0;
+    std::int64_t const fast_extent = layout.extent[copy == 0 ? 2 : 0];
+    bool const inside =
+        y >= 0 && y < layout.extent[1] && slow >= 0 && slow < layout.extent[copy == 0 ? 0 : 2];
+    double const scale = power_of_two(-terma_exponent(*range));
+    std::int64_t const first = row * layout.pitch[copy];
+    std::int64_t const left = layout.size[copy] - first;
+    group.strided(std::int64_t(0), left < layout.pitch[copy] ? left : layout.pitch[copy],
+                  [&](int, std::int64_t fast) {
+                    T t = T(0);
+                    T d = T(0);
+                    if (inside && fast < fast_extent) {
+                      std::int64_t const x = copy == 0 ? slow : fast;
+                      std::int64_t const z = copy == 0 ? fast : slow;
+                      t = T(double(terma.row(x, y)[z]) * scale);
+                      d = density.row(x, y)[z];
+                    }
+                    if (joined) {
+                      reinterpret_cast<backend::pack<T, 2>*>(voxels)[first + fast] = {{t, d}};
+                    } else {
+                      voxels[first + fast] = t;
+                      densities[first + fast] = d;
+                    }
+                    sums[first + fast] = 0;
+                  });
   }
 };
 
@@ -176,13 +187,15 @@ struct lattice_join_kernel {
   lattice_range const* range;
   boxed_volume<T> dose;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const z = index % layout.extent[2];
-    std::int64_t const row = index / layout.extent[2];
+  /// Rows along z, one a group.
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
     std::int64_t const y = row % layout.extent[1];
     std::int64_t const x = row / layout.extent[1];
-    word const sum = sums[0][layout.at(0, x, y, z)] + sums[1][layout.at(1, x, y, z)] - bias;
-    add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
+    group.strided(std::int64_t(0), layout.extent[2], [&](int, std::int64_t z) {
+      word const sum = sums[0][layout.at(0, x, y, z)] + sums[1][layout.at(1, x, y, z)] - bias;
+      add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
+    });
   }
 };
 
