@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -297,12 +298,17 @@ TEST_CASE("dose: densities that are negative or not finite make the region NaN")
   s.cones = {4, 4};
   s.options.radial_step = 4;
   s.options.ray_spacing = 4;
-  for (double const bad : {-1.0, double(NAN), double(INFINITY)}) {
+  point_kernel const table = mix_kernels(water_kernels(), named_spectrum("mohan_6mv"));
+  for (double const bad : {-1.0, -1e6, double(NAN), double(INFINITY)}) {
     CAPTURE(bad);
     auto density = volume_of<float>(s.phantom, layers);
     density.data(15, 20, 15) = float(bad);
-    for (auto const engine : {dose_engine::lattice, dose_engine::non_voxel}) {
+    for (auto const& [engine, kernel] :
+         {std::pair{dose_engine::lattice, point_kernel(named_kernel("6mv"))},
+          std::pair{dose_engine::lattice, table}, std::pair{dose_engine::non_voxel, table},
+          std::pair{dose_engine::voxel_lines, table}}) {
       s.options.engine = engine;
+      s.kernel = kernel;
       calculation<float, Kokkos::DefaultHostExecutionSpace> const c({}, s, density);
       auto const dose = c.dose_on_host();
       CHECK(std::isnan(dose.data(15, 5, 15)));

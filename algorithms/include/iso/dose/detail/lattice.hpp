@@ -188,7 +188,8 @@ struct radius_bins {
   /// What is absorbed within `distance` cm of water.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
     auto const i = std::int32_t(Kokkos::bit_cast<word>(distance + offset) >> shift) - first;
-    T const* const bin = bins + (i < count ? i : count - 1);
+    // Densities that are refused may give any distance: bins stay within the table.
+    T const* const bin = bins + (i < 0 ? 0 : (i < count ? i : count - 1));
     return Kokkos::fma(bin[pitch], distance, bin[0]);
   }
 };

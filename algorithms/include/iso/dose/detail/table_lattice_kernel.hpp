@@ -20,7 +20,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
     auto const bits = bit_cast<std::int32_t>(distance + value(table::offset));
     index const kept = bits & index(-(std::int32_t(1) << table::shift));
     value const place = convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift));
-    index const bin = min(truncate(place) - index(table::first), index(table::count - 1));
+    index const bin =
+        clamp(truncate(place) - index(table::first), index(0), index(table::count - 1));
     // Neighbours have come about as far: their bins fit into two registers, from which a permute
     // picks faster than a processor gathers.
     constexpr int width = Part::shape::width;
