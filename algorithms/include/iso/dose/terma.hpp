@@ -53,7 +53,7 @@ class terma_plan {
 ///
 /// \param[in]  plan     fluence of one photon/cm2 in air at the isocentre, times the beam's weight
 /// \param[in]  density  [nx, ny, nz], g/cm3; nothing lies outside of it
-/// \param[out] terma    [mx, my, mz], Gy; NaN behind a density that is NaN or negative throughout
+/// \param[out] terma    [mx, my, mz], Gy; NaN where the path is NaN or negative
 /// \throws iso::invalid_argument  invalid grids, volumes with gaps or without memory, arrays that
 ///                                overlap, more than 2^24 voxels along an axis in float, a source
 ///                                within the density's volume

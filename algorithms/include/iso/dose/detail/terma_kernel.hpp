@@ -24,8 +24,8 @@ struct depth_curve {
   template <class T>
   KOKKOS_FUNCTION T at(T depth) const {
     T const place = depth * T(1 / step);
-    if (!(place < T(intervals))) {
-      return place == place ? T(0) : place;
+    if (!(place >= T(0) && place < T(intervals))) {
+      return place >= T(0) ? T(0) : Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan));
     }
     auto const i = std::int32_t(place);
     T const t = place - T(i);
