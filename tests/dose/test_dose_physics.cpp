@@ -55,10 +55,11 @@ struct compared {
     auto const terma = c.terma_on_host();
     // An odd stride meets all places of rows and planes.
     std::int64_t const stride = region.size() / samples | 1;
+    iso::oracle::host_density const of_terma{terma.grid, terma.data, terma.unit};
+    iso::oracle::host_density const of_density{rho.grid, rho.data, rho.unit};
     auto const lines = [&](int count) {
       return iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, {count, count}), true,
-                                     {terma.grid, terma.data, terma.unit},
-                                     {rho.grid, rho.data, rho.unit}, stride);
+                                     of_terma, of_density, stride);
     };
     exact = lines(48);
     same = lines(8);

@@ -270,6 +270,30 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(spectrum_of("1,0,0.07,0.03\n").find("no photons") != std::string::npos);
 }
 
+TEST_CASE("dose: plans that make no sense are refused") {
+  auto const s = small_body();
+  Kokkos::Serial const exec;
+  auto const plan = [&](grid const& region, beam_frame const& frame,
+                        convolution_options const& options) {
+    return iso::test::refusal([&] {
+      convolution_plan<float, Kokkos::HostSpace>(exec, region, frame, s.kernel,
+                                                 make_cones(s.kernel), s.field.fluence, options);
+    });
+  };
+  auto const frame = frame_of(s.field);
+  CHECK(plan(s.phantom, frame, {}) == "");
+  for (double const step : {0.0, -1.0, 1e-300, double(NAN)}) {
+    CHECK(plan(s.phantom, frame, {.radial_step = step}).find("radial step") != std::string::npos);
+    CHECK(plan(s.phantom, frame, {.ray_spacing = step}).find("ray spacing") != std::string::npos);
+  }
+  auto nowhere = frame;
+  nowhere.source.x = NAN;
+  CHECK(plan(s.phantom, nowhere, {}).find("not finite") != std::string::npos);
+  auto flat = s.phantom;
+  flat.spacing.y = 0;
+  CHECK(plan(flat, frame, {}).find("spacing") != std::string::npos);
+}
+
 TEST_CASE("dose: beams that make no sense are refused") {
   using iso::test::refusal;
   auto const s = small_body();

@@ -28,7 +28,13 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
   return (first[0] * g.extent[1] + first[1]) * g.extent[2] + first[2];
 }
 
-void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones) {
+void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones,
+                      iso::grid const& region, beam_frame const& frame) {
+  validate(region, "convolution_plan");
+  ISO_VALIDATE(is_finite(frame.source) && is_finite(frame.x) && is_finite(frame.y) &&
+                   is_finite(frame.along) && frame.source_distance > 0 &&
+                   std::isfinite(frame.source_distance),
+               "convolution_plan: a beam's frame that is not finite");
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
       known(options.engine, dose_engine::non_voxel) &&
@@ -41,6 +47,16 @@ void validate_options(convolution_options const& options, bool tabulated, cone_s
                    options.ray_spacing > 0 && std::isfinite(options.ray_spacing),
                "convolution_plan: radial step {} mm, ray spacing {} mm (must be positive)",
                options.radial_step, options.ray_spacing);
+  // Samples are counted by a float, and their numbers multiply.
+  vec3<double> const side{region.spacing.x * double(region.extent[0]),
+                          region.spacing.y * double(region.extent[1]),
+                          region.spacing.z * double(region.extent[2])};
+  double const least = norm(side) / double(1 << 20);
+  ISO_VALIDATE(
+      options.radial_step >= least && options.ray_spacing >= least,
+      "convolution_plan: radial step {} mm, ray spacing {} mm (at least {}, a 2^20th of the "
+      "region's diagonal)",
+      options.radial_step, options.ray_spacing, least);
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "convolution_plan: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);

@@ -135,7 +135,8 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
 /// Elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
-void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones);
+void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones,
+                      iso::grid const& region, beam_frame const& frame);
 
 template <class T, int Terms, class Exec>
 void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
@@ -492,7 +493,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  detail::validate_options(options, std::holds_alternative<tabulated_kernel>(kernel), cones);
+  detail::validate_options(options, std::holds_alternative<tabulated_kernel>(kernel), cones, region,
+                           frame);
   bool const by_items = options.walk == lattice_walk::fastest
                             ? tuning::by_items
                             : options.walk == lattice_walk::by_items;
