@@ -96,9 +96,8 @@ double most_of(double first, double second, double low, double high) {
 /// The quadratic form through f at the middle, the middles of the sides and the corners of a plane
 /// (the corners' own differences left out). `low` and `high` become the bounds of f there.
 template <class F>
-void fit_plane(iso::grid const& region, axes const& a, lattice_line<double> const& l,
-               std::int32_t plane, lattice_plane<double>& p, double& low, double& high,
-               F const& f) {
+void fit_plane(iso::grid const& region, axes const& a, lattice_path const& l, std::int32_t plane,
+               lattice_plane<double>& p, double& low, double& high, F const& f) {
   double const half[2] = {0.5 * (l.lanes - 1), 0.5 * (l.rows - 1)};
   double c[3][3];
   for (int i = 0; i < 3; ++i) {
@@ -137,16 +136,14 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
     : extent{region.extent[0], region.extent[1], region.extent[2]}, border(border_rows) {
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const fast = extent[copy == 0 ? 2 : 0];
-    std::int64_t const slow = extent[copy == 0 ? 0 : 2];
     pitch[copy] = (fast + lane_multiple - 1) / lane_multiple * lane_multiple;
     double const elements =
-        double(slow + 2 * border) * double(extent[1] + 2 * border) * double(pitch[copy]) +
-        double(room);
+        double(planes(copy)) * double(rows()) * double(pitch[copy]) + double(room);
     ISO_VALIDATE(elements < double(std::numeric_limits<std::int32_t>::max()),
                  "convolution_plan: region of [{}, {}, {}] voxels (its copies must have fewer than "
                  "2^31 elements) crop it, or take larger voxels",
                  extent[0], extent[1], extent[2]);
-    size[copy] = (slow + 2 * border) * (extent[1] + 2 * border) * pitch[copy] + room;
+    size[copy] = planes(copy) * rows() * pitch[copy] + room;
   }
 }
 
@@ -181,7 +178,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
           continue;
         }
         double const march = std::fabs(in_voxels[a.planes]);
-        lattice_line<double> l{};
+        lattice_path l{};
         l.copy = a.planes == 2 ? 1 : 0;
         l.lanes = std::int32_t(region.extent[std::size_t(a.lanes)]);
         l.rows = std::int32_t(region.extent[std::size_t(a.rows)]);
@@ -216,40 +213,31 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         // mm to cm.
         double const half_length = 0.5 * 0.1 / march;
         double gives = 0;
-        if (terms == 0) {
-          // A table goes by the length itself, mm.
-          l.half_step[0] = 10 * half_length;
-          l.tilt_first[0] = tilts[cone].first[0];
-          l.tilt_second[0] = tilts[cone].second[0];
-          gives = t.absorbed.back() * most_of(l.tilt_first[0], l.tilt_second[0], low, high);
+        line_terms<double> of_cone{};
+        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
+          bool const exponential = terms > 0;
+          double const energy = exponential ? t.energy[c] : t.absorbed.back();
+          of_cone.rate[c] = exponential ? 0.1 * t.rate[c] : 0;
+          of_cone.energy[c] = exponential ? energy : 0;
+          of_cone.tilt_first[c] = tilts[cone].first[c];
+          of_cone.tilt_second[c] = tilts[cone].second[c];
+          gives +=
+              std::fabs(energy) * most_of(tilts[cone].first[c], tilts[cone].second[c], low, high);
         }
-        for (std::size_t c = 0; c < terms; ++c) {
-          l.half_step[c] = t.rate[c] * half_length;
-          l.energy[c] = t.energy[c];
-          l.tilt_first[c] = tilts[cone].first[c];
-          l.tilt_second[c] = tilts[cone].second[c];
-          gives += std::fabs(t.energy[c]) * most_of(l.tilt_first[c], l.tilt_second[c], low, high);
+        line_terms<double> of_step = of_cone;
+        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
+          // A table goes by the length itself, mm.
+          of_step.rate[c] = terms > 0 ? t.rate[c] * half_length : 10 * half_length;
         }
         most = std::max(most, gives);
         total += gives;
-        out.lines.push_back(l);
-        cone_line<double> line{d,
-                               std::int32_t(cone),
-                               std::int32_t(out.lines.size()) - 1,
-                               {a.lanes, a.rows, a.planes},
-                               {std::int32_t(lane_slope), std::int32_t(row_slope)},
-                               own.z,
-                               {},
-                               {},
-                               {},
-                               {}};
-        for (std::size_t c = 0; c < most_kernel_terms; ++c) {
-          line.rate[c] = 0.1 * t.rate[c];
-          line.energy[c] = l.energy[c];
-          line.tilt_first[c] = l.tilt_first[c];
-          line.tilt_second[c] = l.tilt_second[c];
-        }
-        out.directions.push_back(line);
+        out.lines.push_back({l, of_step});
+        out.directions.push_back({{d,
+                                   std::int32_t(cone),
+                                   {a.lanes, a.rows, a.planes},
+                                   {std::int32_t(lane_slope), std::int32_t(row_slope)}},
+                                  own.z,
+                                  of_cone});
       }
     }
     lines.last = std::int32_t(out.lines.size());
@@ -264,8 +252,8 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   }
   for (std::size_t n = 0; n < out.lines.size(); ++n) {
     for (std::size_t c = 0; c < terms; ++c) {
-      out.lines[n].energy[c] /= out.unit;
-      out.directions[n].energy[c] /= out.unit;
+      out.lines[n].terms.energy[c] /= out.unit;
+      out.directions[n].terms.energy[c] /= out.unit;
     }
   }
   return out;
@@ -276,7 +264,7 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
   for (std::size_t from = 0; from < tables.lines.size(); from += together) {
     auto const begin = std::ptrdiff_t(items.size());
     for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
-      lattice_line<double> const& l = tables.lines[n];
+      lattice_path const& l = tables.lines[n].path;
       lattice_plane<double>* const planes = tables.planes.data() + l.table;
       for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; row += rows) {
         std::int32_t first = -1;

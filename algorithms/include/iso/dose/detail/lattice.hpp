@@ -36,10 +36,18 @@ struct fixed_point<double> {
   static constexpr int total_bits = 61;
 };
 
+/// What a direction's kernel is made of.
+template <class T>
+struct line_terms {
+  T rate[most_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
+  T energy[most_kernel_terms];  ///< in units of the sums
+  T tilt_first[most_kernel_terms];
+  T tilt_second[most_kernel_terms];
+};
+
 /// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
 /// direction marches from plane to plane, and lanes are next to each other in memory.
-template <class T>
-struct lattice_line {
+struct lattice_path {
   std::int32_t copy;   ///< 0: voxels stand as [x][y][z]; 1: as [z][y][x]
   std::int32_t lanes;  ///< extents
   std::int32_t rows;
@@ -52,25 +60,25 @@ struct lattice_line {
   std::int32_t most_lane_shift;
   std::int32_t least_row_shift;
   std::int32_t most_row_shift;
-  T half_step[most_kernel_terms];  ///< rate times half of a step's length, cm3/g
-  T energy[most_kernel_terms];     ///< in units of the sums
-  T tilt_first[most_kernel_terms];
-  T tilt_second[most_kernel_terms];
+};
+template <class T>
+struct lattice_line {
+  lattice_path path;
+  line_terms<T> terms;  ///< rates: times half of a step's length; of tables: that length, mm
 };
 
 /// One direction, as lines through voxels want it.
-template <class T>
-struct cone_line {
+struct cone_path {
   vec3<double> direction;
   std::int32_t cone;
-  std::int32_t lattice;       ///< number of its line
-  std::int32_t axes[3];       ///< of lanes, rows and planes
-  std::int32_t slopes[2];     ///< of lanes and rows, in units of 2^-14
-  T cosine;                   ///< of its angle to the axis
-  T rate[most_kernel_terms];  ///< 1/mm at 1 g/cm3
-  T energy[most_kernel_terms];
-  T tilt_first[most_kernel_terms];
-  T tilt_second[most_kernel_terms];
+  std::int32_t axes[3];    ///< of lanes, rows and planes
+  std::int32_t slopes[2];  ///< of lanes and rows, in units of 2^-14
+};
+template <class T>
+struct cone_line {
+  cone_path path;
+  T cosine;  ///< of its angle to the axis
+  line_terms<T> terms;
 };
 
 /// What a line has in one plane: by how much it is displaced, and the tilt there: the cosine of the
@@ -129,13 +137,18 @@ struct lattice_layout {
   /// Elements from a voxel to the next along an axis of the region.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t stride(int copy, int axis) const {
     int const fast = copy == 0 ? 2 : 0;
-    return axis == fast ? 1 : axis == 1 ? pitch[copy] : (extent[1] + 2 * border) * pitch[copy];
+    return axis == fast ? 1 : axis == 1 ? pitch[copy] : rows() * pitch[copy];
   }
+  /// Planes of a copy, and rows of a plane, with their borders.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t planes(int copy) const {
+    return extent[copy == 0 ? 0 : 2] + 2 * border;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t rows() const { return extent[1] + 2 * border; }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t at(int copy, std::int64_t x, std::int64_t y,
                                                 std::int64_t z) const {
     std::int64_t const slow = copy == 0 ? x : z;
     std::int64_t const fast = copy == 0 ? z : x;
-    return ((slow + border) * (extent[1] + 2 * border) + y + border) * pitch[copy] + fast;
+    return ((slow + border) * rows() + y + border) * pitch[copy] + fast;
   }
 };
 

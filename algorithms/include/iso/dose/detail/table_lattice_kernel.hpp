@@ -70,35 +70,39 @@ struct table_lattice_kernel {
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
 
-  std::int64_t slow;  ///< extents of the copy
-  std::int64_t middle;
-  std::int64_t fast;
+  lattice_layout layout;
+  int copy;
   cone_line<T> const* directions;
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
   T const* bins;            ///< [cones, 2, radius_bins::pitch]
   std::int32_t first_line;  ///< of the copy
   std::int32_t last_line;
-  T const* terma;  ///< of the copy, with room for a line's displacement on either side
+  T const* terma;  ///< of the region's first voxel in the copy, as density and sums
   T const* density;
-  word* sums;  ///< [slow, middle, fast rounded up to 32]
+  word* sums;
 
-  KOKKOS_FUNCTION std::int64_t blocks() const { return (fast + 31) / 32; }
-  KOKKOS_FUNCTION std::int64_t num_groups() const { return slow * middle * blocks(); }
+  KOKKOS_FUNCTION std::int64_t blocks() const {
+    return (layout.extent[copy == 0 ? 2 : 0] + 31) / 32;
+  }
+  KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return layout.extent[copy == 0 ? 0 : 2] * layout.extent[1] * blocks();
+  }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const row = index / blocks();
     auto const first = std::int32_t(index - row * blocks()) * 32;
-    auto const i = std::int32_t(row / middle);
-    auto const j = std::int32_t(row - std::int64_t(i) * middle);
+    auto const i = std::int32_t(row / layout.extent[1]);
+    auto const j = std::int32_t(row - std::int64_t(i) * layout.extent[1]);
     group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA {
       using word_value = typename std::decay_t<decltype(part)>::template per_lane<signed_word>;
       word_value sum(signed_word(0));
       for (std::int32_t n = first_line; n < last_line; ++n) {
         sum = sum + follow(part, n, i, j, first);
       }
-      part.store(reinterpret_cast<signed_word*>(sums + (row * blocks() * 32 + first)), sum);
+      word* const to = sums + (i * layout.rows() + j) * layout.pitch[copy] + first;
+      part.store(reinterpret_cast<signed_word*>(to), sum);
     });
   }
 
@@ -109,8 +113,9 @@ struct table_lattice_kernel {
                                           std::int32_t j, std::int32_t first) const {
     using value = typename Part::template per_lane<T>;
     using index = typename Part::index;
-    cone_line<T> const& c = directions[line];
-    lattice_line<T> const& l = lines[line];
+    cone_path const& c = directions[line].path;
+    lattice_path const& l = lines[line].path;
+    line_terms<T> const& terms = lines[line].terms;
     // Lines march along the slowest axis, or along y, which is in the middle of both copies.
     bool const along_slow = c.axes[2] != 1;
     std::int32_t const place = along_slow ? i : j;
@@ -118,12 +123,9 @@ struct table_lattice_kernel {
     std::int32_t const k = l.way > 0 ? place : l.planes - 1 - place;
     std::int32_t const lane_from = first - displacement(c.slopes[0], k);
     std::int32_t const row_from = row - displacement(c.slopes[1], k);
-    std::int64_t const slow_stride = middle * fast;
-    std::int64_t const march_stride = along_slow ? slow_stride : fast;
-    std::int64_t const row_stride = along_slow ? fast : slow_stride;
     T const half_lanes = T(0.5) * T(l.lanes - 1);
     T const half_rows = T(0.5) * T(l.rows - 1);
-    value const half_path(l.half_step[0]);  // the length, mm, of half a step
+    value const half_path(terms.rate[0]);
     T const* const table = bins + std::int64_t(2) * c.cone * radius_bins<T>::pitch;
     value distance(T(0));
     value before = absorbed_within_bins(part, table, distance);
@@ -136,7 +138,8 @@ struct table_lattice_kernel {
         break;
       }
       std::int64_t const at =
-          (l.way > 0 ? plane : l.planes - 1 - plane) * march_stride + m * row_stride + n;
+          std::int64_t(l.way > 0 ? plane : l.planes - 1 - plane) * l.plane_stride +
+          std::int64_t(m) * l.row_stride + n;
       lattice_plane<T> const p = backend::vector_load(planes + (l.table + plane));
       index const number = part.lane() + index(n);
       value const u = convert<T>(number) - value(half_lanes);
@@ -148,7 +151,7 @@ struct table_lattice_kernel {
       value const here = part.load(terma + at);
       value const t = select((index(-1) < number) & (number < index(l.lanes)), here, value(T(0)));
       value const released =
-          fma(t * fma(value(l.tilt_second[0]), delta, value(l.tilt_first[0])), delta, t);
+          fma(t * fma(value(terms.tilt_second[0]), delta, value(terms.tilt_first[0])), delta, t);
       value const path = part.load(density + at) * half_path;
       distance = fma(plane == k ? path : path + path, value(T(0.1)), distance);
       value const now = absorbed_within_bins(part, table, distance);
@@ -156,50 +159,6 @@ struct table_lattice_kernel {
       before = now;
     }
     return bit_cast<signed_word>(dose + value(fixed_point<T>::magic));
-  }
-};
-
-/// Copies the region, z fastest, or turned: x fastest.
-template <class T>
-struct turn_kernel {
-  std::int64_t extent[3];
-  boxed_volume<T const> from;
-  lattice_range const* range;
-  bool scaled;
-  bool turned;
-  T* to;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const fast = extent[turned ? 0 : 2];
-    std::int64_t const f = index % fast;
-    std::int64_t const row = index / fast;
-    std::int64_t const y = row % extent[1];
-    std::int64_t const s = row / extent[1];
-    T const x = from.row(turned ? f : s, y)[turned ? s : f];
-    to[index] = scaled ? T(double(x) * power_of_two(-terma_exponent(*range))) : x;
-  }
-};
-
-/// Adds the sums of both copies to the dose.
-template <class T>
-struct table_join_kernel {
-  using word = typename fixed_point<T>::word;
-  std::int64_t extent[3];
-  word const* sums[2];
-  word bias;  ///< what all lines have added to the bits
-  double unit;
-  lattice_range const* range;
-  boxed_volume<T> dose;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const z = index % extent[2];
-    std::int64_t const row = index / extent[2];
-    std::int64_t const y = row % extent[1];
-    std::int64_t const x = row / extent[1];
-    auto const whole = [](std::int64_t n) { return (n + 31) / 32 * 32; };
-    word const sum = sums[0][row * whole(extent[2]) + z] +
-                     sums[1][(z * extent[1] + y) * whole(extent[0]) + x] - bias;
-    add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
   }
 };
 
