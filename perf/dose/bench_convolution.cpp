@@ -3,18 +3,23 @@
 // everything in the backend's memory. Rows:
 //
 //   convolution/<engine>/<region>/<directions>/<precision>/<backend>
+//   tabulated/...                              by a table of the spectrum, not exponentials
 //   convolution_avx2/...                       a processor's registers of 32 bytes
 //   terma/<region>/<precision>/<backend>
 //
 // Regions: `x` 256 x 155 x 155 with the beam along x (gantry 270), `y` 155 x 256 x 155 with the
 // beam along y (gantry 0), `cube` all of 256^3; on processors `cube` of 128^3, gantry 0.
+// Engines: `lattice`; on GPUs also `voxel_lines` and `voxel_samples` (steps of 1 mm), and
+// `non_voxel` (steps of 1 mm, rays 2 mm apart).
+//
 // Directions: 8 cones x 8 azimuths, 24 x 16, and 6 x 12 on processors, of equal kernel energy,
 // tilted, each walked one way.
 //
 // Counters beside the usual: `directions`; `gvd`, 1e9 voxels times directions a second.
 //
-// The model of convolve: bytes: TERMA and density read, dose read and written, once. Operations: 35
-// a voxel and direction (tilt 11, two terms of 12).
+// The model of convolve: bytes: TERMA and density read, dose read and written, once. Operations of
+// the lattice's exponentials: 35 a voxel and direction (tilt 11, two terms of 12). A line that is
+// followed back has no such number: a voxel's share depends on how far it goes.
 //
 // `error`: root mean square distance from lines through every voxel (dose_engine::voxel_lines) with
 // the same directions in double precision, over every 8th voxel of the middle, over the maximum;
@@ -27,8 +32,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace iso::perf {
 namespace {
@@ -42,6 +50,8 @@ struct field_problem {
   double gantry;
   dose::cone_options cones;
   dose::dose_engine engine = dose::dose_engine::lattice;
+  bool table = false;
+  [[nodiscard]] bool walks() const { return engine == dose::dose_engine::lattice && !table; }
 };
 
 template <class Exec, class T>
@@ -51,9 +61,11 @@ class dose_problem {
 
   dose_problem(Exec const& exec, field_problem const& p)
       : exec_(exec),
-        kernel_(dose::named_kernel("6mv")),
+        spectrum_(dose::named_spectrum("mohan_6mv")),
+        kernel_(p.table ? dose::point_kernel(dose::mix_kernels(dose::water_kernels(), spectrum_))
+                        : dose::point_kernel(dose::named_kernel("6mv"))),
         beam_(beam_of(p)),
-        terma_plan_(exec, beam_, dose::named_spectrum("mohan_6mv")),
+        terma_plan_(exec, beam_, spectrum_),
         grid_(grid::centred(p.extent, {p.voxel, p.voxel, p.voxel})),
         density_(make_volume<T, space>("density", grid_)),
         terma_(make_volume<T, space>("terma", grid_)),
@@ -87,7 +99,8 @@ class dose_problem {
   }
 
   Exec exec_;
-  dose::exponential_kernel kernel_;
+  dose::spectrum spectrum_;
+  dose::point_kernel kernel_;
   dose::beam beam_;
   dose::terma_plan<space> terma_plan_;
   grid grid_;
@@ -129,7 +142,8 @@ void measure(benchmark::State& state, field_problem const& p, int host_vector_by
   double const steps = problem.voxels() * problem.directions();
   state.counters["directions"] = problem.directions();
   state.counters["gvd"] = 1e-9 * steps / seconds;
-  set_counters(state, seconds, {4 * double(sizeof(T)) * problem.voxels(), flops_per_step * steps},
+  set_counters(state, seconds,
+               {4 * double(sizeof(T)) * problem.voxels(), p.walks() ? flops_per_step * steps : 0},
                {.bytes_per_second = at_most.read,
                 .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
                error_of<Exec, T>(exec, p));
@@ -145,6 +159,29 @@ void measure_terma(benchmark::State& state, field_problem const& p) {
                {.bytes_per_second = at_most.read}, 0);
 }
 
+/// The engines as published, and tables.
+template <class Add>
+void add_published(Add const& add, field_problem p, std::string const& where) {
+  using engine = dose::dose_engine;
+  std::vector<std::pair<char const*, engine>> const published = {
+      {"voxel_lines", engine::voxel_lines},
+      {"voxel_samples", engine::voxel_samples},
+      {"non_voxel", engine::non_voxel}};
+  for (auto const& [name, which] : published) {
+    p.engine = which;
+    add(std::string("convolution/") + name + where + "/64", p, 0.0F, 64);
+  }
+  p.table = true;
+  for (auto const& [name, which] : published) {
+    p.engine = which;
+    add(std::string("tabulated/") + name + where + "/64", p, 0.0F, 64);
+  }
+  p.engine = engine::lattice;
+  add("tabulated/lattice" + where + "/64", p, 0.0F, 64);
+  p.cones = {24, 16};
+  add("tabulated/lattice" + where + "/384", p, 0.0F, 64);
+}
+
 template <class Exec>
 void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
@@ -157,7 +194,7 @@ void add_rows_of(std::string const& name) {
         [=](benchmark::State& state) { measure<Exec, T>(state, p, bytes); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
-        ->Iterations(iterations);
+        ->Iterations(p.walks() ? iterations : std::min(iterations, 5));
   };
   struct region {
     char const* name;
@@ -194,6 +231,9 @@ void add_rows_of(std::string const& name) {
     }
     p.cones = {8, 8};
     add("convolution/lattice" + where + "/64", p, 0.0, 64);
+    if (device && &r == &regions.front()) {
+      add_published(add, p, where);
+    }
     benchmark::RegisterBenchmark(
         ("terma" + where + "/float/" + name).c_str(),
         [=](benchmark::State& state) { measure_terma<Exec, float>(state, p); })

@@ -33,7 +33,7 @@ import dose_runs  # noqa: E402
 from dose_runs import figure, machine, markdown  # noqa: E402
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
-KERNEL = "voxel_lines_kernel"
+KERNEL = "follow_chords"
 COUNTERS = {
     "smsp__inst_executed.sum": "instructions",
     "smsp__sass_branch_targets.sum": "branches",
@@ -161,11 +161,11 @@ def self_test():
     text = """==PROF== Connected to process 1
 {"a": 1}
 "ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
-"0","voxel_lines_kernel","smsp__inst_executed.sum","inst","1,234,567"
-"0","voxel_lines_kernel","smsp__sass_average_branch_targets_threads_uniform.pct","%","90.5"
-"1","voxel_lines_kernel","smsp__inst_executed.sum","inst","1"
-"1","voxel_lines_kernel","smsp__sass_average_branch_targets_threads_uniform.pct","%","80.5"
-"1","voxel_lines_kernel","smsp__sass_branch_targets.sum","","n/a"
+"0","follow_chords","smsp__inst_executed.sum","inst","1,234,567"
+"0","follow_chords","smsp__sass_average_branch_targets_threads_uniform.pct","%","90.5"
+"1","follow_chords","smsp__inst_executed.sum","inst","1"
+"1","follow_chords","smsp__sass_average_branch_targets_threads_uniform.pct","%","80.5"
+"1","follow_chords","smsp__sass_branch_targets.sum","","n/a"
 """
     found = counters_of(text)
     assert found == {"smsp__inst_executed.sum": 1234568.0,
