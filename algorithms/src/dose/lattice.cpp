@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace iso::dose::detail {
 namespace {
@@ -36,7 +37,7 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
   };
   std::size_t const first = out.size();
   auto const pitch = std::size_t(bins::pitch);
-  out.resize(first + 2 * pitch, 0);
+  out.resize(first + std::size_t(bins::of_cone), 0);
   for (std::int32_t i = 0; i + 1 < bins::count; ++i) {
     double const low = within(edge(i));
     double const slope = (within(edge(i + 1)) - low) / (edge(i + 1) - edge(i));
@@ -44,6 +45,16 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
     out[first + pitch + std::size_t(i)] = slope / unit;
   }
   out[first + std::size_t(bins::count) - 1] = absorbed.back() / unit;
+  for (std::size_t i = 0; i < pitch; ++i) {
+    out[first + 2 * pitch + 2 * i] = out[first + i];
+    out[first + 2 * pitch + 2 * i + 1] = out[first + pitch + i];
+  }
+}
+
+/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
+std::int32_t displacement(std::int64_t slope, std::int64_t k) {
+  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> slope_bits;
+  return std::int32_t(slope < 0 ? -size : size);
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.
@@ -232,12 +243,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         most = std::max(most, gives);
         total += gives;
         out.lines.push_back({l, of_step});
-        out.directions.push_back({{d,
-                                   std::int32_t(cone),
-                                   {a.lanes, a.rows, a.planes},
-                                   {std::int32_t(lane_slope), std::int32_t(row_slope)}},
-                                  own.z,
-                                  of_cone});
+        out.directions.push_back({{d, std::int32_t(cone)}, own.z, of_cone});
       }
     }
     lines.last = std::int32_t(out.lines.size());
@@ -290,6 +296,73 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
         [](lattice_item const& a, lattice_item const& b) { return a.first / 8 < b.first / 8; });
   }
   return items;
+}
+
+std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
+  std::vector<lattice_item> tiles;
+  for (std::size_t n = 0; n < tables.lines.size(); ++n) {
+    lattice_path const& l = tables.lines[n].path;
+    lattice_plane<double> const* const planes = tables.planes.data() + l.table;
+    // Displacements do not turn round: planes in which rays meet the box follow each other.
+    auto const planes_where = [&](auto const& meets) {
+      std::int32_t first = 0;
+      while (first < l.planes && !meets(planes[first])) {
+        ++first;
+      }
+      std::int32_t last = first;
+      while (last < l.planes && meets(planes[last])) {
+        ++last;
+      }
+      return std::pair(first, last);
+    };
+    std::vector<std::pair<std::int32_t, std::int32_t>> of_lanes;
+    for (std::int32_t lane = -l.most_lane_shift; lane < l.lanes - l.least_lane_shift; lane += 32) {
+      of_lanes.push_back(planes_where([&](lattice_plane<double> const& p) {
+        return lane + p.lane_shift + 32 > 0 && lane + p.lane_shift < l.lanes;
+      }));
+    }
+    for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; ++row) {
+      auto const of_row = planes_where([&](lattice_plane<double> const& p) {
+        return row + p.row_shift() >= 0 && row + p.row_shift() < l.rows;
+      });
+      for (std::size_t tile = 0; tile < of_lanes.size(); ++tile) {
+        std::int32_t const first = std::max(of_row.first, of_lanes[tile].first);
+        std::int32_t const last = std::min(of_row.second, of_lanes[tile].second);
+        if (first < last) {
+          tiles.push_back(
+              {std::int32_t(n), row, -l.most_lane_shift + 32 * std::int32_t(tile), first, last});
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+tile_batches::tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
+                           std::int64_t most_bytes) {
+  for (lattice_item const& t : tiles) {
+    most_planes = std::max(most_planes, t.last - t.first);
+  }
+  std::int64_t const bytes_per_tile = bytes_per_plane * most_planes;
+  std::int64_t begin = 0;
+  auto const end_at = [&](std::int64_t end) {
+    ends.push_back(end);
+    most_tiles = std::max(most_tiles, end - begin);
+    begin = end;
+  };
+  std::int64_t end_of_line = 0;
+  for (std::size_t n = 1; n <= tiles.size(); ++n) {
+    if (n < tiles.size() && tiles[n].line == tiles[n - 1].line) {
+      continue;
+    }
+    if (end_of_line > begin && (std::int64_t(n) - begin) * bytes_per_tile > most_bytes) {
+      end_at(end_of_line);
+    }
+    end_of_line = std::int64_t(n);
+  }
+  if (end_of_line > begin) {
+    end_at(end_of_line);
+  }
 }
 
 }  // namespace iso::dose::detail

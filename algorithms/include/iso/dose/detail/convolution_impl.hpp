@@ -124,6 +124,11 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     storage_.rows = tuning::rows(num_directions_);
     items = detail::make_items(tables, storage_.rows, tuning::items_together);
   }
+  if (options.engine == dose_engine::lattice && num_terms_ == 0) {
+    items = detail::make_tiles(tables);
+    storage_.batches =
+        detail::tile_batches(items, 64 * std::int64_t(sizeof(T)), tuning::table_bytes);
+  }
   for (auto const& line : tables.lines) {
     detail::lattice_path const& l = line.path;
     std::int64_t const lanes = (l.lanes + 31) / 32 * 32 + (l.most_lane_shift - l.least_lane_shift);

@@ -22,6 +22,10 @@ struct lattice_tuning {
   static constexpr std::int64_t lane_multiple = 32;
   static constexpr std::int64_t room = 64;
   static constexpr std::size_t items_together = 16;
+  /// Tables: planes of a ray that look back together, and bytes of rays that are under way. Where
+  /// these are those of one line, no two groups add to the same voxel.
+  static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
+  static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
   /// Lines that a thread takes through a slab in turn.
   static constexpr std::int32_t most_bundle = 16;
   /// Long launches want more rows a thread, short ones more threads.
@@ -62,6 +66,7 @@ struct convolution_scratch {
   T* densities[2];  ///< null where they stand beside the TERMA
   word* sums[2];
   T* states;
+  T* rays[2];     ///< tables: TERMA along them, and depth
   T* samples[5];  ///< non_voxel: TERMA and density by samples and by rays; dose
 
   convolution_scratch(workspace_parts& memory, Exec const& exec,
@@ -72,6 +77,7 @@ struct convolution_scratch {
         densities{},
         sums{},
         states(nullptr),
+        rays{},
         samples{} {
     auto const& s = plan.storage();
     auto const engine = plan.options().engine;
@@ -87,6 +93,11 @@ struct convolution_scratch {
       auto const threads = std::int32_t(exec.concurrency());
       states = memory.take<T>(
           {most_lines_at_once(s.classes, threads, tuning::most_bundle), Terms, s.state_size});
+    }
+    if (engine == dose_engine::lattice && plan.num_terms() == 0) {
+      for (int n = 0; n < 2; ++n) {
+        rays[n] = memory.take<T>({s.batches.most_tiles, s.batches.most_planes + n, 32});
+      }
     }
     if (engine == dose_engine::non_voxel) {
       for (T*& part : samples) {

@@ -71,8 +71,6 @@ struct lattice_line {
 struct cone_path {
   vec3<double> direction;
   std::int32_t cone;
-  std::int32_t axes[3];    ///< of lanes, rows and planes
-  std::int32_t slopes[2];  ///< of lanes and rows, in units of 2^-14
 };
 template <class T>
 struct cone_line {
@@ -114,11 +112,11 @@ KOKKOS_FORCEINLINE_FUNCTION T tilt_of_row(lattice_plane<T> const& p, T v) {
   return v * Kokkos::fma(p.row_row, v, p.row);
 }
 
-/// Some rows of 32 lanes that one group walks, through the planes in which they meet the box.
+/// Rows of 32 lanes that one group walks, through the planes in which they meet the box.
 struct lattice_item {
   std::int32_t line;
   std::int32_t row;
-  std::int32_t lane;
+  std::int32_t lane;  ///< of tables: its ray's number, which may be negative
   std::int32_t first;
   std::int32_t last;
 };
@@ -164,7 +162,7 @@ struct lattice_tables {
   std::vector<lattice_plane<double>> planes;
   std::vector<lattice_class> classes;
   std::vector<cone_line<double>> directions;  ///< of the lines
-  std::vector<double> bins;  ///< of tables: [cones, 2, radius_bins::pitch], in units of the sums
+  std::vector<double> bins;  ///< of tables: [cones, radius_bins::of_cone], in units of the sums
   double unit;
 };
 
@@ -178,11 +176,20 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
 /// lines take turns, so that groups that run at the same time read the same planes.
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
 
-/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
-inline KOKKOS_FUNCTION std::int32_t displacement(std::int64_t slope, std::int64_t k) {
-  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> 14;
-  return std::int32_t(slope < 0 ? -size : size);
-}
+/// Tiles of 32 rays side by side, line after line, for tables.
+std::vector<lattice_item> make_tiles(lattice_tables const& tables);
+
+/// Tiles whose rays are under way at the same time.
+struct tile_batches {
+  std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
+  std::int64_t most_tiles = 0;
+  std::int32_t most_planes = 0;  ///< of a tile
+
+  tile_batches() = default;
+  /// \param most_bytes  of a batch, or one line where that has more
+  tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
+               std::int64_t most_bytes);
+};
 
 /// A cone's table against the radiological distance: straight lines within 32 bins an octave
 /// of the distance and 1/16 cm, up to 64 cm.
@@ -194,16 +201,18 @@ struct radius_bins {
   static constexpr std::int32_t first =
       sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47);
   static constexpr std::int32_t count = 321;
-  /// Of a cone's constants, behind which its slopes stand as far apart: room for two registers
-  /// behind the last.
+  /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
+  /// registers behind the last.
   static constexpr std::int32_t pitch = 384;
+  static constexpr std::int32_t of_cone = 4 * pitch;
 
   /// What is absorbed within `distance` cm of water.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
-    auto const i = std::int32_t(Kokkos::bit_cast<word>(distance + offset) >> shift) - first;
+    auto const i = word(Kokkos::bit_cast<word>(distance + offset) >> shift) - word(first);
     // Densities that are refused may give any distance: bins stay within the table.
-    T const* const bin = bins + (i < 0 ? 0 : (i < count ? i : count - 1));
-    return Kokkos::fma(bin[pitch], distance, bin[0]);
+    auto const bin = backend::vector_load(reinterpret_cast<backend::pack<T, 2> const*>(
+        bins + 2 * pitch + 2 * (i < word(count) ? i : word(count - 1))));
+    return Kokkos::fma(bin[1], distance, bin[0]);
   }
 };
 
@@ -217,6 +226,7 @@ struct lattice_storage {
   Kokkos::View<lattice_line<T>*, Space> lines;
   Kokkos::View<lattice_plane<T>*, Space> planes;
   Kokkos::View<lattice_item*, Space> items;
+  tile_batches batches;  ///< of tables
   Kokkos::View<cone_line<T>*, Space> directions;
   Kokkos::View<T*, Space> bins;
   std::vector<vec3<double>> axes;  ///< the directions

@@ -62,103 +62,222 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
   }
 }
 
-/// The lattice's lines with a table: it has no recursion, so that every voxel follows each line
-/// back to where it enters. 32 neighbours along the fastest axis of a copy, whose lines they follow
-/// side by side: those that march along another axis.
+/// The lattice's lines with a table, which has no recursion: every plane of a line takes from all
+/// planes before it. Rays go in tiles of 32 side by side.
 template <class T>
-struct table_lattice_kernel {
+struct table_rays {
+  lattice_item const* tiles;  ///< of a batch
+  lattice_line<T> const* lines;
+  lattice_plane<T> const* planes;
+  std::int32_t most_planes;  ///< of a tile
+  T* released;               ///< [tiles, most_planes, 32], of TERMA
+  T* depth;                  ///< [tiles, most_planes + 1, 32], g/cm2 before each plane
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* released_in(std::int64_t tile) const {
+    return released + tile * most_planes * 32;
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
+    return depth + tile * (most_planes + 1) * 32;
+  }
+
+  /// Where a tile's first ray stands in a plane.
+  struct place {
+    std::int32_t lane;
+    std::int32_t row;
+    std::int64_t element;
+  };
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION place at(lattice_item const& tile,
+                                                     lattice_path const& line, std::int32_t plane,
+                                                     lattice_plane<T> const& p) const {
+    std::int32_t const lane = tile.lane + p.lane_shift;
+    std::int32_t const row = tile.row + p.row_shift();
+    std::int32_t const k = line.way > 0 ? plane : line.planes - 1 - plane;
+    return {lane, row,
+            std::int64_t(k) * line.plane_stride + std::int64_t(row) * line.row_stride + lane};
+  }
+};
+
+/// Step 1: what is released along the rays, and how deep it lies. A tile a group.
+template <class T>
+struct table_trace_kernel {
+  table_rays<T> rays;
+  T const* terma[2];  ///< of the region's first voxel in each copy
+  T const* density[2];
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA { trace(part, index); });
+  }
+
+ private:
+  template <class Part>
+  KOKKOS_FORCEINLINE_FUNCTION void trace(Part const& part, std::int64_t index) const {
+    using value = typename Part::template per_lane<T>;
+    using index_value = typename Part::index;
+    lattice_item const tile = rays.tiles[index];
+    lattice_path const& l = rays.lines[tile.line].path;
+    line_terms<T> const& terms = rays.lines[tile.line].terms;
+    T const half_lanes = T(0.5) * T(l.lanes - 1);
+    T const half_rows = T(0.5) * T(l.rows - 1);
+    value const step(terms.rate[0] + terms.rate[0]);
+    // What lies deeper than any table; so depths stay finite, whatever the densities are.
+    value const most_depth(T(1e6));
+    T* const released = rays.released_in(index);
+    T* const depth = rays.depth_in(index);
+    value reached(T(0));
+    part.store(depth, reached);
+    for (std::int32_t k = tile.first; k < tile.last; ++k) {
+      lattice_plane<T> const p = backend::vector_load(rays.planes + (l.table + k));
+      auto const at = rays.at(tile, l, k, p);
+      index_value const number = part.lane() + index_value(at.lane);
+      auto const inside = (index_value(-1) < number) & (number < index_value(l.lanes));
+      value const none(T(0));
+      value const t = select(inside, part.load(terma[l.copy] + at.element), none);
+      value const rho = select(inside, part.load(density[l.copy] + at.element), none);
+      value const u = convert<T>(number) - value(half_lanes);
+      T const v = T(at.row) - half_rows;
+      value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
+      value const delta = fma(value(p.lane_row), u * value(v),
+                              value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
+      value const sent =
+          fma(t * fma(value(terms.tilt_second[0]), delta, value(terms.tilt_first[0])), delta, t);
+      value const deeper = fma(rho * step, value(T(0.1)), reached);
+      reached = select(deeper < most_depth, deeper, most_depth);
+      std::int64_t const row = std::int64_t(k - tile.first) * 32;
+      part.store(released + row, sent);
+      part.store(depth + row + 32, reached);
+    }
+  }
+};
+
+/// Step 2: the dose at the middle of some planes of a tile. A ray's next plane absorbs what the
+/// table has between the distances to where a plane begins and to where it ends.
+///
+/// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
+template <class T, int Planes, bool Together>
+struct table_dose_kernel {
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
 
-  lattice_layout layout;
-  int copy;
+  table_rays<T> rays;
   cone_line<T> const* directions;
-  lattice_line<T> const* lines;
-  lattice_plane<T> const* planes;
-  T const* bins;            ///< [cones, 2, radius_bins::pitch]
-  std::int32_t first_line;  ///< of the copy
-  std::int32_t last_line;
-  T const* terma;  ///< of the region's first voxel in the copy, as density and sums
-  T const* density;
-  word* sums;
+  T const* bins;  ///< [cones, radius_bins::of_cone]
+  word* sums[2];  ///< of the region's first voxel in each copy
 
-  KOKKOS_FUNCTION std::int64_t blocks() const {
-    return (layout.extent[copy == 0 ? 2 : 0] + 31) / 32;
-  }
-  KOKKOS_FUNCTION std::int64_t num_groups() const {
-    return layout.extent[copy == 0 ? 0 : 2] * layout.extent[1] * blocks();
+  KOKKOS_FUNCTION std::int32_t groups_per_tile() const {
+    return (rays.most_planes + Planes - 1) / Planes;
   }
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const row = index / blocks();
-    auto const first = std::int32_t(index - row * blocks()) * 32;
-    auto const i = std::int32_t(row / layout.extent[1]);
-    auto const j = std::int32_t(row - std::int64_t(i) * layout.extent[1]);
-    group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA {
-      using word_value = typename std::decay_t<decltype(part)>::template per_lane<signed_word>;
-      word_value sum(signed_word(0));
-      for (std::int32_t n = first_line; n < last_line; ++n) {
-        sum = sum + follow(part, n, i, j, first);
-      }
-      word* const to = sums + (i * layout.rows() + j) * layout.pitch[copy] + first;
-      part.store(reinterpret_cast<signed_word*>(to), sum);
-    });
+    std::int64_t const number = index / groups_per_tile();
+    lattice_item const tile = rays.tiles[number];
+    std::int32_t const first = std::int32_t(index - number * groups_per_tile()) * Planes;
+    if (first < tile.last - tile.first) {
+      group.template parts<T, 2>([&](auto const& part)
+                                     ISO_INLINE_LAMBDA { add(part, tile, number, first); });
+    }
   }
 
  private:
-  /// What one direction gives to the lanes, with fixed_point::magic's bits.
   template <class Part>
-  KOKKOS_FORCEINLINE_FUNCTION auto follow(Part const& part, std::int32_t line, std::int32_t i,
-                                          std::int32_t j, std::int32_t first) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add(Part const& part, lattice_item const& tile,
+                                       std::int64_t number, std::int32_t first) const {
     using value = typename Part::template per_lane<T>;
-    using index = typename Part::index;
-    cone_path const& c = directions[line].path;
-    lattice_path const& l = lines[line].path;
-    line_terms<T> const& terms = lines[line].terms;
-    // Lines march along the slowest axis, or along y, which is in the middle of both copies.
-    bool const along_slow = c.axes[2] != 1;
-    std::int32_t const place = along_slow ? i : j;
-    std::int32_t const row = along_slow ? j : i;
-    std::int32_t const k = l.way > 0 ? place : l.planes - 1 - place;
-    std::int32_t const lane_from = first - displacement(c.slopes[0], k);
-    std::int32_t const row_from = row - displacement(c.slopes[1], k);
-    T const half_lanes = T(0.5) * T(l.lanes - 1);
-    T const half_rows = T(0.5) * T(l.rows - 1);
-    value const half_path(terms.rate[0]);
-    T const* const table = bins + std::int64_t(2) * c.cone * radius_bins<T>::pitch;
-    value distance(T(0));
-    value before = absorbed_within_bins(part, table, distance);
-    value dose(T(0));
-    ISO_DEVICE_NO_UNROLL
-    for (std::int32_t plane = k; plane >= 0; --plane) {
-      std::int32_t const n = lane_from + displacement(c.slopes[0], plane);
-      std::int32_t const m = row_from + displacement(c.slopes[1], plane);
-      if (m < 0 || m >= l.rows || n + 32 <= 0 || n >= l.lanes) {
-        break;
-      }
-      std::int64_t const at =
-          std::int64_t(l.way > 0 ? plane : l.planes - 1 - plane) * l.plane_stride +
-          std::int64_t(m) * l.row_stride + n;
-      lattice_plane<T> const p = backend::vector_load(planes + (l.table + plane));
-      index const number = part.lane() + index(n);
-      value const u = convert<T>(number) - value(half_lanes);
-      T const v = T(m) - half_rows;
-      value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
-      value const delta = fma(value(p.lane_row), u * value(v),
-                              value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
-      // Lanes that have left the region have no more behind them.
-      value const here = part.load(terma + at);
-      value const t = select((index(-1) < number) & (number < index(l.lanes)), here, value(T(0)));
-      value const released =
-          fma(t * fma(value(terms.tilt_second[0]), delta, value(terms.tilt_first[0])), delta, t);
-      value const path = part.load(density + at) * half_path;
-      distance = fma(plane == k ? path : path + path, value(T(0.1)), distance);
-      value const now = absorbed_within_bins(part, table, distance);
-      dose = dose + released * (now - before);
-      before = now;
+    T const* const table =
+        bins + std::int64_t(directions[tile.line].path.cone) * radius_bins<T>::of_cone;
+    T const* const released = rays.released_in(number);
+    T const* const depth = rays.depth_in(number);
+    auto const absorbed = [&](value const& x)
+                              ISO_INLINE_LAMBDA { return absorbed_within_bins(part, table, x); };
+    std::int32_t const planes = tile.last - tile.first;
+    value middle[Planes];
+    value before[Planes];
+    value dose[Planes];
+    ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+      // Past the last plane, that one again.
+      std::int32_t const k = first + j < planes ? first + j : planes - 1;
+      middle[j] = value(T(0.5)) * (part.load(depth + k * 32) + part.load(depth + k * 32 + 32));
+      before[j] = value(T(0));
+      dose[j] = value(T(0));
     }
-    return bit_cast<signed_word>(dose + value(fixed_point<T>::magic));
+    bool fresh = false;
+    value reached = part.load(depth);
+    // Planes before all of these.
+    ISO_DEVICE_NO_UNROLL
+    for (std::int32_t m = 0; m < first; ++m) {
+      value const sent = part.load(released + m * 32);
+      value const end = part.load(depth + m * 32 + 32);
+      if (all_of(sent == value(T(0)))) {
+        fresh = false;
+        reached = end;
+        continue;
+      }
+      if (!fresh) {
+        ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { before[j] = absorbed(middle[j] - reached); }
+        fresh = true;
+      }
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+        value const now = absorbed(middle[j] - end);
+        dose[j] = fma(sent, before[j] - now, dose[j]);
+        before[j] = now;
+      }
+      reached = end;
+    }
+    if (!fresh) {
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { before[j] = absorbed(middle[j] - reached); }
+    }
+    value const here = absorbed(value(T(0)));
+    ISO_EACH_REGISTER(int i = 0; i < Planes; ++i) {
+      if (first + i < planes) {
+        value const sent = part.load(released + (first + i) * 32);
+        value const end = part.load(depth + (first + i) * 32 + 32);
+        ISO_EACH_REGISTER(int j = i; j < Planes; ++j) {
+          value const now = j == i ? here : absorbed(middle[j] - end);
+          dose[j] = fma(sent, before[j] - now, dose[j]);
+          before[j] = now;
+        }
+      }
+    }
+    ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+      if (first + j < planes) {
+        give(part, tile, tile.first + first + j, dose[j]);
+      }
+    }
+  }
+
+  template <class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void give(Part const& part, lattice_item const& tile,
+                                        std::int32_t plane, Value const& dose) const {
+    lattice_path const& l = rays.lines[tile.line].path;
+    auto const at = rays.at(tile, l, plane, rays.planes[l.table + plane]);
+    word* const to = sums[l.copy] + at.element;
+    auto const units = bit_cast<signed_word>(dose + Value(fixed_point<T>::magic));
+    if constexpr (!Together) {
+      if (at.lane >= 0 && at.lane + 32 <= l.lanes) {
+        auto* const sum = reinterpret_cast<signed_word*>(to);
+        part.store(sum, part.load(sum) + units);
+        return;
+      }
+    }
+    auto const one = [&](int lane, signed_word mine) {
+      if (at.lane + lane >= 0 && at.lane + lane < l.lanes) {
+        if constexpr (Together) {
+          backend::atomic_sum(to + lane, word(mine));
+        } else {
+          to[lane] += word(mine);
+        }
+      }
+    };
+    if constexpr (Part::shape::count == 1) {
+      one(part.first, units.r[0]);
+    } else {
+      alignas(64) signed_word of_lanes[32];
+      part.store(of_lanes, units);
+      for (int lane = part.first; lane < part.first + Part::shape::count; ++lane) {
+        one(lane, of_lanes[lane]);
+      }
+    }
   }
 };
 

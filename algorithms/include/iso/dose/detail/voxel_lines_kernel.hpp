@@ -57,7 +57,7 @@ struct table_absorption {
 
   KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
                                                std::int64_t)
-      : bins(of_cones + 2 * line.path.cone * radius_bins<T>::pitch),
+      : bins(of_cones + line.path.cone * radius_bins<T>::of_cone),
         tilt_first(line.terms.tilt_first[0]),
         tilt_second(line.terms.tilt_second[0]),
         before(radius_bins<T>::absorbed(bins, T(0))) {}

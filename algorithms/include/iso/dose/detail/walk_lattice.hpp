@@ -74,24 +74,29 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
 template <class T, int Terms, class Exec>
 void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   convolution_scratch<T, Terms, Exec> const& s) {
+  using tuning = lattice_tuning<Exec>;
   auto const& tables = plan.storage();
-  // Classes come by marching axis, those of z last.
-  std::int32_t const of_z = tables.classes[4].first;
+  table_rays<T> rays{tables.items.data(),        tables.lines.data(), tables.planes.data(),
+                     tables.batches.most_planes, s.rays[0],           s.rays[1]};
+  table_trace_kernel<T> trace{rays, {}, {}};
+  constexpr bool together = tuning::table_bytes > 0;
+  table_dose_kernel<T, tuning::table_planes, together> dose{
+      rays, tables.directions.data(), tables.bins.data(), {}};
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
-    table_lattice_kernel<T> const kernel{tables.layout,
-                                         copy,
-                                         tables.directions.data(),
-                                         tables.lines.data(),
-                                         tables.planes.data(),
-                                         tables.bins.data(),
-                                         copy == 0 ? 0 : of_z,
-                                         copy == 0 ? of_z : std::int32_t(plan.num_directions()),
-                                         s.voxels[copy] + first,
-                                         s.densities[copy] + first,
-                                         s.sums[copy] + first};
-    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
-                                 plan.options().shape);
+    trace.terma[copy] = s.voxels[copy] + first;
+    trace.density[copy] = s.densities[copy] + first;
+    dose.sums[copy] = s.sums[copy] + first;
+  }
+  std::int64_t begin = 0;
+  for (std::int64_t const end : tables.batches.ends) {
+    trace.rays.tiles = tables.items.data() + begin;
+    dose.rays.tiles = trace.rays.tiles;
+    backend::for_each_lane_group("iso::dose::convolve: trace", exec, end - begin, trace);
+    backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
+        "iso::dose::convolve", exec, (end - begin) * dose.groups_per_tile(), dose,
+        plan.options().shape);
+    begin = end;
   }
 }
 
