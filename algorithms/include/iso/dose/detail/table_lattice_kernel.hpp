@@ -270,7 +270,7 @@ struct table_dose_kernel {
       }
     };
     if constexpr (Part::shape::count == 1) {
-      one(part.first, units.r[0]);
+      one(part.lane().r[0], units.r[0]);
     } else {
       alignas(64) signed_word of_lanes[32];
       part.store(of_lanes, units);
