@@ -96,6 +96,8 @@ for backend in $backends; do
 done
 grep -q '"kernels": 2' w.json || fail 'w.json does not tell of two kernels'
 expect 0 'they are of different energies' dose --plan <(plan ', "kernel": "15mv"') --density water.mha --json w.json
+expect 0 'hash' dose --plan <(plan ', "kernel": "monte_carlo"') --density water.mha --json w.json
+grep -q 'different energies' <<<"$answer" && fail "a warning about kernels that are mixed for the spectrum: $answer"
 
 # The phantom, and the examples.
 expect 0 'at \((-)?[0-9]+, 1[0-9], ' dose --plan "$plans/slab_phantom.json" --phantom slab --voxel 4 --out slab.nii.gz --json w.json

@@ -56,10 +56,12 @@ void check_outputs(dose_options const& options) {
 void read_inputs(dose_options& options) {
   auto& request = options.request;
   request.plan = files::read_plan(options.plan);
-  bool const six = request.plan.kernel.name.starts_with("6mv");
-  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !six) {
+  auto const& kernel = request.plan.kernel.name;
+  // Monte Carlo kernels are mixed for the spectrum, whatever it is.
+  bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
+  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !fits) {
     spdlog::warn("spectrum {} with kernel {} (they are of different energies)",
-                 request.plan.spectrum.name, request.plan.kernel.name);
+                 request.plan.spectrum.name, kernel);
   }
   request.keep_density = !options.png.empty() || !options.curves.empty();
   if (!options.phantom.empty()) {
