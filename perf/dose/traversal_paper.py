@@ -107,9 +107,7 @@ def cases(small, voxel, ct, ct_field, folder):
     voxel = voxel or (8 if small else 1)
     n = round(200 / voxel)
     yield "water", {"extent": (n, n, n), "spacing": 3 * (voxel,), "field": 50}
-    if not ct.is_file():
-        print(f"traversal_paper.py: {ct} is not there: the chest CT is left out "
-              "(scripts/get_example_data.sh fetches it)", file=sys.stderr)
+    if not dose_runs.is_there(ct, "traversal_paper.py"):
         return
     extent, spacing, density = dose_runs.ct_density(ct, 4 if small else 1)
     dose_runs.write(density, folder / "density")
