@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "precision.hpp"
 #include "scan.hpp"
 
 #include <iso/dose/convolution.hpp>
@@ -311,15 +312,9 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
 }  // namespace
 
 dose_result calculate_dose(dose_request const& request, observer const& watch) {
-  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
-               "precision '{}' is not known (choose float or double)", request.precision);
-  dose_result result;
-  backend::with_name(request.backend, [&](auto tag) {
-    typename decltype(tag)::execution_space const exec;
-    result = request.precision == "float" ? run<float>(exec, request, watch)
-                                          : run<double>(exec, request, watch);
+  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
+    return run<decltype(zero)>(exec, request, watch);
   });
-  return result;
 }
 
 }  // namespace iso::jobs
