@@ -28,7 +28,6 @@ other options change single sizes. Status 1 where the paper's findings do not sh
 Times of one core (serial) are processor time. As in the paper, kernels are tabulated. Their axes
 are not tilted along the diverging rays, of which the paper says nothing.
 """
-import argparse
 import itertools
 import json
 import math
@@ -36,10 +35,11 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 import gamma  # noqa: E402
 import nonvoxel_tables  # noqa: E402
+from paper_script import parser_of, status_of  # noqa: E402
 
 PAPER = {"side": nonvoxel_tables.PAPER_SIDE, "voxels": (4, 2, 1), "directions": ((24, 16), (8, 8)),
          "fields": (10, 50, 100), "radial_step": 1, "ray_spacing": 2, "repeats": 3,
@@ -152,11 +152,8 @@ def test_phantoms():
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("earlier", nargs="*", type=pathlib.Path)
-    parser.add_argument("--program", type=pathlib.Path)
-    parser.add_argument("--backend", default="serial")
     parser.add_argument("--measure", default="times,baseline,gamma")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--side", type=float, help="of the performance phantoms, mm")
@@ -171,8 +168,6 @@ def main(arguments):
     parser.add_argument("--radial-step", type=float, help="mm")
     parser.add_argument("--ray-spacing", type=float, help="mm")
     parser.add_argument("--repeats", type=int)
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--self-test", action="store_true")
     given = parser.parse_args(arguments)
     if given.self_test:
         return self_test()
@@ -204,10 +199,8 @@ def main(arguments):
             given.json.write_text(json.dumps({"rows": new}, indent=1) + "\n", encoding="utf-8")
         rows += new
     print(nonvoxel_tables.report(rows, math.prod(sizes["reference"])), end="")
-    missing = nonvoxel_tables.shortfalls(rows, sizes["least_pass"], given.small)
-    for sentence in missing:
-        print(f"nonvoxel_paper.py: {sentence}", file=sys.stderr)
-    return 1 if missing else 0
+    return status_of("nonvoxel_paper.py",
+                     nonvoxel_tables.shortfalls(rows, sizes["least_pass"], given.small))
 
 
 if __name__ == "__main__":
