@@ -350,7 +350,7 @@ void add_dose(plan& all) {
                      dose::cone_options{4, 8}, dose::convolution_options{});
   auto by_energy = tabulated;
   by_energy.emplace_back("iso::dose::split_by_energy");
-  all.add<dose_case>({"dose_by_energy", by_energy, {{}}}, oblique, std::string("by energy"),
+  all.add<dose_case>({"dose_lattice_by_energy", by_energy, {{}}}, oblique, std::string("by energy"),
                      dose::cone_options{4, 4}, dose::convolution_options{});
   auto own = convolve;
   own.insert(own.end(), {"iso::dose::parse_kernel", "iso::dose::parse_tabulated_kernel",
