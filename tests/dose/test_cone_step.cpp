@@ -24,7 +24,7 @@ template <class T>
 struct bound;
 template <>
 struct bound<float> {
-  static constexpr double polynomial = 2.6e-7;
+  static constexpr double polynomial = 2e-7;
   static constexpr double doubling = 6e-8;
 };
 template <>
