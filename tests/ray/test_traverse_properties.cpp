@@ -111,7 +111,6 @@ TEST_CASE_TEMPLATE("all methods see the same voxels and the same bits", T, float
     auto const expected = walk<iso::ray::amanatides_woo>(r, g);
     RC_ASSERT(walk<iso::ray::branchless>(r, g) == expected);
     RC_ASSERT(walk<iso::ray::siddon>(r, g) == expected);
-    RC_ASSERT(walk<iso::ray::leading_axis>(r, g) == expected);
   }));
 }
 

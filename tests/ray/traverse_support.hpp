@@ -64,7 +64,6 @@ void for_each_method(F&& f) {
   f(ray::amanatides_woo{}, "amanatides_woo");
   f(ray::branchless{}, "branchless");
   f(ray::siddon{}, "siddon");
-  f(ray::leading_axis{}, "leading_axis");
 }
 
 /// The exact chords of any ray, none where it is empty (iso/ray/ray.hpp).

@@ -27,10 +27,6 @@ struct branchless {};
 /// \par Method  R. L. Siddon, Med. Phys. 12(2), 1985
 struct siddon {};
 
-/// Steps along the axis with the nearest planes, and between two of them along the other axes as
-/// far as they have planes there: a steep ray has few.
-struct leading_axis {};
-
 namespace detail {
 
 /// Hands segments of positive length to the caller's visitor and counts them. The walks below tell
@@ -135,55 +131,6 @@ KOKKOS_FORCEINLINE_FUNCTION void walk(siddon, entry<T, Index> const& e, Report& 
     next = less_of(less_of(t.x, t.y), t.z);
   }
   report(voxel(), e.end);
-}
-
-/// An axis of the walk by a leading one.
-template <class T, class Index>
-struct crossings {
-  T first;
-  T step;
-  Index stride;
-  T next;
-  T crossed = T(0);
-
-  KOKKOS_FORCEINLINE_FUNCTION crossings(T from, T by, Index over)
-      : first(from), step(by), stride(over), next(from) {}
-  KOKKOS_FORCEINLINE_FUNCTION void step_over(Index& index) {
-    index += stride;
-    crossed += T(1);
-    next = Kokkos::fma(crossed, step, first);
-  }
-};
-
-template <class T, class Index, class Report>
-KOKKOS_FORCEINLINE_FUNCTION void walk(leading_axis, entry<T, Index> const& e, Report& report) {
-  using axis = crossings<T, Index>;
-  bool const x_leads = e.step.x <= e.step.y && e.step.x <= e.step.z;
-  bool const y_leads = !x_leads && e.step.y <= e.step.z;
-  axis const x(e.first.x, e.step.x, e.stride.x);
-  axis const y(e.first.y, e.step.y, e.stride.y);
-  axis const z(e.first.z, e.step.z, e.stride.z);
-  axis lead = x_leads ? x : (y_leads ? y : z);
-  axis one = x_leads ? y : x;
-  axis other = x_leads || y_leads ? z : y;
-  Index index = e.index;
-  for (;;) {
-    T const until = less_of(lead.next, e.end);
-    while (less_of(one.next, other.next) < until) {
-      if (one.next < other.next) {
-        report(index, one.next);
-        one.step_over(index);
-      } else {
-        report(index, other.next);
-        other.step_over(index);
-      }
-    }
-    report(index, until);
-    if (!(lead.next < e.end)) {
-      break;
-    }
-    lead.step_over(index);
-  }
 }
 
 }  // namespace detail

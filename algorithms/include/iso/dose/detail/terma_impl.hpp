@@ -4,7 +4,6 @@
 #include <iso/detail/copied.hpp>
 #include <iso/dose/detail/terma_kernel.hpp>
 #include <iso/dose/terma.hpp>
-#include <iso/ray/detail/traversal_tuning.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -48,7 +47,7 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
                           sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");
   fluence_map const& f = plan.field().fluence;
-  using method = std::conditional_t<backend::is_device<Exec>, ray::leading_axis, ray::branchless>;
+  using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
   auto const launch = [&](auto index) {
     detail::terma_kernel<method, decltype(index), T> const kernel{
         {plan.curve().data()},
@@ -61,9 +60,8 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
         ray::traversal_grid(density.grid),
         density.data.data(),
         terma.data.data()};
-    constexpr auto tuning = ray::detail::traversal_tuning_of<Exec, T>;
-    backend::for_each_lane_group<tuning.threads, tuning.min_blocks, backend::sharing::on_demand>(
-        "iso::dose::terma", exec, kernel.num_groups(), kernel);
+    backend::for_each_lane_group<128, 0, backend::sharing::on_demand>("iso::dose::terma", exec,
+                                                                      kernel.num_groups(), kernel);
   };
   if (density.grid.size() < std::int64_t(1) << 31) {
     launch(std::int32_t(0));
