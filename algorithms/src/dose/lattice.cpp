@@ -33,21 +33,22 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
   };
   using bins = radius_bins<double>;
   auto const edge = [](std::int32_t i) {
-    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift) - bins::offset;
+    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift);
   };
   std::size_t const first = out.size();
   auto const pitch = std::size_t(bins::pitch);
   out.resize(first + std::size_t(bins::of_cone), 0);
-  for (std::int32_t i = 0; i + 1 < bins::count; ++i) {
-    double const low = within(edge(i));
-    double const slope = (within(edge(i + 1)) - low) / (edge(i + 1) - edge(i));
-    out[first + std::size_t(i)] = (low - slope * edge(i)) / unit;
+  for (std::int32_t i = 0; i < bins::count; ++i) {
+    // The bin before distance 0 goes on with the line of the one behind it.
+    std::int32_t const from = std::max(i, 1);
+    double const low = within(edge(from) - bins::offset);
+    double const slope =
+        (within(edge(from + 1) - bins::offset) - low) / (edge(from + 1) - edge(from));
+    double const constant = (low - slope * edge(from)) / unit;
+    out[first + std::size_t(i)] = constant;
     out[first + pitch + std::size_t(i)] = slope / unit;
-  }
-  out[first + std::size_t(bins::count) - 1] = absorbed.back() / unit;
-  for (std::size_t i = 0; i < pitch; ++i) {
-    out[first + 2 * pitch + 2 * i] = out[first + i];
-    out[first + 2 * pitch + 2 * i + 1] = out[first + pitch + i];
+    out[first + 2 * pitch + 2 * std::size_t(i)] = constant;
+    out[first + 2 * pitch + 2 * std::size_t(i) + 1] = slope / unit;
   }
 }
 

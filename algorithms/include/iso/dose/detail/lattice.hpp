@@ -191,28 +191,35 @@ struct tile_batches {
                std::int64_t most_bytes);
 };
 
-/// A cone's table against the radiological distance: straight lines within 32 bins an octave
-/// of the distance and 1/16 cm, up to 64 cm.
+/// A cone's table against the radiological distance: straight lines within 32 bins an octave of
+/// the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
 template <class T>
 struct radius_bins {
   using word = bits_of<T>;
   static constexpr T offset = T(0.0625);
   static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
+  /// One before that of the distance 0, for places that rounding makes less.
   static constexpr std::int32_t first =
-      sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47);
-  static constexpr std::int32_t count = 321;
+      (sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47)) -
+      1;
+  /// Up to a distance of 2^13 cm.
+  static constexpr std::int32_t count = 1 + 17 * 32;
+  static constexpr T most_distance = T(8000);
   /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
   /// registers behind the last.
-  static constexpr std::int32_t pitch = 384;
+  static constexpr std::int32_t pitch = 608;
   static constexpr std::int32_t of_cone = 4 * pitch;
 
-  /// What is absorbed within `distance` cm of water.
+  /// What is absorbed at a place, which is a distance, at most most_distance, and `offset`.
+  static KOKKOS_FORCEINLINE_FUNCTION T at(T const* bins, T place) {
+    auto const pairs = reinterpret_cast<backend::pack<T, 2> const*>(bins + 2 * pitch) - first;
+    auto const bin = backend::vector_load(pairs + (Kokkos::bit_cast<word>(place) >> shift));
+    return Kokkos::fma(bin[1], place, bin[0]);
+  }
+  /// What is absorbed within any distance, cm of water; densities that are refused may give any.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
-    auto const i = word(Kokkos::bit_cast<word>(distance + offset) >> shift) - word(first);
-    // Densities that are refused may give any distance: bins stay within the table.
-    auto const bin = backend::vector_load(reinterpret_cast<backend::pack<T, 2> const*>(
-        bins + 2 * pitch + 2 * (i < word(count) ? i : word(count - 1))));
-    return Kokkos::fma(bin[1], distance, bin[0]);
+    T const kept = distance < most_distance ? distance : most_distance;
+    return at(bins, (kept > T(0) ? kept : T(0)) + offset);
   }
 };
 

@@ -48,20 +48,31 @@ struct lattice_range_kernel {
   std::int64_t extent[3];
   lattice_range* range;
   std::int64_t num_groups;
+  static constexpr int together = 4;  ///< rows, for more loads at a time
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     typename Group::template lane_array<double> most_terma(0.0);
     typename Group::template lane_array<double> most_density(0.0);
     typename Group::template lane_array<bool> bad(false);
-    for (std::int64_t row = index; row < extent[0] * extent[1]; row += num_groups) {
-      T const* const t = terma.row(row / extent[1], row % extent[1]);
-      T const* const d = density.row(row / extent[1], row % extent[1]);
+    std::int64_t const rows = extent[0] * extent[1];
+    for (std::int64_t row = index; row < rows; row += together * num_groups) {
+      T const* t[together];
+      T const* d[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        // Past the last row, the first again.
+        std::int64_t const mine = row + r * num_groups < rows ? row + r * num_groups : row;
+        t[r] = terma.row(mine / extent[1], mine % extent[1]);
+        d[r] = density.row(mine / extent[1], mine % extent[1]);
+      }
       group.strided(std::int64_t(0), extent[2], [&](int lane, std::int64_t k) {
-        bad[lane] =
-            bad[lane] || !(is_finite(t[k]) && t[k] >= T(0) && is_finite(d[k]) && d[k] >= T(0));
-        most_terma[lane] = t[k] > most_terma[lane] ? double(t[k]) : most_terma[lane];
-        most_density[lane] = d[k] > most_density[lane] ? double(d[k]) : most_density[lane];
+        ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+          T const x = t[r][k];
+          T const y = d[r][k];
+          bad[lane] = bad[lane] || !(is_finite(x) && x >= T(0) && is_finite(y) && y >= T(0));
+          most_terma[lane] = x > most_terma[lane] ? double(x) : most_terma[lane];
+          most_density[lane] = y > most_density[lane] ? double(y) : most_density[lane];
+        }
       });
     }
     double const highest_terma = group.highest(most_terma);

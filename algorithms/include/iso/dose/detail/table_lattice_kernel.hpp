@@ -8,20 +8,19 @@
 
 namespace iso::dose::detail {
 
-/// radius_bins::absorbed of every lane.
+/// radius_bins::at of every lane.
 template <class Part, class T>
-KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
-    Part const&, T const* bins, typename Part::template per_lane<T> const& distance) {
+KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
+                                             typename Part::template per_lane<T> const& place) {
   using value = typename Part::template per_lane<T>;
   using table = radius_bins<T>;
   if constexpr (Part::shape::width > 1 && sizeof(T) == 4) {
     using index = typename Part::index;
     // The upper bits as a number: exact, since no more than its mantissa's are left.
-    auto const bits = bit_cast<std::int32_t>(distance + value(table::offset));
-    index const kept = bits & index(-(std::int32_t(1) << table::shift));
-    value const place = convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift));
+    index const kept = bit_cast<std::int32_t>(place) & index(-(std::int32_t(1) << table::shift));
     index const bin =
-        clamp(truncate(place) - index(table::first), index(0), index(table::count - 1));
+        truncate(convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift))) -
+        index(table::first);
     // Neighbours have come about as far: their bins fit into two registers, from which a permute
     // picks faster than a processor gathers.
     constexpr int width = Part::shape::width;
@@ -41,22 +40,22 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
       auto const constant = [&](auto const& at) ISO_INLINE_LAMBDA { return at.load(bins); };
       auto const slope = [&](auto const& at)
                              ISO_INLINE_LAMBDA { return at.load(bins + table::pitch); };
-      return fma(Part::template window<T>(lows, 1, slope).pick(bin), distance,
+      return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
                  Part::template window<T>(lows, 1, constant).pick(bin));
     }
-    return fma(gather(bins + table::pitch, bin), distance, gather(bins, bin));
+    return fma(gather(bins + table::pitch, bin), place, gather(bins, bin));
   } else if constexpr (Part::shape::width > 1) {
     alignas(64) T numbers[Part::shape::count];
     Part const from_zero(0);
-    from_zero.store(numbers, distance);
+    from_zero.store(numbers, place);
     for (T& x : numbers) {
-      x = table::absorbed(bins, x);
+      x = table::at(bins, x);
     }
     return from_zero.load(static_cast<T const*>(numbers));
   } else {
     value out;
     ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      out.r[i] = table::absorbed(bins, distance.r[i]);
+      out.r[i] = table::at(bins, place.r[i]);
     }
     return out;
   }
@@ -64,17 +63,22 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
 
 /// The lattice's lines with a table, which has no recursion: every plane of a line takes from all
 /// planes before it. Rays go in tiles of 32 side by side.
+///
+/// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
+/// distances to where that one begins and to where it ends. Of two planes in succession one ends
+/// where the other begins, so that the sum over planes is that of (R - R of the plane before) C(b).
 template <class T>
 struct table_rays {
   lattice_item const* tiles;  ///< of a batch
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
   std::int32_t most_planes;  ///< of a tile
-  T* released;               ///< [tiles, most_planes, 32], of TERMA
+  T* change;                 ///< [tiles, most_planes, 32], of what is released, against the
+                             ///< plane before
   T* depth;                  ///< [tiles, most_planes + 1, 32], g/cm2 before each plane
 
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* released_in(std::int64_t tile) const {
-    return released + tile * most_planes * 32;
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* change_in(std::int64_t tile) const {
+    return change + tile * most_planes * 32;
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
     return depth + tile * (most_planes + 1) * 32;
@@ -120,11 +124,10 @@ struct table_trace_kernel {
     T const half_lanes = T(0.5) * T(l.lanes - 1);
     T const half_rows = T(0.5) * T(l.rows - 1);
     value const step(terms.rate[0] + terms.rate[0]);
-    // What lies deeper than any table; so depths stay finite, whatever the densities are.
-    value const most_depth(T(1e6));
-    T* const released = rays.released_in(index);
+    T* const change = rays.change_in(index);
     T* const depth = rays.depth_in(index);
     value reached(T(0));
+    value before(T(0));
     part.store(depth, reached);
     for (std::int32_t k = tile.first; k < tile.last; ++k) {
       lattice_plane<T> const p = backend::vector_load(rays.planes + (l.table + k));
@@ -141,17 +144,19 @@ struct table_trace_kernel {
                               value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
       value const sent =
           fma(t * fma(value(terms.tilt_second[0]), delta, value(terms.tilt_first[0])), delta, t);
+      // Depths rise and stay within the table, whatever the densities are.
+      value const most_depth(radius_bins<T>::most_distance);
       value const deeper = fma(rho * step, value(T(0.1)), reached);
-      reached = select(deeper < most_depth, deeper, most_depth);
+      reached = select(reached < deeper, select(deeper < most_depth, deeper, most_depth), reached);
       std::int64_t const row = std::int64_t(k - tile.first) * 32;
-      part.store(released + row, sent);
+      part.store(change + row, sent - before);
       part.store(depth + row + 32, reached);
+      before = sent;
     }
   }
 };
 
-/// Step 2: the dose at the middle of some planes of a tile. A ray's next plane absorbs what the
-/// table has between the distances to where a plane begins and to where it ends.
+/// Step 2: the dose at the middle of some planes of a tile.
 ///
 /// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
 template <class T, int Planes, bool Together>
@@ -186,56 +191,35 @@ struct table_dose_kernel {
     using value = typename Part::template per_lane<T>;
     T const* const table =
         bins + std::int64_t(directions[tile.line].path.cone) * radius_bins<T>::of_cone;
-    T const* const released = rays.released_in(number);
+    T const* const change = rays.change_in(number);
     T const* const depth = rays.depth_in(number);
-    auto const absorbed = [&](value const& x)
-                              ISO_INLINE_LAMBDA { return absorbed_within_bins(part, table, x); };
     std::int32_t const planes = tile.last - tile.first;
     value middle[Planes];
-    value before[Planes];
     value dose[Planes];
     ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
       // Past the last plane, that one again.
       std::int32_t const k = first + j < planes ? first + j : planes - 1;
-      middle[j] = value(T(0.5)) * (part.load(depth + k * 32) + part.load(depth + k * 32 + 32));
-      before[j] = value(T(0));
+      middle[j] = fma(value(T(0.5)), part.load(depth + k * 32) + part.load(depth + k * 32 + 32),
+                      value(radius_bins<T>::offset));
       dose[j] = value(T(0));
     }
-    bool fresh = false;
-    value reached = part.load(depth);
-    // Planes before all of these.
+    // Planes before all of these, and the first of them.
     ISO_DEVICE_NO_UNROLL
-    for (std::int32_t m = 0; m < first; ++m) {
-      value const sent = part.load(released + m * 32);
-      value const end = part.load(depth + m * 32 + 32);
-      if (all_of(sent == value(T(0)))) {
-        fresh = false;
-        reached = end;
-        continue;
+    for (std::int32_t m = 0; m <= first; ++m) {
+      value const more = part.load(change + m * 32);
+      if (!all_of(more == value(T(0)))) {
+        value const begin = part.load(depth + m * 32);
+        ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+          dose[j] = fma(more, absorbed_at(part, table, middle[j] - begin), dose[j]);
+        }
       }
-      if (!fresh) {
-        ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { before[j] = absorbed(middle[j] - reached); }
-        fresh = true;
-      }
-      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
-        value const now = absorbed(middle[j] - end);
-        dose[j] = fma(sent, before[j] - now, dose[j]);
-        before[j] = now;
-      }
-      reached = end;
     }
-    if (!fresh) {
-      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { before[j] = absorbed(middle[j] - reached); }
-    }
-    value const here = absorbed(value(T(0)));
-    ISO_EACH_REGISTER(int i = 0; i < Planes; ++i) {
+    ISO_EACH_REGISTER(int i = 1; i < Planes; ++i) {
       if (first + i < planes) {
-        value const sent = part.load(released + (first + i) * 32);
-        value const end = part.load(depth + (first + i) * 32 + 32);
+        value const more = part.load(change + (first + i) * 32);
+        value const begin = part.load(depth + (first + i) * 32);
         ISO_EACH_REGISTER(int j = i; j < Planes; ++j) {
-          value const now = j == i ? here : absorbed(middle[j] - end);
-          dose[j] = fma(sent, before[j] - now, dose[j]);
-          before[j] = now;
+          dose[j] = fma(more, absorbed_at(part, table, middle[j] - begin), dose[j]);
         }
       }
     }
