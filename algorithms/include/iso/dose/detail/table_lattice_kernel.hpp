@@ -129,29 +129,43 @@ struct table_trace_kernel {
     value reached(T(0));
     value before(T(0));
     part.store(depth, reached);
-    for (std::int32_t k = tile.first; k < tile.last; ++k) {
-      lattice_plane<T> const p = backend::vector_load(rays.planes + (l.table + k));
-      auto const at = rays.at(tile, l, k, p);
-      index_value const number = part.lane() + index_value(at.lane);
-      auto const inside = (index_value(-1) < number) & (number < index_value(l.lanes));
-      value const none(T(0));
-      value const t = select(inside, part.load(terma[l.copy] + at.element), none);
-      value const rho = select(inside, part.load(density[l.copy] + at.element), none);
-      value const u = convert<T>(number) - value(half_lanes);
-      T const v = T(at.row) - half_rows;
-      value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
-      value const delta = fma(value(p.lane_row), u * value(v),
-                              value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
-      value const sent =
-          fma(t * fma(value(terms.tilt_second[0]), delta, value(terms.tilt_first[0])), delta, t);
-      // Depths rise and stay within the table, whatever the densities are.
-      value const most_depth(radius_bins<T>::most_distance);
-      value const deeper = fma(rho * step, value(T(0.1)), reached);
-      reached = select(reached < deeper, select(deeper < most_depth, deeper, most_depth), reached);
-      std::int64_t const row = std::int64_t(k - tile.first) * 32;
-      part.store(change + row, sent - before);
-      part.store(depth + row + 32, reached);
-      before = sent;
+    // Some planes are asked for together.
+    constexpr int together = Part::shape::count == 1 ? 8 : 2;
+    for (std::int32_t k = tile.first; k < tile.last; k += together) {
+      value t[together];
+      value rho[together];
+      value delta[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        std::int32_t const plane = k + r < tile.last ? k + r : k;
+        lattice_plane<T> const p = backend::vector_load(rays.planes + (l.table + plane));
+        auto const at = rays.at(tile, l, plane, p);
+        index_value const number = part.lane() + index_value(at.lane);
+        auto const inside = (index_value(-1) < number) & (number < index_value(l.lanes));
+        value const none(T(0));
+        t[r] = select(inside, part.load(terma[l.copy] + at.element), none);
+        rho[r] = select(inside, part.load(density[l.copy] + at.element), none);
+        value const u = convert<T>(number) - value(half_lanes);
+        T const v = T(at.row) - half_rows;
+        value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
+        delta[r] = fma(value(p.lane_row), u * value(v),
+                       value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
+      }
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        if (k + r < tile.last) {
+          value const sent =
+              fma(t[r] * fma(value(terms.tilt_second[0]), delta[r], value(terms.tilt_first[0])),
+                  delta[r], t[r]);
+          // Depths rise and stay within the table, whatever the densities are.
+          value const most_depth(radius_bins<T>::most_distance);
+          value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
+          reached =
+              select(reached < deeper, select(deeper < most_depth, deeper, most_depth), reached);
+          std::int64_t const row = std::int64_t(k + r - tile.first) * 32;
+          part.store(change + row, sent - before);
+          part.store(depth + row + 32, reached);
+          before = sent;
+        }
+      }
     }
   }
 };
@@ -203,23 +217,34 @@ struct table_dose_kernel {
                       value(radius_bins<T>::offset));
       dose[j] = value(T(0));
     }
-    // Planes before all of these, and the first of them.
+    auto const take = [&](value const& more, value const& begin) ISO_INLINE_LAMBDA {
+      // All look-ups first: they wait for memory together.
+      value found[Planes];
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+        found[j] = absorbed_at(part, table, middle[j] - begin);
+      }
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { dose[j] = fma(more, found[j], dose[j]); }
+    };
+    // Planes before all of these, and the first of them. The next plane is on its way meanwhile.
+    value more = part.load(change);
+    value begin = part.load(depth);
     ISO_DEVICE_NO_UNROLL
     for (std::int32_t m = 0; m <= first; ++m) {
-      value const more = part.load(change + m * 32);
+      std::int32_t const next = m < first ? m + 1 : m;
+      value const next_more = part.load(change + next * 32);
+      value const next_begin = part.load(depth + next * 32);
       if (!all_of(more == value(T(0)))) {
-        value const begin = part.load(depth + m * 32);
-        ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
-          dose[j] = fma(more, absorbed_at(part, table, middle[j] - begin), dose[j]);
-        }
+        take(more, begin);
       }
+      more = next_more;
+      begin = next_begin;
     }
     ISO_EACH_REGISTER(int i = 1; i < Planes; ++i) {
       if (first + i < planes) {
-        value const more = part.load(change + (first + i) * 32);
-        value const begin = part.load(depth + (first + i) * 32);
+        value const own = part.load(change + (first + i) * 32);
+        value const own_begin = part.load(depth + (first + i) * 32);
         ISO_EACH_REGISTER(int j = i; j < Planes; ++j) {
-          dose[j] = fma(more, absorbed_at(part, table, middle[j] - begin), dose[j]);
+          dose[j] = fma(own, absorbed_at(part, table, middle[j] - own_begin), dose[j]);
         }
       }
     }

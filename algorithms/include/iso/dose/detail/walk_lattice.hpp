@@ -93,7 +93,9 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     trace.rays.tiles = tables.items.data() + begin;
     dose.rays.tiles = trace.rays.tiles;
     backend::for_each_lane_group("iso::dose::convolve: trace", exec, end - begin, trace);
-    backend::for_each_lane_group<128, 0, backend::sharing::on_demand>(
+    // Small registers for many warps: what each waits for is a look-up.
+    constexpr unsigned blocks = backend::is_device<Exec> && sizeof(T) == 4 ? 12 : 0;
+    backend::for_each_lane_group<128, blocks, backend::sharing::on_demand>(
         "iso::dose::convolve", exec, (end - begin) * dose.groups_per_tile(), dose,
         plan.options().shape);
     begin = end;
