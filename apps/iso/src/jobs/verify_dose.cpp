@@ -90,8 +90,7 @@ struct terma_case {
             [=](Exec const& on, variant const&, T* out) {
               dose::terma<Exec, T>(on, plan, density, wrap_volume<space>(out, with.what.region));
             },
-            least_work{double(sizeof(T)) * double(what.patient.size() + what.region.size()), 0,
-                       arithmetic_of<T>},
+            terma_work<T>(double(what.patient.size()), double(what.region.size())),
             [=] {
               auto const rho = with.what.densities_on(with.what.patient);
               return exact_terma(with.what.field, with.what.photons, {},
@@ -137,7 +136,6 @@ struct dose_case {
                                               directions, with.what.field.fluence, chosen);
     };
     auto const with = *this;
-    double const steps = double(what.region.size()) * double(directions.size());
     return {what.region.size(),
             [=](Exec const& on, variant const& v, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
@@ -147,8 +145,7 @@ struct dose_case {
               dose::convolve<Exec, T>(on, plan, released, density, volume, scratch);
               on.fence("iso::jobs::verify: the scratch may go");
             },
-            least_work{4 * double(sizeof(T)) * double(what.region.size()), 35 * steps,
-                       arithmetic_of<T>},
+            convolution_work<T>(double(what.region.size()), double(directions.size())),
             with.options.engine != dose::dose_engine::lattice &&
                     with.options.engine != dose::dose_engine::voxel_lines
                 ? std::function<std::vector<double>()>()

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "work_model.hpp"
+#include <iso/cases/work.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace iso::jobs {
+namespace iso::cases {
 namespace {
 
 // Adds what the segment from a to b (voxels, box [0, n)) has inside the box.
@@ -66,11 +66,29 @@ ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) 
 template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
 template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
 
-double least_seconds(least_work const& least, ceilings::rates const& most) {
-  double const rate = least.unit == arithmetic::fp32 ? most.fp32 : most.fp64;
-  double const moving = most.read > 0 ? least.bytes / most.read : 0;
-  double const computing = rate > 0 ? least.flops / rate : 0;
-  return std::max(moving, computing);
+bound bound_of(least_work const& least, ceilings::rates const& most) {
+  bool const is_single = least.unit == arithmetic::fp32;
+  bound largest;
+  auto const add = [&](char const* name, double wanted, double rate) {
+    double const seconds = rate > 0 ? wanted / rate : 0;
+    if (seconds > largest.seconds) {
+      largest = {name, seconds};
+    }
+  };
+  switch (least.memory) {
+    case stream::read:
+      add("read", least.bytes, most.read);
+      break;
+    case stream::copy:
+      add("copy", least.bytes, most.copy);
+      break;
+    case stream::triad:
+      add("triad", least.bytes, most.triad);
+      break;
+  }
+  add("l2", least.cache_bytes, most.l2);
+  add(is_single ? "fp32" : "fp64", least.flops, is_single ? most.fp32 : most.fp64);
+  return largest;
 }
 
-}  // namespace iso::jobs
+}  // namespace iso::cases
