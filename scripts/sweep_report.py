@@ -9,7 +9,7 @@
 sweep.html is one page without links to anything: the verdict, the pictures, a table of all points.
 sweep.png holds the pictures alone, sweep.json the numbers that they show. A roofline has the
 measured ceilings as lines and every operation as a point: operations a byte of memory, operations
-a second. Operations that only move data stand at the left edge of none; the table has them. In the
+a second. Operations that compute nothing are in the table alone. In the
 heat map a cell is a process' time over the median of all processes: 1 is as fast as most. Needs
 matplotlib (scripts/setup.sh makes .deps/venv).
 
@@ -88,7 +88,7 @@ def heat_map(report):
 def growth(report):
     series = []
     for fit in report["growth"]:
-        points = sorted((p["size"], p["median_seconds"]) for p in report["points"]
+        points = sorted((p["size"], p["fastest_seconds"]) for p in report["points"]
                         if name_of(p, size=False) == name_of(fit, size=False)
                         and p["processor"] == fit["processor"])
         series.append({"name": name_of(fit, size=False), "processor": fit["processor"],
@@ -125,11 +125,11 @@ def draw_roofline(axis, line):
                   markers[i % len(markers)], color=f"C{i % 10}", ms=4, ls="", label=operation)
     axis.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations a byte of memory",
              ylabel="operations a second",
-             title=f"{line['processor']}\n{line['backend']}, {line['threads']} threads"
-             if line["backend"] != "cuda" else line["processor"])
+             title=line["processor"] + ("" if line["backend"] == "cuda" else
+                                        f"\n{line['backend']}, threads: {line['threads']}"))
     axis.title.set_fontsize(8)
     if points:
-        axis.legend(fontsize=6, loc="lower right")
+        axis.legend(fontsize=6, loc="best")
 
 
 def draw_heat_map(axis, heat):
@@ -149,9 +149,12 @@ def draw_heat_map(axis, heat):
 
 def draw_growth(axis, series):
     for i, one in enumerate(series):
-        axis.plot(one["sizes"], one["seconds"], "o-", color=f"C{i % 10}", ms=3, lw=0.8,
+        # Voxels along a side and non-zeros on one axis.
+        sizes = [size / one["sizes"][-1] for size in one["sizes"]]
+        axis.plot(sizes, one["seconds"], "o-", color=f"C{i % 10}", ms=3, lw=0.8,
                   label=f"{one['name']}: {one['exponent']:.2f} ({one['expected']:g})")
-    axis.set(xscale="log", yscale="log", xlabel="size", ylabel="seconds a call",
+    axis.set(xscale="log", yscale="log", xlabel="size over the largest",
+             ylabel="seconds of the fastest call",
              title="growth: exponent measured (expected)")
     axis.title.set_fontsize(8)
     if series:
@@ -219,9 +222,9 @@ def verdict(report):
         said.append(f"slow point: rank {s['rank']} on {s['node']}, {name_of(s)}: "
                     f"{1e3 * s['seconds']:.4g} ms, median {1e3 * s['median_seconds']:.4g} ms")
     for r in report["ranks"]:
-        if r["points_measured"] < r["points_planned"]:
+        if r["measured"] < r["planned"]:
             said.append(f"incomplete: rank {r['rank']} on {r['node']} has "
-                        f"{r['points_measured']} of {r['points_planned']} points")
+                        f"{r['measured']} of {r['planned']} measurements")
         said += [f"left out by rank {r['rank']}: {g['reason']}" for g in r["gaps"]]
     if report["missing_ranks"]:
         said.append("missing ranks: " + ", ".join(map(str, report["missing_ranks"])))
@@ -235,7 +238,7 @@ def table(report):
             "ranks", "median ms", "quartiles ms", "share of ceiling", "bound", "error", "hash")
     rows = ["<tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>"]
     for p in report["points"]:
-        hashes = sorted({r["hash"] for r in p["ranks"]})
+        hashes = sorted({h for r in p["ranks"] for h in r["hashes"]})
         cells = (p["operation"], p["size"], p["precision"], p["backend"], p["threads"],
                  p["groups_per_launch"] or "all", p["processor"], len(p["ranks"]),
                  f"{1e3 * p['median_seconds']:.4g}",
@@ -316,14 +319,15 @@ def made_up(ranks, slow):
             points.append({
                 "operation": operation, "size": size, **key, "processor": "a <processor>",
                 "median_seconds": seconds, "lower_quartile": seconds, "upper_quartile": seconds,
+                "fastest_seconds": seconds,
                 "share_of_ceiling": 0.5, "bound": "fp32", "bytes": 1e3 * size, "cache_bytes": 0,
                 "flops": 1e4 * size ** exponent, "error": 1e-7,
                 "ranks": [{"rank": r, "median_seconds": seconds * (2 if r == slow else 1),
-                           "hash": "0123", "shares": [0.5]} for r in range(ranks)]})
+                           "hashes": ["0123"], "shares": [[0.5]]} for r in range(ranks)]})
     return {"record": "report", "format": 1, "isocenter": "0.1.0", "revision": "abc",
             "sweep": "0123",
             "ranks": [{"rank": r, "node": f"n{r // 2}", "device": "", "file": f"r{r}",
-                       "points_planned": 7, "points_measured": 6, "cut_short": False, "gaps": []}
+                       "planned": 7, "measured": 6, "cut_short": False, "gaps": []}
                       for r in range(ranks)],
             "missing_ranks": [9], "bits_agree": True, "differences": [],
             "slow_ranks": [{"name": f"rank {slow}", "slowdown": 2, "limit": 1.1}],

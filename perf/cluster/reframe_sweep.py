@@ -68,7 +68,7 @@ class sweep_of_isocenter(rfm.RunOnlyRegressionTest):
         if report is None:
             return sn.assert_true(False, msg="no report was written (see the standard error)")
         incomplete = [r["rank"] for r in report["ranks"]
-                      if r["points_measured"] < r["points_planned"]]
+                      if r["measured"] < r["planned"]]
         return sn.all([
             sn.assert_ne(report["bits_agree"], False, msg="bits differ: see report.json"),
             sn.assert_eq(report["missing_ranks"], [], msg="ranks are missing: {0}"),

@@ -54,8 +54,9 @@ files::sweep_point point(std::int64_t size) {
 
 TEST_CASE("a sweep of one set has the defaults for the rest") {
   auto const s = files::parse_sweep(sweep().dump(), "s.json");
-  CHECK(s.repeats == 7);
-  CHECK(s.seconds == 0.2);
+  CHECK(s.rounds == 3);
+  CHECK(s.repeats == 5);
+  CHECK(s.seconds == 0.1);
   REQUIRE(s.sets.size() == 1);
   CHECK(s.sets[0].operations == std::vector<std::string>{"fdk"});
   CHECK(s.sets[0].sizes == std::vector<std::int64_t>{32, 64});
@@ -115,7 +116,7 @@ TEST_CASE("results are read as they were written, and a second start goes on") {
   {
     files::sweep_writer writer(path, header());
     CHECK(writer.found().points.empty());
-    writer.add(files::sweep_ceilings{"openmp", 2, "a processor", {{"read", 2e10}}});
+    writer.add(files::sweep_ceilings{"openmp", 2, 1, "a processor", {{"read", 2e10}}});
     writer.add(point(32));
     writer.add(files::sweep_gap{point(64).key, "too large"});
   }
@@ -127,6 +128,7 @@ TEST_CASE("results are read as they were written, and a second start goes on") {
   CHECK(found.points[0].hash == point(32).hash);
   CHECK(found.points[0].error == point(32).error);
   REQUIRE(found.ceilings.size() == 1);
+  CHECK(found.ceilings[0].round == 1);
   CHECK(found.ceilings[0].rates.at("read") == 2e10);
   REQUIRE(found.gaps.size() == 1);
   CHECK(found.gaps[0].reason == "too large");

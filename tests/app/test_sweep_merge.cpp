@@ -36,16 +36,20 @@ files::sweep_results process(int rank, int ranks, double slowdown = 1) {
   r.header.ranks = ranks;
   r.header.node = "n" + std::to_string(rank / 2);
   r.header.points = 3;
+  r.header.rounds = 2;
   r.header.exponents["fdk"] = 4;
-  r.ceilings.push_back({"openmp", 2, "a processor", {{"read", 2e10 + rank * 1e8}}});
-  for (std::int64_t const size : {32, 64, 128}) {
-    files::sweep_point p;
-    p.key = {"fdk", "float", size, "openmp", 2, 0};
-    p.seconds = samples(slowdown * 1e-9 * std::pow(double(size), 4), rank);
-    p.least_seconds = 0.5e-9 * std::pow(double(size), 4);
-    p.bound = "fp32";
-    p.hash = "00000000deadbeef";
-    r.points.push_back(p);
+  for (int round = 0; round < 2; ++round) {
+    r.ceilings.push_back({"openmp", 2, round, "a processor", {{"read", 2e10 + rank * 1e8}}});
+    for (std::int64_t const size : {32, 64, 128}) {
+      files::sweep_point p;
+      p.key = {"fdk", "float", size, "openmp", 2, 0};
+      p.round = round;
+      p.seconds = samples(slowdown * 1e-9 * std::pow(double(size), 4), rank + 10 * round);
+      p.least_seconds = 0.5e-9 * std::pow(double(size), 4);
+      p.bound = "fp32";
+      p.hash = "00000000deadbeef";
+      r.points.push_back(p);
+    }
   }
   return r;
 }
@@ -127,7 +131,8 @@ TEST_CASE("of fewer than four processes none is called slow, and a note says so"
 
 TEST_CASE("a result with other bits is named with who has it") {
   auto all = processes(4);
-  all[2].points[1].hash = "00000000deadbeee";
+  all[2].points[1].hash = "00000000deadbeee";  // in both rounds
+  all[2].points[4].hash = "00000000deadbeee";
   auto const report = merged(all);
   CHECK(report.bits_agree == false);
   REQUIRE(report.differences.size() == 1);
@@ -137,20 +142,29 @@ TEST_CASE("a result with other bits is named with who has it") {
   CHECK(report.differences[0].results[1].second.size() == 3);
 }
 
+TEST_CASE("a process whose rounds differ in bits is named for each") {
+  auto all = processes(1);
+  all[0].points[1].hash = "00000000deadbeee";
+  auto const report = merged(all);
+  CHECK(report.bits_agree == false);
+  REQUIRE(report.differences.size() == 1);
+  CHECK(report.differences[0].results[1].second == std::vector<std::string>{"rank 0 openmp x2"});
+}
+
 TEST_CASE("the bits of a process alone are compared with nothing") {
   CHECK(!merged(processes(1)).bits_agree);
 }
 
 TEST_CASE("what is missing is named") {
   auto all = processes(4);
-  all[1].points.pop_back();
+  std::erase_if(all[1].points, [](auto const& p) { return p.key.size == 128; });
   all[1].gaps.push_back({{"fdk", "float", 128, "openmp", 2, 0}, "too large"});
   all[3].cut_short = true;
   all.erase(all.begin() + 2);
   auto const report = merged(all);
   CHECK(report.missing_ranks == std::vector<int>{2});
-  CHECK(report.ranks[1].planned == 3);
-  CHECK(report.ranks[1].measured == 2);
+  CHECK(report.ranks[1].planned == 6);
+  CHECK(report.ranks[1].measured == 4);
   REQUIRE(report.ranks[1].gaps.size() == 1);
   CHECK(report.ranks[2].cut_short);
 }
@@ -235,6 +249,23 @@ TEST_CASE("intervals are as wide as the samples are noisy") {
     }
   }
   auto now = merged(slower);
+  files::compare_with(now, folder / "report.json", 0.05);
+  CHECK(now.regressions.empty());
+}
+
+TEST_CASE("what changes between rounds makes intervals wide, however alike their samples are") {
+  scratch_folder const folder;
+  auto const drifting = [](double second) {
+    auto all = processes(1);
+    for (auto& p : all[0].points) {
+      for (auto& s : p.seconds) {
+        s *= p.round == 1 ? second : 1;
+      }
+    }
+    return all;
+  };
+  put(folder / "report.json", files::to_json_text(merged(drifting(0.8))));
+  auto now = merged(drifting(1.2));
   files::compare_with(now, folder / "report.json", 0.05);
   CHECK(now.regressions.empty());
 }

@@ -73,4 +73,13 @@ launched read_launcher() {
   return {};
 }
 
+std::optional<int> read_local_rank() {
+  for (auto const& one : launchers) {
+    if (auto const number = number_in(one.local_rank, 0, most_ranks)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace iso::cli

@@ -19,4 +19,7 @@ struct launched {
 /// \throws iso::invalid_argument  a variable that is no such number, or a rank without its size
 launched read_launcher();
 
+/// The number on its node alone.
+std::optional<int> read_local_rank();
+
 }  // namespace iso::cli

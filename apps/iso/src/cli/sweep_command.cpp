@@ -12,7 +12,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +56,7 @@ launched processes_of(sweep_options const& options) {
                     "give both",
                     options.rank, options.ranks));
   }
-  return {"--rank", options.rank, options.ranks, read_launcher().local_rank};
+  return {"--rank", options.rank, options.ranks, read_local_rank()};
 }
 
 /// results.jsonl of rank 3 of several is results.rank3.jsonl.
@@ -79,22 +82,38 @@ void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
   fmt::print("{:<29} {:>11} {:<7} {:<7} {:>7} {:>11} {:>9} {:>6} {:<6} {:>9}  {}\n", "operation",
              "size", "type", "backend", "threads", "median ms", "+-", "share", "bound", "error",
              "hash");
+  std::map<files::sweep_key, std::vector<files::sweep_point const*>> rounds;
   for (auto const& p : summary.measured) {
-    double const middle = files::median(p.seconds);
-    double const spread = files::quantile(p.seconds, 0.75) - files::quantile(p.seconds, 0.25);
+    rounds[p.key].push_back(&p);
+  }
+  for (auto const& [key, points] : rounds) {
+    std::vector<double> seconds;
+    std::vector<double> shares;
+    for (auto const* const p : points) {
+      for (double const one : p->seconds) {
+        seconds.push_back(one);
+        shares.push_back(p->least_seconds / one);
+      }
+    }
+    double const middle = files::median(seconds);
+    double const spread = files::quantile(seconds, 0.75) - files::quantile(seconds, 0.25);
+    auto const& last = *points.back();
     fmt::print(
         "{:<29} {:>11} {:<7} {:<7} {:>7} {:>11.4g} {:>7.1f} % {:>4.0f} % {:<6} {:>9.2e}  {}\n",
-        p.key.operation, p.key.size, p.key.precision, p.key.backend, p.key.threads, 1e3 * middle,
-        50 * spread / middle, 100 * p.least_seconds / middle, p.bound, p.error.value_or(0), p.hash);
+        key.operation, key.size, key.precision, key.backend, key.threads, 1e3 * middle,
+        50 * spread / middle, 100 * files::median(shares), last.bound,
+        last.error.value_or(std::numeric_limits<double>::quiet_NaN()), last.hash);
   }
+  std::fflush(stdout);
   for (auto const& note : summary.notes) {
     spdlog::warn("{}", note);
   }
   for (auto const& gap : summary.gaps) {
     spdlog::warn("left out: {}", gap.reason);
   }
-  fmt::print("{} of {} points in {}{}\n", summary.kept + std::int64_t(summary.measured.size()),
-             summary.points, output.string(),
+  fmt::print("{} of {} measurements in {}{}\n",
+             summary.kept + std::int64_t(summary.measured.size()), summary.measurements,
+             output.string(),
              summary.kept > 0 ? fmt::format(", {} of them from an earlier start", summary.kept)
                               : std::string());
 }
@@ -133,8 +152,8 @@ std::string name_of(files::sweep_key const& key) {
 void print_ranks(files::sweep_report const& report) {
   for (auto const& r : report.ranks) {
     if (r.measured < r.planned || r.cut_short) {
-      fmt::print("incomplete: rank {} on {} has {} of {} points{}\n", r.rank, r.node, r.measured,
-                 r.planned, r.cut_short ? ", its last line is cut short" : "");
+      fmt::print("incomplete: rank {} on {} has {} of {} measurements{}\n", r.rank, r.node,
+                 r.measured, r.planned, r.cut_short ? ", its last line is cut short" : "");
     }
     for (auto const& gap : r.gaps) {
       fmt::print("left out by rank {}: {}\n", r.rank, gap.reason);

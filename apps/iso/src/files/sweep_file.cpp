@@ -66,6 +66,7 @@ sweep_description parse_sweep(std::string_view text, std::string const& name) {
     set.erase("comment");
   }
   sweep_description sweep;
+  sweep.rounds = document.value("rounds", sweep.rounds);
   sweep.repeats = document.value("repeats", sweep.repeats);
   sweep.seconds = document.value("seconds", sweep.seconds);
   for (auto const& set : document.at("sets")) {

@@ -56,7 +56,7 @@ void add_ranks(std::vector<sweep_results> const& results, std::vector<std::strin
                             h.node,
                             h.device,
                             names[i],
-                            h.points,
+                            h.points * h.rounds,
                             std::int64_t(results[i].points.size()),
                             results[i].cut_short,
                             {}});
@@ -127,14 +127,37 @@ void add_ceilings(std::vector<sweep_results> const& results, sweep_report& repor
   }
 }
 
+void add_round(sweep_point const& p, rank_result& to, std::vector<double>& seconds) {
+  to.shares.emplace_back();
+  for (double const one : p.seconds) {
+    to.shares.back().push_back(p.least_seconds / one);
+    seconds.push_back(one);
+  }
+  if (std::find(to.hashes.begin(), to.hashes.end(), p.hash) == to.hashes.end()) {
+    to.hashes.push_back(p.hash);
+  }
+}
+
+/// Of all samples.
+double share_of(rank_result const& r) {
+  std::vector<double> all;
+  for (auto const& round : r.shares) {
+    all.insert(all.end(), round.begin(), round.end());
+  }
+  return median(all);
+}
+
 void summarise(merged_point& p) {
   std::vector<double> medians;
   std::vector<double> shares;
   for (auto const& r : p.ranks) {
     medians.push_back(r.median);
-    shares.push_back(median(r.shares));
+    shares.push_back(share_of(r));
   }
   p.median = median(medians);
+  p.fastest = std::min_element(p.ranks.begin(), p.ranks.end(), [](auto const& a, auto const& b) {
+                return a.fastest < b.fastest;
+              })->fastest;
   p.lower_quartile = quantile(medians, 0.25);
   p.upper_quartile = quantile(medians, 0.75);
   p.share = median(shares);
@@ -143,6 +166,7 @@ void summarise(merged_point& p) {
 void add_points(std::vector<sweep_results> const& results, sweep_report& report) {
   std::map<std::pair<sweep_key, std::string>, merged_point> all;
   for (auto const& r : results) {
+    std::map<merged_point*, std::vector<double>> seconds;  // of this process in all rounds
     for (auto const& p : r.points) {
       auto const processor = processor_of(r, p.key);
       auto& merged = all[{p.key, processor}];
@@ -155,15 +179,17 @@ void add_points(std::vector<sweep_results> const& results, sweep_report& report)
         merged.bound = p.bound;
         merged.error = p.error;
       }
-      rank_result one;
-      one.rank = r.header.rank;
-      one.median = median(p.seconds);
-      one.interquartile = quantile(p.seconds, 0.75) - quantile(p.seconds, 0.25);
-      for (double const seconds : p.seconds) {
-        one.shares.push_back(p.least_seconds / seconds);
+      if (merged.ranks.empty() || merged.ranks.back().rank != r.header.rank) {
+        merged.ranks.push_back({});
+        merged.ranks.back().rank = r.header.rank;
       }
-      one.hash = p.hash;
-      merged.ranks.push_back(std::move(one));
+      add_round(p, merged.ranks.back(), seconds[&merged]);
+    }
+    for (auto& [merged, samples] : seconds) {
+      auto& one = merged->ranks.back();
+      one.median = median(samples);
+      one.fastest = *std::min_element(samples.begin(), samples.end());
+      one.interquartile = quantile(samples, 0.75) - quantile(samples, 0.25);
     }
   }
   for (auto& [key, merged] : all) {
@@ -179,10 +205,13 @@ void compare_bits(sweep_report& report) {
   for (auto const& p : report.points) {
     auto& results = all[{p.key.operation, p.key.precision, p.key.size}];
     for (auto const& r : p.ranks) {
-      results[r.hash].push_back(fmt::format(
+      auto const where = fmt::format(
           "rank {} {} x{}{}", r.rank, p.key.backend, p.key.threads,
           p.key.groups_per_launch > 0 ? fmt::format(" in launches of {}", p.key.groups_per_launch)
-                                      : std::string()));
+                                      : std::string());
+      for (auto const& hash : r.hashes) {
+        results[hash].push_back(where);
+      }
     }
   }
   for (auto& [what, results] : all) {
@@ -290,7 +319,7 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
     std::vector<std::pair<double, double>> logs;
     for (auto const* const p : points) {
       fit.sizes.push_back(p->key.size);
-      logs.emplace_back(std::log(double(p->key.size)), std::log(p->median));
+      logs.emplace_back(std::log(double(p->key.size)), std::log(p->fastest));
     }
     fit.exponent = slope_of(logs);
     for (auto const& r : results) {

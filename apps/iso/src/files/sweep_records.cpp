@@ -29,18 +29,15 @@ constexpr std::size_t largest_file = std::size_t(1) << 30;
 double rounded(double x) { return x == 0 ? 0 : std::stod(fmt::format("{:.6g}", x)); }
 
 json to_json(sweep_header const& h) {
-  return {{"record", "sweep"},      {"format", h.format},      {"isocenter", h.isocenter},
-          {"revision", h.revision}, {"sweep", h.sweep},        {"rank", h.rank},
-          {"ranks", h.ranks},       {"node", h.node},          {"device", h.device},
-          {"points", h.points},     {"exponents", h.exponents}};
+  return {{"record", "sweep"},      {"format", h.format}, {"isocenter", h.isocenter},
+          {"revision", h.revision}, {"sweep", h.sweep},   {"rank", h.rank},
+          {"ranks", h.ranks},       {"node", h.node},     {"device", h.device},
+          {"points", h.points},     {"rounds", h.rounds}, {"exponents", h.exponents}};
 }
 
 json to_json(sweep_ceilings const& c) {
-  return {{"record", "ceilings"},
-          {"backend", c.backend},
-          {"threads", c.threads},
-          {"processor", c.processor},
-          {"rates", c.rates}};
+  return {{"record", "ceilings"}, {"backend", c.backend},     {"threads", c.threads},
+          {"round", c.round},     {"processor", c.processor}, {"rates", c.rates}};
 }
 
 json to_json(sweep_key const& k, char const* record) {
@@ -59,6 +56,7 @@ json to_json(sweep_point const& p) {
     seconds.push_back(rounded(s));
   }
   json line = to_json(p.key, "point");
+  line["round"] = p.round;
   line["median_seconds"] = rounded(median(p.seconds));
   line["lower_quartile"] = rounded(quantile(p.seconds, 0.25));
   line["upper_quartile"] = rounded(quantile(p.seconds, 0.75));
@@ -85,6 +83,7 @@ template <class Json>
 sweep_point read_point(Json const& line, std::string const& name) {
   sweep_point p;
   p.key = read_key(line);
+  p.round = line.at("round");
   p.seconds = line.at("seconds").template get<std::vector<double>>();
   bool const timed = !p.seconds.empty() && std::all_of(p.seconds.begin(), p.seconds.end(),
                                                        [](double s) { return s > 0; });
@@ -121,6 +120,7 @@ sweep_header read_header(Json const& line, std::string const& name) {
   h.node = line.at("node");
   h.device = line.at("device");
   h.points = line.at("points");
+  h.rounds = line.at("rounds");
   h.exponents = line.at("exponents").template get<std::map<std::string, double>>();
   return h;
 }
@@ -137,7 +137,8 @@ void read_line(std::string_view text, std::string const& name, bool first, sweep
     if (record == "sweep") {
       to.header = read_header(line, name);
     } else if (record == "ceilings") {
-      to.ceilings.push_back({line.at("backend"), line.at("threads"), line.at("processor"),
+      to.ceilings.push_back({line.at("backend"), line.at("threads"), line.at("round"),
+                             line.at("processor"),
                              line.at("rates").get<std::map<std::string, double>>()});
     } else if (record == "point") {
       to.points.push_back(read_point(line, name));

@@ -34,14 +34,9 @@ json to_json(merged_rank const& r) {
     one["reason"] = gap.reason;
     gaps.push_back(std::move(one));
   }
-  return {{"rank", r.rank},
-          {"node", r.node},
-          {"device", r.device},
-          {"file", r.file},
-          {"points_planned", r.planned},
-          {"points_measured", r.measured},
-          {"cut_short", r.cut_short},
-          {"gaps", std::move(gaps)}};
+  return {{"rank", r.rank},           {"node", r.node},         {"device", r.device},
+          {"file", r.file},           {"planned", r.planned},   {"measured", r.measured},
+          {"cut_short", r.cut_short}, {"gaps", std::move(gaps)}};
 }
 
 json to_json(merged_point const& p) {
@@ -50,6 +45,7 @@ json to_json(merged_point const& p) {
                  {"median_seconds", p.median},
                  {"lower_quartile", p.lower_quartile},
                  {"upper_quartile", p.upper_quartile},
+                 {"fastest_seconds", p.fastest},
                  {"share_of_ceiling", rounded(p.share)},
                  {"bound", p.bound},
                  {"bytes", p.bytes},
@@ -59,12 +55,16 @@ json to_json(merged_point const& p) {
   json ranks = json::array();
   for (auto const& r : p.ranks) {
     json shares = json::array();
-    for (double const share : r.shares) {
-      shares.push_back(rounded(share));
+    for (auto const& round : r.shares) {
+      json samples = json::array();
+      for (double const share : round) {
+        samples.push_back(rounded(share));
+      }
+      shares.push_back(std::move(samples));
     }
     ranks.push_back({{"rank", r.rank},
                      {"median_seconds", r.median},
-                     {"hash", r.hash},
+                     {"hashes", r.hashes},
                      {"shares", std::move(shares)}});
   }
   object["ranks"] = std::move(ranks);
@@ -132,8 +132,10 @@ json list_of(std::vector<T> const& all) {
   return list;
 }
 
-/// The shares of one point: of each process its samples.
-using shares_of_ranks = std::vector<std::vector<double>>;
+/// The shares of a process: of each round its samples.
+using shares_of_rounds = std::vector<std::vector<double>>;
+/// The shares of one point.
+using shares_of_ranks = std::vector<shares_of_rounds>;
 
 /// Numbers from nowhere but their seed (splitmix64).
 class random_numbers {
@@ -150,32 +152,48 @@ class random_numbers {
   std::uint64_t state_ = 1;
 };
 
+double median_of(shares_of_rounds const& rounds) {
+  std::vector<double> all;
+  for (auto const& samples : rounds) {
+    all.insert(all.end(), samples.begin(), samples.end());
+  }
+  return median(all);
+}
+
 double share_of(shares_of_ranks const& ranks) {
   std::vector<double> medians;
-  for (auto const& samples : ranks) {
-    medians.push_back(median(samples));
+  for (auto const& rounds : ranks) {
+    medians.push_back(median_of(rounds));
   }
   return median(medians);
 }
 
-/// The share of as many processes, drawn with repetition; of a few processes their samples are
-/// drawn anew too, of many the medians say enough.
+/// As many, drawn with repetition.
+template <class T, class F>
+std::vector<T> drawn(std::vector<T> const& from, random_numbers& random, F const& change) {
+  std::vector<T> all;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    all.push_back(change(from[random.below(from.size())]));
+  }
+  return all;
+}
+
+/// The share of processes, drawn; of a few processes their rounds are drawn anew too, and the
+/// samples of these; of many the medians say enough.
 double drawn_share(shares_of_ranks const& ranks, random_numbers& random) {
   constexpr std::size_t many = 8;
-  std::vector<double> medians;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    auto const& samples = ranks[random.below(ranks.size())];
-    if (ranks.size() >= many) {
-      medians.push_back(median(samples));
-      continue;
+  auto const same = [](double share) { return share; };
+  if (ranks.size() >= many) {
+    std::vector<double> medians;
+    for (auto const& rounds : ranks) {
+      medians.push_back(median_of(rounds));
     }
-    std::vector<double> drawn;
-    for (std::size_t k = 0; k < samples.size(); ++k) {
-      drawn.push_back(samples[random.below(samples.size())]);
-    }
-    medians.push_back(median(drawn));
+    return median(drawn(medians, random, same));
   }
-  return median(medians);
+  return share_of(drawn(ranks, random, [&](shares_of_rounds const& rounds) {
+    return drawn(rounds, random,
+                 [&](std::vector<double> const& samples) { return drawn(samples, random, same); });
+  }));
 }
 
 share_change change_of(shares_of_ranks const& before, shares_of_ranks const& now) {
@@ -198,6 +216,17 @@ share_change change_of(shares_of_ranks const& before, shares_of_ranks const& now
 /// By processor.
 using earlier_points = std::map<sweep_key, std::map<std::string, shares_of_ranks>>;
 
+void check_shares(shares_of_rounds const& rounds, std::filesystem::path const& path) {
+  bool positive = !rounds.empty();
+  for (auto const& samples : rounds) {
+    positive = positive && !samples.empty() &&
+               std::all_of(samples.begin(), samples.end(), [](double share) { return share > 0; });
+  }
+  if (!positive) {
+    detail::refuse(path, "has a share that is not positive, or none");
+  }
+}
+
 earlier_points read_earlier(std::filesystem::path const& path) {
   constexpr std::size_t largest_report = std::size_t(1) << 30;
   auto const document = detail::parse_json(read_text(path, largest_report), path.string());
@@ -215,11 +244,8 @@ earlier_points read_earlier(std::filesystem::path const& path) {
       auto& ranks = points[{p.at("operation"), p.at("precision"), p.at("size"), p.at("backend"),
                             p.at("threads"), p.at("groups_per_launch")}][p.at("processor")];
       for (auto const& r : p.at("ranks")) {
-        ranks.push_back(r.at("shares").get<std::vector<double>>());
-        if (ranks.back().empty() || std::any_of(ranks.back().begin(), ranks.back().end(),
-                                                [](double share) { return !(share > 0); })) {
-          detail::refuse(path, "has a share that is not positive, or none");
-        }
+        ranks.push_back(r.at("shares").get<shares_of_rounds>());
+        check_shares(ranks.back(), path);
       }
     }
   } catch (nlohmann::json::exception const& failure) {

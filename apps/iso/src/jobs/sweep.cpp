@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -178,64 +179,76 @@ class measurement {
       }
     }
     header.revision = backend::facts(Kokkos::DefaultHostExecutionSpace()).git_revision;
-    summary_.points = header.points;
+    header.rounds = request_.what.rounds;
+    summary_.measurements = header.points * header.rounds;
     files::sweep_writer writer(request_.output, header);
     if (writer.found().cut_short) {
       summary_.notes.push_back(
           message("the last line of '{}' was cut short: that point is measured again",
                   {std::string_view(request_.output.native())}));
     }
-    auto const left = left_of(plan, writer.found());
-    for (auto const& [on, keys] : left) {
-      backend::with_name(on.backend, [&, &configured = on, &all = keys](auto tag) {
-        using exec_space = typename decltype(tag)::execution_space;
-        with_instances<exec_space>({configured.threads}, [&](exec_space const& exec, int) {
-          measure(exec, configured, all, writer);
-        });
-      });
+    remember(writer.found());
+    for (int round = 0; round < header.rounds; ++round) {
+      for (auto const& [on, keys] : plan) {
+        for (auto const& key : keys) {
+          to_do_ += held_.contains({key, round}) ? 0 : expected_seconds(key, request_.what);
+        }
+      }
+    }
+    for (int round = 0; round < header.rounds; ++round) {
+      for (auto const& [on, keys] : plan) {
+        measure_left(on, keys, round, writer);
+      }
     }
     watch_.step(1, "done");
     return std::move(summary_);
   }
 
  private:
-  /// What the file does not hold yet. Gaps are tried again: another process may have had the
-  /// memory.
-  sweep_plan left_of(sweep_plan const& plan, files::sweep_results const& found) {
-    std::set<sweep_key> held;
+  using measured_key = std::pair<sweep_key, int>;  ///< and the round
+
+  /// What the file holds is not measured again. Gaps are tried again: another process may have had
+  /// the memory.
+  void remember(files::sweep_results const& found) {
     for (auto const& p : found.points) {
-      held.insert(p.key);
+      held_.insert({p.key, p.round});
+      errors_[p.key] = p.error;
     }
-    summary_.kept = std::int64_t(held.size());
-    sweep_plan left;
-    for (auto const& [on, keys] : plan) {
-      std::vector<sweep_key> missing;
-      for (auto const& key : keys) {
-        if (!held.contains(key)) {
-          missing.push_back(key);
-          to_do_ += expected_seconds(key, request_.what);
-        }
-      }
-      if (!missing.empty()) {
-        left.emplace_back(on, std::move(missing));
+    summary_.kept = std::int64_t(held_.size());
+  }
+
+  void measure_left(configuration const& on, std::vector<sweep_key> const& keys, int round,
+                    files::sweep_writer& writer) {
+    std::vector<sweep_key> left;
+    for (auto const& key : keys) {
+      if (!held_.contains({key, round}) && !gaps_.contains(key)) {
+        left.push_back(key);
       }
     }
-    return left;
+    if (left.empty()) {
+      return;
+    }
+    backend::with_name(on.backend, [&](auto tag) {
+      using exec_space = typename decltype(tag)::execution_space;
+      with_instances<exec_space>({on.threads}, [&](exec_space const& exec, int) {
+        measure(exec, on, left, round, writer);
+      });
+    });
   }
 
   void step(std::string const& what) {
     watch_.step(to_do_ > 0 ? std::min(0.99, done_ / to_do_) : 0.99, what);
   }
 
-  /// All points of one configuration are held against one measurement of its ceilings, also where
-  /// they come from several starts.
+  /// In a round all points of one configuration are held against one measurement of its ceilings,
+  /// also where they come from several starts.
   template <class Exec>
   void measure(Exec const& exec, configuration const& on, std::vector<sweep_key> const& keys,
-               files::sweep_writer& writer) {
+               int round, files::sweep_writer& writer) {
     auto const& known = writer.found().ceilings;
     auto const found =
         std::find_if(known.begin(), known.end(), [&](files::sweep_ceilings const& c) {
-          return c.backend == on.backend && c.threads == on.threads;
+          return c.backend == on.backend && c.threads == on.threads && c.round == round;
         });
     auto const processor = backend::facts(exec).processor;
     ceilings::rates most;
@@ -247,7 +260,7 @@ class measurement {
     } else {
       step("ceilings of " + on.backend);
       most = ceilings::measure(exec);
-      files::sweep_ceilings measured{on.backend, on.threads, processor, {}};
+      files::sweep_ceilings measured{on.backend, on.threads, round, processor, {}};
       for (auto const& one : list_ceilings(most)) {
         measured.rates[one.name] = std::get<double>(one.value);
       }
@@ -255,13 +268,13 @@ class measurement {
     }
     for (auto const& key : keys) {
       step(name_of(key));
-      measure_point(exec, key, most, writer);
+      measure_point(exec, key, round, most, writer);
       done_ += expected_seconds(key, request_.what);
     }
   }
 
   template <class Exec>
-  void measure_point(Exec const& exec, sweep_key const& key, ceilings::rates const& most,
+  void measure_point(Exec const& exec, sweep_key const& key, int round, ceilings::rates const& most,
                      files::sweep_writer& writer) {
     auto const p = point_of(key);
     auto const bytes = std::int64_t(cases::bytes_needed(p));
@@ -269,6 +282,7 @@ class measurement {
     try {
       check_free(exec, bytes, bytes / 2, name.c_str());
       auto measured = time(exec, key, cases::prepare(exec, p), most);
+      measured.round = round;
       writer.add(measured);
       summary_.measured.push_back(std::move(measured));
     } catch (out_of_memory const& failure) {
@@ -279,6 +293,7 @@ class measurement {
   }
 
   void leave_out(sweep_key const& key, std::string const& reason, files::sweep_writer& writer) {
+    gaps_.insert(key);
     summary_.gaps.push_back({key, reason});
     writer.add(summary_.gaps.back());
   }
@@ -305,7 +320,7 @@ class measurement {
   /// most_samples, each of several calls where one is not long beside a fence.
   template <class Exec>
   files::sweep_point time(Exec const& exec, sweep_key const& key, cases::ready const& ready,
-                          ceilings::rates const& most) const {
+                          ceilings::rates const& most) {
     constexpr double shortest = 2e-3;  // seconds of a sample
     constexpr int most_samples = 31;
     ready.run();
@@ -331,10 +346,12 @@ class measurement {
     point.least_seconds = bound.seconds;
     auto values = ready.result();
     point.hash = std::visit([&](auto& all) { return hash_of(all); }, values);
-    double const error = ready.error();
-    if (std::isfinite(error)) {
-      point.error = error;
+    // The comparison may take longer than the operation: once is enough for equal bits.
+    if (!errors_.contains(key)) {
+      double const error = ready.error();
+      errors_[key] = std::isfinite(error) ? std::optional(error) : std::nullopt;
     }
+    point.error = errors_.at(key);
     return point;
   }
 
@@ -368,6 +385,9 @@ class measurement {
   sweep_request const& request_;
   observer const& watch_;
   sweep_summary summary_;
+  std::set<measured_key> held_;
+  std::set<sweep_key> gaps_;
+  std::map<sweep_key, std::optional<double>> errors_;
   double to_do_ = 0;
   double done_ = 0;
 };

@@ -22,8 +22,9 @@ struct sweep_set {
 };
 
 struct sweep_description {
-  int repeats = 7;       ///< of a point, at least
-  double seconds = 0.2;  ///< that a point is timed for, at least
+  int rounds = 3;        ///< through all points
+  int repeats = 5;       ///< samples of a point in a round, at least
+  double seconds = 0.1;  ///< that these take, at least
   std::vector<sweep_set> sets;
   std::string digest;  ///< of all but comments: files of one sweep have one
 };

@@ -21,7 +21,7 @@ struct merged_rank {
   std::string node;
   std::string device;  ///< bus address of its GPU
   std::string file;
-  std::int64_t planned = 0;
+  std::int64_t planned = 0;  ///< measurements: of all points in all rounds
   std::int64_t measured = 0;
   bool cut_short = false;  ///< its file ends within a line
   std::vector<sweep_gap> gaps;
@@ -37,10 +37,12 @@ struct merged_ceilings {
 
 struct rank_result {
   int rank = 0;
-  double median = 0;           ///< seconds of one call
-  double interquartile = 0;    ///< range of the samples
-  std::vector<double> shares;  ///< of the ceiling, a sample each
-  std::string hash;
+  double median = 0;         ///< seconds of one call
+  double fastest = 0;        ///< of the samples
+  double interquartile = 0;  ///< range of the samples
+  /// Of the ceiling as it was in that round: of each round its samples.
+  std::vector<std::vector<double>> shares;
+  std::vector<std::string> hashes;  ///< one where all rounds agree
 };
 
 /// One point on all processes with one processor.
@@ -54,7 +56,8 @@ struct merged_point {
   double median = 0;  ///< of the processes' medians, seconds
   double lower_quartile = 0;
   double upper_quartile = 0;
-  double share = 0;  ///< median over the processes
+  double fastest = 0;  ///< of all samples of all processes
+  double share = 0;    ///< median over the processes
   std::optional<double> error;
   std::vector<rank_result> ranks;
 };
@@ -86,7 +89,7 @@ struct bit_difference {
   std::vector<std::pair<std::string, std::vector<std::string>>> results;
 };
 
-/// Slope of log time over log size.
+/// Slope of log time over log size, of the fastest samples: whatever disturbs one makes it slower.
 struct growth_fit {
   sweep_key key;  ///< its size is the largest
   std::string processor;
@@ -136,7 +139,8 @@ sweep_report merge_sweeps(std::vector<sweep_results> const& results,
 
 /// Fills `regressions` and `improvements`: points whose 95 % bootstrap interval of share now over
 /// share then lies below 1 - tolerance, or above 1 + tolerance. Processes are drawn anew, and of
-/// fewer than eight their samples too. The same reports give the same intervals.
+/// fewer than eight their rounds and the samples of these too: samples of one round are alike in
+/// what changes slowly, such as a clock. The same reports give the same intervals.
 /// \throws iso::file_error  `earlier` is not a report
 void compare_with(sweep_report& report, std::filesystem::path const& earlier, double tolerance);
 

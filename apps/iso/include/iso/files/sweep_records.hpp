@@ -2,7 +2,8 @@
 //! \file  iso/files/sweep_records.hpp
 //! The file that one process of a sweep writes: JSON lines, one record a line. The first describes
 //! the process; then, as they are measured, come the ceilings of each backend and number of
-//! threads, and the points. A process that is killed loses the line that it was writing.
+//! threads, and the points, round by round. A process that is killed loses the line that it was
+//! writing.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct sweep_header {
   std::string node;
   std::string device;                       ///< bus address of the GPU; empty without one
   std::int64_t points = 0;                  ///< that this process is to measure
+  int rounds = 1;                           ///< and how many times
   std::map<std::string, double> exponents;  ///< of time over size, by operation
 };
 
@@ -34,6 +36,7 @@ struct sweep_header {
 struct sweep_ceilings {
   std::string backend;
   int threads = 1;
+  int round = 0;
   std::string processor;
   std::map<std::string, double> rates;  ///< as iso::ceilings::rates
 };
@@ -49,8 +52,10 @@ struct sweep_key {
   friend auto operator<=>(sweep_key const&, sweep_key const&) = default;
 };
 
+/// One point in one round.
 struct sweep_point {
   sweep_key key;
+  int round = 0;
   std::vector<double> seconds;  ///< of one call, in the order they were measured
   std::int64_t calls = 1;       ///< that each of these is the mean of
   double bytes = 0;

@@ -28,8 +28,8 @@ struct sweep_request {
 };
 
 struct sweep_summary {
-  std::int64_t points = 0;  ///< of the sweep
-  std::int64_t kept = 0;    ///< that the file held already
+  std::int64_t measurements = 0;  ///< of all points in all rounds
+  std::int64_t kept = 0;          ///< that the file held already
   std::vector<files::sweep_point> measured;
   std::vector<files::sweep_gap> gaps;  ///< that could not be measured
   std::vector<std::string> notes;
