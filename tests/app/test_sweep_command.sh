@@ -28,6 +28,14 @@ expect 2 'give both' sweep --file sweep.json --output r.jsonl --rank 3
 expect 2 'rank counts from 0' sweep --file sweep.json --output r.jsonl --rank 3 --ranks 3
 expect 2 'cannot be written' sweep --file sweep.json --output none/r.jsonl
 
+# The given sweeps hold nothing that is not in the table.
+for given in quick full memory_bound; do
+  expect 0 '^[1-9][0-9]* points, 3 rounds' sweep --list --file "$examples/$given.json"
+done
+expect 0 '^radiological_path 16 float serial x1 in launches of 3$' sweep --list --file sweep.json
+says '^16 points, 2 rounds'
+[ ! -e r.jsonl ] || fail 'a list left a file'
+
 # What is not in the table.
 one() { echo "{\"rounds\": 1, \"repeats\": 3, \"seconds\": 0, \"sets\": [{\"backends\": [\"serial\"], $1}]}" >one.json; }
 one '"operations": ["forward"], "sizes": [16]'
@@ -56,6 +64,11 @@ expect 0 "$points of $points measurements in r.jsonl, $points of them from an ea
 one '"operations": ["fdk"], "sizes": [16]'
 expect 2 "holds results of sweep .* choose another name by --output" sweep --file one.json --output r.jsonl
 expect 2 'holds results of node' sweep --file sweep.json --output r.jsonl --node another
+if OMP_NUM_THREADS=2 "$iso" info --no-ceilings --backend openmp >/dev/null 2>&1; then
+  export OMP_NUM_THREADS=2
+  expect 2 'holds results of threads 1 \(this run has threads 2\)' sweep --file sweep.json --output r.jsonl
+  export OMP_NUM_THREADS=1
+fi
 expect 0 'bits: no operation ran twice' sweep --merge fixed.jsonl
 # The launch shapes of radiological_path.
 expect 0 'bits: agree' sweep --merge r.jsonl --output report.json

@@ -37,10 +37,4 @@ result_values values_of(Exec const& exec, View const& view) {
   return std::vector<T>(host.data(), host.data() + host.size());
 }
 
-/// Calls f.operator()<T>() with the type that the point's precision names.
-template <class F>
-ready with_precision(point const& p, F const& f) {
-  return p.precision == "double" ? f.template operator()<double>() : f.template operator()<float>();
-}
-
 }  // namespace iso::cases

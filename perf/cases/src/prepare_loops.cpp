@@ -19,9 +19,11 @@ ready ready_of(Exec const& exec, point const& p, std::shared_ptr<Problem const> 
 template <class Exec>
 ready prepare_loop(Exec const& exec, point const& p) {
   if (p.operation == "fma") {
-    return with_precision(p, [&]<class T>() {
-      return ready_of(exec, p, std::make_shared<chain_problem<Exec, T> const>(exec, p.size));
-    });
+    return p.precision == "double"
+               ? ready_of(exec, p,
+                          std::make_shared<chain_problem<Exec, double> const>(exec, p.size))
+               : ready_of(exec, p,
+                          std::make_shared<chain_problem<Exec, float> const>(exec, p.size));
   }
   stream const kind = p.operation == "memory_read"   ? stream::read
                       : p.operation == "memory_copy" ? stream::copy

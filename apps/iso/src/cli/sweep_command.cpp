@@ -70,6 +70,13 @@ fs::path output_of(std::string const& name, launched const& process) {
       fmt::format("{}.rank{}{}", path.stem().string(), process.rank, path.extension().string()));
 }
 
+std::string name_of(files::sweep_key const& key) {
+  return fmt::format(
+      "{} {} {} {} x{}{}", key.operation, key.size, key.precision, key.backend, key.threads,
+      key.groups_per_launch > 0 ? fmt::format(" in launches of {}", key.groups_per_launch)
+                                : std::string());
+}
+
 void list_operations() {
   fmt::print("{:<29} {:<20} {:<45} {}\n", "operation", "precisions", "size", "what it does");
   for (auto const& o : jobs::sweep_operations()) {
@@ -118,6 +125,18 @@ void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
                               : std::string());
 }
 
+void list_points(sweep_options const& options) {
+  jobs::sweep_request request;
+  request.what = files::read_sweep(options.file);
+  request.backends = jobs::choose_backends(options.backend);
+  jobs::session const session(0);
+  auto const points = jobs::sweep_points(request);
+  for (auto const& key : points) {
+    fmt::print("{}\n", name_of(key));
+  }
+  fmt::print("{} points, {} rounds\n", points.size(), request.what.rounds);
+}
+
 int run_points(sweep_options const& options) {
   if (options.output.empty()) {
     throw invalid_argument("sweep: nowhere to write (--output is not given) name a file");
@@ -140,13 +159,6 @@ int run_points(sweep_options const& options) {
   auto const summary = jobs::sweep(request, terminal_observer());
   print_summary(summary, request.output);
   return summary.gaps.empty() ? success : memory_short;
-}
-
-std::string name_of(files::sweep_key const& key) {
-  return fmt::format(
-      "{} {} {} {} x{}{}", key.operation, key.size, key.precision, key.backend, key.threads,
-      key.groups_per_launch > 0 ? fmt::format(" in launches of {}", key.groups_per_launch)
-                                : std::string());
 }
 
 void print_ranks(files::sweep_report const& report) {
@@ -236,7 +248,7 @@ int run_merge(sweep_options const& options) {
 
 int run_sweep(sweep_options const& options) {
   if (options.list) {
-    list_operations();
+    options.file.empty() ? list_operations() : list_points(options);
     return success;
   }
   if (options.merge.empty() == options.file.empty()) {
@@ -284,7 +296,9 @@ command add_sweep(CLI::App& app) {
       ->check(number_from(1, 1000));
   sub->add_flag("--flip-a-bit", options->flip_a_bit,
                 "flip one bit of every result, to see that --merge notices");
-  sub->add_flag("--list", options->list, "the operations, and what their sizes count");
+  sub->add_flag("--list", options->list,
+                "the operations, and what their sizes count; with --file, the points that would be "
+                "measured here");
   return [options] { return run_sweep(*options); };
 }
 

@@ -29,10 +29,11 @@ constexpr std::size_t largest_file = std::size_t(1) << 30;
 double rounded(double x) { return x == 0 ? 0 : std::stod(fmt::format("{:.6g}", x)); }
 
 json to_json(sweep_header const& h) {
-  return {{"record", "sweep"},      {"format", h.format}, {"isocenter", h.isocenter},
-          {"revision", h.revision}, {"sweep", h.sweep},   {"rank", h.rank},
-          {"ranks", h.ranks},       {"node", h.node},     {"device", h.device},
-          {"points", h.points},     {"rounds", h.rounds}, {"exponents", h.exponents}};
+  return {{"record", "sweep"},       {"format", h.format},   {"isocenter", h.isocenter},
+          {"revision", h.revision},  {"sweep", h.sweep},     {"rank", h.rank},
+          {"ranks", h.ranks},        {"threads", h.threads}, {"node", h.node},
+          {"device", h.device},      {"points", h.points},   {"rounds", h.rounds},
+          {"exponents", h.exponents}};
 }
 
 json to_json(sweep_ceilings const& c) {
@@ -117,6 +118,7 @@ sweep_header read_header(Json const& line, std::string const& name) {
   h.sweep = line.at("sweep");
   h.rank = line.at("rank");
   h.ranks = line.at("ranks");
+  h.threads = line.at("threads");
   h.node = line.at("node");
   h.device = line.at("device");
   h.points = line.at("points");
@@ -197,6 +199,7 @@ void check_same(std::filesystem::path const& path, sweep_header const& there,
   check("rank", there.rank, here.rank);
   check("ranks", there.ranks, here.ranks);
   check("node", there.node, here.node);
+  check("threads", there.threads, here.threads);
   check("points", there.points, here.points);
 }
 

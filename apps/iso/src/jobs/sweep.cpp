@@ -46,20 +46,15 @@ std::string name_of(sweep_key const& key) {
        std::string_view(key.threads > 1 ? " x" + std::to_string(key.threads) : std::string())});
 }
 
-/// Numbers of threads that a backend runs with here.
+/// Numbers of threads that a backend runs with here; 0 becomes as many as the process has.
 std::vector<int> threads_of(std::string const& backend, std::vector<int> const& asked) {
   std::vector<int> threads;
   backend::with_name(backend, [&](auto tag) {
-    using exec = typename decltype(tag)::execution_space;
-    with_instances<exec>({1}, [&](exec const&, int) {
-      if (backend == "openmp") {
-        for (int const count : asked) {
-          threads.push_back(count > 0 ? count : int(exec().concurrency()));
-        }
-      } else {
-        threads.push_back(backend::is_device<exec> ? 1 : int(exec().concurrency()));
-      }
-    });
+    using exec_space = typename decltype(tag)::execution_space;
+    int const all = backend::is_device<exec_space> ? 1 : int(exec_space().concurrency());
+    for (int const count : asked) {
+      threads.push_back(backend == "openmp" && count > 0 ? count : all);
+    }
   });
   return threads;
 }
@@ -171,6 +166,7 @@ class measurement {
     header.rank = request_.rank;
     header.ranks = request_.ranks;
     header.node = request_.node;
+    header.threads = int(Kokkos::DefaultHostExecutionSpace().concurrency());
     for (auto const& [on, keys] : plan) {
       header.points += std::int64_t(keys.size());
       header.device = on.backend == "cuda" ? device_address() : header.device;
@@ -228,11 +224,11 @@ class measurement {
     if (left.empty()) {
       return;
     }
+    std::vector<int> const threads(1, on.threads);
     backend::with_name(on.backend, [&](auto tag) {
       using exec_space = typename decltype(tag)::execution_space;
-      with_instances<exec_space>({on.threads}, [&](exec_space const& exec, int) {
-        measure(exec, on, left, round, writer);
-      });
+      with_instances<exec_space>(
+          threads, [&](exec_space const& exec, int) { measure(exec, on, left, round, writer); });
     });
   }
 
@@ -396,6 +392,15 @@ class measurement {
 
 sweep_summary sweep(sweep_request const& request, observer const& watch) {
   return measurement(request, watch).run();
+}
+
+std::vector<sweep_key> sweep_points(sweep_request const& request) {
+  std::vector<std::string> notes;
+  std::vector<sweep_key> points;
+  for (auto const& [on, keys] : planner(request).plan(notes)) {
+    points.insert(points.end(), keys.begin(), keys.end());
+  }
+  return points;
 }
 
 std::vector<sweep_operation> sweep_operations() {

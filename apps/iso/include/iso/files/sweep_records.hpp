@@ -25,6 +25,7 @@ struct sweep_header {
   std::string sweep;      ///< sweep_description::digest
   int rank = 0;
   int ranks = 1;
+  int threads = 1;  ///< of the process, on the host
   std::string node;
   std::string device;                       ///< bus address of the GPU; empty without one
   std::int64_t points = 0;                  ///< that this process is to measure

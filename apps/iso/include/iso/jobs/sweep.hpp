@@ -43,6 +43,10 @@ struct sweep_summary {
 /// \throws iso::cancelled         what was measured is kept
 sweep_summary sweep(sweep_request const& request, observer const& watch);
 
+/// The points that `sweep` would measure here, in its order; measures nothing.
+/// \throws iso::invalid_argument  as sweep
+std::vector<files::sweep_key> sweep_points(sweep_request const& request);
+
 /// A line of `iso sweep --list`.
 struct sweep_operation {
   std::string name;
