@@ -66,13 +66,12 @@ ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) 
 template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
 template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
 
-bound bound_of(least_work const& least, ceilings::rates const& most) {
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most) {
   bool const is_single = least.unit == arithmetic::fp32;
-  bound largest;
+  std::vector<bound> all;
   auto const add = [&](char const* name, double wanted, double rate) {
-    double const seconds = rate > 0 ? wanted / rate : 0;
-    if (seconds > largest.seconds) {
-      largest = {name, seconds};
+    if (wanted > 0 && rate > 0) {
+      all.push_back({name, wanted / rate});
     }
   };
   switch (least.memory) {
@@ -88,6 +87,14 @@ bound bound_of(least_work const& least, ceilings::rates const& most) {
   }
   add("l2", least.cache_bytes, most.l2);
   add(is_single ? "fp32" : "fp64", least.flops, is_single ? most.fp32 : most.fp64);
+  return all;
+}
+
+bound bound_of(least_work const& least, ceilings::rates const& most) {
+  bound largest;
+  for (auto const& one : bounds_of(least, most)) {
+    largest = one.seconds > largest.seconds ? one : largest;
+  }
   return largest;
 }
 

@@ -63,6 +63,11 @@ json to_json(sweep_point const& p) {
   line["upper_quartile"] = rounded(quantile(p.seconds, 0.75));
   line["share_of_ceiling"] = rounded(p.least_seconds / median(p.seconds));
   line["bound"] = p.bound;
+  json shares = json::object();
+  for (auto const& [ceiling, least] : p.seconds_at) {
+    shares[ceiling] = rounded(least / median(p.seconds));
+  }
+  line["shares"] = std::move(shares);
   line["bytes"] = p.bytes;
   line["cache_bytes"] = p.cache_bytes;
   line["flops"] = p.flops;

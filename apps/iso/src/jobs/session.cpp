@@ -58,6 +58,11 @@ std::optional<int> choose_device(std::optional<int> local_rank, int ranks) {
   char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   // What a launcher that binds each process to its own GPU leaves.
   bool const bound = devices == 1 && visible != nullptr && *visible != '\0';
+  return choose_device(local_rank, ranks, devices, bound);
+}
+
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices,
+                                 bool bound) {
   if (ranks == 1 || bound || devices == 0) {
     return std::nullopt;
   }

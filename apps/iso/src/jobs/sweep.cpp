@@ -340,6 +340,9 @@ class measurement {
     point.flops = ready.work.flops;
     point.bound = bound.name;
     point.least_seconds = bound.seconds;
+    for (auto const& one : cases::bounds_of(ready.work, most)) {
+      point.seconds_at[one.name] = one.seconds;
+    }
     auto values = ready.result();
     point.hash = std::visit([&](auto& all) { return hash_of(all); }, values);
     // The comparison may take longer than the operation: once is enough for equal bits.

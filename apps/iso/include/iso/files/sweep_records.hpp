@@ -66,6 +66,7 @@ struct sweep_point {
   double least_seconds = 0;     ///< of a call, at that ceiling
   std::optional<double> error;  ///< empty: not a finite number
   std::string hash;
+  std::map<std::string, double> seconds_at;  ///< of a call, at each ceiling that it has to do with
 };
 
 /// A point that could not be measured.

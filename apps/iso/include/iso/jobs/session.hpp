@@ -39,6 +39,10 @@ class session {
 ///                                number on the node
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks);
 
+/// The same where the process sees `devices` GPUs, of which its launcher has chosen one where it is
+/// `bound`.
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices, bool bound);
+
 /// The backends of this build, Serial first.
 std::vector<std::string> backend_names();
 

@@ -44,6 +44,9 @@ struct bound {
   double seconds = 0;     ///< that the operation takes there
 };
 
+/// What the bytes, the cache's bytes and the operations want, each where there are any.
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most);
+
 /// The largest of what the bytes, the cache's bytes and the operations want. A call may be faster
 /// where its data lie in a cache.
 bound bound_of(least_work const& least, ceilings::rates const& most);
