@@ -109,7 +109,7 @@ process() { # RANK OUTPUT ARGUMENT...
 all() { echo "$1".rank{0,1,2,3}.jsonl; }
 jobs=()
 for rank in 0 1 2 3; do
-  process $rank four.jsonl "--slow-down" "$([ $rank = 2 ] && echo 50 || echo 1)" &
+  process $rank four.jsonl "--slow-down" "$([ $rank = 2 ] && echo 300 || echo 1)" &
   jobs+=($!)
 done
 wait "${jobs[@]}"
