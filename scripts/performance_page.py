@@ -34,8 +34,8 @@ HEAD = """# Performance
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
 
 Times hold for one machine. *Measured* gives the date and the revision that recorded them. *Ratio*
-is how many times as fast as the peer Isocenter is, both timed alternately; above 1 Isocenter is
-faster. Rows of 2026-11-21 and 2026-11-22 are older than lane values
+is how many times as fast as the peer Isocenter is, both timed alternately unless a table says
+otherwise; above 1 Isocenter is faster. Rows of 2026-11-21 and 2026-11-22 are older than lane values
 ([what these changed](notes/lane_values.md)).
 [Peers](peers.md) describes how peers are run, [product benchmarks](product_benchmarks.md) how dose
 matrices are timed.

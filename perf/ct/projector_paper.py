@@ -24,7 +24,6 @@ Table I: ms a view and the rate at which voxels are read, of rays within the ins
 
 The paper's numbers of voxels: four a sample of Joseph's, one a chord of the DDA's.
 """
-import argparse
 import json
 import pathlib
 import statistics
@@ -34,6 +33,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from bench_rows import document_of  # noqa: E402
+from paper_script import parser_of, status_of  # noqa: E402
 
 NAMES = {
     "dda": "DDA",
@@ -186,16 +186,11 @@ def self_test():
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path)
-    parser.add_argument("--backend", default="serial")
+    parser = parser_of(__doc__)
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--views", type=int, default=100)
     parser.add_argument("--picture", type=pathlib.Path)
-    parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--times", type=pathlib.Path)
-    parser.add_argument("--self-test", action="store_true")
     given = parser.parse_args(arguments)
     if given.self_test:
         return self_test()
@@ -211,10 +206,7 @@ def main(arguments):
         given.json.write_text(json.dumps(measured) + "\n", encoding="utf-8")
     if given.picture:
         draw(measured, images, given.picture)
-    missing = shortfalls(residuals_of(measured))
-    for sentence in missing:
-        print(f"projector_paper.py: {sentence}", file=sys.stderr)
-    return 1 if missing else 0
+    return status_of("projector_paper.py", shortfalls(residuals_of(measured)))
 
 
 if __name__ == "__main__":

@@ -3,11 +3,15 @@
 // everything in the backend's memory. Rows:
 //
 //   convolution/<engine>/<region>/<directions>/<precision>/<backend>
+//   tabulated/...                              by a table of the spectrum, not exponentials
 //   convolution_avx2/...                       a processor's registers of 32 bytes
 //   terma/<region>/<precision>/<backend>
 //
 // Regions: `x` 256 x 155 x 155 with the beam along x (gantry 270), `y` 155 x 256 x 155 with the
 // beam along y (gantry 0), `cube` all of 256^3; on processors `cube` of 128^3, gantry 0.
+// Engines: `lattice`; on GPUs also `voxel_lines` and `voxel_samples` (steps of 1 mm), and
+// `non_voxel` (steps of 1 mm, rays 2 mm apart).
+//
 // Directions: 8 cones x 8 azimuths, 24 x 16, and 6 x 12 on processors, of equal kernel energy,
 // tilted, each walked one way.
 //
@@ -25,8 +29,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace iso::perf {
 
@@ -62,6 +69,29 @@ void measure_terma(benchmark::State& state, field_problem const& p) {
                {.bytes_per_second = at_most.read}, 0);
 }
 
+/// The engines as published, and tables.
+template <class Add>
+void add_published(Add const& add, field_problem p, std::string const& where) {
+  using engine = dose::dose_engine;
+  std::vector<std::pair<char const*, engine>> const published = {
+      {"voxel_lines", engine::voxel_lines},
+      {"voxel_samples", engine::voxel_samples},
+      {"non_voxel", engine::non_voxel}};
+  for (auto const& [name, which] : published) {
+    p.engine = which;
+    add(std::string("convolution/") + name + where + "/64", p, 0.0F, 64);
+  }
+  p.table = true;
+  for (auto const& [name, which] : published) {
+    p.engine = which;
+    add(std::string("tabulated/") + name + where + "/64", p, 0.0F, 64);
+  }
+  p.engine = engine::lattice;
+  add("tabulated/lattice" + where + "/64", p, 0.0F, 64);
+  p.cones = {24, 16};
+  add("tabulated/lattice" + where + "/384", p, 0.0F, 64);
+}
+
 template <class Exec>
 void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
@@ -74,7 +104,7 @@ void add_rows_of(std::string const& name) {
         [=](benchmark::State& state) { measure<Exec, T>(state, p, bytes); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
-        ->Iterations(iterations);
+        ->Iterations(p.walks() ? iterations : std::min(iterations, 5));
   };
   struct region {
     char const* name;
@@ -111,6 +141,9 @@ void add_rows_of(std::string const& name) {
     }
     p.cones = {8, 8};
     add("convolution/lattice" + where + "/64", p, 0.0, 64);
+    if (device && &r == &regions.front()) {
+      add_published(add, p, where);
+    }
     benchmark::RegisterBenchmark(
         ("terma" + where + "/float/" + name).c_str(),
         [=](benchmark::State& state) { measure_terma<Exec, float>(state, p); })

@@ -8,6 +8,7 @@ import os
 import pathlib
 import struct
 import subprocess
+import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
@@ -85,6 +86,14 @@ def _half_length(shape, x, y):
     tube = shape["cylinder_along_z"]
     off = (x - tube["middle"][0]) ** 2 + (y - tube["middle"][1]) ** 2
     return tube["length"] / 2 if off < tube["radius"] ** 2 else 0
+
+
+def is_there(ct, script):
+    """Whether the chest CT was fetched; says so if not."""
+    if not ct.is_file():
+        print(f"{script}: {ct} is not there: the chest CT is left out "
+              "(scripts/get_example_data.sh fetches it)", file=sys.stderr)
+    return ct.is_file()
 
 
 def ct_density(path, every=1):

@@ -19,7 +19,6 @@ active threads an instruction, and memory throughput.
 Prints Markdown tables. The doses of the three traversals may differ by roundings of their chords:
 the largest difference over the maximum stands beside the times. Status 1 where that is above 1e-4.
 """
-import argparse
 import array
 import csv
 import io
@@ -28,12 +27,13 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 from dose_runs import figure, machine, markdown  # noqa: E402
+from paper_script import parser_of, status_of  # noqa: E402
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
-KERNEL = "voxel_lines_kernel"
+KERNEL = "follow_chords"
 COUNTERS = {
     "smsp__inst_executed.sum": "instructions",
     "smsp__sass_branch_targets.sum": "branches",
@@ -107,9 +107,7 @@ def cases(small, voxel, ct, ct_field, folder):
     voxel = voxel or (8 if small else 1)
     n = round(200 / voxel)
     yield "water", {"extent": (n, n, n), "spacing": 3 * (voxel,), "field": 50}
-    if not ct.is_file():
-        print(f"traversal_paper.py: {ct} is not there: the chest CT is left out "
-              "(scripts/get_example_data.sh fetches it)", file=sys.stderr)
+    if not dose_runs.is_there(ct, "traversal_paper.py"):
         return
     extent, spacing, density = dose_runs.ct_density(ct, 4 if small else 1)
     dose_runs.write(density, folder / "density")
@@ -161,11 +159,11 @@ def self_test():
     text = """==PROF== Connected to process 1
 {"a": 1}
 "ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
-"0","voxel_lines_kernel","smsp__inst_executed.sum","inst","1,234,567"
-"0","voxel_lines_kernel","smsp__sass_average_branch_targets_threads_uniform.pct","%","90.5"
-"1","voxel_lines_kernel","smsp__inst_executed.sum","inst","1"
-"1","voxel_lines_kernel","smsp__sass_average_branch_targets_threads_uniform.pct","%","80.5"
-"1","voxel_lines_kernel","smsp__sass_branch_targets.sum","","n/a"
+"0","follow_chords","smsp__inst_executed.sum","inst","1,234,567"
+"0","follow_chords","smsp__sass_average_branch_targets_threads_uniform.pct","%","90.5"
+"1","follow_chords","smsp__inst_executed.sum","inst","1"
+"1","follow_chords","smsp__sass_average_branch_targets_threads_uniform.pct","%","80.5"
+"1","follow_chords","smsp__sass_branch_targets.sum","","n/a"
 """
     found = counters_of(text)
     assert found == {"smsp__inst_executed.sum": 1234568.0,
@@ -193,10 +191,7 @@ def self_test():
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path)
-    parser.add_argument("--backend", default="serial")
+    parser = parser_of(__doc__)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--directions", type=dose_runs.directions, help="as in 24x16")
     parser.add_argument("--voxel", type=float, help="of the water, mm")
@@ -206,8 +201,6 @@ def main(arguments):
     parser.add_argument("--precision", default="float", choices=("float", "double"))
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--ncu", action="store_true")
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--self-test", action="store_true")
     given = parser.parse_args(arguments)
     if given.self_test:
         return self_test()
@@ -229,10 +222,7 @@ def main(arguments):
         print(f"Table 2, the profiler's counters\n\n{counter_table(rows)}")
     if given.json:
         given.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
-    missing = shortfalls(rows)
-    for sentence in missing:
-        print(f"traversal_paper.py: {sentence}", file=sys.stderr)
-    return 1 if missing else 0
+    return status_of("traversal_paper.py", shortfalls(rows))
 
 
 if __name__ == "__main__":

@@ -21,195 +21,25 @@ Usage: compare_dose.py --self-test   checks the arithmetic of the comparison
 """
 import argparse
 import json
-import math
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
 import compare_ct
+import dose_comparison
 import peer_opentps
+from dose_comparison import (
+    DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
+    depth_dose, depths, equal, middle, sides, slope,
+)
 
-_VOXEL = 2.0  # mm
-_SURFACE = 100.0  # mm before the isocentre
-_SOURCE = 1000.0  # mm before the isocentre
-_FIELD = 100.0  # mm
-_SLAB = (60.0, 140.0, 0.26)  # mm, mm, g/cm3
-_EQUAL_AT = 100.0  # mm
-_DEPTHS = (50.0, 100.0, 200.0)  # mm, of the profiles
 _MEDIA = ("water", "lung")
 _YARDSTICK = "tabulated_6x12"
-# The first 5 mm, where the peer is known to be off; it gives no dose below 0.5 % of its maximum.
-_SHALLOWEST = 5.0  # mm
-_DEEPEST = 250.0  # mm
 _GROWTH_SIZES = (64, 96, 128, 160)
 _GROWTH_DIRECTIONS = ((6, 6), (6, 12), (12, 12), (12, 24))
-
-
-def density(medium, size):
-    """[x, y, z], g/cm3."""
-    made = np.ones((size,) * 3, np.float32)
-    if medium == "lung":
-        depth = depths(size)
-        made[:, (depth > _SLAB[0]) & (depth < _SLAB[1])] = _SLAB[2]
-    return made
-
-
-def depths(size):
-    """mm behind the surface, of the middles of the voxels."""
-    return _VOXEL * (np.arange(size) + 0.5)
-
-
-def sides(size):
-    """mm from the axis."""
-    return _VOXEL * (np.arange(size) - 0.5 * (size - 1))
-
-
-def middle(dose, axis):
-    """The mean of the two planes beside the axis."""
-    half = dose.shape[axis] // 2
-    return dose.take((half - 1, half), axis).mean(axis)
-
-
-def depth_dose(dose):
-    return middle(middle(dose, 2), 0)
-
-
-def at_depth(dose, depth):
-    """[x, z]: linear between two planes."""
-    place = depth / _VOXEL - 0.5
-    below = int(place)
-    part = place - below
-    return (1 - part) * dose[:, below] + part * dose[:, below + 1]
-
-
-def equal(dose):
-    """1 at _EQUAL_AT on the axis."""
-    curve = depth_dose(dose.astype(np.float64))
-    return dose / np.interp(_EQUAL_AT, depths(curve.size), curve)
-
-
-def refined(plane, times):
-    """Linear between the values: `times` steps for each voxel."""
-    for axis in (0, 1):
-        count = plane.shape[axis]
-        fine = np.arange((count - 1) * times + 1) / times
-        low = np.minimum(fine.astype(int), count - 2)
-        part = (fine - low).reshape((-1, 1) if axis == 0 else (1, -1))
-        plane = (1 - part) * plane.take(low, axis) + part * plane.take(low + 1, axis)
-    return plane
-
-
-def gamma(reference, dose, dose_part, distance, times=8):
-    """Gamma of every voxel of the plane `reference` with regard to `dose`, which is linear between
-    its voxels; dose_part in the planes' unit, distance in mm; searched within two distances."""
-    fine = refined(dose, times)
-    reach = int(2 * distance / _VOXEL * times)
-    steps = np.arange(-reach, reach + 1)
-    rows = np.arange(reference.shape[0])[:, None] * times
-    columns = np.arange(reference.shape[1])[None, :] * times
-    least = np.full(reference.shape, np.inf)
-    for a in steps:
-        for b in steps:
-            away = (a * a + b * b) * (_VOXEL / times / distance) ** 2
-            if away > 4:
-                continue
-            row, column = rows + a, columns + b
-            there = fine[row.clip(0, fine.shape[0] - 1), column.clip(0, fine.shape[1] - 1)]
-            outside = (row != row.clip(0, fine.shape[0] - 1)) | (
-                column != column.clip(0, fine.shape[1] - 1)
-            )
-            value = np.where(outside, np.inf, ((there - reference) / dose_part) ** 2 + away)
-            least = np.minimum(least, value)
-    return np.sqrt(least)
-
-
-def edge_at(depth):
-    """mm from the axis to the edge of the field."""
-    return 0.5 * _FIELD * (_SOURCE - _SURFACE + depth) / _SOURCE
-
-
-def gamma_rates(reference, dose, maximum, threshold):
-    """Over three central planes: percentage of voxels with gamma at most 1 at 2 %/2 mm and at
-    1 %/1 mm, the largest gamma, and how far from an edge of the field the farthest voxel lies that
-    fails. Voxels below `threshold` of the maximum are left out."""
-    depth, side = depths(dose.shape[1]), sides(dose.shape[0])
-    deep = (depth > _SHALLOWEST) & (depth < _DEEPEST)
-    along = abs(abs(side)[:, None] - edge_at(depth)[None, :])  # [x, y]: mm from an edge
-    across = abs(abs(side) - edge_at(_EQUAL_AT))
-    planes = (
-        (middle(reference, 2), middle(dose, 2), deep[None, :], along),
-        (middle(reference, 0), middle(dose, 0), deep[:, None], along.T),
-        (at_depth(reference, _EQUAL_AT), at_depth(dose, _EQUAL_AT), True,
-         np.minimum(across[:, None], across[None, :])),
-    )  # fmt: skip
-    result = {}
-    for percent in (2, 1):
-        values, from_edge = [], []
-        for of_reference, of_dose, kept, away in planes:
-            found = gamma(of_reference, of_dose, 0.01 * percent * maximum, float(percent))
-            chosen = kept & (of_reference >= threshold * maximum)
-            values.append(found[chosen])
-            from_edge.append(away[chosen])
-        values, from_edge = np.concatenate(values), np.concatenate(from_edge)
-        failing = values > 1
-        result[f"{percent} %/{percent} mm"] = {
-            "rate": 100 * float(np.mean(~failing)),
-            "largest": float(values.max()),
-            "failing": int(failing.sum()),
-            "farthest failing from an edge_mm": float(max(from_edge[failing], default=0)),
-        }
-    return result | {"voxels": int(values.size)}
-
-
-def comparison(reference, dose, maximum):
-    """Where and how much two doses that are equal at _EQUAL_AT differ, in % of the maximum."""
-    depth, side = depths(dose.shape[1]), sides(dose.shape[0])
-    apart = 100 * (depth_dose(dose) - depth_dose(reference)) / maximum
-    result = {"depth dose": {}, "profiles": {}}
-    for low in (_SHALLOWEST, 10.0, 20.0):
-        chosen = (depth >= low) & (depth <= _DEEPEST)
-        worst = np.flatnonzero(chosen)[np.argmax(abs(apart[chosen]))]
-        result["depth dose"][f"{low:g} to {_DEEPEST:g} mm"] = {
-            "largest": float(abs(apart[worst])),
-            "at_mm": float(depth[worst]),
-            "rms": float(np.sqrt(np.mean(apart[chosen] ** 2))),
-        }
-    for at in _DEPTHS:
-        lines = [middle(at_depth(d, at), 1) for d in (reference, dose)]
-        apart = 100 * (lines[1] - lines[0]) / maximum
-        far = abs(abs(side) - edge_at(at)) > 6
-        result["profiles"][f"{at:g} mm"] = {
-            "largest": float(abs(apart).max()),
-            "largest beyond 6 mm of an edge": float(abs(apart[far]).max()),
-            "edges_mm": [[edge_place(side, line, way) for way in (-1, 1)] for line in lines],
-            "penumbra_mm": [penumbra(side, line) for line in lines],
-        }
-    result["gamma from 10 %"] = gamma_rates(reference, dose, maximum, 0.1)
-    result["gamma from 1 %"] = gamma_rates(reference, dose, maximum, 0.01)
-    return result
-
-
-def edge_place(side, line, way, level=0.5):
-    """mm from the axis where the profile falls through `level` of its value on the axis."""
-    line = line / np.interp(0, side, line)
-    far = (way * side > 0) & (abs(side) > 20)
-    order = np.argsort(line[far])
-    return float(np.interp(level, line[far][order], side[far][order]))
-
-
-def penumbra(side, line):
-    """mm from 80 to 20 per cent, mean of both sides."""
-    wide = [abs(edge_place(side, line, w, 0.2) - edge_place(side, line, w, 0.8)) for w in (-1, 1)]
-    return float(np.mean(wide))
-
-
-def slope(sizes, times):
-    """Of log time over log size, by least squares."""
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
 class isocenter:
@@ -220,8 +50,8 @@ class isocenter:
         if not file.exists():
             density(medium, size).tofile(file)
         options = {
-            "backend": "serial", "size": size, "voxel": _VOXEL, "surface": _SURFACE,
-            "source-distance": _SOURCE, "field": _FIELD, "density": file,
+            "backend": "serial", "size": size, "voxel": VOXEL, "surface": SURFACE,
+            "source-distance": SOURCE, "field": FIELD, "density": file,
             "spectrum": folder / "spectrum.csv", "kernel": kernel, "cones": cones[0],
             "azimuths": cones[1], "vector-bytes": 64, "precision": "float", "engine": "lattice",
         } | {name.replace("_", "-"): value for name, value in more.items()}  # fmt: skip
@@ -256,7 +86,7 @@ class isocenter:
 def error_of(given, folder, kernel, cones):
     """Of the lattice in float against exact lines in double: % of the maximum."""
     size = given.size // 2
-    small = {"field": 0.5 * _FIELD, "surface": 0.5 * _SURFACE}
+    small = {"field": 0.5 * FIELD, "surface": 0.5 * SURFACE}
     found = []
     for more in ({}, {"engine": "voxel_lines", "precision": "double"}):
         options = {"backend": "openmp", **small, **more}
@@ -266,7 +96,7 @@ def error_of(given, folder, kernel, cones):
         one.leave()
     apart = 100 * (found[0] - found[1]) / found[1].max()
     x = abs(sides(size))
-    edge = 0.25 * _FIELD * (_SOURCE - 0.5 * _SURFACE + depths(size)) / _SOURCE
+    edge = 0.25 * FIELD * (SOURCE - 0.5 * SURFACE + depths(size)) / SOURCE
     near = abs(x[:, None] - edge[None, :]) < 4.5  # [x, y]
     near = near[:, :, None] | near.T[None, :, :] | (depths(size) < 4.5)[None, :, None]
     return {
@@ -328,7 +158,7 @@ def measure(given, folder):
     for name, bytes_of in (("AVX-512", 64), ("AVX2", 32)):
         ours("water", "6mv", (6, 12), 9, f"exponential, {name}", vector_bytes=bytes_of)
     for medium in _MEDIA:
-        dose, wall, busy = peer.run(density(medium, given.size), _VOXEL, _SURFACE, _FIELD)
+        dose, wall, busy = peer.run(density(medium, given.size), VOXEL, SURFACE, FIELD)
         np.save(folder / f"{medium}_opentps.npy", dose)
         note(medium=medium, key="opentps", name="OpenTPS 2.0.2", cpu_ms=1e3 * busy, ms=1e3 * wall)
     for name, bytes_of in (("AVX-512", 64), ("AVX2", 32)):
@@ -337,7 +167,7 @@ def measure(given, folder):
     if given.flags:
         with tempfile.TemporaryDirectory() as name:
             built = peer_opentps.engine(given.opentps, name, given.flags)
-            _, wall, busy = built.run(density("water", given.size), _VOXEL, _SURFACE, _FIELD)
+            _, wall, busy = built.run(density("water", given.size), VOXEL, SURFACE, FIELD)
         what = f"OpenTPS 2.0.2, built with {given.flags}"
         note(medium="water", key="opentps", name=what, cpu_ms=1e3 * busy, ms=1e3 * wall)
     for medium in _MEDIA:
@@ -398,13 +228,13 @@ def draw(folder, path):
             apart = curve - 100 * depth_dose(doses[_YARDSTICK]) / maximum
             if key != _YARDSTICK:
                 row[1].plot(depth[2:], apart[2:], color=colour, linestyle=dash, label=name)
-            for at in _DEPTHS:
+            for at in DEPTHS:
                 line = 100 * middle(at_depth(doses[key], at), 1) / maximum
                 row[2].plot(side, line, color=colour, linestyle=dash)
         for axis in row[:2]:
             axis.set_xlabel("depth, mm")
             if medium == "lung":
-                axis.axvspan(_SLAB[0], _SLAB[1], color="0.92")
+                axis.axvspan(SLAB[0], SLAB[1], color="0.92")
         name = "water" if medium == "water" else "lung slab in water"
         row[0].set(title=f"{name}: on the axis", ylabel="dose, % of the maximum")
         row[1].set(title="less the tabulated kernel", ylabel="% of the maximum", ylim=(-3, 3))
@@ -425,7 +255,7 @@ def table(result):
     for reference, media in result["physics"].items():
         for medium, rows in media.items():
             for key, row in rows.items():
-                on_axis = row["depth dose"][f"10 to {_DEEPEST:g} mm"]
+                on_axis = row["depth dose"][f"10 to {DEEPEST:g} mm"]
                 profiles = row["profiles"].values()
                 cells = [medium, key, reference.removeprefix("from ")]
                 cells += [f"{on_axis['largest']:.2f}", f"{on_axis['rms']:.2f}"]
@@ -435,27 +265,6 @@ def table(result):
                 cells += [f"{rates[f'{n} %/{n} mm']['rate']:.2f}" for n in (2, 1)]
                 lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def self_test():
-    size = 24
-    wave = np.sin(np.arange(size) / 5.0)[:, None] + 0.1 * np.arange(size)[None, :]
-    assert np.allclose(refined(wave, 4)[::4, ::4], wave)
-    # A ramp of 0.1 a voxel, moved by d mm, is 0.1 d / 2 higher: a gamma of closed form.
-    ramp = np.tile(0.1 * np.arange(size), (size, 1))
-    for moved in (0.5, 1.5, 3.0):
-        steep, found = 0.1 / _VOXEL, gamma(ramp, ramp + 0.1 * moved / _VOXEL, 0.1, 2.0, 16)
-        expected = (moved * steep / 0.1) / math.hypot(1, 2.0 * steep / 0.1)
-        assert abs(found[size // 2, size // 2] - expected) < 0.01, (moved, found, expected)
-    assert abs(slope([1, 2, 4], [3, 24, 192]) - 3) < 1e-12
-    dose = np.ones((size, size, size)) * np.exp(-0.005 * depths(size))[None, :, None]
-    dose = np.where(abs(sides(size))[:, None, None] < 12, dose, 0.0)
-    assert abs(depth_dose(dose)[3] - math.exp(-0.005 * 7)) < 1e-12
-    line = np.clip((40 - abs(sides(64))) / 20 + 0.5, 0, 1)
-    assert abs(edge_place(sides(64), line, 1) - 40) < 0.1
-    assert abs(penumbra(sides(64), line) - 12) < 0.1
-    lung = density("lung", 80)
-    assert lung[0, 29, 0] == 1 and lung[0, 30, 0] == np.float32(0.26) and lung[0, 70, 0] == 1
 
 
 def parse():
@@ -475,7 +284,7 @@ def parse():
 def main():
     given = parse()
     if given.self_test:
-        self_test()
+        dose_comparison.self_test()
         return 0
     measured = given.folder / "measured.json"
     if given.isocenter:

@@ -7,6 +7,7 @@
 //! [view, u, v], v fastest. What is written are the kept views [view, u, v] or slices
 //! [slice, x, y]. All numbers of the scan come from the command line, so that scan.py alone holds
 //! them.
+#include "driver.hpp"
 #include "support/kernel_times.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
@@ -19,53 +20,15 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
-#include <exception>
 #include <fstream>
-#include <iostream>
-#include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
 
-/// `--name value` pairs.
-class arguments {
- public:
-  arguments(int count, char** values) {
-    for (int i = 1; i + 1 < count; i += 2) {
-      std::string const name = values[i];
-      if (name.rfind("--", 0) == 0) {
-        given_[name.substr(2)] = values[i + 1];
-      }
-    }
-  }
-  [[nodiscard]] std::string text(std::string const& name) const {
-    auto const at = given_.find(name);
-    if (at == given_.end()) {
-      throw std::invalid_argument("isocenter_ct: --" + name + " is missing");
-    }
-    return at->second;
-  }
-  [[nodiscard]] std::int64_t integer(std::string const& name) const {
-    return std::stoll(text(name));
-  }
-  [[nodiscard]] double number(std::string const& name) const { return std::stod(text(name)); }
-  [[nodiscard]] std::vector<std::int64_t> integers(std::string const& name) const {
-    std::vector<std::int64_t> all;
-    std::istringstream list(text(name));
-    for (std::string one; std::getline(list, one, ',');) {
-      all.push_back(std::stoll(one));
-    }
-    return all;
-  }
-
- private:
-  std::map<std::string, std::string> given_;
-};
+using iso::perf::arguments;
 
 iso::ct::geometry scan_of(arguments const& given) {
   auto const size = given.integer("size");
@@ -142,8 +105,7 @@ class arrays {
       Kokkos::deep_copy(exec_, together, from);
       exec_.fence("the part is there");
       auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, together);
-      file.write(reinterpret_cast<char const*>(host.data()),
-                 std::streamsize(host.size() * sizeof(float)));
+      iso::perf::write_floats(file, host.data(), host.size());
       written += host.size();
     }
     if (!file) {
@@ -262,15 +224,6 @@ class backprojection : public fdk<Exec> {
   }
 };
 
-std::string list_of(std::vector<double> const& all) {
-  std::ostringstream text;
-  text.precision(9);
-  for (auto const& one : all) {
-    text << (&one == all.data() ? "[" : ", ") << one;
-  }
-  return text.str() + "]";
-}
-
 /// Milliseconds of each call, on the wall and of all threads of this process.
 template <class Work>
 std::string timed(Work const& work, std::int64_t calls) {
@@ -281,26 +234,14 @@ std::string timed(Work const& work, std::int64_t calls) {
     wall.push_back(1e3 * took.wall);
     busy.push_back(1e3 * took.busy);
   }
-  return "{\"ms\": " + list_of(wall) + ", \"cpu_ms\": " + list_of(busy) + "}";
+  return "{\"ms\": " + iso::perf::list_of(wall) + ", \"cpu_ms\": " + iso::perf::list_of(busy) + "}";
 }
 
 template <class Work>
-void serve(Work const& work, std::string const& what) {
+void serve(arguments const& given, Work const& work, std::string const& what) {
   work.call();
-  std::cout << "{\"ready\": true, \"name\": \"Isocenter\", \"version\": \"0.1.0\", \"what\": \""
-            << what << "\", \"gives\": \"" << Work::gives << "\"}" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    auto const space = line.find(' ');
-    auto const order = line.substr(0, space);
-    auto const argument = space == std::string::npos ? std::string{} : line.substr(space + 1);
-    if (order == "write") {
-      std::cout << "{\"written\": " << work.write(argument) << "}" << std::endl;
-    } else if (order == "time") {
-      std::cout << timed(work, std::stoll(argument)) << std::endl;
-    } else {
-      throw std::invalid_argument("isocenter_ct: order '" + order + "' (one of write, time)");
-    }
-  }
+  iso::perf::serve(given, work, ", \"what\": \"" + what + "\", \"gives\": \"" + Work::gives + "\"",
+                   [](Work const& one, std::int64_t calls) { return timed(one, calls); });
 }
 
 template <class Exec>
@@ -317,13 +258,13 @@ void run(arguments const& given) {
   }
   auto const what = given.text("backend") + ", " + variant;
   if (work == "projection") {
-    serve(projection<Exec>(given), what);
+    serve(given, projection<Exec>(given), what);
   } else if (work == "fdk") {
-    serve(fdk<Exec>(given), what);
+    serve(given, fdk<Exec>(given), what);
   } else if (work == "adjoint") {
-    serve(adjoint<Exec>(given), what);
+    serve(given, adjoint<Exec>(given), what);
   } else if (work == "backprojection") {
-    serve(backprojection<Exec>(given), what + ", within FDK");
+    serve(given, backprojection<Exec>(given), what + ", within FDK");
   } else {
     throw std::invalid_argument("isocenter_ct: --work " + work +
                                 " (one of projection, backprojection, adjoint, fdk)");
@@ -333,14 +274,8 @@ void run(arguments const& given) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard const kokkos(argc, argv);
-  try {
-    arguments const given(argc, argv);
+  return iso::perf::drive("isocenter_ct", argc, argv, [](arguments const& given) {
     iso::backend::with_name(given.text("backend"),
                             [&](auto tag) { run<typename decltype(tag)::execution_space>(given); });
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -6,6 +6,7 @@
 //! Files are float32 [x, y, z], z fastest: the density that is read, the dose that is written. The
 //! beam travels along y, its isocentre lies `--surface` mm behind the cube's first face. All
 //! numbers of the problem come from the command line, so that compare_dose.py alone holds them.
+#include "driver.hpp"
 #include "support/kernel_times.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
@@ -16,59 +17,16 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
-#include <exception>
 #include <fstream>
-#include <iostream>
 #include <iterator>
-#include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
 
-/// `--name value` pairs.
-class arguments {
- public:
-  arguments(int count, char** values) {
-    for (int i = 1; i + 1 < count; i += 2) {
-      std::string const name = values[i];
-      if (name.rfind("--", 0) == 0) {
-        given_[name.substr(2)] = values[i + 1];
-      }
-    }
-  }
-  [[nodiscard]] std::string text(std::string const& name) const {
-    auto const at = given_.find(name);
-    if (at == given_.end()) {
-      throw std::invalid_argument("isocenter_dose: --" + name + " is missing");
-    }
-    return at->second;
-  }
-  /// One of the names in `from`.
-  template <class Value>
-  [[nodiscard]] Value one_of(std::string const& name,
-                             std::map<std::string, Value> const& from) const {
-    auto const at = from.find(text(name));
-    if (at == from.end()) {
-      std::string known;
-      for (auto const& each : from) {
-        known += (known.empty() ? "" : ", ") + each.first;
-      }
-      throw std::invalid_argument("isocenter_dose: --" + name + " " + text(name) + " (one of " +
-                                  known + ")");
-    }
-    return at->second;
-  }
-  [[nodiscard]] int integer(std::string const& name) const { return std::stoi(text(name)); }
-  [[nodiscard]] double number(std::string const& name) const { return std::stod(text(name)); }
-
- private:
-  std::map<std::string, std::string> given_;
-};
+using iso::perf::arguments;
 
 std::string text_of(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
@@ -117,8 +75,8 @@ class problem {
         terma_(iso::make_volume<T, space>("terma", grid_)),
         dose_(iso::make_volume<T, space>("dose", grid_)),
         plan_(exec_, grid_, released_.frame(), kernel_,
-              iso::dose::make_cones(kernel_, {.cones = given.integer("cones"),
-                                              .azimuths = given.integer("azimuths")}),
+              iso::dose::make_cones(kernel_, {.cones = int(given.integer("cones")),
+                                              .azimuths = int(given.integer("azimuths"))}),
               beam_.fluence,
               {.engine = given.one_of<iso::dose::dose_engine>(
                    "engine", {{"lattice", iso::dose::dose_engine::lattice},
@@ -158,8 +116,7 @@ class problem {
     auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, dose_.data);
     std::vector<float> const all(host.data(), host.data() + host.size());
     std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<char const*>(all.data()),
-               std::streamsize(all.size() * sizeof(float)));
+    iso::perf::write_floats(file, all.data(), all.size());
     if (!file) {
       throw std::runtime_error("isocenter_dose: cannot write " + path);
     }
@@ -182,64 +139,40 @@ class problem {
   iso::workspace<space> scratch_;
 };
 
-std::string list_of(std::vector<double> const& all) {
-  std::ostringstream text;
-  text.precision(9);
-  for (auto const& one : all) {
-    text << (&one == all.data() ? "[" : ", ") << one;
-  }
-  return text.str() + "]";
-}
-
 /// Milliseconds of each call.
 template <class Problem>
-std::string timed(Problem const& p, int calls) {
+std::string timed(Problem const& p, std::int64_t calls) {
   std::vector<double> wall;
   std::vector<double> terma;
   std::vector<double> convolution;
-  for (int i = 0; i < calls; ++i) {
+  for (std::int64_t i = 0; i < calls; ++i) {
     auto const took = p.call();
     wall.push_back(1e3 * took.wall);
     terma.push_back(1e3 * took.terma);
     convolution.push_back(1e3 * took.convolution);
   }
-  return "{\"ms\": " + list_of(wall) + ", \"terma_cpu_ms\": " + list_of(terma) +
-         ", \"convolution_cpu_ms\": " + list_of(convolution) + "}";
+  return "{\"ms\": " + iso::perf::list_of(wall) +
+         ", \"terma_cpu_ms\": " + iso::perf::list_of(terma) +
+         ", \"convolution_cpu_ms\": " + iso::perf::list_of(convolution) + "}";
 }
 
 template <class Exec, class T>
 void serve(arguments const& given) {
   problem<Exec, T> const p(given);
-  std::cout << "{\"ready\": true, \"name\": \"Isocenter\", \"version\": \"0.1.0\"}" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    auto const space = line.find(' ');
-    auto const order = line.substr(0, space);
-    auto const argument = space == std::string::npos ? std::string{} : line.substr(space + 1);
-    if (order == "write") {
-      std::cout << "{\"written\": " << p.write(argument) << "}" << std::endl;
-    } else if (order == "time") {
-      std::cout << timed(p, std::stoi(argument)) << std::endl;
-    } else {
-      throw std::invalid_argument("isocenter_dose: order '" + order + "' (one of write, time)");
-    }
-  }
+  iso::perf::serve(given, p, "", [](problem<Exec, T> const& work, std::int64_t calls) {
+    return timed(work, calls);
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard const kokkos(argc, argv);
-  try {
-    arguments const given(argc, argv);
-    iso::backend::detail::set_host_vector_bytes(given.integer("vector-bytes"));
+  return iso::perf::drive("isocenter_dose", argc, argv, [](arguments const& given) {
+    iso::backend::detail::set_host_vector_bytes(int(given.integer("vector-bytes")));
     bool const twice = given.one_of<bool>("precision", {{"float", false}, {"double", true}});
     iso::backend::with_name(given.text("backend"), [&](auto tag) {
       using exec = typename decltype(tag)::execution_space;
       twice ? serve<exec, double>(given) : serve<exec, float>(given);
     });
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -78,7 +78,26 @@ printf '{"beams": [%s, %s]}' \
   '{"isocentre_mm": [0, 0, 0], "gantry_deg": 90, "fluence": {"x_low_mm": -20, "y_low_mm": -20, "pixel_mm": [20, 40], "values": [[1], [0.5]]}}' >two.json
 expect 0 '2 beams of 64 directions' dose --plan two.json --density water.mha --curves two.csv
 grep -q '^2,depth_dose,' two.csv || fail 'two.csv has no curve of the second beam'
+# A kernel for each bin of the spectrum: one bin is the whole.
+printf '0.5,1,0.0966,0.0330\n' >line1.csv
+printf '0.5,1,0.0966,0.0330\n2,3,0.0494,0.0260\n' >line2.csv
+table=', "kernel": "monte_carlo", "hardening_correction": false'
+plan "$table, \"spectrum\": \"line1.csv\"" >whole.json
+plan "$table, \"spectrum\": \"line1.csv\", \"kernel_per_bin\": true" >bins.json
+expect 0 '1 beam of 16 directions on' dose --plan whole.json --density water.mha --json w.json
+whole=$(hash_of)
+expect 0 '1 beam of 16 directions on' dose --plan bins.json --density water.mha --json w.json
+same 'one bin' "$whole"
+plan "$table, \"spectrum\": \"line2.csv\", \"kernel_per_bin\": true" >bins.json
+for backend in $backends; do
+  expect 0 '1 beam of 16 directions for each of 2 energies' dose --plan bins.json --density water.mha --backend "$backend" --json w.json
+  bins=${bins:-$(hash_of)}
+  same "two bins on $backend" "$bins"
+done
+grep -q '"kernels": 2' w.json || fail 'w.json does not tell of two kernels'
 expect 0 'they are of different energies' dose --plan <(plan ', "kernel": "15mv"') --density water.mha --json w.json
+expect 0 'hash' dose --plan <(plan ', "kernel": "monte_carlo"') --density water.mha --json w.json
+grep -q 'different energies' <<<"$answer" && fail "a warning about kernels that are mixed for the spectrum: $answer"
 
 # The phantom, and the examples.
 expect 0 'at \((-)?[0-9]+, 1[0-9], ' dose --plan "$plans/slab_phantom.json" --phantom slab --voxel 4 --out slab.nii.gz --json w.json
@@ -135,6 +154,10 @@ refuse '/beams/0/field_mm/x is \[20,20\]' dose --plan wrong.json "${water[@]}"
 refuse_plan 'unknown machine energy: named_spectrum: "mohan_7mv"' ', "spectrum": "mohan_7mv"'
 refuse_plan 'unknown machine energy: named_kernel: "7mv"' ', "kernel": "7mv"'
 refuse_plan "'none.csv'" ', "kernel": "none.csv"'
+refuse_plan "kernel_per_bin with kernel '6mv' .that is one kernel for a whole spectrum" ', "kernel_per_bin": true'
+printf '90,1,0.5\n180,1,0.5\n' >k.csv
+refuse_plan 'k.csv, line 1: 3 numbers .energy, angle, radius and fraction are 4' ', "kernel_per_bin": true, "kernel": "k.csv"'
+refuse_plan '/kernel_per_bin is 1 .expected: true or false' ', "kernel_per_bin": 1'
 printf '0,90,1,1,1,1\n100,180,1,1,1,1\n' >k.csv
 refuse_plan 'k.csv, line 2: angles from 100 to 180 degrees .must begin at 90' ', "kernel": "k.csv"'
 printf '0,180,-1,1,0.5,1\n' >k.csv

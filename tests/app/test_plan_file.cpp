@@ -53,6 +53,7 @@ TEST_CASE("a plan of one field has the defaults for the rest") {
   CHECK(p.placing == "equal_energy");
   CHECK(p.engine == "lattice");
   CHECK(p.hardening_correction);
+  CHECK(!p.kernel_per_bin);
   CHECK(p.tilt);
   CHECK(p.margin == 27);
 }

@@ -4,19 +4,14 @@
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
 
+#include "../sine.hpp"
+
 #include <cstddef>
 
 namespace iso::ct {
 namespace {
 
 constexpr double pi = 0x1.921fb54442d18p+1;
-
-double cosine(double x) {
-  double s;
-  double c;
-  math::sincos(x, s, c);
-  return c;
-}
 
 /// The ramp |f| cut off at `f`, at distance t: its inverse Fourier transform
 /// 2 f^2 sinc(2 f t) - f^2 sinc(f t)^2.
@@ -39,7 +34,9 @@ double ramp(double f, double t) {
 double sine_ramp(double f, double t) {
   double const a = pi / (2 * f);
   double const b = 2 * pi * t;
-  auto const half = [&](double c) { return c == 0 ? 0.0 : (1 - cosine(c * f)) / c; };
+  auto const half = [&](double c) {
+    return c == 0 ? 0.0 : (1 - iso::detail::cosine_of(c * f)) / c;
+  };
   return (half(a + b) + half(a - b)) / a;
 }
 

@@ -5,6 +5,8 @@
 #include <iso/core/math.hpp>
 #include <iso/ct/detail/row_extension.hpp>
 
+#include "../sine.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -15,13 +17,6 @@ namespace {
 
 constexpr double pi = 0x1.921fb54442d18p+1;
 constexpr double degrees = 180 / pi;
-
-double sine(double x) {
-  double s;
-  double c;
-  math::sincos(x, s, c);
-  return s;
-}
 
 /// The angle of (x, y), in [0, 2 pi), by Newton's method on iso::math's sine: the same on every
 /// machine.
@@ -181,13 +176,15 @@ placement place(geometry const& g, scan_options const& options) {
 }
 
 /// From 0 at x = -1 to 2 at x = 1, x and -x adding up to 2.
-double half_fan(double x) { return x <= -1 ? 0 : x >= 1 ? 2 : 1 + sine(0.5 * pi * x); }
+double half_fan(double x) {
+  return x <= -1 ? 0 : x >= 1 ? 2 : 1 + iso::detail::sine_of(0.5 * pi * x);
+}
 
 /// Twice Parker's weight of the ray at the angle gamma of the fan, beta after the arc's beginning;
 /// the arc is pi + 2 spare. The ray that runs the other way is (beta + pi + 2 gamma, -gamma).
 double parker(double beta, double gamma, double spare) {
   auto const rise = [](double part) {
-    double const s = sine(0.5 * pi * part);
+    double const s = iso::detail::sine_of(0.5 * pi * part);
     return 2 * s * s;
   };
   if (beta < 2 * (spare - gamma)) {
@@ -288,8 +285,8 @@ void fill_factors(geometry const& g, std::int64_t continuation, F const& redunda
       std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
       std::int64_t const beyond = std::abs(u - edge);
       // cos^2 falls from 1 at the edge to 0 one column after the last.
-      double const fall =
-          sine(0.5 * pi * double(continuation + 1 - beyond) / double(continuation + 1));
+      double const fall = iso::detail::sine_of(0.5 * pi * double(continuation + 1 - beyond) /
+                                               double(continuation + 1));
       weights.factors.push_back(beyond > continuation ? 0.0
                                 : beyond == 0         ? redundancy(view, edge)
                                                       : fall * fall * redundancy(view, edge));

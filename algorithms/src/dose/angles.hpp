@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/core/math.hpp>
+#include "../sine.hpp"
 
 namespace iso::dose::detail {
 
-inline double cosine_of(double angle) {
-  double s;
-  double c;
-  math::sincos(angle, s, c);
-  return c;
-}
-inline double sine_of(double angle) {
-  double s;
-  double c;
-  math::sincos(angle, s, c);
-  return s;
-}
+using iso::detail::cosine_of;
+using iso::detail::sine_of;
+
 /// The angle in [0, pi] with this cosine, by bisection: iso::math has no inverse, and the C
 /// library's differs from machine to machine.
 inline double angle_of(double cosine) {

@@ -248,62 +248,70 @@ polar_rule place(row_energies const& rows, std::size_t n, cone_placing placing) 
   return out;
 }
 
-/// The rows that lie between two angles, cut at them.
-transport_cone collapse(exponential_kernel const& k, double low, double high, double cosine,
-                        int azimuths) {
-  transport_cone out{low, high, 0, {}, {}};
-  std::array<double, most_kernel_terms> apex{};
-  double sum = 0;
-  double moment = 0;
-  for (kernel_cone const& row : k.cones) {
+/// Calls f(row, a, b) for the part from a to b of each row that lies between two angles.
+template <class Row, class F>
+void for_each_part(std::vector<Row> const& rows, double low, double high, F const& f) {
+  for (Row const& row : rows) {
     double const a = std::max(row.theta_low, low);
     double const b = std::min(row.theta_high, high);
-    if (!(a < b)) {
-      continue;
+    if (a < b) {
+      f(row, a, b);
     }
+  }
+}
+
+/// The mean cosine of a cone's parts by their energy.
+struct mean_cosine {
+  double energy = 0;
+  double moment = 0;
+
+  void add(double part, double low, double high) {
+    energy += part;
+    moment += part * 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+  }
+  /// Where nothing is absorbed, that of the cone's borders.
+  [[nodiscard]] double value(double low, double high) const {
+    return energy > 0 ? moment / energy : 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+  }
+};
+
+/// The rows that lie between two angles, cut at them; `cosine` is still to be set.
+transport_cone collapse(exponential_kernel const& k, double low, double high, int azimuths,
+                        mean_cosine& mean) {
+  transport_cone out{low, high, 0, {}, {}};
+  std::array<double, most_kernel_terms> apex{};
+  auto const terms = std::size_t(k.num_terms);
+  for_each_part(k.cones, low, high, [&](kernel_cone const& row, double a, double b) {
     double const omega = solid_angle(a, b);
     double energy = 0;
-    for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+    for (std::size_t c = 0; c < terms; ++c) {
       kernel_term const& t = row.terms[c];
       apex[c] += omega * t.amplitude;
       out.energy[c] += omega * t.amplitude / t.rate;
       energy += omega * t.amplitude / t.rate;
     }
-    sum += energy;
-    moment += energy * 0.5 * (detail::cosine_of(a) + detail::cosine_of(b));
-  }
-  for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+    mean.add(energy, a, b);
+  });
+  for (std::size_t c = 0; c < terms; ++c) {
     out.rate[c] = apex[c] / out.energy[c];
     out.energy[c] /= azimuths;
   }
-  out.cosine = std::isnan(cosine) ? moment / sum : cosine;
   return out;
 }
 
 /// The same of a table.
-transport_cone collapse(tabulated_kernel const& k, double low, double high, double cosine,
-                        int azimuths) {
+transport_cone collapse(tabulated_kernel const& k, double low, double high, int azimuths,
+                        mean_cosine& mean) {
   transport_cone out{low, high, 0, {}, {}, std::vector<double>(k.radii.size(), 0)};
-  double sum = 0;
-  double moment = 0;
-  for (tabulated_cone const& row : k.cones) {
-    double const a = std::max(row.theta_low, low);
-    double const b = std::min(row.theta_high, high);
-    if (!(a < b)) {
-      continue;
-    }
+  for_each_part(k.cones, low, high, [&](tabulated_cone const& row, double a, double b) {
     double const share = solid_angle(a, b) / solid_angle(row.theta_low, row.theta_high);
     double within = 0;
     for (std::size_t j = 0; j < k.radii.size(); ++j) {
       within += share * row.fraction[j];
       out.absorbed[j] += within / azimuths;
     }
-    sum += within;
-    moment += within * 0.5 * (detail::cosine_of(a) + detail::cosine_of(b));
-  }
-  out.cosine = !std::isnan(cosine) ? cosine
-               : sum > 0           ? moment / sum
-                                   : 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+    mean.add(within, a, b);
+  });
   return out;
 }
 
@@ -324,10 +332,9 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
 
 namespace {
 
-/// The cones that `options` asks for, of what `collapsed(low, high, cosine)` gives for each.
-template <class Collapse>
-cone_set cones_of(row_energies const& rows, int num_terms, cone_options const& options,
-                  Collapse const& collapsed) {
+/// \param radius  cm, within which the energy decides where the borders lie
+template <class Kernel>
+cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options const& options) {
   auto const known = [](int n) { return n >= 4 && n <= 48; };
   ISO_VALIDATE(known(options.cones) && known(options.azimuths),
                "make_cones: {} cones of {} azimuths (both must lie in 4..48)", options.cones,
@@ -335,10 +342,15 @@ cone_set cones_of(row_energies const& rows, int num_terms, cone_options const& o
   ISO_VALIDATE(int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
                "make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
                int(options.placing));
-  polar_rule const rule = place(rows, std::size_t(options.cones), options.placing);
+  polar_rule const rule =
+      place(row_energies(k, radius), std::size_t(options.cones), options.placing);
   cone_set out{num_terms, options.azimuths, {}, {}};
   for (std::size_t m = 0; m < rule.cosines.size(); ++m) {
-    out.cones.push_back(collapsed(rule.borders[m], rule.borders[m + 1], rule.cosines[m]));
+    double const low = rule.borders[m];
+    double const high = rule.borders[m + 1];
+    mean_cosine mean;
+    out.cones.push_back(collapse(k, low, high, options.azimuths, mean));
+    out.cones.back().cosine = std::isnan(rule.cosines[m]) ? mean.value(low, high) : rule.cosines[m];
   }
   return out;
 }
@@ -346,17 +358,11 @@ cone_set cones_of(row_energies const& rows, int num_terms, cone_options const& o
 }  // namespace
 
 cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
-  return cones_of(row_energies(k, std::numeric_limits<double>::infinity()), k.num_terms, options,
-                  [&](double low, double high, double cosine) {
-                    return collapse(k, low, high, cosine, options.azimuths);
-                  });
+  return collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options);
 }
 
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
-  auto out = cones_of(row_energies(k, k.radii.back()), 0, options,
-                      [&](double low, double high, double cosine) {
-                        return collapse(k, low, high, cosine, options.azimuths);
-                      });
+  cone_set out = collapsed(k, k.radii.back(), 0, options);
   out.radii = k.radii;
   return out;
 }

@@ -196,6 +196,19 @@ tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum c
   return out;
 }
 
+std::vector<energy_component> split_by_energy(std::vector<mono_kernel> const& kernels,
+                                              spectrum const& s) {
+  validate(s, "split_by_energy");
+  std::vector<energy_component> out;
+  for (energy_bin const& b : s.bins) {
+    if (b.fluence > 0) {
+      spectrum const alone{{{b.energy, 1, b.attenuation, b.absorption}}};
+      out.push_back({b.fluence, alone, mix_kernels(kernels, alone)});
+    }
+  }
+  return out;
+}
+
 point_kernel parse_kernel(std::string_view csv, std::string_view name, spectrum const& s) {
   switch (detail::read_csv(csv, name).front().numbers.size()) {
     case 3:

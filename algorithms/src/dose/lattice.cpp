@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace iso::dose::detail {
 namespace {
@@ -32,18 +33,29 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
   };
   using bins = radius_bins<double>;
   auto const edge = [](std::int32_t i) {
-    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift) - bins::offset;
+    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift);
   };
   std::size_t const first = out.size();
   auto const pitch = std::size_t(bins::pitch);
-  out.resize(first + 2 * pitch, 0);
-  for (std::int32_t i = 0; i + 1 < bins::count; ++i) {
-    double const low = within(edge(i));
-    double const slope = (within(edge(i + 1)) - low) / (edge(i + 1) - edge(i));
-    out[first + std::size_t(i)] = (low - slope * edge(i)) / unit;
+  out.resize(first + std::size_t(bins::of_cone), 0);
+  for (std::int32_t i = 0; i < bins::count; ++i) {
+    // The bin before distance 0 goes on with the line of the one behind it.
+    std::int32_t const from = std::max(i, 1);
+    double const low = within(edge(from) - bins::offset);
+    double const slope =
+        (within(edge(from + 1) - bins::offset) - low) / (edge(from + 1) - edge(from));
+    double const constant = (low - slope * edge(from)) / unit;
+    out[first + std::size_t(i)] = constant;
     out[first + pitch + std::size_t(i)] = slope / unit;
+    out[first + 2 * pitch + 2 * std::size_t(i)] = constant;
+    out[first + 2 * pitch + 2 * std::size_t(i) + 1] = slope / unit;
   }
-  out[first + std::size_t(bins::count) - 1] = absorbed.back() / unit;
+}
+
+/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
+std::int32_t displacement(std::int64_t slope, std::int64_t k) {
+  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> slope_bits;
+  return std::int32_t(slope < 0 ? -size : size);
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.
@@ -96,9 +108,8 @@ double most_of(double first, double second, double low, double high) {
 /// The quadratic form through f at the middle, the middles of the sides and the corners of a plane
 /// (the corners' own differences left out). `low` and `high` become the bounds of f there.
 template <class F>
-void fit_plane(iso::grid const& region, axes const& a, lattice_line<double> const& l,
-               std::int32_t plane, lattice_plane<double>& p, double& low, double& high,
-               F const& f) {
+void fit_plane(iso::grid const& region, axes const& a, lattice_path const& l, std::int32_t plane,
+               lattice_plane<double>& p, double& low, double& high, F const& f) {
   double const half[2] = {0.5 * (l.lanes - 1), 0.5 * (l.rows - 1)};
   double c[3][3];
   for (int i = 0; i < 3; ++i) {
@@ -137,16 +148,14 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
     : extent{region.extent[0], region.extent[1], region.extent[2]}, border(border_rows) {
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const fast = extent[copy == 0 ? 2 : 0];
-    std::int64_t const slow = extent[copy == 0 ? 0 : 2];
     pitch[copy] = (fast + lane_multiple - 1) / lane_multiple * lane_multiple;
     double const elements =
-        double(slow + 2 * border) * double(extent[1] + 2 * border) * double(pitch[copy]) +
-        double(room);
+        double(planes(copy)) * double(rows()) * double(pitch[copy]) + double(room);
     ISO_VALIDATE(elements < double(std::numeric_limits<std::int32_t>::max()),
                  "convolution_plan: region of [{}, {}, {}] voxels (its copies must have fewer than "
                  "2^31 elements) crop it, or take larger voxels",
                  extent[0], extent[1], extent[2]);
-    size[copy] = (slow + 2 * border) * (extent[1] + 2 * border) * pitch[copy] + room;
+    size[copy] = planes(copy) * rows() * pitch[copy] + room;
   }
 }
 
@@ -181,7 +190,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
           continue;
         }
         double const march = std::fabs(in_voxels[a.planes]);
-        lattice_line<double> l{};
+        lattice_path l{};
         l.copy = a.planes == 2 ? 1 : 0;
         l.lanes = std::int32_t(region.extent[std::size_t(a.lanes)]);
         l.rows = std::int32_t(region.extent[std::size_t(a.rows)]);
@@ -216,40 +225,26 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         // mm to cm.
         double const half_length = 0.5 * 0.1 / march;
         double gives = 0;
-        if (terms == 0) {
-          // A table goes by the length itself, mm.
-          l.half_step[0] = 10 * half_length;
-          l.tilt_first[0] = tilts[cone].first[0];
-          l.tilt_second[0] = tilts[cone].second[0];
-          gives = t.absorbed.back() * most_of(l.tilt_first[0], l.tilt_second[0], low, high);
+        line_terms<double> of_cone{};
+        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
+          bool const exponential = terms > 0;
+          double const energy = exponential ? t.energy[c] : t.absorbed.back();
+          of_cone.rate[c] = exponential ? 0.1 * t.rate[c] : 0;
+          of_cone.energy[c] = exponential ? energy : 0;
+          of_cone.tilt_first[c] = tilts[cone].first[c];
+          of_cone.tilt_second[c] = tilts[cone].second[c];
+          gives +=
+              std::fabs(energy) * most_of(tilts[cone].first[c], tilts[cone].second[c], low, high);
         }
-        for (std::size_t c = 0; c < terms; ++c) {
-          l.half_step[c] = t.rate[c] * half_length;
-          l.energy[c] = t.energy[c];
-          l.tilt_first[c] = tilts[cone].first[c];
-          l.tilt_second[c] = tilts[cone].second[c];
-          gives += std::fabs(t.energy[c]) * most_of(l.tilt_first[c], l.tilt_second[c], low, high);
+        line_terms<double> of_step = of_cone;
+        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
+          // A table goes by the length itself, mm.
+          of_step.rate[c] = terms > 0 ? t.rate[c] * half_length : 10 * half_length;
         }
         most = std::max(most, gives);
         total += gives;
-        out.lines.push_back(l);
-        cone_line<double> line{d,
-                               std::int32_t(cone),
-                               std::int32_t(out.lines.size()) - 1,
-                               {a.lanes, a.rows, a.planes},
-                               {std::int32_t(lane_slope), std::int32_t(row_slope)},
-                               own.z,
-                               {},
-                               {},
-                               {},
-                               {}};
-        for (std::size_t c = 0; c < most_kernel_terms; ++c) {
-          line.rate[c] = 0.1 * t.rate[c];
-          line.energy[c] = l.energy[c];
-          line.tilt_first[c] = l.tilt_first[c];
-          line.tilt_second[c] = l.tilt_second[c];
-        }
-        out.directions.push_back(line);
+        out.lines.push_back({l, of_step});
+        out.directions.push_back({{d, std::int32_t(cone)}, own.z, of_cone});
       }
     }
     lines.last = std::int32_t(out.lines.size());
@@ -264,8 +259,8 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   }
   for (std::size_t n = 0; n < out.lines.size(); ++n) {
     for (std::size_t c = 0; c < terms; ++c) {
-      out.lines[n].energy[c] /= out.unit;
-      out.directions[n].energy[c] /= out.unit;
+      out.lines[n].terms.energy[c] /= out.unit;
+      out.directions[n].terms.energy[c] /= out.unit;
     }
   }
   return out;
@@ -276,7 +271,7 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
   for (std::size_t from = 0; from < tables.lines.size(); from += together) {
     auto const begin = std::ptrdiff_t(items.size());
     for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
-      lattice_line<double> const& l = tables.lines[n];
+      lattice_path const& l = tables.lines[n].path;
       lattice_plane<double>* const planes = tables.planes.data() + l.table;
       for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; row += rows) {
         std::int32_t first = -1;
@@ -302,6 +297,73 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
         [](lattice_item const& a, lattice_item const& b) { return a.first / 8 < b.first / 8; });
   }
   return items;
+}
+
+std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
+  std::vector<lattice_item> tiles;
+  for (std::size_t n = 0; n < tables.lines.size(); ++n) {
+    lattice_path const& l = tables.lines[n].path;
+    lattice_plane<double> const* const planes = tables.planes.data() + l.table;
+    // Displacements do not turn round: planes in which rays meet the box follow each other.
+    auto const planes_where = [&](auto const& meets) {
+      std::int32_t first = 0;
+      while (first < l.planes && !meets(planes[first])) {
+        ++first;
+      }
+      std::int32_t last = first;
+      while (last < l.planes && meets(planes[last])) {
+        ++last;
+      }
+      return std::pair(first, last);
+    };
+    std::vector<std::pair<std::int32_t, std::int32_t>> of_lanes;
+    for (std::int32_t lane = -l.most_lane_shift; lane < l.lanes - l.least_lane_shift; lane += 32) {
+      of_lanes.push_back(planes_where([&](lattice_plane<double> const& p) {
+        return lane + p.lane_shift + 32 > 0 && lane + p.lane_shift < l.lanes;
+      }));
+    }
+    for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; ++row) {
+      auto const of_row = planes_where([&](lattice_plane<double> const& p) {
+        return row + p.row_shift() >= 0 && row + p.row_shift() < l.rows;
+      });
+      for (std::size_t tile = 0; tile < of_lanes.size(); ++tile) {
+        std::int32_t const first = std::max(of_row.first, of_lanes[tile].first);
+        std::int32_t const last = std::min(of_row.second, of_lanes[tile].second);
+        if (first < last) {
+          tiles.push_back(
+              {std::int32_t(n), row, -l.most_lane_shift + 32 * std::int32_t(tile), first, last});
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+tile_batches::tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
+                           std::int64_t most_bytes) {
+  for (lattice_item const& t : tiles) {
+    most_planes = std::max(most_planes, t.last - t.first);
+  }
+  std::int64_t const bytes_per_tile = bytes_per_plane * most_planes;
+  std::int64_t begin = 0;
+  auto const end_at = [&](std::int64_t end) {
+    ends.push_back(end);
+    most_tiles = std::max(most_tiles, end - begin);
+    begin = end;
+  };
+  std::int64_t end_of_line = 0;
+  for (std::size_t n = 1; n <= tiles.size(); ++n) {
+    if (n < tiles.size() && tiles[n].line == tiles[n - 1].line) {
+      continue;
+    }
+    if (end_of_line > begin && (std::int64_t(n) - begin) * bytes_per_tile > most_bytes) {
+      end_at(end_of_line);
+    }
+    end_of_line = std::int64_t(n);
+  }
+  if (end_of_line > begin) {
+    end_at(end_of_line);
+  }
 }
 
 }  // namespace iso::dose::detail

@@ -108,7 +108,8 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 /// the samples of a ray are laid side by side, every sample takes what those upstream of it
 /// release, and voxels interpolate between the samples.
 ///
-/// A tabulated kernel has no recursion: on the lattice, every voxel follows its lines back.
+/// A tabulated kernel has no recursion: on the lattice, every plane of a line takes from all planes
+/// before it, by the difference of their radiological depths.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate.
 ///

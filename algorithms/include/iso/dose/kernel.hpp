@@ -104,6 +104,23 @@ std::vector<mono_kernel> water_kernels();
 ///                                spectrum as iso::dose::validate refuses it
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
 
+/// Some photons of a spectrum, and the kernel that carries what they release.
+struct energy_component {
+  double share;  ///< of the spectrum's photons
+  spectrum photons;
+  point_kernel kernel;
+};
+
+/// Every bin of a spectrum that has photons, energies ascending, each with the kernel that
+/// mix_kernels gives for it alone. A beam hardens on its way, and one kernel stands for all depths;
+/// the sum of the components' doses, each of a beam whose weight is multiplied by `share`, hardens
+/// as the beam does. A single energy has no hardening to correct: terma_options changes nothing
+/// but roundings. Dose is added in the components' order.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  as mix_kernels
+std::vector<energy_component> split_by_energy(std::vector<mono_kernel> const& kernels,
+                                              spectrum const& s);
+
 /// A table in any of the forms above, told apart by the numbers of its first line: 3 a tabulated
 /// kernel, 4 kernels of several energies, mixed for `s`, 6 or 10 a sum of exponentials.
 /// Determinism: backend_to_backend; made on the host.

@@ -56,10 +56,12 @@ void check_outputs(dose_options const& options) {
 void read_inputs(dose_options& options) {
   auto& request = options.request;
   request.plan = files::read_plan(options.plan);
-  bool const six = request.plan.kernel.name.starts_with("6mv");
-  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !six) {
+  auto const& kernel = request.plan.kernel.name;
+  // Monte Carlo kernels are mixed for the spectrum, whatever it is.
+  bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
+  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !fits) {
     spdlog::warn("spectrum {} with kernel {} (they are of different energies)",
-                 request.plan.spectrum.name, request.plan.kernel.name);
+                 request.plan.spectrum.name, kernel);
   }
   request.keep_density = !options.png.empty() || !options.curves.empty();
   if (!options.phantom.empty()) {
@@ -104,6 +106,7 @@ json document_of(jobs::dose_request const& request, jobs::dose_result const& res
           {"engine", plan.engine},
           {"spectrum", plan.spectrum.name},
           {"kernel", plan.kernel.name},
+          {"kernels", result.kernels},
           {"directions",
            {{"cones", plan.cones},
             {"azimuths", plan.azimuths},
@@ -150,11 +153,12 @@ int run_dose(dose_options& options) {
     auto const& n = result.dose.extent;
     auto const& p = result.maximum_position;
     fmt::print(
-        "{} x {} x {} voxels, {} beam{} of {} directions on {} in {:.4g} s: at most {:.5g} Gy per "
-        "photon/cm2, at ({:.5g}, {:.5g}, {:.5g}) mm; hash {}\n",
+        "{} x {} x {} voxels, {} beam{} of {} directions{} on {} in {:.4g} s: at most {:.5g} Gy "
+        "per photon/cm2, at ({:.5g}, {:.5g}, {:.5g}) mm; hash {}\n",
         n[0], n[1], n[2], result.beams.size(), result.beams.size() == 1 ? "" : "s",
-        result.directions, request.backend, result.seconds, result.maximum, p[0], p[1], p[2],
-        result.hash);
+        result.directions,
+        result.kernels == 1 ? "" : fmt::format(" for each of {} energies", result.kernels),
+        request.backend, result.seconds, result.maximum, p[0], p[1], p[2], result.hash);
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;

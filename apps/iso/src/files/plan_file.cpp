@@ -127,6 +127,7 @@ plan_description parse_plan(std::string_view text, std::string const& name) {
   plan.placing = directions.value("placing", plan.placing);
   plan.engine = document.value("engine", plan.engine);
   plan.hardening_correction = document.value("hardening_correction", plan.hardening_correction);
+  plan.kernel_per_bin = document.value("kernel_per_bin", plan.kernel_per_bin);
   plan.tilt = document.value("tilt", plan.tilt);
   plan.margin = document.value("margin_mm", plan.margin);
   plan.radial_step = document.value("radial_step_mm", plan.radial_step);

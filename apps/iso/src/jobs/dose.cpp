@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "precision.hpp"
 #include "scan.hpp"
 
 #include <iso/dose/convolution.hpp>
@@ -43,6 +44,39 @@ dose::point_kernel point_kernel_of(files::table_source const& table,
     return dose::mix_kernels(dose::water_kernels(), photons);
   }
   return known_energy(table.name, [](auto const& n) { return dose::named_kernel(n); });
+}
+
+/// Kernels of several energies.
+std::vector<dose::mono_kernel> mono_kernels_of(files::table_source const& table) {
+  ISO_VALIDATE(!table.csv.empty() || table.name == "monte_carlo",
+               "kernel_per_bin with kernel '{}' (that is one kernel for a whole spectrum) choose "
+               "monte_carlo, or a file that ends in .csv with kernels of several energies",
+               table.name);
+  return table.csv.empty() ? dose::water_kernels()
+                           : dose::parse_mono_kernels(table.csv, table.name);
+}
+
+/// Photons with their kernel and its cones.
+struct component {
+  dose::energy_component what;
+  dose::cone_set cones;
+};
+
+std::vector<component> components_of(files::plan_description const& plan,
+                                     dose::cone_options const& cones) {
+  auto const photons = spectrum_of(plan.spectrum);
+  std::vector<component> out;
+  auto const add = [&](dose::energy_component const& c) {
+    out.push_back({c, dose::make_cones(c.kernel, cones)});
+  };
+  if (plan.kernel_per_bin) {
+    for (auto const& c : dose::split_by_energy(mono_kernels_of(plan.kernel), photons)) {
+      add(c);
+    }
+  } else {
+    add({1, photons, point_kernel_of(plan.kernel, photons)});
+  }
+  return out;
 }
 
 dose::density_table density_table_of(files::table_source const& table) {
@@ -179,23 +213,27 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   return density;
 }
 
-/// Adds the dose of one beam.
+/// Adds the dose of one beam and component.
 template <class T, class Exec>
-void add_beam(Exec const& exec, placed_beam const& b,
-              dose::terma_plan<typename Exec::memory_space> const& release,
-              dose::convolution_plan<T, typename Exec::memory_space> const& plan,
-              volume_view<T, typename Exec::memory_space> const& density,
-              volume_view<T, typename Exec::memory_space> const& total,
-              workspace<typename Exec::memory_space>& work) {
+void add_component(Exec const& exec, placed_beam const& b, component const& c,
+                   files::plan_description const& plan,
+                   volume_view<T, typename Exec::memory_space> const& density,
+                   volume_view<T, typename Exec::memory_space> const& total,
+                   workspace<typename Exec::memory_space>& work) {
   using space = typename Exec::memory_space;
-  std::int64_t const scratch = dose::convolution_bytes_needed<Exec, T>(exec, plan);
+  auto part = b.beam;
+  part.weight *= c.what.share;
+  dose::terma_plan<space> const release(exec, part, c.what.photons, {plan.hardening_correction});
+  dose::convolution_plan<T, space> const lines(exec, b.region, release.frame(), c.what.kernel,
+                                               c.cones, part.fluence, convolution_options_of(plan));
+  std::int64_t const scratch = dose::convolution_bytes_needed<Exec, T>(exec, lines);
   std::int64_t const more = std::max<std::int64_t>(0, scratch - work.size());
   check_free(exec, more + b.region.size() * std::int64_t(sizeof(T)), "iso dose");
   work.reserve(scratch);
   auto const terma = make_volume<T, space>(exec, "iso::jobs::terma", b.region);
   dose::terma<Exec, T>(exec, release, density, terma);
-  dose::convolve<Exec, T>(exec, plan, terma, density, total, work);
-  exec.fence("iso::jobs::dose: one beam");
+  dose::convolve<Exec, T>(exec, lines, terma, density, total, work);
+  exec.fence("iso::jobs::dose: one component");
 }
 
 void find_maximum(dose_result& result) {
@@ -215,10 +253,8 @@ template <class T, class Exec>
 dose_result run(Exec const& exec, dose_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
   auto const& plan = request.plan;
-  auto const photons = spectrum_of(plan.spectrum);
-  auto const kernel = point_kernel_of(plan.kernel, photons);
-  auto const cones = dose::make_cones(kernel, cones_of(plan));
-  auto const options = convolution_options_of(plan);
+  auto const components = components_of(plan, cones_of(plan));
+  convolution_options_of(plan);
   if (request.hounsfield) {
     density_table_of(request.density_table);
   }
@@ -234,42 +270,40 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
     largest = std::max(largest, beams.back().region.size());
   }
   dose_result result;
-  result.directions = cones.size();
+  result.kernels = std::int64_t(components.size());
+  result.directions = components.front().cones.size();
   double const wanted = (2.0 * double(g.size()) + double(largest)) * double(sizeof(T));
   watch.step(0, "preparing");
-  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose",
-               [&] {
-                 auto const density = density_of<T>(exec, request, g);
-                 auto const report = dose::validate(exec, density);
-                 if (!report.sound()) {
-                   throw invalid_argument(dose::to_string(report));
-                 }
-                 auto const total =
-                     make_volume<T, space>(exec, "iso::jobs::dose", g, unit::gray_per_fluence);
-                 workspace<space> work;
-                 double done = 0;
-                 for (placed_beam const& b : beams) {
-                   watch.step(done / all_voxels, "convolving");
-                   auto facts = described(b, g);
-                   facts.seconds = seconds_of(exec, [&] {
-                     dose::terma_plan<space> const release(exec, b.beam, photons,
-                                                           {plan.hardening_correction});
-                     dose::convolution_plan<T, space> const lines(
-                         exec, b.region, release.frame(), kernel, cones, b.beam.fluence, options);
-                     add_beam<T>(exec, b, release, lines, density, total, work);
-                   });
-                   result.seconds += facts.seconds;
-                   result.beams.push_back(facts);
-                   done += double(b.region.size());
-                 }
-                 if (request.keep_density) {
-                   result.density = volume_on_host(g, fetch(exec, density.data));
-                 }
-                 auto const values = fetch(exec, total.data);
-                 result.hash = hash_text(hash_bits<T>(values));
-                 result.dose = volume_on_host(g, values);
-                 return 0;
-               });
+  guard_memory(
+      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose", [&] {
+        auto const density = density_of<T>(exec, request, g);
+        auto const report = dose::validate(exec, density);
+        if (!report.sound()) {
+          throw invalid_argument(dose::to_string(report));
+        }
+        auto const total =
+            make_volume<T, space>(exec, "iso::jobs::dose", g, unit::gray_per_fluence);
+        workspace<space> work;
+        double done = 0;
+        for (placed_beam const& b : beams) {
+          auto facts = described(b, g);
+          for (component const& c : components) {
+            watch.step(done / all_voxels, "convolving");
+            facts.seconds +=
+                seconds_of(exec, [&] { add_component<T>(exec, b, c, plan, density, total, work); });
+            done += double(b.region.size()) / double(components.size());
+          }
+          result.seconds += facts.seconds;
+          result.beams.push_back(facts);
+        }
+        if (request.keep_density) {
+          result.density = volume_on_host(g, fetch(exec, density.data));
+        }
+        auto const values = fetch(exec, total.data);
+        result.hash = hash_text(hash_bits<T>(values));
+        result.dose = volume_on_host(g, values);
+        return 0;
+      });
   find_maximum(result);
   watch.step(1, "done");
   return result;
@@ -278,15 +312,9 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
 }  // namespace
 
 dose_result calculate_dose(dose_request const& request, observer const& watch) {
-  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
-               "precision '{}' is not known (choose float or double)", request.precision);
-  dose_result result;
-  backend::with_name(request.backend, [&](auto tag) {
-    typename decltype(tag)::execution_space const exec;
-    result = request.precision == "float" ? run<float>(exec, request, watch)
-                                          : run<double>(exec, request, watch);
+  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
+    return run<decltype(zero)>(exec, request, watch);
   });
-  return result;
 }
 
 }  // namespace iso::jobs

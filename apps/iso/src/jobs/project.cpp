@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "precision.hpp"
 #include "scan.hpp"
 
 #include <iso/ct/shepp_logan.hpp>
@@ -100,23 +101,12 @@ projection_result run(Exec const& exec, project_request const& request, observer
   return result;
 }
 
-template <class Exec>
-projection_result run_in(Exec const& exec, project_request const& request, observer const& watch) {
-  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
-               "precision '{}' is not known (choose float or double)", request.precision);
-  return request.precision == "float" ? run<float>(exec, request, watch)
-                                      : run<double>(exec, request, watch);
-}
-
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
-  projection_result result;
-  backend::with_name(request.backend, [&](auto tag) {
-    typename decltype(tag)::execution_space const exec;
-    result = run_in(exec, request, watch);
+  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
+    return run<decltype(zero)>(exec, request, watch);
   });
-  return result;
 }
 
 }  // namespace iso::jobs

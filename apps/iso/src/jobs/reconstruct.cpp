@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coverage.hpp"
 #include "memory.hpp"
+#include "precision.hpp"
 #include "scan.hpp"
 
 #include <iso/ct/fdk.hpp>
@@ -233,15 +234,9 @@ std::vector<std::string> arc_names() { return list_of(arcs); }
 std::vector<std::string> detector_names() { return list_of(detectors); }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  ISO_VALIDATE(request.precision == "float" || request.precision == "double",
-               "precision '{}' is not known (choose float or double)", request.precision);
-  reconstruct_result result;
-  backend::with_name(request.backend, [&](auto tag) {
-    typename decltype(tag)::execution_space const exec;
-    result = request.precision == "float" ? run<float>(exec, request, watch)
-                                          : run<double>(exec, request, watch);
+  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
+    return run<decltype(zero)>(exec, request, watch);
   });
-  return result;
 }
 
 }  // namespace iso::jobs

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace iso::jobs {
 namespace {
@@ -119,47 +120,85 @@ struct dose_case {
     return dose::named_kernel(kernel);
   }
 
+  /// Of all photons, or of some bins.
+  [[nodiscard]] std::vector<dose::energy_component> components() const {
+    if (kernel != "by energy") {
+      return {{1, what.photons, kernel_of()}};
+    }
+    auto const& bins = what.photons.bins;
+    return dose::split_by_energy(dose::water_kernels(), {{bins[1], bins[7], bins[15]}});
+  }
+  [[nodiscard]] dose::beam field_of(dose::energy_component const& c) const {
+    auto field = what.field;
+    field.weight *= c.share;
+    return field;
+  }
+
+  /// A component with what does not change from run to run.
+  template <class Space>
+  struct part {
+    dose::energy_component of;
+    dose::cone_set directions;
+    dose::beam_frame frame;
+    volume_view<T, Space> released;
+  };
+  template <class Exec>
+  [[nodiscard]] auto parts_on(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const density = what.density_on<T>(exec);
+    std::vector<part<space>> out;
+    for (auto const& c : components()) {
+      dose::terma_plan<space> const beam(exec, field_of(c), c.photons);
+      auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
+      dose::terma<Exec, T>(exec, beam, density, released);
+      exec.fence("iso::jobs::verify: TERMA in place");
+      out.push_back({c, dose::make_cones(c.kernel, cones), beam.frame(), released});
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<double> expected() const {
+    auto const rho = what.densities_on(what.region);
+    auto const all = what.densities_on(what.patient);
+    std::vector<double> sum(std::size_t(what.region.size()), 0);
+    for (auto const& c : components()) {
+      auto const t = exact_terma(field_of(c), c.photons, {}, seen(what.patient, all), what.region);
+      auto const one = exact_dose(
+          what.field, c.kernel, dose::make_cones(c.kernel, cones), options.tilt,
+          seen(what.region, t), seen(what.region, rho), 97,
+          options.engine == dose::dose_engine::lattice ? transport::lattice : transport::lines);
+      std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+    }
+    return sum;
+  }
+
   template <class Exec>
   prepared<Exec, T> prepare(Exec const& exec) const {
     using space = typename Exec::memory_space;
     auto const density = what.density_on<T>(exec);
-    auto const point_kernel = kernel_of();
-    auto const directions = dose::make_cones(point_kernel, cones);
-    dose::terma_plan<space> const beam(exec, what.field, what.photons);
-    auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
-    dose::terma<Exec, T>(exec, beam, density, released);
-    exec.fence("iso::jobs::verify: TERMA in place");
-    auto const plan_of = [=, with = *this](Exec const& on, variant const& v) {
-      auto chosen = with.options;
-      chosen.shape.groups_per_launch = v.groups;
-      return dose::convolution_plan<T, space>(on, with.what.region, beam.frame(), point_kernel,
-                                              directions, with.what.field.fluence, chosen);
-    };
+    auto const parts = parts_on(exec);
     auto const with = *this;
+    double const directions = double(parts.size()) * double(parts.front().directions.size());
     return {what.region.size(),
             [=](Exec const& on, variant const& v, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
               Kokkos::deep_copy(on, volume.data, T(0));
-              auto const plan = plan_of(on, v);
-              workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(on, plan));
-              dose::convolve<Exec, T>(on, plan, released, density, volume, scratch);
-              on.fence("iso::jobs::verify: the scratch may go");
+              auto chosen = with.options;
+              chosen.shape.groups_per_launch = v.groups;
+              for (auto const& p : parts) {
+                dose::convolution_plan<T, space> const plan(on, with.what.region, p.frame,
+                                                            p.of.kernel, p.directions,
+                                                            with.what.field.fluence, chosen);
+                workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(on, plan));
+                dose::convolve<Exec, T>(on, plan, p.released, density, volume, scratch);
+                on.fence("iso::jobs::verify: the scratch may go");
+              }
             },
-            convolution_work<T>(double(what.region.size()), double(directions.size())),
+            convolution_work<T>(double(what.region.size()), directions),
             with.options.engine != dose::dose_engine::lattice &&
                     with.options.engine != dose::dose_engine::voxel_lines
                 ? std::function<std::vector<double>()>()
-                : [=] {
-              auto const rho = with.what.densities_on(with.what.region);
-              auto const all = with.what.densities_on(with.what.patient);
-              auto const t = exact_terma(with.what.field, with.what.photons, {},
-                                         seen(with.what.patient, all), with.what.region);
-              return exact_dose(with.what.field, point_kernel, directions, with.options.tilt,
-                                seen(with.what.region, t), seen(with.what.region, rho), 97,
-                                with.options.engine == dose::dose_engine::lattice
-                                    ? transport::lattice
-                                    : transport::lines);
-            }};
+                : [=] { return with.expected(); }};
   }
 };
 
@@ -306,6 +345,10 @@ void add_dose(plan& all) {
                                      "iso::dose::parse_mono_kernels"});
   all.add<dose_case>({"dose_lattice_table", tabulated}, oblique, std::string("table"),
                      dose::cone_options{4, 8}, dose::convolution_options{});
+  auto by_energy = tabulated;
+  by_energy.emplace_back("iso::dose::split_by_energy");
+  all.add<dose_case>({"dose_lattice_by_energy", by_energy, {{}}}, oblique, std::string("by energy"),
+                     dose::cone_options{4, 4}, dose::convolution_options{});
   auto own = convolve;
   own.insert(own.end(), {"iso::dose::parse_kernel", "iso::dose::parse_tabulated_kernel",
                          "iso::dose::absorbed_within"});

@@ -7,6 +7,7 @@
 #include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 #include <iso/ct/fdk.hpp>
+#include <iso/detail/copied.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -105,17 +106,6 @@ void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
                                             kernel);
 }
 
-template <class Space, execution_space Exec>
-Kokkos::View<double*, Space> copied(Exec const& exec, std::vector<double> const& values) {
-  auto const copy = allocate<Kokkos::View<double*, Space>>(
-      "iso::ct::fdk_plan", {std::int64_t(values.size())}, exec, Kokkos::WithoutInitializing);
-  Kokkos::deep_copy(exec, copy,
-                    Kokkos::View<double const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                        values.data(), values.size()));
-  exec.fence("iso::ct::fdk_plan: the host copy may go");
-  return copy;
-}
-
 /// Bytes for a scan whose rows are extended.
 template <class Exec, class T>
 std::int64_t fdk_scratch_bytes(geometry const& g) {
@@ -186,10 +176,11 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
     : views_(exec, detail::extended(g, {weights.before, weights.after})),
       num_u_(g.num_u()),
       before_(weights.before),
-      taps_(detail::copied<Space>(exec, ramp_taps(views_.host().num_u(), options))),
-      weights_(detail::copied<Space>(exec, weights.angles)),
+      taps_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan",
+                                       ramp_taps(views_.host().num_u(), options))),
+      weights_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.angles)),
       odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1),
-      factors_(detail::copied<Space>(exec, weights.factors)),
+      factors_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.factors)),
       arc_(weights.arc),
       detector_(weights.detector) {}
 

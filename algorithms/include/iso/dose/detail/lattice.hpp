@@ -36,10 +36,18 @@ struct fixed_point<double> {
   static constexpr int total_bits = 61;
 };
 
+/// What a direction's kernel is made of.
+template <class T>
+struct line_terms {
+  T rate[most_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
+  T energy[most_kernel_terms];  ///< in units of the sums
+  T tilt_first[most_kernel_terms];
+  T tilt_second[most_kernel_terms];
+};
+
 /// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
 /// direction marches from plane to plane, and lanes are next to each other in memory.
-template <class T>
-struct lattice_line {
+struct lattice_path {
   std::int32_t copy;   ///< 0: voxels stand as [x][y][z]; 1: as [z][y][x]
   std::int32_t lanes;  ///< extents
   std::int32_t rows;
@@ -52,25 +60,23 @@ struct lattice_line {
   std::int32_t most_lane_shift;
   std::int32_t least_row_shift;
   std::int32_t most_row_shift;
-  T half_step[most_kernel_terms];  ///< rate times half of a step's length, cm3/g
-  T energy[most_kernel_terms];     ///< in units of the sums
-  T tilt_first[most_kernel_terms];
-  T tilt_second[most_kernel_terms];
+};
+template <class T>
+struct lattice_line {
+  lattice_path path;
+  line_terms<T> terms;  ///< rates: times half of a step's length; of tables: that length, mm
 };
 
 /// One direction, as lines through voxels want it.
-template <class T>
-struct cone_line {
+struct cone_path {
   vec3<double> direction;
   std::int32_t cone;
-  std::int32_t lattice;       ///< number of its line
-  std::int32_t axes[3];       ///< of lanes, rows and planes
-  std::int32_t slopes[2];     ///< of lanes and rows, in units of 2^-14
-  T cosine;                   ///< of its angle to the axis
-  T rate[most_kernel_terms];  ///< 1/mm at 1 g/cm3
-  T energy[most_kernel_terms];
-  T tilt_first[most_kernel_terms];
-  T tilt_second[most_kernel_terms];
+};
+template <class T>
+struct cone_line {
+  cone_path path;
+  T cosine;  ///< of its angle to the axis
+  line_terms<T> terms;
 };
 
 /// What a line has in one plane: by how much it is displaced, and the tilt there: the cosine of the
@@ -106,11 +112,11 @@ KOKKOS_FORCEINLINE_FUNCTION T tilt_of_row(lattice_plane<T> const& p, T v) {
   return v * Kokkos::fma(p.row_row, v, p.row);
 }
 
-/// Some rows of 32 lanes that one group walks, through the planes in which they meet the box.
+/// Rows of 32 lanes that one group walks, through the planes in which they meet the box.
 struct lattice_item {
   std::int32_t line;
   std::int32_t row;
-  std::int32_t lane;
+  std::int32_t lane;  ///< of tables: its ray's number, which may be negative
   std::int32_t first;
   std::int32_t last;
 };
@@ -129,13 +135,18 @@ struct lattice_layout {
   /// Elements from a voxel to the next along an axis of the region.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t stride(int copy, int axis) const {
     int const fast = copy == 0 ? 2 : 0;
-    return axis == fast ? 1 : axis == 1 ? pitch[copy] : (extent[1] + 2 * border) * pitch[copy];
+    return axis == fast ? 1 : axis == 1 ? pitch[copy] : rows() * pitch[copy];
   }
+  /// Planes of a copy, and rows of a plane, with their borders.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t planes(int copy) const {
+    return extent[copy == 0 ? 0 : 2] + 2 * border;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t rows() const { return extent[1] + 2 * border; }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t at(int copy, std::int64_t x, std::int64_t y,
                                                 std::int64_t z) const {
     std::int64_t const slow = copy == 0 ? x : z;
     std::int64_t const fast = copy == 0 ? z : x;
-    return ((slow + border) * (extent[1] + 2 * border) + y + border) * pitch[copy] + fast;
+    return ((slow + border) * rows() + y + border) * pitch[copy] + fast;
   }
 };
 
@@ -151,7 +162,7 @@ struct lattice_tables {
   std::vector<lattice_plane<double>> planes;
   std::vector<lattice_class> classes;
   std::vector<cone_line<double>> directions;  ///< of the lines
-  std::vector<double> bins;  ///< of tables: [cones, 2, radius_bins::pitch], in units of the sums
+  std::vector<double> bins;  ///< of tables: [cones, radius_bins::of_cone], in units of the sums
   double unit;
 };
 
@@ -165,32 +176,50 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
 /// lines take turns, so that groups that run at the same time read the same planes.
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
 
-/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
-inline KOKKOS_FUNCTION std::int32_t displacement(std::int64_t slope, std::int64_t k) {
-  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> 14;
-  return std::int32_t(slope < 0 ? -size : size);
-}
+/// Tiles of 32 rays side by side, line after line, for tables.
+std::vector<lattice_item> make_tiles(lattice_tables const& tables);
 
-/// A cone's table against the radiological distance: straight lines within 32 bins an octave
-/// of the distance and 1/16 cm, up to 64 cm.
+/// Tiles whose rays are under way at the same time.
+struct tile_batches {
+  std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
+  std::int64_t most_tiles = 0;
+  std::int32_t most_planes = 0;  ///< of a tile
+
+  tile_batches() = default;
+  /// \param most_bytes  of a batch, or one line where that has more
+  tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
+               std::int64_t most_bytes);
+};
+
+/// A cone's table against the radiological distance: straight lines within 32 bins an octave of
+/// the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
 template <class T>
 struct radius_bins {
   using word = bits_of<T>;
   static constexpr T offset = T(0.0625);
   static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
+  /// One before that of the distance 0, for places that rounding makes less.
   static constexpr std::int32_t first =
-      sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47);
-  static constexpr std::int32_t count = 321;
-  /// Of a cone's constants, behind which its slopes stand as far apart: room for two registers
-  /// behind the last.
-  static constexpr std::int32_t pitch = 384;
+      (sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47)) -
+      1;
+  /// Up to a distance of 2^13 cm.
+  static constexpr std::int32_t count = 1 + 17 * 32;
+  static constexpr T most_distance = T(8000);
+  /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
+  /// registers behind the last.
+  static constexpr std::int32_t pitch = 608;
+  static constexpr std::int32_t of_cone = 4 * pitch;
 
-  /// What is absorbed within `distance` cm of water.
+  /// What is absorbed at a place, which is a distance, at most most_distance, and `offset`.
+  static KOKKOS_FORCEINLINE_FUNCTION T at(T const* bins, T place) {
+    auto const pairs = reinterpret_cast<backend::pack<T, 2> const*>(bins + 2 * pitch) - first;
+    auto const bin = backend::vector_load(pairs + (Kokkos::bit_cast<word>(place) >> shift));
+    return Kokkos::fma(bin[1], place, bin[0]);
+  }
+  /// What is absorbed within any distance, cm of water; densities that are refused may give any.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
-    auto const i = std::int32_t(Kokkos::bit_cast<word>(distance + offset) >> shift) - first;
-    // Densities that are refused may give any distance: bins stay within the table.
-    T const* const bin = bins + (i < 0 ? 0 : (i < count ? i : count - 1));
-    return Kokkos::fma(bin[pitch], distance, bin[0]);
+    T const kept = distance < most_distance ? distance : most_distance;
+    return at(bins, (kept > T(0) ? kept : T(0)) + offset);
   }
 };
 
@@ -204,6 +233,7 @@ struct lattice_storage {
   Kokkos::View<lattice_line<T>*, Space> lines;
   Kokkos::View<lattice_plane<T>*, Space> planes;
   Kokkos::View<lattice_item*, Space> items;
+  tile_batches batches;  ///< of tables
   Kokkos::View<cone_line<T>*, Space> directions;
   Kokkos::View<T*, Space> bins;
   std::vector<vec3<double>> axes;  ///< the directions

@@ -48,20 +48,31 @@ struct lattice_range_kernel {
   std::int64_t extent[3];
   lattice_range* range;
   std::int64_t num_groups;
+  static constexpr int together = 4;  ///< rows, for more loads at a time
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     typename Group::template lane_array<double> most_terma(0.0);
     typename Group::template lane_array<double> most_density(0.0);
     typename Group::template lane_array<bool> bad(false);
-    for (std::int64_t row = index; row < extent[0] * extent[1]; row += num_groups) {
-      T const* const t = terma.row(row / extent[1], row % extent[1]);
-      T const* const d = density.row(row / extent[1], row % extent[1]);
+    std::int64_t const rows = extent[0] * extent[1];
+    for (std::int64_t row = index; row < rows; row += together * num_groups) {
+      T const* t[together];
+      T const* d[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        // Past the last row, the first again.
+        std::int64_t const mine = row + r * num_groups < rows ? row + r * num_groups : row;
+        t[r] = terma.row(mine / extent[1], mine % extent[1]);
+        d[r] = density.row(mine / extent[1], mine % extent[1]);
+      }
       group.strided(std::int64_t(0), extent[2], [&](int lane, std::int64_t k) {
-        bad[lane] =
-            bad[lane] || !(is_finite(t[k]) && t[k] >= T(0) && is_finite(d[k]) && d[k] >= T(0));
-        most_terma[lane] = t[k] > most_terma[lane] ? double(t[k]) : most_terma[lane];
-        most_density[lane] = d[k] > most_density[lane] ? double(d[k]) : most_density[lane];
+        ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+          T const x = t[r][k];
+          T const y = d[r][k];
+          bad[lane] = bad[lane] || !(is_finite(x) && x >= T(0) && is_finite(y) && y >= T(0));
+          most_terma[lane] = x > most_terma[lane] ? double(x) : most_terma[lane];
+          most_density[lane] = y > most_density[lane] ? double(y) : most_density[lane];
+        }
       });
     }
     double const highest_terma = group.highest(most_terma);
@@ -82,12 +93,8 @@ inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
   if (!(range.terma > 0) || range.invalid != 0) {
     return 0;
   }
-  int exponent = 0;
-  double x = range.terma;
   // Of a double's exponent field; float data are normal numbers here, and so are most of double's.
-  auto const bits = Kokkos::bit_cast<std::uint64_t>(x);
-  exponent = int(bits >> 52 & 0x7ff) - 1022;
-  return exponent;
+  return int(Kokkos::bit_cast<std::uint64_t>(range.terma) >> 52 & 0x7ff) - 1022;
 }
 /// 2^e of exponents that a normal double holds.
 inline KOKKOS_FUNCTION double power_of_two(int e) {
@@ -95,74 +102,97 @@ inline KOKKOS_FUNCTION double power_of_two(int e) {
   return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
 }
 
-/// A line's numbers for the densities at hand.
-template <class T, int Terms>
+/// The directions' numbers for the densities at hand. `Line` is a lattice_line or a cone_line.
+template <class Line, class T, int Terms>
 struct cone_terms_kernel {
-  lattice_line<T> const* lines;
+  Line const* lines;
   lattice_range const* range;
+  T longest;  ///< step by which rates are multiplied
   cone_terms<T, Terms>* out;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    lattice_line<T> const& l = lines[index];
+    line_terms<T> const& of_line = lines[index].terms;
     cone_terms<T, Terms> c;
     for (int n = 0; n < Terms; ++n) {
-      c.set(n, l.half_step[n], T(1), range->density);
-      c.energy[n] = l.energy[n];
-      c.tilt_first[n] = l.tilt_first[n];
-      c.tilt_second[n] = l.tilt_second[n];
+      c.set(n, of_line.rate[n], longest, range->density);
+      c.energy[n] = of_line.energy[n];
+      c.tilt_first[n] = of_line.tilt_first[n];
+      c.tilt_second[n] = of_line.tilt_second[n];
     }
     out[index] = c;
   }
 };
 
+/// Rows of a copy in the order of the other axis that a group takes together: the volume stands
+/// turned to copy 1, and its neighbours there are next to each other in memory.
+template <int Copy>
+inline constexpr int rows_together = Copy == 0 ? 1 : 8;
+
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
-template <class T>
+template <class T, int Copy>
 struct lattice_copy_kernel {
   using word = typename fixed_point<T>::word;
+  static constexpr int together = rows_together<Copy>;
   lattice_layout layout;
-  int copy;
   boxed_volume<T const> terma;
   boxed_volume<T const> density;
   lattice_range const* range;
   bool joined;  ///< TERMA and density side by side
   T* voxels;
   T* densities;
-  word* sums;
+  word* sums;  ///< or null
 
-  /// Rows along the fastest axis, one a group; the last is the room behind them.
-  [[nodiscard]] std::int64_t num_groups() const {
-    return (layout.size[copy] + layout.pitch[copy] - 1) / layout.pitch[copy];
+  /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
+  /// behind them.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return layout.rows() * ((layout.planes(Copy) + together - 1) / together) + 1;
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    std::int64_t const rows = layout.extent[1] + 2 * layout.border;
-    std::int64_t const y = row % rows - layout.border;
-    std::int64_t const slow = row / rows - layout.border;
-    std::int64_t const fast_extent = layout.extent[copy == 0 ? 2 : 0];
-    bool const inside =
-        y >= 0 && y < layout.extent[1] && slow >= 0 && slow < layout.extent[copy == 0 ? 0 : 2];
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const pitch = layout.pitch[Copy];
+    if (index == num_groups() - 1) {
+      group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
+                    [&](int, std::int64_t at) { write(at, T(0), T(0)); });
+      return;
+    }
+    std::int64_t const row = index % layout.rows();
+    std::int64_t const plane = index / layout.rows() * together;
+    std::int64_t const y = row - layout.border;
+    std::int64_t const first_slow = plane - layout.border;
+    bool const has_row = y >= 0 && y < layout.extent[1];
     double const scale = power_of_two(-terma_exponent(*range));
-    std::int64_t const first = row * layout.pitch[copy];
-    std::int64_t const left = layout.size[copy] - first;
-    group.strided(std::int64_t(0), left < layout.pitch[copy] ? left : layout.pitch[copy],
-                  [&](int, std::int64_t fast) {
-                    T t = T(0);
-                    T d = T(0);
-                    if (inside && fast < fast_extent) {
-                      std::int64_t const x = copy == 0 ? slow : fast;
-                      std::int64_t const z = copy == 0 ? fast : slow;
-                      t = T(double(terma.row(x, y)[z]) * scale);
-                      d = density.row(x, y)[z];
-                    }
-                    if (joined) {
-                      reinterpret_cast<backend::pack<T, 2>*>(voxels)[first + fast] = {{t, d}};
-                    } else {
-                      voxels[first + fast] = t;
-                      densities[first + fast] = d;
-                    }
-                    sums[first + fast] = 0;
-                  });
+    group.strided(std::int64_t(0), pitch, [&](int, std::int64_t fast) {
+      bool const has_voxel = has_row && fast < layout.extent[Copy == 0 ? 2 : 0];
+      T t[together];
+      T d[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        std::int64_t const slow = first_slow + r;
+        bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
+        std::int64_t const x = Copy == 0 ? slow : fast;
+        std::int64_t const z = Copy == 0 ? fast : slow;
+        t[r] = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
+        d[r] = inside ? density.row(x, y)[z] : T(0);
+      }
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        if (plane + r < layout.planes(Copy)) {
+          write(((plane + r) * layout.rows() + row) * pitch + fast, t[r], d[r]);
+        }
+      }
+    });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d) const {
+    if (joined) {
+      reinterpret_cast<backend::pack<T, 2>*>(voxels)[at] = {{t, d}};
+    } else {
+      voxels[at] = t;
+      densities[at] = d;
+    }
+    if (sums != nullptr) {
+      sums[at] = 0;
+    }
   }
 };
 
@@ -187,14 +217,29 @@ struct lattice_join_kernel {
   lattice_range const* range;
   boxed_volume<T> dose;
 
-  /// Rows along z, one a group.
+  static constexpr int together = rows_together<1>;
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
+    return layout.extent[1] * ((layout.extent[0] + together - 1) / together);
+  }
+
+  /// Some rows along z.
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
-    std::int64_t const y = row % layout.extent[1];
-    std::int64_t const x = row / layout.extent[1];
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const y = index % layout.extent[1];
+    std::int64_t const first = index / layout.extent[1] * together;
     group.strided(std::int64_t(0), layout.extent[2], [&](int, std::int64_t z) {
-      word const sum = sums[0][layout.at(0, x, y, z)] + sums[1][layout.at(1, x, y, z)] - bias;
-      add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
+      word of_copy[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        // Of the last rows, those that are there, again.
+        std::int64_t const x = first + r < layout.extent[0] ? first + r : layout.extent[0] - 1;
+        of_copy[r] = sums[1][layout.at(1, x, y, z)] + sums[0][layout.at(0, x, y, z)];
+      }
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        if (first + r < layout.extent[0]) {
+          add_to_dose<T>(*range, unit, of_copy[r] - bias, dose.row(first + r, y)[z]);
+        }
+      }
     });
   }
 };
@@ -223,7 +268,7 @@ struct lattice_item_kernel {
  private:
   KOKKOS_FORCEINLINE_FUNCTION void walk(lattice_item const& item, int lane) const {
     using value = backend::one_lane_part::per_lane<T>;
-    lattice_line<T> const& l = lines[item.line];
+    lattice_path const& l = lines[item.line].path;
     cone_terms<T, Terms> const c = terms[item.line];
     lattice_plane<T> const* const table = planes + l.table;
     std::int32_t const lanes = l.lanes;
@@ -309,7 +354,7 @@ struct lattice_slab_kernel {
     std::int32_t const to = from + bundle < last_line ? from + bundle : last_line;
     for (std::int32_t line = from; line < to; ++line) {
       std::int32_t const first = slab * slab_planes;
-      std::int32_t const most = lines[line].planes;
+      std::int32_t const most = lines[line].path.planes;
       walk(group, line, first, first + slab_planes < most ? first + slab_planes : most);
     }
   }
@@ -318,7 +363,7 @@ struct lattice_slab_kernel {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, std::int32_t line, std::int32_t first,
                                         std::int32_t last) const {
-    lattice_line<T> const& l = lines[line];
+    lattice_path const& l = lines[line].path;
     cone_terms<T, Terms> const c = terms[line];
     T* const states_of_line = states + (line - first_line) * Terms * state_size;
     if (first == 0) {

@@ -55,72 +55,32 @@ struct interpolated_region {
   }
 };
 
-/// Samples TERMA and density at equal steps away from every voxel, in every direction: 32 voxels of
-/// a row along z.
-template <class T, class Absorption>
-struct voxel_samples_kernel {
-  using word = typename fixed_point<T>::word;
-
+/// Samples TERMA and density at equal steps away from a voxel.
+template <class T>
+struct follow_samples {
   grid g;
   interpolated_region<T> region;
   T step;  ///< mm
-  vec3<double> source;
-  cone_line<T> const* lines;
-  typename Absorption::tables const* tables;
-  std::int64_t num_lines;
-  lattice_range const* range;
-  double unit;
-  boxed_volume<T> dose;
 
-  KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
-  KOKKOS_FUNCTION std::int64_t num_groups() const {
-    return g.extent[0] * g.extent[1] * groups_per_row();
-  }
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const row = index / groups_per_row();
-    std::int64_t const first = (index - row * groups_per_row()) * 32;
-    std::int64_t const i = row / g.extent[1];
-    std::int64_t const j = row - i * g.extent[1];
-    group.each([&](int lane) {
-      std::int64_t const k = first + lane;
-      if (k < g.extent[2]) {
-        add(i, j, k);
+  template <class Absorption>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(Absorption absorption, vec3<T> const& voxel,
+                                           vec3<double> const&, seen_voxel<T> const& seen,
+                                           cone_line<T> const& line) const {
+    vec3<double> const per_mm = g.to_index_vector(line.path.direction);
+    vec3<T> const by{T(per_mm.x), T(per_mm.y), T(per_mm.z)};
+    T total = T(0);
+    // A line leaves the box once.
+    for (std::int32_t s = 0;; ++s) {
+      T const distance = (T(s) + T(0.5)) * step;
+      vec3<T> const p{Kokkos::fma(-by.x, distance, voxel.x), Kokkos::fma(-by.y, distance, voxel.y),
+                      Kokkos::fma(-by.z, distance, voxel.z)};
+      if (!region.has(p)) {
+        return total;
       }
-    });
-  }
-
- private:
-  KOKKOS_FUNCTION void add(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    vec3<double> const v = vec3<double>{Kokkos::fma(double(i), g.spacing.x, g.origin.x),
-                                        Kokkos::fma(double(j), g.spacing.y, g.origin.y),
-                                        Kokkos::fma(double(k), g.spacing.z, g.origin.z)} -
-                           source;
-    vec3<T> const from{T(i), T(j), T(k)};
-    word sum = 0;
-    for (std::int64_t n = 0; n < num_lines; ++n) {
-      cone_line<T> const& l = lines[n];
-      Absorption absorption(tables, l, n);
-      seen_voxel<T> const seen{T(dot(v, l.direction)), T(dot(v, v))};
-      vec3<double> const per_mm = g.to_index_vector(l.direction);
-      vec3<T> const by{T(per_mm.x), T(per_mm.y), T(per_mm.z)};
-      T total = T(0);
-      // A line leaves the box once.
-      for (std::int32_t s = 0;; ++s) {
-        T const distance = (T(s) + T(0.5)) * step;
-        vec3<T> const p{Kokkos::fma(-by.x, distance, from.x), Kokkos::fma(-by.y, distance, from.y),
-                        Kokkos::fma(-by.z, distance, from.z)};
-        if (!region.has(p)) {
-          break;
-        }
-        auto const here = region.at(p);
-        T const delta = here.terma > T(0) ? seen.tilt(distance, l.cosine) : T(0);
-        total += absorption.step(here.terma, delta, here.density * step);
-      }
-      sum += Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
+      auto const here = region.at(p);
+      T const delta = here.terma > T(0) ? seen.tilt(distance, line.cosine) : T(0);
+      total += absorption.step(here.terma, delta, here.density * step);
     }
-    add_to_dose<T>(*range, unit, sum, dose.row(i, j)[k]);
   }
 };
 
@@ -231,7 +191,6 @@ struct ray_sum_kernel {
   grid g;
   T const* dose;  ///< [rays, samples]
   word* sums;     ///< of the region
-  bool begins;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const row = index / g.extent[2];
@@ -266,7 +225,7 @@ struct ray_sum_kernel {
     }
     word const units =
         Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
-    sums[index] = begins ? units : sums[index] + units;
+    sums[index] += units;
   }
 };
 

@@ -8,20 +8,19 @@
 
 namespace iso::dose::detail {
 
-/// radius_bins::absorbed of every lane.
+/// radius_bins::at of every lane.
 template <class Part, class T>
-KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
-    Part const&, T const* bins, typename Part::template per_lane<T> const& distance) {
+KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
+                                             typename Part::template per_lane<T> const& place) {
   using value = typename Part::template per_lane<T>;
   using table = radius_bins<T>;
   if constexpr (Part::shape::width > 1 && sizeof(T) == 4) {
     using index = typename Part::index;
     // The upper bits as a number: exact, since no more than its mantissa's are left.
-    auto const bits = bit_cast<std::int32_t>(distance + value(table::offset));
-    index const kept = bits & index(-(std::int32_t(1) << table::shift));
-    value const place = convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift));
+    index const kept = bit_cast<std::int32_t>(place) & index(-(std::int32_t(1) << table::shift));
     index const bin =
-        clamp(truncate(place) - index(table::first), index(0), index(table::count - 1));
+        truncate(convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift))) -
+        index(table::first);
     // Neighbours have come about as far: their bins fit into two registers, from which a permute
     // picks faster than a processor gathers.
     constexpr int width = Part::shape::width;
@@ -41,165 +40,253 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_within_bins(
       auto const constant = [&](auto const& at) ISO_INLINE_LAMBDA { return at.load(bins); };
       auto const slope = [&](auto const& at)
                              ISO_INLINE_LAMBDA { return at.load(bins + table::pitch); };
-      return fma(Part::template window<T>(lows, 1, slope).pick(bin), distance,
+      return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
                  Part::template window<T>(lows, 1, constant).pick(bin));
     }
-    return fma(gather(bins + table::pitch, bin), distance, gather(bins, bin));
+    return fma(gather(bins + table::pitch, bin), place, gather(bins, bin));
   } else if constexpr (Part::shape::width > 1) {
     alignas(64) T numbers[Part::shape::count];
     Part const from_zero(0);
-    from_zero.store(numbers, distance);
+    from_zero.store(numbers, place);
     for (T& x : numbers) {
-      x = table::absorbed(bins, x);
+      x = table::at(bins, x);
     }
     return from_zero.load(static_cast<T const*>(numbers));
   } else {
     value out;
     ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      out.r[i] = table::absorbed(bins, distance.r[i]);
+      out.r[i] = table::at(bins, place.r[i]);
     }
     return out;
   }
 }
 
-/// The lattice's lines with a table: it has no recursion, so that every voxel follows each line
-/// back to where it enters. 32 neighbours along the fastest axis of a copy, whose lines they follow
-/// side by side: those that march along another axis.
+/// The lattice's lines with a table, which has no recursion: every plane of a line takes from all
+/// planes before it. Rays go in tiles of 32 side by side.
+///
+/// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
+/// distances to where that one begins and to where it ends. Of two planes in succession one ends
+/// where the other begins, so that the sum over planes is that of (R - R of the plane before) C(b).
 template <class T>
-struct table_lattice_kernel {
-  using word = typename fixed_point<T>::word;
-  using signed_word = std::make_signed_t<word>;
-
-  std::int64_t slow;  ///< extents of the copy
-  std::int64_t middle;
-  std::int64_t fast;
-  cone_line<T> const* directions;
+struct table_rays {
+  lattice_item const* tiles;  ///< of a batch
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
-  T const* bins;            ///< [cones, 2, radius_bins::pitch]
-  std::int32_t first_line;  ///< of the copy
-  std::int32_t last_line;
-  T const* terma;  ///< of the copy, with room for a line's displacement on either side
-  T const* density;
-  word* sums;  ///< [slow, middle, fast rounded up to 32]
+  std::int32_t most_planes;  ///< of a tile
+  T* change;                 ///< [tiles, most_planes, 32], of what is released, against the
+                             ///< plane before
+  T* depth;                  ///< [tiles, most_planes + 1, 32], g/cm2 before each plane
 
-  KOKKOS_FUNCTION std::int64_t blocks() const { return (fast + 31) / 32; }
-  KOKKOS_FUNCTION std::int64_t num_groups() const { return slow * middle * blocks(); }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* change_in(std::int64_t tile) const {
+    return change + tile * most_planes * 32;
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
+    return depth + tile * (most_planes + 1) * 32;
+  }
+
+  /// Where a tile's first ray stands in a plane.
+  struct place {
+    std::int32_t lane;
+    std::int32_t row;
+    std::int64_t element;
+  };
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION place at(lattice_item const& tile,
+                                                     lattice_path const& line, std::int32_t plane,
+                                                     lattice_plane<T> const& p) const {
+    std::int32_t const lane = tile.lane + p.lane_shift;
+    std::int32_t const row = tile.row + p.row_shift();
+    std::int32_t const k = line.way > 0 ? plane : line.planes - 1 - plane;
+    return {lane, row,
+            std::int64_t(k) * line.plane_stride + std::int64_t(row) * line.row_stride + lane};
+  }
+};
+
+/// Step 1: what is released along the rays, and how deep it lies. A tile a group.
+template <class T>
+struct table_trace_kernel {
+  table_rays<T> rays;
+  T const* terma[2];  ///< of the region's first voxel in each copy
+  T const* density[2];
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    std::int64_t const row = index / blocks();
-    auto const first = std::int32_t(index - row * blocks()) * 32;
-    auto const i = std::int32_t(row / middle);
-    auto const j = std::int32_t(row - std::int64_t(i) * middle);
-    group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA {
-      using word_value = typename std::decay_t<decltype(part)>::template per_lane<signed_word>;
-      word_value sum(signed_word(0));
-      for (std::int32_t n = first_line; n < last_line; ++n) {
-        sum = sum + follow(part, n, i, j, first);
-      }
-      part.store(reinterpret_cast<signed_word*>(sums + (row * blocks() * 32 + first)), sum);
-    });
+    group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA { trace(part, index); });
   }
 
  private:
-  /// What one direction gives to the lanes, with fixed_point::magic's bits.
   template <class Part>
-  KOKKOS_FORCEINLINE_FUNCTION auto follow(Part const& part, std::int32_t line, std::int32_t i,
-                                          std::int32_t j, std::int32_t first) const {
+  KOKKOS_FORCEINLINE_FUNCTION void trace(Part const& part, std::int64_t index) const {
     using value = typename Part::template per_lane<T>;
-    using index = typename Part::index;
-    cone_line<T> const& c = directions[line];
-    lattice_line<T> const& l = lines[line];
-    // Lines march along the slowest axis, or along y, which is in the middle of both copies.
-    bool const along_slow = c.axes[2] != 1;
-    std::int32_t const place = along_slow ? i : j;
-    std::int32_t const row = along_slow ? j : i;
-    std::int32_t const k = l.way > 0 ? place : l.planes - 1 - place;
-    std::int32_t const lane_from = first - displacement(c.slopes[0], k);
-    std::int32_t const row_from = row - displacement(c.slopes[1], k);
-    std::int64_t const slow_stride = middle * fast;
-    std::int64_t const march_stride = along_slow ? slow_stride : fast;
-    std::int64_t const row_stride = along_slow ? fast : slow_stride;
+    using index_value = typename Part::index;
+    lattice_item const tile = rays.tiles[index];
+    lattice_path const& l = rays.lines[tile.line].path;
+    line_terms<T> const& terms = rays.lines[tile.line].terms;
     T const half_lanes = T(0.5) * T(l.lanes - 1);
     T const half_rows = T(0.5) * T(l.rows - 1);
-    value const half_path(l.half_step[0]);  // the length, mm, of half a step
-    T const* const table = bins + std::int64_t(2) * c.cone * radius_bins<T>::pitch;
-    value distance(T(0));
-    value before = absorbed_within_bins(part, table, distance);
-    value dose(T(0));
-    ISO_DEVICE_NO_UNROLL
-    for (std::int32_t plane = k; plane >= 0; --plane) {
-      std::int32_t const n = lane_from + displacement(c.slopes[0], plane);
-      std::int32_t const m = row_from + displacement(c.slopes[1], plane);
-      if (m < 0 || m >= l.rows || n + 32 <= 0 || n >= l.lanes) {
-        break;
+    value const step(terms.rate[0] + terms.rate[0]);
+    T* const change = rays.change_in(index);
+    T* const depth = rays.depth_in(index);
+    value reached(T(0));
+    value before(T(0));
+    part.store(depth, reached);
+    // Some planes are asked for together.
+    constexpr int together = Part::shape::count == 1 ? 8 : 2;
+    for (std::int32_t k = tile.first; k < tile.last; k += together) {
+      value t[together];
+      value rho[together];
+      value delta[together];
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        std::int32_t const plane = k + r < tile.last ? k + r : k;
+        lattice_plane<T> const p = backend::vector_load(rays.planes + (l.table + plane));
+        auto const at = rays.at(tile, l, plane, p);
+        index_value const number = part.lane() + index_value(at.lane);
+        auto const inside = (index_value(-1) < number) & (number < index_value(l.lanes));
+        value const none(T(0));
+        t[r] = select(inside, part.load(terma[l.copy] + at.element), none);
+        rho[r] = select(inside, part.load(density[l.copy] + at.element), none);
+        value const u = convert<T>(number) - value(half_lanes);
+        T const v = T(at.row) - half_rows;
+        value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
+        delta[r] = fma(value(p.lane_row), u * value(v),
+                       value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
       }
-      std::int64_t const at =
-          (l.way > 0 ? plane : l.planes - 1 - plane) * march_stride + m * row_stride + n;
-      lattice_plane<T> const p = backend::vector_load(planes + (l.table + plane));
-      index const number = part.lane() + index(n);
-      value const u = convert<T>(number) - value(half_lanes);
-      T const v = T(m) - half_rows;
-      value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
-      value const delta = fma(value(p.lane_row), u * value(v),
-                              value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
-      // Lanes that have left the region have no more behind them.
-      value const here = part.load(terma + at);
-      value const t = select((index(-1) < number) & (number < index(l.lanes)), here, value(T(0)));
-      value const released =
-          fma(t * fma(value(l.tilt_second[0]), delta, value(l.tilt_first[0])), delta, t);
-      value const path = part.load(density + at) * half_path;
-      distance = fma(plane == k ? path : path + path, value(T(0.1)), distance);
-      value const now = absorbed_within_bins(part, table, distance);
-      dose = dose + released * (now - before);
-      before = now;
+      ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+        if (k + r < tile.last) {
+          value const sent =
+              fma(t[r] * fma(value(terms.tilt_second[0]), delta[r], value(terms.tilt_first[0])),
+                  delta[r], t[r]);
+          // Depths rise and stay within the table, whatever the densities are.
+          value const most_depth(radius_bins<T>::most_distance);
+          value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
+          reached =
+              select(reached < deeper, select(deeper < most_depth, deeper, most_depth), reached);
+          std::int64_t const row = std::int64_t(k + r - tile.first) * 32;
+          part.store(change + row, sent - before);
+          part.store(depth + row + 32, reached);
+          before = sent;
+        }
+      }
     }
-    return bit_cast<signed_word>(dose + value(fixed_point<T>::magic));
   }
 };
 
-/// Copies the region, z fastest, or turned: x fastest.
-template <class T>
-struct turn_kernel {
-  std::int64_t extent[3];
-  boxed_volume<T const> from;
-  lattice_range const* range;
-  bool scaled;
-  bool turned;
-  T* to;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const fast = extent[turned ? 0 : 2];
-    std::int64_t const f = index % fast;
-    std::int64_t const row = index / fast;
-    std::int64_t const y = row % extent[1];
-    std::int64_t const s = row / extent[1];
-    T const x = from.row(turned ? f : s, y)[turned ? s : f];
-    to[index] = scaled ? T(double(x) * power_of_two(-terma_exponent(*range))) : x;
-  }
-};
-
-/// Adds the sums of both copies to the dose.
-template <class T>
-struct table_join_kernel {
+/// Step 2: the dose at the middle of some planes of a tile.
+///
+/// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
+template <class T, int Planes, bool Together>
+struct table_dose_kernel {
   using word = typename fixed_point<T>::word;
-  std::int64_t extent[3];
-  word const* sums[2];
-  word bias;  ///< what all lines have added to the bits
-  double unit;
-  lattice_range const* range;
-  boxed_volume<T> dose;
+  using signed_word = std::make_signed_t<word>;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const z = index % extent[2];
-    std::int64_t const row = index / extent[2];
-    std::int64_t const y = row % extent[1];
-    std::int64_t const x = row / extent[1];
-    auto const whole = [](std::int64_t n) { return (n + 31) / 32 * 32; };
-    word const sum = sums[0][row * whole(extent[2]) + z] +
-                     sums[1][(z * extent[1] + y) * whole(extent[0]) + x] - bias;
-    add_to_dose<T>(*range, unit, sum, dose.row(x, y)[z]);
+  table_rays<T> rays;
+  cone_line<T> const* directions;
+  T const* bins;  ///< [cones, radius_bins::of_cone]
+  word* sums[2];  ///< of the region's first voxel in each copy
+
+  KOKKOS_FUNCTION std::int32_t groups_per_tile() const {
+    return (rays.most_planes + Planes - 1) / Planes;
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    std::int64_t const number = index / groups_per_tile();
+    lattice_item const tile = rays.tiles[number];
+    std::int32_t const first = std::int32_t(index - number * groups_per_tile()) * Planes;
+    if (first < tile.last - tile.first) {
+      group.template parts<T, 2>([&](auto const& part)
+                                     ISO_INLINE_LAMBDA { add(part, tile, number, first); });
+    }
+  }
+
+ private:
+  template <class Part>
+  KOKKOS_FORCEINLINE_FUNCTION void add(Part const& part, lattice_item const& tile,
+                                       std::int64_t number, std::int32_t first) const {
+    using value = typename Part::template per_lane<T>;
+    T const* const table =
+        bins + std::int64_t(directions[tile.line].path.cone) * radius_bins<T>::of_cone;
+    T const* const change = rays.change_in(number);
+    T const* const depth = rays.depth_in(number);
+    std::int32_t const planes = tile.last - tile.first;
+    value middle[Planes];
+    value dose[Planes];
+    ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+      // Past the last plane, that one again.
+      std::int32_t const k = first + j < planes ? first + j : planes - 1;
+      middle[j] = fma(value(T(0.5)), part.load(depth + k * 32) + part.load(depth + k * 32 + 32),
+                      value(radius_bins<T>::offset));
+      dose[j] = value(T(0));
+    }
+    auto const take = [&](value const& more, value const& begin) ISO_INLINE_LAMBDA {
+      // All look-ups first: they wait for memory together.
+      value found[Planes];
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+        found[j] = absorbed_at(part, table, middle[j] - begin);
+      }
+      ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) { dose[j] = fma(more, found[j], dose[j]); }
+    };
+    // Planes before all of these, and the first of them. The next plane is on its way meanwhile.
+    value more = part.load(change);
+    value begin = part.load(depth);
+    ISO_DEVICE_NO_UNROLL
+    for (std::int32_t m = 0; m <= first; ++m) {
+      std::int32_t const next = m < first ? m + 1 : m;
+      value const next_more = part.load(change + next * 32);
+      value const next_begin = part.load(depth + next * 32);
+      if (!all_of(more == value(T(0)))) {
+        take(more, begin);
+      }
+      more = next_more;
+      begin = next_begin;
+    }
+    ISO_EACH_REGISTER(int i = 1; i < Planes; ++i) {
+      if (first + i < planes) {
+        value const own = part.load(change + (first + i) * 32);
+        value const own_begin = part.load(depth + (first + i) * 32);
+        ISO_EACH_REGISTER(int j = i; j < Planes; ++j) {
+          dose[j] = fma(own, absorbed_at(part, table, middle[j] - own_begin), dose[j]);
+        }
+      }
+    }
+    ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
+      if (first + j < planes) {
+        give(part, tile, tile.first + first + j, dose[j]);
+      }
+    }
+  }
+
+  template <class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void give(Part const& part, lattice_item const& tile,
+                                        std::int32_t plane, Value const& dose) const {
+    lattice_path const& l = rays.lines[tile.line].path;
+    auto const at = rays.at(tile, l, plane, rays.planes[l.table + plane]);
+    word* const to = sums[l.copy] + at.element;
+    auto const units = bit_cast<signed_word>(dose + Value(fixed_point<T>::magic));
+    if constexpr (!Together) {
+      if (at.lane >= 0 && at.lane + 32 <= l.lanes) {
+        auto* const sum = reinterpret_cast<signed_word*>(to);
+        part.store(sum, part.load(sum) + units);
+        return;
+      }
+    }
+    auto const one = [&](int lane, signed_word mine) {
+      if (at.lane + lane >= 0 && at.lane + lane < l.lanes) {
+        if constexpr (Together) {
+          backend::atomic_sum(to + lane, word(mine));
+        } else {
+          to[lane] += word(mine);
+        }
+      }
+    };
+    if constexpr (Part::shape::count == 1) {
+      one(part.lane().r[0], units.r[0]);
+    } else {
+      alignas(64) signed_word of_lanes[32];
+      part.store(of_lanes, units);
+      for (int lane = part.first; lane < part.first + Part::shape::count; ++lane) {
+        one(lane, of_lanes[lane]);
+      }
+    }
   }
 };
 

@@ -60,8 +60,11 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
         ray::traversal_grid(density.grid),
         density.data.data(),
         terma.data.data()};
-    backend::for_each_lane_group<128, 0, backend::sharing::on_demand>("iso::dose::terma", exec,
-                                                                      kernel.num_groups(), kernel);
+    // The set-up of a ray takes twice the registers of its walk: some are spilled, so that more
+    // rays are under way.
+    constexpr unsigned blocks = !backend::is_device<Exec> ? 0 : sizeof(T) == 4 ? 6 : 4;
+    backend::for_each_lane_group<256, blocks, backend::sharing::on_demand>(
+        "iso::dose::terma", exec, kernel.num_groups(), kernel);
   };
   if (density.grid.size() < std::int64_t(1) << 31) {
     launch(std::int32_t(0));

@@ -57,9 +57,9 @@ struct table_absorption {
 
   KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
                                                std::int64_t)
-      : bins(of_cones + 2 * line.cone * radius_bins<T>::pitch),
-        tilt_first(line.tilt_first[0]),
-        tilt_second(line.tilt_second[0]),
+      : bins(of_cones + line.path.cone * radius_bins<T>::of_cone),
+        tilt_first(line.terms.tilt_first[0]),
+        tilt_second(line.terms.tilt_second[0]),
         before(radius_bins<T>::absorbed(bins, T(0))) {}
   KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
     T const released =
@@ -112,57 +112,21 @@ struct line_dose {
   }
 };
 
-/// The directions' numbers for the densities at hand; "half steps" are rates per mm.
-template <class T, int Terms>
-struct line_terms_kernel {
-  cone_line<T> const* lines;
-  lattice_range const* range;
-  T longest;  ///< chord, mm
-  cone_terms<T, Terms>* out;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    cone_line<T> const& l = lines[index];
-    for (int n = 0; n < Terms; ++n) {
-      out[index].set(n, l.rate[n], longest, range->density);
-      out[index].energy[n] = l.energy[n];
-      out[index].tilt_first[n] = l.tilt_first[n];
-      out[index].tilt_second[n] = l.tilt_second[n];
-    }
-  }
-};
-
-/// Copies a box of voxels into an array without gaps, scaled by 2^-exponent where it is TERMA.
-template <class T>
-struct box_copy_kernel {
-  boxed_volume<T const> from;
-  std::int64_t extent[3];
-  lattice_range const* range;
-  bool scaled;
-  T* to;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const row = index / extent[2];
-    T const x = from.row(row / extent[1], row % extent[1])[index % extent[2]];
-    to[index] = scaled ? T(double(x) * power_of_two(-terma_exponent(*range))) : x;
-  }
-};
-
-/// 32 voxels of a row along z, all directions.
-template <class Method, class T, class Absorption>
-struct voxel_lines_kernel {
+/// Doses of voxels that follow every direction's line back, 32 voxels of a row along z a group.
+/// `Follow` gives what a line brings to a voxel: follow(absorption, voxel, place, seen, line).
+template <class T, class Absorption, class Follow>
+struct voxel_dose_kernel {
   using word = typename fixed_point<T>::word;
 
   grid g;
-  ray::traversal_grid walked;
   vec3<double> source;
   cone_line<T> const* lines;
   typename Absorption::tables const* tables;
   std::int64_t num_lines;
-  T const* terma;  ///< of the region, scaled
-  T const* density;
   lattice_range const* range;
   double unit;
   boxed_volume<T> dose;
+  Follow follow;
 
   KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
@@ -189,20 +153,33 @@ struct voxel_lines_kernel {
                          Kokkos::fma(double(j), g.spacing.y, g.origin.y),
                          Kokkos::fma(double(k), g.spacing.z, g.origin.z)};
     vec3<double> const v = p - source;
+    vec3<T> const voxel{T(i), T(j), T(k)};
     word sum = 0;
     for (std::int64_t n = 0; n < num_lines; ++n) {
       cone_line<T> const& l = lines[n];
-      line_dose<T, Absorption> report{Absorption(tables, l, n),
-                                      terma,
-                                      density,
-                                      {T(dot(v, l.direction)), T(dot(v, v))},
-                                      l.cosine};
-      ray::ray<double> const back{p, -1.0 * l.direction};
-      ray::detail::walk(Method{}, ray::detail::enter<T, std::int32_t>(back, walked), report);
-      sum +=
-          Kokkos::bit_cast<word>(report.dose + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
+      seen_voxel<T> const seen{T(dot(v, l.path.direction)), T(dot(v, v))};
+      T const total = follow(Absorption(tables, l, n), voxel, p, seen, l);
+      sum += Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
     }
     add_to_dose<T>(*range, unit, sum, dose.row(i, j)[k]);
+  }
+};
+
+/// By the exact chords of a traversal.
+template <class Method, class T>
+struct follow_chords {
+  ray::traversal_grid walked;
+  T const* terma;  ///< of the region, scaled
+  T const* density;
+
+  template <class Absorption>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(Absorption const& absorption, vec3<T> const&,
+                                           vec3<double> const& place, seen_voxel<T> const& seen,
+                                           cone_line<T> const& line) const {
+    line_dose<T, Absorption> report{absorption, terma, density, seen, line.cosine};
+    ray::ray<double> const back{place, -1.0 * line.path.direction};
+    ray::detail::walk(Method{}, ray::detail::enter<T, std::int32_t>(back, walked), report);
+    return report.dose;
   }
 };
 

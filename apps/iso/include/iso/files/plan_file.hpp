@@ -47,6 +47,7 @@ struct plan_description {
   std::string placing = "equal_energy";
   std::string engine = "lattice";
   bool hardening_correction = true;
+  bool kernel_per_bin = false;
   bool tilt = true;
   double margin = 27;      ///< mm
   double radial_step = 1;  ///< mm

@@ -39,7 +39,8 @@ struct dose_result {
   files::host_volume dose;     ///< Gy per photon/cm2, on the grid of the whole volume
   files::host_volume density;  ///< g/cm3; without values unless asked for
   std::vector<beam_result> beams;
-  std::int64_t directions = 0;
+  std::int64_t directions = 0;               ///< of each kernel
+  std::int64_t kernels = 1;                  ///< above 1: of bins of the spectrum
   double maximum = 0;                        ///< Gy per photon/cm2
   std::array<std::int64_t, 3> maximum_at{};  ///< its first voxel
   std::array<double, 3> maximum_position{};  ///< mm
@@ -47,10 +48,11 @@ struct dose_result {
   double seconds = 0;                        ///< of the calculation alone, data in place
 };
 
-/// Collapsed-cone dose of all beams, added in order, on the backend that the request names.
+/// Collapsed-cone dose of all beams, added in order, and of each beam bin by bin of the spectrum
+/// where the plan asks for a kernel for each, on the backend that the request names.
 /// \throws iso::invalid_argument  plan, tables, a beam that misses, a density that is none
 /// \throws iso::out_of_memory     with what is asked for and what is free
-/// \throws iso::cancelled         between two beams
+/// \throws iso::cancelled         between two beams or bins
 dose_result calculate_dose(dose_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

@@ -21,7 +21,10 @@ struct field_problem {
   double gantry;
   dose::cone_options cones;
   dose::dose_engine engine = dose::dose_engine::lattice;
+  bool table = false;  ///< a tabulated kernel, mixed for the spectrum, instead of exponentials
   backend::launch_shape shape = {};
+
+  [[nodiscard]] bool walks() const { return engine == dose::dose_engine::lattice && !table; }
 };
 
 /// Root mean square distance of two volumes on the host, over the maximum of the second.
@@ -44,9 +47,12 @@ class dose_problem {
 
   dose_problem(Exec const& exec, field_problem const& p)
       : exec_(exec),
-        kernel_(dose::named_kernel("6mv")),
+        walks_(p.walks()),
+        spectrum_(dose::named_spectrum("mohan_6mv")),
+        kernel_(p.table ? dose::point_kernel(dose::mix_kernels(dose::water_kernels(), spectrum_))
+                        : dose::point_kernel(dose::named_kernel("6mv"))),
         beam_(beam_of(p)),
-        terma_plan_(exec, beam_, dose::named_spectrum("mohan_6mv")),
+        terma_plan_(exec, beam_, spectrum_),
         grid_(grid::centred(p.extent, {p.voxel, p.voxel, p.voxel})),
         density_(make_volume<T, space>("density", grid_)),
         terma_(make_volume<T, space>("terma", grid_)),
@@ -80,7 +86,9 @@ class dose_problem {
   }
   [[nodiscard]] double voxels() const { return double(grid_.size()); }
   [[nodiscard]] double directions() const { return double(plan_.num_directions()); }
-  [[nodiscard]] least_work work() const { return convolution_work<T>(voxels(), directions()); }
+  [[nodiscard]] least_work work() const {
+    return convolution_work<T>(voxels(), walks_ ? directions() : 0);
+  }
   [[nodiscard]] least_work release_work() const { return terma_work<T>(voxels(), voxels()); }
   [[nodiscard]] volume_view<T, space> const& dose_volume() const { return dose_; }
   [[nodiscard]] volume_view<T, space> const& terma_volume() const { return terma_; }
@@ -94,7 +102,9 @@ class dose_problem {
   }
 
   Exec exec_;
-  dose::exponential_kernel kernel_;
+  bool walks_;
+  dose::spectrum spectrum_;
+  dose::point_kernel kernel_;
   dose::beam beam_;
   dose::terma_plan<space> terma_plan_;
   grid grid_;

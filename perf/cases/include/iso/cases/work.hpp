@@ -129,8 +129,9 @@ least_work reconstruction_work(ct::geometry const& g, grid const& volume) {
   return reconstruction_work<T>(g, volume, pixels * double(g.num_u()));
 }
 
-/// TERMA and density read, dose read and written, once; 35 operations a voxel and direction (tilt
-/// 11, two terms of 12).
+/// TERMA and density read, dose read and written, once; of the lattice's exponentials 35 operations
+/// a voxel and direction (tilt 11, two terms of 12). A line that is followed back has no such
+/// number, since a voxel's share depends on how far it goes: `directions` is 0 then.
 template <class T>
 least_work convolution_work(double voxels, double directions) {
   return {4 * double(sizeof(T)) * voxels, 35 * voxels * directions, arithmetic_of<T>};

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/core/workspace.hpp>
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/detail/lattice_kernels.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace iso::dose::detail {
+
+/// How the walk is laid onto a machine. No bit depends on it.
+template <class Exec>
+struct lattice_tuning {
+  static constexpr bool by_items = backend::is_device<Exec>;
+  static constexpr int most_rows = 8;  ///< of an item
+  /// Groups that look for the range: a GPU wants its registers full.
+  static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
+  /// A row of lanes begins where a register may; behind the last there is room for one block.
+  static constexpr std::int64_t lane_multiple = 32;
+  static constexpr std::int64_t room = 64;
+  static constexpr std::size_t items_together = 16;
+  /// Tables: planes of a ray that look back together, and bytes of rays that are under way. Where
+  /// these are those of one line, no two groups add to the same voxel.
+  static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
+  static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
+  /// Lines that a thread takes through a slab in turn.
+  static constexpr std::int32_t most_bundle = 16;
+  /// Long launches want more rows a thread, short ones more threads.
+  static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }
+};
+
+/// Lines that are under way at the same time, in bundles.
+struct lattice_schedule {
+  std::int32_t bundles;
+  std::int32_t bundle;
+
+  lattice_schedule(std::int32_t lines, std::int32_t threads, std::int32_t most_bundle) {
+    bundle = std::clamp((lines + threads - 1) / threads, 1, most_bundle);
+    bundles = std::min(threads, (lines + bundle - 1) / bundle);
+  }
+  [[nodiscard]] std::int32_t lines() const { return bundles * bundle; }
+};
+
+inline std::int32_t most_lines_at_once(std::vector<lattice_class> const& classes,
+                                       std::int32_t threads, std::int32_t most_bundle) {
+  std::int32_t most = 0;
+  for (lattice_class const& c : classes) {
+    if (c.first < c.last) {
+      most = std::max(most, lattice_schedule(c.last - c.first, threads, most_bundle).lines());
+    }
+  }
+  return most;
+}
+
+template <class T, int Terms, class Exec>
+struct convolution_scratch {
+  using tuning = lattice_tuning<Exec>;
+  using word = typename fixed_point<T>::word;
+  lattice_range* range;
+  cone_terms<T, Terms>* terms;
+  /// Copies of the region, the second only for the lattice.
+  T* voxels[2];
+  T* densities[2];  ///< null where they stand beside the TERMA
+  word* sums[2];
+  T* states;
+  T* rays[2];     ///< tables: TERMA along them, and depth
+  T* samples[5];  ///< non_voxel: TERMA and density by samples and by rays; dose
+
+  convolution_scratch(workspace_parts& memory, Exec const& exec,
+                      convolution_plan<T, typename Exec::memory_space> const& plan)
+      : range(memory.take<lattice_range>({1})),
+        terms(memory.take<cone_terms<T, Terms>>({plan.num_directions()})),
+        voxels{},
+        densities{},
+        sums{},
+        states(nullptr),
+        rays{},
+        samples{} {
+    auto const& s = plan.storage();
+    auto const engine = plan.options().engine;
+    bool const joined = s.rows > 0;
+    for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
+      voxels[copy] = memory.take<T>({s.layout.size[copy], joined ? 2 : 1});
+      densities[copy] = memory.take<T>({joined ? 0 : s.layout.size[copy]});
+      if (engine == dose_engine::lattice || engine == dose_engine::non_voxel) {
+        sums[copy] = memory.take<word>({s.layout.size[copy]});
+      }
+    }
+    if (engine == dose_engine::lattice && plan.num_terms() > 0 && !joined) {
+      auto const threads = std::int32_t(exec.concurrency());
+      states = memory.take<T>(
+          {most_lines_at_once(s.classes, threads, tuning::most_bundle), Terms, s.state_size});
+    }
+    if (engine == dose_engine::lattice && plan.num_terms() == 0) {
+      for (int n = 0; n < 2; ++n) {
+        rays[n] = memory.take<T>({s.batches.most_tiles, s.batches.most_planes + n, 32});
+      }
+    }
+    if (engine == dose_engine::non_voxel) {
+      for (T*& part : samples) {
+        part = memory.take<T>({s.most_samples});
+      }
+    }
+  }
+};
+
+/// Fills a copy of the region.
+template <int Copy, class T, int Terms, class Exec>
+void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                 convolution_scratch<T, Terms, Exec> const& s) {
+  lattice_copy_kernel<T, Copy> const kernel{
+      plan.storage().layout,   terma,          density,           s.range,
+      plan.storage().rows > 0, s.voxels[Copy], s.densities[Copy], s.sums[Copy]};
+  backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
+}
+
+}  // namespace iso::dose::detail

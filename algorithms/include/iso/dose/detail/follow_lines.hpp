@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iso/dose/detail/convolution_scratch.hpp>
+#include <iso/dose/detail/sampled_kernels.hpp>
+#include <iso/dose/detail/voxel_lines_kernel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+namespace iso::dose::detail {
+
+/// The rays of non_voxel along a direction, which cover the region.
+template <class T>
+ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double spacing,
+                       double step) {
+  // The axis that lies most across the direction.
+  int least = 0;
+  for (int axis = 1; axis < 3; ++axis) {
+    least = std::fabs(direction[axis]) < std::fabs(direction[least]) ? axis : least;
+  }
+  vec3<double> across;
+  across[least] = 1;
+  across = across - dot(across, direction) * direction;
+  across = (1 / norm(across)) * across;
+  ray_grid<T> r{{across, cross(direction, across)}, direction, {}, T(spacing), T(step), {}, 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    r.middle[axis] =
+        g.origin[axis] + 0.5 * g.spacing[axis] * double(g.extent[std::size_t(axis)] - 1);
+  }
+  auto const reach = [&](vec3<double> const& along) {
+    double sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      sum += std::fabs(along[axis]) * g.spacing[axis] * double(g.extent[std::size_t(axis)]);
+    }
+    return sum;
+  };
+  r.rays[0] = std::int64_t(reach(r.across[0]) / spacing) + 2;
+  r.rays[1] = std::int64_t(reach(r.across[1]) / spacing) + 2;
+  r.samples = std::int64_t(reach(direction) / step) + 2;
+  return r;
+}
+
+/// Engines whose voxels, or samples, follow lines back, by either kind of kernel.
+template <class Absorption, class T, int Terms, class Exec>
+void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                  typename Absorption::tables const* tables, boxed_volume<T> const& dose,
+                  convolution_scratch<T, Terms, Exec> const& s) {
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  iso::grid const& g = plan.region();
+  cone_line<T> const* const lines = plan.storage().directions.data();
+  interpolated_region<T> const region{
+      s.voxels[0], s.densities[0], {g.extent[0], g.extent[1], g.extent[2]}};
+  auto const by_voxels = [&](auto const& follow) {
+    using follow_type = std::decay_t<decltype(follow)>;
+    voxel_dose_kernel<T, Absorption, follow_type> const kernel{
+        g,       plan.frame().source, lines, tables, plan.num_directions(),
+        s.range, plan.unit(),         dose,  follow};
+    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
+                                 plan.options().shape);
+  };
+  auto const walk = [&](auto method) {
+    by_voxels(
+        follow_chords<decltype(method), T>{ray::traversal_grid(g), region.terma, region.density});
+  };
+  if (plan.options().engine == dose_engine::voxel_samples) {
+    by_voxels(follow_samples<T>{g, region, T(plan.options().radial_step)});
+    return;
+  }
+  if (plan.options().engine == dose_engine::voxel_lines) {
+    switch (plan.options().traversal) {
+      case ray::traversal::siddon:
+        return walk(ray::siddon());
+      case ray::traversal::branchless:
+        return walk(ray::branchless());
+      default:
+        return walk(ray::amanatides_woo());
+    }
+  }
+  for (std::size_t n = 0; n < plan.storage().axes.size(); ++n) {
+    vec3<double> const& along = plan.storage().axes[n];
+    auto const rays =
+        rays_along<T>(g, along, plan.options().ray_spacing, plan.options().radial_step);
+    vec3<double> const v = rays.middle - plan.frame().source;
+    Kokkos::parallel_for("iso::dose::convolve: ray trace", policy(exec, 0, rays.size()),
+                         ray_trace_kernel<T>{rays, g, region, s.samples[0], s.samples[1]});
+    Kokkos::parallel_for(
+        "iso::dose::convolve: transpose", policy(exec, 0, rays.size()),
+        ray_transpose_kernel<T>{rays, {s.samples[0], s.samples[1]}, {s.samples[2], s.samples[3]}});
+    Kokkos::parallel_for("iso::dose::convolve: lines", policy(exec, 0, rays.size()),
+                         ray_convolution_kernel<T, Absorption>{
+                             rays,
+                             T(dot(v, along)),
+                             {T(dot(v, rays.across[0])), T(dot(v, rays.across[1]))},
+                             s.samples[2],
+                             s.samples[3],
+                             lines,
+                             tables,
+                             std::int64_t(n),
+                             s.samples[4]});
+    Kokkos::parallel_for("iso::dose::convolve: sum", policy(exec, 0, g.size()),
+                         ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0]});
+  }
+  Kokkos::parallel_for(
+      "iso::dose::convolve: join", policy(exec, 0, g.size()),
+      add_sums_to_dose_kernel<T>{
+          {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
+}
+
+/// Every engine but the lattice.
+template <class T, int Terms, class Exec>
+void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+  auto const& storage = plan.storage();
+  copy_region<0>(exec, plan, terma, density, s);
+  if (plan.num_terms() == 0) {
+    T const* const tables = storage.bins.data();
+    follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
+    return;
+  }
+  // Chords are no longer than a voxel's diagonal, but for rounding.
+  double const longest = std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
+  Kokkos::parallel_for("iso::dose::convolve: terms",
+                       Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
+                       cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(), s.range,
+                                                                 T(longest), s.terms});
+  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s);
+}
+
+}  // namespace iso::dose::detail

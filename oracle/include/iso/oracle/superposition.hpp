@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/oracle/superposition.hpp
+//! Dose in water as an integral of TERMA times point kernel: neither voxels nor cones' directions.
+#pragma once
+
+#include <iso/dose/kernel.hpp>
+#include <iso/dose/spectrum.hpp>
+
+namespace iso::oracle {
+
+/// A square field onto a slab of water that is wider than the field, at right angles.
+struct field_on_water {
+  double side;                    ///< mm, in the plane of the isocentre
+  double surface;                 ///< mm, from the source
+  double thickness;               ///< mm
+  double source_distance = 1000;  ///< mm, to the isocentre
+};
+
+/// Nodes of the quadratures, all by Gauss and Legendre. Twice as many of each change the dose of a
+/// 100 mm field by less than 0.01 per cent.
+struct superposition_nodes {
+  int polar = 12;    ///< in each of the kernel's rows
+  int azimuths = 8;  ///< in an eighth of a turn
+  int radial = 8;    ///< in each octave of the distance
+};
+
+/// Dose at `depth` (mm) on the field's axis, for one photon/cm2 in air at the isocentre, Gy. The
+/// fluence is flat up to sharp edges.
+///
+/// It is the integral over all directions u and distances r of TERMA at the point less r u times
+/// r^2 K(r, theta), theta being the angle of u to the photons' ray there, or to the axis where
+/// `tilt` is false. Along each direction the integral is cut where the field, the water and the
+/// kernel's rows begin and end, so that it is of smooth functions only.
+double exact_axis_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
+                       dose::spectrum const& photons, dose::terma_options const& options, bool tilt,
+                       double depth, superposition_nodes const& nodes = {});
+
+}  // namespace iso::oracle

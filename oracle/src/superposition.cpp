@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/oracle/superposition.hpp>
+
+#include <iso/core/vec3.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <vector>
+
+namespace iso::oracle {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+struct node {
+  double x;
+  double weight;
+};
+
+/// Of Gauss and Legendre on [-1, 1].
+std::vector<node> gauss_legendre(int count) {
+  std::vector<node> out;
+  for (int i = 0; i < count; ++i) {
+    double x = std::cos(pi * (i + 0.75) / (count + 0.5));
+    double slope = 1;
+    for (int newton = 0; newton < 100; ++newton) {
+      double before = 1;
+      double value = x;
+      for (int n = 2; n <= count; ++n) {
+        double const next = ((2 * n - 1) * x * value - (n - 1) * before) / n;
+        before = value;
+        value = next;
+      }
+      slope = count * (x * value - before) / (x * x - 1);
+      double const step = value / slope;
+      x -= step;
+      if (std::fabs(step) < 1e-15) {
+        break;
+      }
+    }
+    out.push_back({x, 2 / ((1 - x * x) * slope * slope)});
+  }
+  return out;
+}
+
+/// The integral of f from `low` to `high`.
+template <class F>
+double integral(std::vector<node> const& nodes, double low, double high, F const& f) {
+  double sum = 0;
+  for (node const& n : nodes) {
+    sum += n.weight * f(0.5 * (low + high) + 0.5 * (high - low) * n.x);
+  }
+  return 0.5 * (high - low) * sum;
+}
+
+struct interval {
+  double low;
+  double high;
+
+  /// Cut to where a + b r >= 0.
+  void keep(double a, double b) {
+    if (b > 0) {
+      low = std::max(low, -a / b);
+    } else if (b < 0) {
+      high = std::min(high, -a / b);
+    } else if (a < 0) {
+      high = low;
+    }
+  }
+};
+
+/// All along one direction, in mm; z along the axis from the source.
+struct line {
+  field_on_water const& field;
+  dose::exponential_kernel const& kernel;
+  dose::spectrum const& photons;
+  dose::terma_options const& options;
+  vec3<double> point;
+  vec3<double> direction;
+
+  [[nodiscard]] vec3<double> source_of(double r) const { return point - r * direction; }
+
+  [[nodiscard]] double terma(double r) const {
+    vec3<double> const q = source_of(r);
+    double const distance = norm(q);
+    double const path = (q.z - field.surface) * distance / q.z;
+    return std::pow(field.source_distance / distance, 2) *
+           dose::terma_at(photons, 0.1 * path, options);
+  }
+  /// Where sources lie in the water and in the field.
+  [[nodiscard]] interval irradiated() const {
+    interval out{0, 1e9};
+    vec3<double> const& u = direction;
+    out.keep(point.z - field.surface, -u.z);
+    out.keep(field.surface + field.thickness - point.z, u.z);
+    double const slope = 0.5 * field.side / field.source_distance;
+    for (double const sign : {-1.0, 1.0}) {
+      out.keep(slope * point.z + sign * point.x, -slope * u.z - sign * u.x);
+      out.keep(slope * point.z + sign * point.y, -slope * u.z - sign * u.y);
+    }
+    return out;
+  }
+  /// Behind which distance the angle between the direction and the photons' ray is above `theta`.
+  /// It rises with the distance.
+  [[nodiscard]] double angle_reaches(double theta) const {
+    double const along = dot(point, direction);
+    double const across = norm(point - along * direction);
+    return along - across * std::cos(theta) / std::sin(theta);
+  }
+  [[nodiscard]] double of_row(dose::kernel_cone const& row, interval const& r,
+                              std::vector<node> const& nodes) const {
+    double sum = 0;
+    double low = r.low;
+    while (low < r.high) {
+      // Octaves of the distance and 1 mm.
+      double const high = std::min(r.high, 2 * low + 1);
+      sum += integral(nodes, low, high, [&](double x) {
+        double k = 0;
+        for (std::size_t c = 0; c < std::size_t(kernel.num_terms); ++c) {
+          k += row.terms[c].amplitude * std::exp(-0.1 * row.terms[c].rate * x);
+        }
+        return k * terma(x);
+      });
+      low = high;
+    }
+    return 0.1 * sum;
+  }
+  [[nodiscard]] double tilted(std::vector<node> const& nodes) const {
+    interval const all = irradiated();
+    double sum = 0;
+    for (dose::kernel_cone const& row : kernel.cones) {
+      interval const part{
+          std::max(all.low, row.theta_low > 0 ? angle_reaches(row.theta_low) : all.low),
+          std::min(all.high, row.theta_high < pi ? angle_reaches(row.theta_high) : all.high)};
+      sum += of_row(row, part, nodes);
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+double exact_axis_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
+                       dose::spectrum const& photons, dose::terma_options const& options, bool tilt,
+                       double depth, superposition_nodes const& nodes) {
+  auto const polar = gauss_legendre(nodes.polar);
+  auto const azimuths = gauss_legendre(nodes.azimuths);
+  auto const radial = gauss_legendre(nodes.radial);
+  vec3<double> const point{0, 0, field.surface + depth};
+  double sum = 0;
+  for (dose::kernel_cone const& row : kernel.cones) {
+    double const width = row.theta_high - row.theta_low;
+    // A ray is soon beyond a row whose upper border is near: nodes are close together there.
+    sum += integral(polar, 0, 1, [&](double x) {
+      double const theta = row.theta_high - width * x * x * x;
+      double const sine = std::sin(theta);
+      double const cosine = std::cos(theta);
+      // The field is the same in each eighth of a turn.
+      double const ring =
+          8 * integral(azimuths, 0, pi / 4, [&](double phi) {
+            line const l{field,   kernel, photons,
+                         options, point,  {sine * std::cos(phi), sine * std::sin(phi), cosine}};
+            return tilt ? l.tilted(radial) : l.of_row(row, l.irradiated(), radial);
+          });
+      return 3 * width * x * x * sine * ring;
+    });
+  }
+  return sum;
+}
+
+}  // namespace iso::oracle
