@@ -9,7 +9,7 @@ function(iso_add_bench_main)
     iso_bench_main
     SOURCE ${PROJECT_SOURCE_DIR}/perf/support/main.cpp
     INCLUDE ${PROJECT_SOURCE_DIR}/perf
-    LINK iso_iso iso_ceilings iso_oracle benchmark::benchmark
+    LINK iso_iso iso_cases iso_ceilings iso_oracle benchmark::benchmark
   )
 endfunction()
 

@@ -264,9 +264,13 @@ std::string read_text(fs::path const& source, std::size_t most) {
     throw file_error(
         fmt::format("'{}' cannot be opened (no such file, or not readable)", source.string()));
   }
-  std::string text(most + 1, '\0');
-  in.read(text.data(), std::streamsize(text.size()));
-  text.resize(std::size_t(in.gcount()));
+  // By pieces: `most` may be far more than there is.
+  std::string text;
+  std::string piece(std::size_t(1) << 16, '\0');
+  while (in && text.size() <= most) {
+    in.read(piece.data(), std::streamsize(piece.size()));
+    text.append(piece, 0, std::size_t(in.gcount()));
+  }
   if (text.size() > most) {
     throw file_error(
         fmt::format("'{}' is longer than {} bytes (text of that length is not expected)",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// forward_project: N^3 voxels to N^2 pixels, cone views of a circle (projection_problem.hpp), every
-// method, sum, precision and backend. Rows:
+// forward_project: N^3 voxels to N^2 pixels, cone views of a circle (iso/cases/projection.hpp),
+// every method, sum, precision and backend. Rows:
 //
 //   forward_project/<method>/<sum>/<precision>/<backend>/<N>          many views a call (`views`)
 //   forward_project_one_view/<method>/<sum>/<precision>/cuda/<N>      one view a call
@@ -19,18 +19,14 @@
 // of memory and `share_of_ceiling` may pass 1. The twin's: `ratio`, its time over ours (medians of
 // alternating runs), and `ours_ms_per_view`; numbers that differ in a bit from ours are an error.
 //
-// The model. Bytes: the volume once a view, and each pixel written once. Operations a sample,
-// Joseph: 11 = the coordinate along z (an fma, 2), its integer part and fraction (2), one blend of
-// two columns (a difference and an fma, 3; the sample above shares the other), the blend along z
-// (3), the sum (1). Smooth weights add the weight along z (4; the other one belongs to a column).
-// Exact methods: 5 = the next crossing (an fma), a chord's length, the sum (an fma); comparisons
-// are not counted.
+// The model: cases::projection_work. `bytes` counts the volume once a view, and each pixel written
+// once, as if memory gave all of it.
 //
 // `error`: relative l2 distance from double precision (projection_problem::error).
-#include "ct/projection_problem.hpp"
 #include "ct/raw_joseph.hpp"
 #include "support/bench.hpp"
 
+#include <iso/cases/projection.hpp>
 #include <iso/ct/forward_project_texture.hpp>
 
 #include <benchmark/benchmark.h>
@@ -43,6 +39,9 @@
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
+
 namespace {
 
 /// Host rows are to take seconds, not minutes: those without a fast path see fewer views.
@@ -52,7 +51,6 @@ struct variant {
   char const* name;
   ct::forward_project_options options;
   pace on_host;
-  double flops_per_sample;
   int host_vector_bytes = 64;
 };
 
@@ -60,31 +58,27 @@ std::vector<variant> variants() {
   using ct::projector;
   using iso::summation;
   return {
-      {"joseph_linear/ordered", {}, pace::fast, 11},
-      {"joseph_linear_avx2/ordered", {}, pace::fast, 11, 32},
-      {"joseph_linear/reproducible", {.sum = summation::reproducible}, pace::fast, 11},
+      {"joseph_linear/ordered", {}, pace::fast},
+      {"joseph_linear_avx2/ordered", {}, pace::fast, 32},
+      {"joseph_linear/reproducible", {.sum = summation::reproducible}, pace::fast},
       {"joseph_linear/reproducible_given_maximum",
        {.sum = summation::reproducible, .max_abs = field_maximum},
-       pace::fast,
-       11},
-      {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow, 11},
-      {"joseph_linear_cylinder/ordered", {.within = ct::region::cylinder}, pace::fast, 11},
-      {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::fast, 15},
+       pace::fast},
+      {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow},
+      {"joseph_linear_cylinder/ordered", {.within = ct::region::cylinder}, pace::fast},
+      {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::fast},
       {"joseph_spline_general/ordered",
        {.method = projector::joseph_spline, .path = ct::joseph_path::general},
-       pace::slow,
-       15},
-      {"amanatides_woo/ordered", {.method = projector::amanatides_woo}, pace::slow, 5},
-      {"branchless/ordered", {.method = projector::branchless}, pace::slow, 5},
-      {"siddon/ordered", {.method = projector::siddon}, pace::slow, 5},
+       pace::slow},
+      {"amanatides_woo/ordered", {.method = projector::amanatides_woo}, pace::slow},
+      {"branchless/ordered", {.method = projector::branchless}, pace::slow},
+      {"siddon/ordered", {.method = projector::siddon}, pace::slow},
       {"branchless_cylinder/ordered",
        {.method = projector::branchless, .within = ct::region::cylinder},
-       pace::slow,
-       5},
+       pace::slow},
       {"branchless_2x2_cylinder/ordered",
        {.method = projector::branchless, .within = ct::region::cylinder, .oversampling = 2},
-       pace::slow,
-       5},
+       pace::slow},
   };
 }
 
@@ -103,13 +97,12 @@ std::int64_t many_views(bool device, std::int64_t n, pace on_host) {
 
 template <class Exec, class T>
 void set_projection_counters(benchmark::State& state, projection_problem<Exec, T> const& problem,
-                             double seconds, double flops_per_sample) {
+                             double seconds) {
   Exec const exec;
   auto const views = double(problem.num_views());
   double const samples = problem.samples();
-  double const voxels = double(problem.volume().grid.size());
-  double const pixels = double(problem.projections().data.size());
-  model const work{(views * voxels + pixels) * sizeof(T), samples * flops_per_sample};
+  auto const least = problem.work();
+  model const work{least.cache_bytes, least.flops};
   auto const& at_most = ceilings_of(exec);
   state.counters["views"] = views;
   state.counters["ms_per_view"] = 1e3 * seconds / views;
@@ -130,7 +123,7 @@ void measure(benchmark::State& state, variant const& what, std::int64_t n, std::
   backend::detail::set_host_vector_bytes(what.host_vector_bytes);
   double const seconds = time_calls(state, exec, [&] { problem.project(); }, calls);
   backend::detail::set_host_vector_bytes(64);
-  set_projection_counters(state, problem, seconds, what.flops_per_sample);
+  set_projection_counters(state, problem, seconds);
 }
 
 #if ISO_HAS_CUDA
@@ -149,7 +142,7 @@ void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views
                                     {.within = within});
       },
       calls);
-  set_projection_counters(state, problem, seconds, 11);
+  set_projection_counters(state, problem, seconds);
 }
 
 /// The twin and forward_project in turn, with the slabs that forward_project chooses itself.
@@ -187,7 +180,7 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
     state.SetIterationTime(twin_seconds.back());
   }
   double const seconds = median(twin_seconds);
-  set_projection_counters(state, problem, seconds, 11);
+  set_projection_counters(state, problem, seconds);
   state.counters["ratio"] = seconds / median(our_seconds);
   state.counters["ours_ms_per_view"] = 1e3 * median(our_seconds) / double(views);
   if (!same_bits(problem.projections().data, result.data)) {

@@ -2,7 +2,7 @@
 // The Shepp-Logan head of 10 ellipsoids, its projections in closed form and its voxels. Rows:
 //
 //   project_ellipsoids/<precision>/<backend>/<N>     N^2 pixels, cone views
-//   (projection_problem.hpp) rasterise_ellipsoids/<precision>/<backend>/<N>   N^3 voxels
+//   (iso/cases/projection.hpp) rasterise_ellipsoids/<precision>/<backend>/<N>   N^3 voxels
 //
 // both with as many rays a pixel and points a voxel as their options' defaults say. Counters beside
 // the usual: `views`, `ms_per_view` and `rays_per_second`, of all sub-rays; `voxels_per_second`,
@@ -19,9 +19,9 @@
 //
 // `error`: relative l2 distance from the definition in extended precision, over some 2000 pixels
 // or voxels. One so large that rounding cannot be its cause is an error of the benchmark.
-#include "ct/projection_problem.hpp"
 #include "support/bench.hpp"
 
+#include <iso/cases/projection.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/oracle/projections.hpp>
 
@@ -36,6 +36,9 @@
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
+
 namespace {
 
 constexpr double flops_a_chord = 38;

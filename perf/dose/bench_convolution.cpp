@@ -17,9 +17,7 @@
 //
 // Counters beside the usual: `directions`; `gvd`, 1e9 voxels times directions a second.
 //
-// The model of convolve: bytes: TERMA and density read, dose read and written, once. Operations of
-// the lattice's exponentials: 35 a voxel and direction (tilt 11, two terms of 12). A line that is
-// followed back has no such number: a voxel's share depends on how far it goes.
+// The models: cases::convolution_work and cases::terma_work.
 //
 // `error`: root mean square distance from lines through every voxel (dose_engine::voxel_lines) with
 // the same directions in double precision, over every 8th voxel of the middle, over the maximum;
@@ -27,8 +25,7 @@
 #include "support/bench.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
-#include <iso/dose/convolution.hpp>
-#include <iso/dose/terma.hpp>
+#include <iso/cases/dose.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -39,97 +36,10 @@
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
+
 namespace {
-
-constexpr double flops_per_step = 35;
-
-struct field_problem {
-  Kokkos::Array<std::int64_t, 3> extent;
-  double voxel;
-  double side;
-  double gantry;
-  dose::cone_options cones;
-  dose::dose_engine engine = dose::dose_engine::lattice;
-  bool table = false;
-  [[nodiscard]] bool walks() const { return engine == dose::dose_engine::lattice && !table; }
-};
-
-template <class Exec, class T>
-class dose_problem {
- public:
-  using space = typename Exec::memory_space;
-
-  dose_problem(Exec const& exec, field_problem const& p)
-      : exec_(exec),
-        spectrum_(dose::named_spectrum("mohan_6mv")),
-        kernel_(p.table ? dose::point_kernel(dose::mix_kernels(dose::water_kernels(), spectrum_))
-                        : dose::point_kernel(dose::named_kernel("6mv"))),
-        beam_(beam_of(p)),
-        terma_plan_(exec, beam_, spectrum_),
-        grid_(grid::centred(p.extent, {p.voxel, p.voxel, p.voxel})),
-        density_(make_volume<T, space>("density", grid_)),
-        terma_(make_volume<T, space>("terma", grid_)),
-        dose_(make_volume<T, space>("dose", grid_)),
-        plan_(exec, grid_, terma_plan_.frame(), kernel_, dose::make_cones(kernel_, p.cones),
-              beam_.fluence, {.engine = p.engine}),
-        scratch_(dose::convolution_bytes_needed<Exec, T>(exec, plan_)) {
-    Kokkos::deep_copy(density_.data, T(1));
-    release();
-  }
-
-  void release() const { dose::terma<Exec, T>(exec_, terma_plan_, density_, terma_); }
-  void convolve() const {
-    dose::convolve<Exec, T>(exec_, plan_, terma_, density_, dose_, scratch_);
-  }
-  [[nodiscard]] auto dose_once() const {
-    Kokkos::deep_copy(exec_, dose_.data, T(0));
-    convolve();
-    exec_.fence("iso::perf: dose is there");
-    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dose_.data);
-  }
-  [[nodiscard]] double voxels() const { return double(grid_.size()); }
-  [[nodiscard]] double directions() const { return double(plan_.num_directions()); }
-
- private:
-  static dose::beam beam_of(field_problem const& p) {
-    dose::beam b;
-    b.fluence = dose::fluence_map::rectangle(-p.side / 2, p.side / 2, -p.side / 2, p.side / 2);
-    b.gantry = p.gantry;
-    return b;
-  }
-
-  Exec exec_;
-  dose::spectrum spectrum_;
-  dose::point_kernel kernel_;
-  dose::beam beam_;
-  dose::terma_plan<space> terma_plan_;
-  grid grid_;
-  volume_view<T, space> density_;
-  volume_view<T, space> terma_;
-  volume_view<T, space> dose_;
-  dose::convolution_plan<T, space> plan_;
-  workspace<space> scratch_;
-};
-
-/// Of a smaller field with the same voxels and directions.
-template <class Exec, class T>
-double error_of(Exec const& exec, field_problem p) {
-  for (auto& n : p.extent) {
-    n = std::max<std::int64_t>(n / 4, 16);
-  }
-  p.side /= 4;
-  auto const mine = dose_problem<Exec, T>(exec, p).dose_once();
-  p.engine = dose::dose_engine::voxel_lines;
-  auto const exact = dose_problem<Exec, double>(exec, p).dose_once();
-  double apart = 0;
-  double most = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    double const d = double(mine.data()[i]) - exact.data()[i];
-    apart += d * d;
-    most = std::max(most, exact.data()[i]);
-  }
-  return std::sqrt(apart / double(exact.size())) / most;
-}
 
 template <class Exec, class T>
 void measure(benchmark::State& state, field_problem const& p, int host_vector_bytes) {
@@ -139,11 +49,11 @@ void measure(benchmark::State& state, field_problem const& p, int host_vector_by
   double const seconds = time_calls(state, exec, [&] { problem.convolve(); });
   backend::detail::set_host_vector_bytes(64);
   auto const& at_most = ceilings_of(exec);
+  auto const least = problem.work();
   double const steps = problem.voxels() * problem.directions();
   state.counters["directions"] = problem.directions();
   state.counters["gvd"] = 1e-9 * steps / seconds;
-  set_counters(state, seconds,
-               {4 * double(sizeof(T)) * problem.voxels(), p.walks() ? flops_per_step * steps : 0},
+  set_counters(state, seconds, {least.bytes, least.flops},
                {.bytes_per_second = at_most.read,
                 .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
                error_of<Exec, T>(exec, p));
@@ -155,7 +65,7 @@ void measure_terma(benchmark::State& state, field_problem const& p) {
   dose_problem<Exec, T> const problem(exec, p);
   double const seconds = time_calls(state, exec, [&] { problem.release(); });
   auto const& at_most = ceilings_of(exec);
-  set_counters(state, seconds, {2 * double(sizeof(T)) * problem.voxels(), 0},
+  set_counters(state, seconds, {problem.release_work().bytes, 0},
                {.bytes_per_second = at_most.read}, 0);
 }
 

@@ -39,7 +39,7 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     auto const times = time_in_turn(state, exec, ours, other);
     set_product_counters(
         state, exec, row, times, other,
-        {double(problem.nonzeros()), ours.bytes(), 1, problem.error(exec, ours.result(), 1)});
+        {double(problem.nonzeros()), ours.work().bytes, 1, problem.error(exec, ours.result(), 1)});
     state.counters["chosen"] = chosen.format == format ? 1 : 0;
     state.counters["fill"] = report.fill;
     state.counters["reads"] = report.reads_per_entry;

@@ -24,9 +24,9 @@
 // vectors is one vector's product, so that 1 / ratio is what k cost. `refused` marks what a format
 // or library does not take. At the end a table of all rows goes to stderr.
 //
-// The model. Bytes: the matrix's arrays, x and y once each. Operations: two a non-zero and vector.
-// `share_of_ceiling` is of the pure-read ceiling. `error`: l2 distance, relative, from a product
-// with twice the digits of double; `worst_row`: largest error of a row over its sum of |a x|.
+// The model: cases::product_work. `share_of_ceiling` is of the pure-read ceiling. `error`: l2
+// distance, relative, from a product with twice the digits of double; `worst_row`: largest error of
+// a row over its sum of |a x|.
 #include "backends/ceiling_loops.hpp"
 #include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
@@ -87,7 +87,7 @@ void measure(benchmark::State& state, row_name const& name, place const& where, 
   }
   auto const times = time_in_turn(state, exec, ours, other);
   set_product_counters(state, exec, name, times, other,
-                       {double(problem.nonzeros()), ours.bytes(), vectors,
+                       {double(problem.nonzeros()), ours.work().bytes, vectors,
                         problem.error(exec, ours.result(), vectors)});
 }
 

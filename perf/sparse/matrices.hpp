@@ -5,6 +5,7 @@
 
 #include "sparse/raw_matrix.hpp"
 
+#include <iso/cases/product.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
 
 /// How many rows a matrix is to get in the table.
 enum class extent {
@@ -43,9 +46,6 @@ std::vector<matrix_source> choice_sources(machine where);
 
 /// liver of this many non-zeros.
 matrix_source liver_of(double nonzeros);
-
-template <class Exec, class Value = half>
-using wide_csr = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
 
 namespace detail {
 template <class View, class T>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "peers/number.hpp"
-#include "sparse/problem.hpp"
+#include "sparse/matrices.hpp"
 
 #include <iso/core/check.hpp>
 

@@ -3,7 +3,7 @@
 //! What rows of the benchmark share: names, timing in turn, counters, the table at the end.
 #pragma once
 
-#include "sparse/problem.hpp"
+#include "sparse/matrices.hpp"
 #include "support/bench.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -121,11 +121,11 @@ void add_to_summary(summary_line const& line);
 template <class Exec>
 void set_product_counters(benchmark::State& state, Exec const& exec, row_name const& name,
                           measured const& times, rival const& other, product_facts const& facts) {
-  model const work{facts.bytes, 2 * facts.nonzeros * facts.vectors};
+  model const work{facts.bytes, product_flops(facts.nonzeros, facts.vectors)};
   ceiling const at_most{.bytes_per_second = ceilings_of(exec).read};
   state.counters["nonzeros"] = facts.nonzeros;
   state.counters["vectors"] = facts.vectors;
-  state.counters["bytes_per_nonzero"] = facts.bytes / facts.nonzeros;
+  state.counters["bytes_per_nonzero"] = work.bytes / facts.nonzeros;
   state.counters["gflops"] = 1e-9 * work.flops / times.seconds;
   state.counters["worst_row"] = facts.error.worst;
   if (times.rival_seconds > 0) {
@@ -141,7 +141,7 @@ void set_product_counters(benchmark::State& state, Exec const& exec, row_name co
   add_to_summary({.name = name.text(),
                   .milliseconds = 1e3 * times.seconds,
                   .gflops = 1e-9 * work.flops / times.seconds,
-                  .bytes_per_nonzero = facts.bytes / facts.nonzeros,
+                  .bytes_per_nonzero = work.bytes / facts.nonzeros,
                   .share = floor_seconds(work, at_most) / times.seconds,
                   .error = facts.error.relative,
                   .ratio = times.rival_seconds / times.seconds,

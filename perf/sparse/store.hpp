@@ -3,8 +3,8 @@
 //! The matrix that the present rows are about, kept from row to row, and the peers on it.
 #pragma once
 
+#include "sparse/matrices.hpp"
 #include "sparse/peer.hpp"
-#include "sparse/problem.hpp"
 #include "sparse/rows.hpp"
 
 #include <map>

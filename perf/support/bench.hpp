@@ -5,6 +5,7 @@
 
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/cases/work.hpp>
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/core/concepts.hpp>
 
@@ -46,6 +47,14 @@ ceilings::rates const& ceilings_of(Exec const& exec) {
       exec, smoke() ? ceilings::measure_options{.bytes = std::int64_t(16) << 20, .repeats = 1}
                     : ceilings::measure_options{});
   return measured;
+}
+
+/// Those that a model of iso/cases is held against.
+inline ceiling ceiling_of(cases::least_work const& work, ceilings::rates const& most) {
+  return {work.memory == cases::stream::copy    ? most.copy
+          : work.memory == cases::stream::triad ? most.triad
+                                                : most.read,
+          work.unit == cases::arithmetic::fp32 ? most.fp32 : most.fp64};
 }
 
 /// Seconds that one call takes at the ceiling: the larger of what its bytes and its operations

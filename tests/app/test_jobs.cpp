@@ -166,3 +166,20 @@ TEST_CASE("info names a processor for every backend") {
     CHECK(one.ceilings.empty());
   }
 }
+
+TEST_CASE("each process of a node computes on the GPU of its number, and none shares one") {
+  CHECK(jobs::choose_device(1, 4, 4, false) == 1);
+  CHECK(!jobs::choose_device({}, 1, 4, false));
+  CHECK(!jobs::choose_device(3, 4, 1, true));  // its launcher lets it see its own alone
+  CHECK(!jobs::choose_device(3, 4, 0, false));
+  auto const refused = [](std::optional<int> local_rank, int devices) {
+    try {
+      jobs::choose_device(local_rank, 4, devices, false);
+    } catch (iso::invalid_argument const& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  CHECK(iso::test::names(refused(2, 2), {"process 2", "there are 2", "at most 2"}));
+  CHECK(iso::test::names(refused({}, 2), {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
+}

@@ -28,6 +28,7 @@ constexpr char const* footer = R"(Exit codes:
   2    wrong usage, bad input, or a file that cannot be written: the message says what and why
   3    out of memory: the message says how much was asked for and how much there was
   4    anything else that failed; standard output that is full or closed
+  5    iso sweep --merge --against: a share of the ceiling has fallen
   130  stopped by SIGINT (nothing is left half-written)
 
 Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.)";
@@ -137,6 +138,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
+  commands["sweep"] = add_sweep(app);
   int const misnamed = guarded([&] {
     check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
     return int(success);

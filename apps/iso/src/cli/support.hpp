@@ -24,6 +24,7 @@ enum exit_code : int {
   bad_input = 2,
   memory_short = 3,
   internal_failure = 4,
+  slower = 5,
   cancelled_by_user = 130,
 };
 
@@ -99,5 +100,6 @@ command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
 command add_dose(CLI::App& app);
 command add_matrix(CLI::App& app);
+command add_sweep(CLI::App& app);
 
 }  // namespace iso::cli

@@ -48,7 +48,7 @@ std::vector<double> time_product(Exec const& exec, std::string const& backend, d
   }
   auto y = product.result();
   double const error = relative_l1(y, exact);
-  state.add<double>(operation, backend, y, best, error, product_work<double>(a));
+  state.add<double>(operation, backend, y, best, error, product_work<double>(sparse::shape_of(a)));
   return y;
 }
 

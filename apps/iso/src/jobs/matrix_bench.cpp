@@ -144,7 +144,7 @@ class bench {
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
     row.time_ms = 1e3 * best_of(product, sum);
-    auto const work = product_work<T>(a, count);
+    auto const work = product_work<T>(sparse::shape_of(a), count);
     row.bytes = work.bytes;
     row.flops = work.flops;
     row.bytes_per_entry =

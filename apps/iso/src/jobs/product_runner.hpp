@@ -4,8 +4,8 @@
 
 #include "csr_memory.hpp"
 #include "scan.hpp"
-#include "work_model.hpp"
 
+#include <iso/cases/work.hpp>
 #include <iso/jobs/matrix_product.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
@@ -17,14 +17,7 @@
 
 namespace iso::jobs {
 
-/// Of y = alpha A x + beta y with `vectors` vectors of T: an fma an entry and vector.
-template <class T, class Matrix>
-least_work product_work(Matrix const& a, std::int64_t vectors = 1, double beta = 0) {
-  auto const shape = sparse::shape_of(a);
-  double const numbers = double((beta == 0 ? 1 : 2) * shape.num_rows + shape.num_cols);
-  return {double(shape.bytes) + double(sizeof(T)) * numbers * double(vectors),
-          2 * double(shape.num_entries) * double(vectors), arithmetic_of<T>};
-}
+using namespace cases;
 
 /// Row blocks want ascending columns, and no stored negative zero, which is their padding.
 enum class column_order { ascending, any };

@@ -2,8 +2,7 @@
 //! How the records of `iso verify` and `iso demo` come about.
 #pragma once
 
-#include "work_model.hpp"
-
+#include <iso/cases/work.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
@@ -14,6 +13,8 @@
 #include <vector>
 
 namespace iso::jobs {
+
+using namespace cases;
 
 /// By the backend's name.
 using ceilings_of_backends = std::map<std::string, ceilings::rates, std::less<>>;

@@ -53,12 +53,39 @@ void check_threads(int wanted) {
       granted, wanted);
 }
 
-session::session(int threads) {
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks) {
+  int const devices = backend::count_devices();
+  char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  // What a launcher that binds each process to its own GPU leaves.
+  bool const bound = devices == 1 && visible != nullptr && *visible != '\0';
+  return choose_device(local_rank, ranks, devices, bound);
+}
+
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices,
+                                 bool bound) {
+  if (ranks == 1 || bound || devices == 0) {
+    return std::nullopt;
+  }
+  ISO_VALIDATE(local_rank,
+               "{} processes share {} GPUs (the launcher does not tell this one its number on the "
+               "node) set CUDA_VISIBLE_DEVICES for each, or leave cuda out by --backend",
+               ranks, devices);
+  ISO_VALIDATE(*local_rank < devices,
+               "process {} of this node has no GPU (there are {}, counted from 0 like the "
+               "processes) start at most {} a node, or leave cuda out by --backend",
+               *local_rank, devices, devices);
+  return local_rank;
+}
+
+session::session(int threads, std::optional<int> device) {
   check_devices();
   // Threads that nothing binds are what this tool wants: several numbers of them share the cores.
   auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
   if (int const number = threads_to_start(threads); number > 0) {
     settings.set_num_threads(number);
+  }
+  if (device) {
+    settings.set_device_id(*device);
   }
   Kokkos::initialize(settings);
   try {

@@ -38,8 +38,7 @@ struct back_projection_case {
               ct::back_project<Exec, T>(on, staged, pixels, wrap_volume<space>(out, g),
                                         wrap_workspace<space>(work.data(), work.size()), chosen);
             },
-            least_work{(double(g.size()) + double(values.size())) * sizeof(T), 10 * samples,
-                       arithmetic_of<T>},
+            projection_work<T>(options.method, samples, scan, g),
             [=] {
               return exact_back_projection<T>(values, with.scan, g,
                                               {.method = with.options.method,

@@ -91,8 +91,7 @@ struct terma_case {
             [=](Exec const& on, variant const&, T* out) {
               dose::terma<Exec, T>(on, plan, density, wrap_volume<space>(out, with.what.region));
             },
-            least_work{double(sizeof(T)) * double(what.patient.size() + what.region.size()), 0,
-                       arithmetic_of<T>},
+            terma_work<T>(double(what.patient.size()), double(what.region.size())),
             [=] {
               auto const rho = with.what.densities_on(with.what.patient);
               return exact_terma(with.what.field, with.what.photons, {},
@@ -179,8 +178,7 @@ struct dose_case {
     auto const density = what.density_on<T>(exec);
     auto const parts = parts_on(exec);
     auto const with = *this;
-    double const steps =
-        double(what.region.size()) * double(parts.size()) * double(parts.front().directions.size());
+    double const directions = double(parts.size()) * double(parts.front().directions.size());
     return {what.region.size(),
             [=](Exec const& on, variant const& v, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
@@ -196,8 +194,7 @@ struct dose_case {
                 on.fence("iso::jobs::verify: the scratch may go");
               }
             },
-            least_work{4 * double(sizeof(T)) * double(what.region.size()), 35 * steps,
-                       arithmetic_of<T>},
+            convolution_work<T>(double(what.region.size()), directions),
             with.options.engine != dose::dose_engine::lattice &&
                     with.options.engine != dose::dose_engine::voxel_lines
                 ? std::function<std::vector<double>()>()

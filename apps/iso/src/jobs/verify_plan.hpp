@@ -17,11 +17,12 @@
 //! 2^24 may be written as T.
 #pragma once
 
+#include "instances.hpp"
 #include "record.hpp"
 #include "scan.hpp"
-#include "work_model.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/cases/work.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/jobs/verify.hpp>
 #include <iso/oracle/products.hpp>
@@ -69,21 +70,6 @@ struct operation {
 };
 
 std::string name_of(int threads, variant const& v, int repeat);
-
-/// Calls f(instance, threads) for every number of threads; other backends have one instance.
-template <class Exec, class F>
-void with_instances(std::vector<int> const& threads, F&& f) {
-#if ISO_HAS_OPENMP
-  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
-    for (int const count : threads) {
-      f(Kokkos::OpenMP(count), count);
-    }
-    return;
-  }
-#endif
-  static_cast<void>(threads);
-  f(Exec(), 1);
-}
 
 /// One operation in one precision, on one backend after the other.
 template <class T>

@@ -52,11 +52,11 @@ struct visitor_kernel {
   }
 };
 
-/// The rays read, `written` numbers a ray written, and five operations a voxel.
+/// Of all rays through the box.
 template <class T>
-least_work path_work(grid const& box, int written) {
-  double const bytes = double(num_rays) * double(sizeof(ray::ray<T>) + written * sizeof(T));
-  return {bytes, 5 * count_rays(verify_rays<T>(box, num_rays), box).segments, arithmetic_of<T>};
+least_work paths_through(grid const& box) {
+  return path_work<T>(double(num_rays), double(box.size()),
+                      count_rays(verify_rays<T>(box, num_rays), box).segments);
 }
 
 /// The numbers of voxels count for nothing here: rounding may add one of no length.
@@ -96,7 +96,7 @@ struct visitor_case {
                   visitor_kernel<Method, T>{ray::traversal_grid(box), rays.data(), out},
                   {v.groups});
             },
-            path_work<T>(box, 2), [=] { return exact_visits<T>(box); }};
+            paths_through<T>(box), [=] { return exact_visits<T>(box); }};
   }
 };
 
@@ -116,7 +116,7 @@ struct path_case {
               ray::radiological_path(on, rays, volume_view<T const, space>(volume), paths,
                                      {chosen, {v.groups}});
             },
-            path_work<T>(volume.grid, 1), exact};
+            paths_through<T>(volume.grid), exact};
   }
 
  private:

@@ -138,7 +138,7 @@ struct products_of {
       prepared<Exec, T> ready{a.num_rows * h.vectors, {}, {}, exact_of<T>(h, here)};
       with_format(exec, a, format, [&](auto const& formatted) {
         ready.run = product<T>(exec, h, formatted);
-        ready.least = product_work<T>(formatted, h.vectors, h.beta);
+        ready.least = product_work<T>(sparse::shape_of(formatted), h.vectors, h.beta);
       });
       exec.fence("iso::jobs::verify: the matrix");
       return ready;
@@ -174,7 +174,7 @@ struct products_of {
               [runs](Exec const& on, variant const& v, T* out) {
                 runs[std::size_t(v.layout)](on, v, out);
               },
-              product_work<T>(a, vectors, h.beta), exact_of<T>(h, here)};
+              product_work<T>(sparse::shape_of(a), vectors, h.beta), exact_of<T>(h, here)};
     }
   };
 

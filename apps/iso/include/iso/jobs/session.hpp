@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,15 +22,26 @@ void check_threads(int wanted);
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
+  /// \param device   the GPU to compute on, as choose_device gives it; empty: as Kokkos chooses
   /// \throws iso::invalid_argument  the environment names a GPU that is not there, leaves a thread
   ///                                less stack than backend::enough_stack, or lets OpenMP grant
   ///                                fewer threads than there are
   /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
-  explicit session(int threads);
+  explicit session(int threads, std::optional<int> device = {});
   session(session const&) = delete;
   session& operator=(session const&) = delete;
   ~session();
 };
+
+/// The GPU of one of `ranks` processes: that of its number on the node; the only one that it sees
+/// where the launcher has chosen by CUDA_VISIBLE_DEVICES.
+/// \throws iso::invalid_argument  more processes than GPUs, or a process that does not know its
+///                                number on the node
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks);
+
+/// The same where the process sees `devices` GPUs, of which its launcher has chosen one where it is
+/// `bound`.
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices, bool bound);
 
 /// The backends of this build, Serial first.
 std::vector<std::string> backend_names();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  sparse/problem.hpp
+//! \file  iso/cases/product.hpp
 //! One matrix, one vector, and what their product is.
 #pragma once
 
-#include "sparse/matrices.hpp"
-
+#include <iso/cases/work.hpp>
+#include <iso/core/half.hpp>
 #include <iso/sparse/formats.hpp>
 #include <iso/sparse/plan.hpp>
 #include <iso/sparse/spmv.hpp>
@@ -14,7 +14,11 @@
 #include <cmath>
 #include <cstdint>
 
-namespace iso::perf {
+namespace iso::cases {
+
+/// In half precision unless another is named, columns of 32 bits.
+template <class Exec, class Value = half>
+using wide_csr = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
 
 template <class Exec, class T = double>
 using device_array = Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory_space>;
@@ -22,7 +26,7 @@ using device_array = Kokkos::View<T*, Kokkos::LayoutRight, typename Exec::memory
 template <class T, class Exec>
 device_array<Exec, T> make_array(Exec const& exec, std::int64_t length) {
   return device_array<Exec, T>(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::perf::array"),
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::cases::array"),
       std::size_t(length));
 }
 
@@ -44,7 +48,7 @@ template <class T, class Exec>
 device_array<Exec, T> make_weights(Exec const& exec, std::int64_t length, int vectors) {
   auto const x = make_array<T>(exec, length * vectors);
   Kokkos::parallel_for(
-      "iso::perf::make_weights", flat_range(exec, length * vectors),
+      "iso::cases::make_weights", flat_range(exec, length * vectors),
       KOKKOS_LAMBDA(std::int64_t i) { x(i) = T(spot_weight(i / vectors, i % vectors)); });
   return x;
 }
@@ -96,9 +100,9 @@ struct product_problem {
         reference(make_array<double>(exec, a.num_rows)),
         magnitude(make_array<double>(exec, a.num_rows)) {
     using space = typename Exec::memory_space;
-    Kokkos::parallel_for("iso::perf::reference", flat_range(exec, a.num_rows),
+    Kokkos::parallel_for("iso::cases::reference", flat_range(exec, a.num_rows),
                          reference_kernel<space>{a, x, reference, magnitude});
-    exec.fence("iso::perf::reference");
+    exec.fence("iso::cases::reference");
   }
 
   [[nodiscard]] std::int64_t nonzeros() const { return matrix.num_entries(); }
@@ -112,7 +116,7 @@ struct product_problem {
     double all = 0;
     double worst = 0;
     Kokkos::parallel_reduce(
-        "iso::perf::error", flat_range(exec, matrix.num_rows),
+        "iso::cases::error", flat_range(exec, matrix.num_rows),
         KOKKOS_LAMBDA(std::int64_t i, double& o, double& a, double& w) {
           double const d = double(result[i * stride]) - want(i);
           o += d * d;
@@ -121,7 +125,7 @@ struct product_problem {
           w = share > w || share != share ? share : w;
         },
         off, all, Kokkos::Max<double>(worst));
-    exec.fence("iso::perf::error");
+    exec.fence("iso::cases::error");
     return {std::sqrt(off / all), worst};
   }
 };
@@ -141,7 +145,7 @@ class library_product {
         y_(make_array<T>(exec, shape_.num_rows * vectors)),
         plan_(sparse::make_plan(exec, a)),
         scratch_(sparse::spmv_bytes_needed<T>(a, plan_, vectors)) {
-    exec.fence("iso::perf::library_product");
+    exec.fence("iso::cases::library_product");
   }
 
   void operator()() const {
@@ -156,11 +160,10 @@ class library_product {
                  several(y_.data(), std::size_t(shape_.num_rows), k), plan_, scratch_, options_);
   }
 
-  [[nodiscard]] double bytes() const {
-    return double(shape_.bytes) + double(x_.extent(0) + y_.extent(0)) * sizeof(T);
-  }
+  [[nodiscard]] least_work work() const { return product_work<T>(shape_, vectors_); }
   [[nodiscard]] Matrix const& matrix() const { return a_; }
   [[nodiscard]] T const* result() const { return y_.data(); }
+  [[nodiscard]] device_array<Exec, T> const& values() const { return y_; }
   [[nodiscard]] auto const& plan() const { return plan_; }
 
  private:
@@ -175,4 +178,4 @@ class library_product {
   workspace<typename Exec::memory_space> scratch_;
 };
 
-}  // namespace iso::perf
+}  // namespace iso::cases

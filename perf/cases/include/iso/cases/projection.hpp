@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scan to project: the circle of perf/peers/scan.py, voxels of 1 mm, a smooth volume made where
-// it is used, the number of samples that its rays take, and the distance from double precision.
+//! \file  iso/cases/projection.hpp
+//! A scan to project: the circle of perf/peers/scan.py, voxels of 1 mm, a smooth volume made where
+//! it is used, the number of samples that its rays take, and the distance from double precision.
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/cases/work.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ray/traverse.hpp>
 
@@ -14,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace iso::perf {
+namespace iso::cases {
 
 /// No value of smooth_field is larger.
 inline constexpr double field_maximum = 0.0125;
@@ -134,6 +136,9 @@ class projection_problem {
   }
 
   [[nodiscard]] double samples() const { return num_samples(g_.host(), volume_.grid, options_); }
+  [[nodiscard]] least_work work() const {
+    return projection_work<T>(options_.method, samples(), g_.host(), volume_.grid);
+  }
   [[nodiscard]] std::int64_t num_views() const { return g_.host().num_views(); }
   [[nodiscard]] ct::staged_geometry<space> const& scan() const { return g_; }
   [[nodiscard]] volume_view<T, space> const& volume() const { return volume_; }
@@ -145,10 +150,10 @@ class projection_problem {
     auto const v =
         make_volume<U, space>("volume", grid::centred({n, n, n}, {1, 1, 1}), unit::per_mm);
     Kokkos::parallel_for(
-        "iso::perf::smooth_field",
+        "iso::cases::smooth_field",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, v.grid.size()),
         smooth_field<U>{v.data.data(), n});
-    exec_.fence("iso::perf: the volume is there");
+    exec_.fence("iso::cases: the volume is there");
     return v;
   }
 
@@ -180,7 +185,7 @@ class projection_problem {
         ct::forward_project_bytes_needed<Exec, double>(thin, volume.grid, options));
     ct::forward_project<Exec, double>(exec_, ct::stage(exec_, thin), volume, exact, scratch,
                                       options);
-    exec_.fence("iso::perf: the reference is there");
+    exec_.fence("iso::cases: the reference is there");
     return exact.data;
   }
 
@@ -198,4 +203,4 @@ class projection_problem {
   workspace<space> scratch_;
 };
 
-}  // namespace iso::perf
+}  // namespace iso::cases

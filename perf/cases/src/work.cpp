@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "work_model.hpp"
+#include <iso/cases/work.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace iso::jobs {
+namespace iso::cases {
 namespace {
 
 // Adds what the segment from a to b (voxels, box [0, n)) has inside the box.
@@ -66,11 +66,36 @@ ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) 
 template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
 template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
 
-double least_seconds(least_work const& least, ceilings::rates const& most) {
-  double const rate = least.unit == arithmetic::fp32 ? most.fp32 : most.fp64;
-  double const moving = most.read > 0 ? least.bytes / most.read : 0;
-  double const computing = rate > 0 ? least.flops / rate : 0;
-  return std::max(moving, computing);
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most) {
+  bool const is_single = least.unit == arithmetic::fp32;
+  std::vector<bound> all;
+  auto const add = [&](char const* name, double wanted, double rate) {
+    if (wanted > 0 && rate > 0) {
+      all.push_back({name, wanted / rate});
+    }
+  };
+  switch (least.memory) {
+    case stream::read:
+      add("read", least.bytes, most.read);
+      break;
+    case stream::copy:
+      add("copy", least.bytes, most.copy);
+      break;
+    case stream::triad:
+      add("triad", least.bytes, most.triad);
+      break;
+  }
+  add("l2", least.cache_bytes, most.l2);
+  add(is_single ? "fp32" : "fp64", least.flops, is_single ? most.fp32 : most.fp64);
+  return all;
 }
 
-}  // namespace iso::jobs
+bound bound_of(least_work const& least, ceilings::rates const& most) {
+  bound largest;
+  for (auto const& one : bounds_of(least, most)) {
+    largest = one.seconds > largest.seconds ? one : largest;
+  }
+  return largest;
+}
+
+}  // namespace iso::cases

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/sweep_records.hpp
+//! The file that one process of a sweep writes: JSON lines, one record a line. The first describes
+//! the process; then, as they are measured, come the ceilings of each backend and number of
+//! threads, and the points, round by round. A process that is killed loses the line that it was
+//! writing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::files {
+
+/// Of what the lines look like; files of different formats are not read together.
+inline constexpr int sweep_format = 1;
+
+struct sweep_header {
+  int format = sweep_format;
+  std::string isocenter;  ///< version
+  std::string revision;   ///< of the source
+  std::string sweep;      ///< sweep_description::digest
+  int rank = 0;
+  int ranks = 1;
+  int threads = 1;  ///< of the process, on the host
+  std::string node;
+  std::string device;                       ///< bus address of the GPU; empty without one
+  std::int64_t points = 0;                  ///< that this process is to measure
+  int rounds = 1;                           ///< and how many times
+  std::map<std::string, double> exponents;  ///< of time over size, by operation
+};
+
+/// Measured rates of what a backend runs on with a number of threads.
+struct sweep_ceilings {
+  std::string backend;
+  int threads = 1;
+  int round = 0;
+  std::string processor;
+  std::map<std::string, double> rates;  ///< as iso::ceilings::rates
+};
+
+struct sweep_key {
+  std::string operation;
+  std::string precision;
+  std::int64_t size = 0;
+  std::string backend;
+  int threads = 1;
+  std::int64_t groups_per_launch = 0;
+
+  friend auto operator<=>(sweep_key const&, sweep_key const&) = default;
+};
+
+/// One point in one round.
+struct sweep_point {
+  sweep_key key;
+  int round = 0;
+  std::vector<double> seconds;  ///< of one call, in the order they were measured
+  std::int64_t calls = 1;       ///< that each of these is the mean of
+  double bytes = 0;
+  double cache_bytes = 0;
+  double flops = 0;
+  std::string bound;            ///< the ceiling that binds
+  double least_seconds = 0;     ///< of a call, at that ceiling
+  std::optional<double> error;  ///< empty: not a finite number
+  std::string hash;
+  std::map<std::string, double> seconds_at;  ///< of a call, at each ceiling that it has to do with
+};
+
+/// A point that could not be measured.
+struct sweep_gap {
+  sweep_key key;
+  std::string reason;
+};
+
+struct sweep_results {
+  sweep_header header;
+  std::vector<sweep_ceilings> ceilings;
+  std::vector<sweep_point> points;
+  std::vector<sweep_gap> gaps;
+  std::uintmax_t whole_bytes = 0;  ///< of the lines that are whole
+  bool cut_short = false;          ///< the last line was not, and is left out
+};
+
+/// \throws iso::file_error  not such a file, of another format, or a line that is damaged
+sweep_results read_sweep_results(std::filesystem::path const& path);
+
+/// One process' file while it measures. What is there already is kept: a second start goes on.
+class sweep_writer {
+ public:
+  /// Takes the file for this process alone, and drops a last line that is cut short.
+  /// \throws iso::file_error  another process writes it; it is of another version, sweep, rank or
+  ///                          machine; it cannot be written
+  sweep_writer(std::filesystem::path const& path, sweep_header const& header);
+  sweep_writer(sweep_writer const&) = delete;
+  sweep_writer& operator=(sweep_writer const&) = delete;
+  ~sweep_writer();
+
+  /// What the file held.
+  [[nodiscard]] sweep_results const& found() const { return found_; }
+
+  /// Each is on the disk when the call returns.
+  void add(sweep_ceilings const& ceilings);
+  void add(sweep_point const& point);
+  void add(sweep_gap const& gap);
+
+ private:
+  void append(std::string const& line);
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  sweep_results found_;
+};
+
+/// Median, quartiles (linear between the sorted values), of at least one.
+double quantile(std::vector<double> values, double share);
+inline double median(std::vector<double> const& values) { return quantile(values, 0.5); }
+
+}  // namespace iso::files

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! What a launcher tells each of its processes: its number, and of how many.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace iso::cli {
+
+struct launched {
+  std::string launcher = "none";
+  int rank = 0;
+  int ranks = 1;
+  std::optional<int> local_rank;  ///< on its node; empty: the launcher does not tell
+};
+
+/// From the environment variables of mpirun (Open MPI, MPICH, Intel MPI, MVAPICH, Cray PALS), srun,
+/// PMIx and Flux, the first that tells a rank; a process alone where none does.
+/// \throws iso::invalid_argument  a variable that is no such number, or a rank without its size
+launched read_launcher();
+
+/// The number on its node alone.
+std::optional<int> read_local_rank();
+
+}  // namespace iso::cli

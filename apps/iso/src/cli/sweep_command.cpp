@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher.hpp"
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/sweep_merge.hpp>
+#include <iso/jobs/sweep.hpp>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct sweep_options {
+  std::string backend = "all";
+  std::string file;
+  std::string output;
+  std::vector<std::string> merge;
+  std::string against;
+  double tolerance = 0.05;
+  int rank = -1;
+  int ranks = 0;
+  std::string node;
+  double slow_down = 1;
+  bool flip_a_bit = false;
+  bool list = false;
+};
+
+std::string node_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+launched processes_of(sweep_options const& options) {
+  if (options.rank < 0 && options.ranks == 0) {
+    return read_launcher();
+  }
+  if (options.rank < 0 || options.rank >= options.ranks) {
+    throw invalid_argument(
+        fmt::format("--rank {} --ranks {} (a rank counts from 0 and is below the number of ranks) "
+                    "give both",
+                    options.rank, options.ranks));
+  }
+  return {"--rank", options.rank, options.ranks, read_local_rank()};
+}
+
+/// results.jsonl of rank 3 of several is results.rank3.jsonl.
+fs::path output_of(std::string const& name, launched const& process) {
+  fs::path const path = name;
+  if (process.ranks == 1) {
+    return path;
+  }
+  auto own = path;
+  return own.replace_filename(
+      fmt::format("{}.rank{}{}", path.stem().string(), process.rank, path.extension().string()));
+}
+
+std::string name_of(files::sweep_key const& key) {
+  return fmt::format(
+      "{} {} {} {} x{}{}", key.operation, key.size, key.precision, key.backend, key.threads,
+      key.groups_per_launch > 0 ? fmt::format(" in launches of {}", key.groups_per_launch)
+                                : std::string());
+}
+
+void list_operations() {
+  fmt::print("{:<29} {:<20} {:<45} {}\n", "operation", "precisions", "size", "what it does");
+  for (auto const& o : jobs::sweep_operations()) {
+    fmt::print("{:<29} {:<20} {:<45} {}\n", o.name, o.precisions,
+               fmt::format("{}, {} to {}", o.size, o.smallest, o.largest), o.about);
+  }
+}
+
+void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
+  fmt::print("{:<29} {:>11} {:<7} {:<7} {:>7} {:>11} {:>9} {:>6} {:<6} {:>9}  {}\n", "operation",
+             "size", "type", "backend", "threads", "median ms", "+-", "share", "bound", "error",
+             "hash");
+  std::map<files::sweep_key, std::vector<files::sweep_point const*>> rounds;
+  for (auto const& p : summary.measured) {
+    rounds[p.key].push_back(&p);
+  }
+  for (auto const& [key, points] : rounds) {
+    std::vector<double> seconds;
+    std::vector<double> shares;
+    for (auto const* const p : points) {
+      for (double const one : p->seconds) {
+        seconds.push_back(one);
+        shares.push_back(p->least_seconds / one);
+      }
+    }
+    double const middle = files::median(seconds);
+    double const spread = files::quantile(seconds, 0.75) - files::quantile(seconds, 0.25);
+    auto const& last = *points.back();
+    fmt::print(
+        "{:<29} {:>11} {:<7} {:<7} {:>7} {:>11.4g} {:>7.1f} % {:>4.0f} % {:<6} {:>9.2e}  {}\n",
+        key.operation, key.size, key.precision, key.backend, key.threads, 1e3 * middle,
+        50 * spread / middle, 100 * files::median(shares), last.bound,
+        last.error.value_or(std::numeric_limits<double>::quiet_NaN()), last.hash);
+  }
+  std::fflush(stdout);
+  for (auto const& note : summary.notes) {
+    spdlog::warn("{}", note);
+  }
+  for (auto const& gap : summary.gaps) {
+    spdlog::warn("left out: {}", gap.reason);
+  }
+  fmt::print("{} of {} measurements in {}{}\n",
+             summary.kept + std::int64_t(summary.measured.size()), summary.measurements,
+             output.string(),
+             summary.kept > 0 ? fmt::format(", {} of them from an earlier start", summary.kept)
+                              : std::string());
+}
+
+void list_points(sweep_options const& options) {
+  jobs::sweep_request request;
+  request.what = files::read_sweep(options.file);
+  request.backends = jobs::choose_backends(options.backend);
+  jobs::session const session(0);
+  auto const points = jobs::sweep_points(request);
+  for (auto const& key : points) {
+    fmt::print("{}\n", name_of(key));
+  }
+  fmt::print("{} points, {} rounds\n", points.size(), request.what.rounds);
+}
+
+int run_points(sweep_options const& options) {
+  if (options.output.empty()) {
+    throw invalid_argument("sweep: nowhere to write (--output is not given) name a file");
+  }
+  auto const process = processes_of(options);
+  jobs::sweep_request request;
+  request.what = files::read_sweep(options.file);
+  request.backends = jobs::choose_backends(options.backend);
+  request.output = output_of(options.output, process);
+  request.version = ISO_VERSION;
+  request.node = options.node.empty() ? node_name() : options.node;
+  request.rank = process.rank;
+  request.ranks = process.ranks;
+  request.slow_down = options.slow_down;
+  request.inject = options.flip_a_bit ? jobs::fault::one_bit : jobs::fault::none;
+  bool const on_gpu =
+      std::find(request.backends.begin(), request.backends.end(), "cuda") != request.backends.end();
+  jobs::session const session(
+      0, on_gpu ? jobs::choose_device(process.local_rank, process.ranks) : std::optional<int>());
+  auto const summary = jobs::sweep(request, terminal_observer());
+  print_summary(summary, request.output);
+  return summary.gaps.empty() ? success : memory_short;
+}
+
+void print_ranks(files::sweep_report const& report) {
+  for (auto const& r : report.ranks) {
+    if (r.measured < r.planned || r.cut_short) {
+      fmt::print("incomplete: rank {} on {} has {} of {} measurements{}\n", r.rank, r.node,
+                 r.measured, r.planned, r.cut_short ? ", its last line is cut short" : "");
+    }
+    for (auto const& gap : r.gaps) {
+      fmt::print("left out by rank {}: {}\n", r.rank, gap.reason);
+    }
+  }
+  for (int const rank : report.missing_ranks) {
+    fmt::print("missing: rank {}\n", rank);
+  }
+}
+
+void print_slow(files::sweep_report const& report) {
+  for (auto const& s : report.slow_nodes) {
+    fmt::print("slow node: {} takes {:.2f} times as long as the median (limit {:.2f})\n", s.name,
+               s.slowdown, s.limit);
+  }
+  for (auto const& s : report.slow_ranks) {
+    fmt::print("slow: {} takes {:.2f} times as long as the median (limit {:.2f})\n", s.name,
+               s.slowdown, s.limit);
+  }
+  for (auto const& s : report.slow_points) {
+    fmt::print("slow point: rank {} on {}, {}: {:.4g} ms, median {:.4g} ms, limit {:.4g} ms\n",
+               s.rank, s.node, name_of(s.key), 1e3 * s.seconds, 1e3 * s.median, 1e3 * s.limit);
+  }
+}
+
+void print_change(char const* what, files::share_change const& c) {
+  fmt::print(
+      "{}: {}: {:.3g} of the ceiling, was {:.3g}: ratio {:.3f}, 95 % interval {:.3f} to "
+      "{:.3f}\n",
+      what, name_of(c.key), c.now, c.before, c.ratio, c.low, c.high);
+}
+
+void print_verdict(files::sweep_report const& report, double tolerance) {
+  for (auto const& d : report.differences) {
+    fmt::print("{} {} {}: results differ\n", d.operation, d.size, d.precision);
+    for (auto const& [hash, where] : d.results) {
+      fmt::print("  {}  {}\n", hash, fmt::join(where, "; "));
+    }
+  }
+  if (report.compared) {
+    fmt::print("regressions beyond {:g} %: {}\n", 100 * tolerance, report.regressions.size());
+  }
+  if (!report.bits_agree) {
+    fmt::print("bits: no operation ran twice; nothing to compare\n");
+  } else {
+    fmt::print("bits: {}\n", *report.bits_agree
+                                 ? "agree on every rank, backend, thread count and launch shape"
+                                 : "DIFFER");
+  }
+}
+
+int run_merge(sweep_options const& options) {
+  check_written(options.output, "", "", options.merge);
+  std::vector<fs::path> files(options.merge.begin(), options.merge.end());
+  auto report = files::merge_sweeps(files);
+  if (!options.against.empty()) {
+    files::compare_with(report, options.against, options.tolerance);
+  }
+  fmt::print("{} ranks, {} points, version {} revision {}\n", report.ranks.size(),
+             report.points.size(), report.isocenter, report.revision);
+  print_ranks(report);
+  print_slow(report);
+  for (auto const& c : report.regressions) {
+    print_change("regression", c);
+  }
+  for (auto const& c : report.improvements) {
+    print_change("improvement", c);
+  }
+  for (auto const& note : report.notes) {
+    fmt::print("note: {}\n", note);
+  }
+  print_verdict(report, options.tolerance);
+  if (!options.output.empty()) {
+    files::prepare_text(options.output, files::to_json_text(report)).commit();
+  }
+  return !report.bits_agree.value_or(true) ? bits_differ
+         : !report.regressions.empty()     ? slower
+                                           : success;
+}
+
+int run_sweep(sweep_options const& options) {
+  if (options.list) {
+    options.file.empty() ? list_operations() : list_points(options);
+    return success;
+  }
+  if (options.merge.empty() == options.file.empty()) {
+    throw invalid_argument(
+        "sweep: nothing to do, or two things at once (it takes either --file, what to measure, or "
+        "--merge, results to report on) give one of them");
+  }
+  if (!options.file.empty()) {
+    return run_points(options);
+  }
+  return run_merge(options);
+}
+
+}  // namespace
+
+command add_sweep(CLI::App& app) {
+  auto const options = std::make_shared<sweep_options>();
+  auto* const sub = app.add_subcommand(
+      "sweep",
+      "Measures operations over sizes, precisions, backends, threads and launch shapes against "
+      "this machine's own ceilings; merges the results of many processes into one report");
+  sub->add_option("--file", options->file, "what to measure: JSON, see docs/sweep.md");
+  sub->add_option("--output", options->output,
+                  "results as JSON lines, appended after every point: a second start goes on where "
+                  "the first ended. Of several processes each writes NAME.rankR.ENDING. With "
+                  "--merge: the report, JSON");
+  sub->add_option("--backend", options->backend,
+                  "backends that may run, with commas between; 'all' of this build")
+      ->capture_default_str();
+  sub->add_option("--merge", options->merge, "results of one sweep's processes, to report on");
+  sub->add_option("--against", options->against,
+                  "an earlier report: points whose share of the ceiling fell are regressions");
+  sub->add_option("--tolerance", options->tolerance,
+                  "how far a share may fall: a regression is one whose 95 % interval lies beyond")
+      ->check(number_from(0, 1))
+      ->capture_default_str();
+  sub->add_option("--rank", options->rank,
+                  "number of this process, where no launcher tells it (with --ranks)")
+      ->check(CLI::Range(0, 1 << 24));
+  sub->add_option("--ranks", options->ranks, "number of processes")->check(CLI::Range(1, 1 << 24));
+  sub->add_option("--node", options->node,
+                  "name of this node in the report; by default the host's");
+  sub->add_option("--slow-down", options->slow_down,
+                  "make every call last so many times as long, to see that --merge notices")
+      ->check(number_from(1, 1000));
+  sub->add_flag("--flip-a-bit", options->flip_a_bit,
+                "flip one bit of every result, to see that --merge notices");
+  sub->add_flag("--list", options->list,
+                "the operations, and what their sizes count; with --file, the points that would be "
+                "measured here");
+  return [options] { return run_sweep(*options); };
+}
+
+}  // namespace iso::cli

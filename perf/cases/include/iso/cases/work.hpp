@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/cases/work.hpp
+//! The least that each operation must move and compute: the models behind every share of a
+//! ceiling, in `iso verify`, `iso demo`, `iso sweep` and the benchmark programs. Nowhere else is
+//! one written.
+#pragma once
+
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/geometry.hpp>
+#include <iso/ray/ray.hpp>
+#include <iso/sparse/csr.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::cases {
+
+enum class arithmetic { fp32, fp64 };
+
+/// That of numbers of T.
+template <class T>
+inline constexpr arithmetic arithmetic_of = sizeof(T) == 8 ? arithmetic::fp64 : arithmetic::fp32;
+
+/// Which memory ceiling an operation is held against: reads alone where it mostly reads.
+enum class stream { read, copy, triad };
+
+/// Of one call. An fma is two operations; comparisons are not counted.
+struct least_work {
+  double bytes = 0;  ///< from and to memory: each input read once, each output written once
+  double flops = 0;
+  arithmetic unit = arithmetic::fp64;
+  /// From the second cache, where rays or views share what memory gives once. 0: no more than
+  /// `bytes`.
+  double cache_bytes = 0;
+  stream memory = stream::read;
+};
+
+/// The ceiling that bounds an operation.
+struct bound {
+  char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l2, fp32 or fp64; empty
+                          ///< where nothing is known
+  double seconds = 0;     ///< that the operation takes there
+};
+
+/// What the bytes, the cache's bytes and the operations want, each where there are any.
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most);
+
+/// The largest of what the bytes, the cache's bytes and the operations want. A call may be faster
+/// where its data lie in a cache.
+bound bound_of(least_work const& least, ceilings::rates const& most);
+
+/// Seconds of that bound.
+inline double least_seconds(least_work const& least, ceilings::rates const& most) {
+  return bound_of(least, most).seconds;
+}
+
+/// Samples and voxel segments of rays through a grid.
+struct ray_counts {
+  double joseph_samples = 0;  ///< driving planes inside the box
+  double segments = 0;        ///< voxels crossed
+};
+
+ray_counts count_rays(ct::geometry const& g, grid const& volume);
+template <class T>
+ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume);
+
+/// A sample of linear Joseph: the coordinate along z (an fma, 2), its integer part and fraction
+/// (2), one blend of two columns (a difference and an fma, 3; the sample above shares the other),
+/// the blend along z (3), the sum (1). Smooth weights add the weight along z (4; the other one
+/// belongs to a column). A voxel of the exact methods: the next crossing (an fma), a chord's
+/// length, the sum (an fma).
+inline double flops_per_sample(ct::projector method) {
+  return method == ct::projector::joseph_linear   ? 11
+         : method == ct::projector::joseph_spline ? 15
+                                                  : 5;
+}
+
+/// Forward projection or its adjoint, `samples` counted with all sub-rays. Memory: volume and
+/// pixels once. Cache: the volume once a view.
+template <class T>
+least_work projection_work(ct::projector method, double samples, ct::geometry const& g,
+                           grid const& volume) {
+  double const views = double(g.num_views());
+  double const pixels = views * double(g.num_u()) * double(g.num_v());
+  double const voxels = double(volume.size());
+  return {(voxels + pixels) * sizeof(T), flops_per_sample(method) * samples, arithmetic_of<T>,
+          (views * voxels + pixels) * sizeof(T)};
+}
+
+template <class T>
+least_work projection_work(ct::forward_project_options const& options, ray_counts const& counts,
+                           ct::geometry const& g, grid const& volume) {
+  bool const joseph = options.method == ct::projector::joseph_linear ||
+                      options.method == ct::projector::joseph_spline;
+  double const rays = double(options.oversampling) * double(options.oversampling);
+  return projection_work<T>(options.method, joseph ? counts.joseph_samples : rays * counts.segments,
+                            g, volume);
+}
+
+/// Projections written, and for each sub-ray and body the solution of a quadratic equation, about
+/// twenty operations, in double for every T.
+template <class T>
+least_work ellipsoid_work(std::size_t bodies, ct::geometry const& g, std::int64_t subsamples) {
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  return {pixels * sizeof(T), 20 * pixels * double(subsamples * subsamples) * double(bodies),
+          arithmetic::fp64};
+}
+
+/// An update of filtered backprojection: the height (an fma, 2), its integer part and fraction (2),
+/// three blends (9), the weight (2).
+inline constexpr double flops_per_update = 15;
+
+/// Each pixel read and each voxel written once; an update a voxel and view, an fma a tap of the
+/// filter, `taps` in all.
+template <class T>
+least_work reconstruction_work(ct::geometry const& g, grid const& volume, double taps) {
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  double const voxels = double(volume.size());
+  return {(pixels + voxels) * sizeof(T),
+          flops_per_update * double(g.num_views()) * voxels + 2 * taps, arithmetic_of<T>};
+}
+
+/// With all taps of a filter as wide as the detector.
+template <class T>
+least_work reconstruction_work(ct::geometry const& g, grid const& volume) {
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  return reconstruction_work<T>(g, volume, pixels * double(g.num_u()));
+}
+
+/// TERMA and density read, dose read and written, once; of the lattice's exponentials 35 operations
+/// a voxel and direction (tilt 11, two terms of 12). A line that is followed back has no such
+/// number, since a voxel's share depends on how far it goes: `directions` is 0 then.
+template <class T>
+least_work convolution_work(double voxels, double directions) {
+  return {4 * double(sizeof(T)) * voxels, 35 * voxels * directions, arithmetic_of<T>};
+}
+
+/// Density read, TERMA written. Operations depend on the spectrum and are not counted.
+template <class T>
+least_work terma_work(double density_voxels, double terma_voxels) {
+  return {double(sizeof(T)) * (density_voxels + terma_voxels), 0, arithmetic_of<T>};
+}
+
+/// Radiological paths of `rays` rays that cross `crossed` of the `voxels` voxels of a volume. From
+/// the second cache a value a voxel crossed; an fma each.
+template <class T>
+least_work path_work(double rays, double voxels, double crossed) {
+  double const ends = rays * double(sizeof(ray::ray<T>) + sizeof(T));
+  return {voxels * sizeof(T) + ends, 2 * crossed, arithmetic_of<T>, crossed * sizeof(T) + ends};
+}
+
+/// An fma an entry and vector.
+inline double product_flops(double entries, double vectors) { return 2 * entries * vectors; }
+
+/// y = alpha A x + beta y with `vectors` vectors of T: the matrix, x and y once.
+template <class T>
+least_work product_work(sparse::matrix_shape const& shape, std::int64_t vectors = 1,
+                        double beta = 0) {
+  double const numbers = double((beta == 0 ? 1 : 2) * shape.num_rows + shape.num_cols);
+  return {double(shape.bytes) + double(sizeof(T)) * numbers * double(vectors),
+          product_flops(double(shape.num_entries), double(vectors)), arithmetic_of<T>};
+}
+
+/// A loop over arrays of floats: each element read or written once, in triad an fma each.
+inline least_work stream_work(stream kind, double elements) {
+  double const arrays = kind == stream::read ? 1 : kind == stream::copy ? 2 : 3;
+  return {arrays * elements * sizeof(float), kind == stream::triad ? 2 * elements : 0,
+          arithmetic::fp32, 0, kind};
+}
+
+/// `chains` chains of `steps` fma each, whose ends are written.
+template <class T>
+least_work chain_work(double chains, double steps) {
+  return {chains * sizeof(T), 2 * steps * chains, arithmetic_of<T>};
+}
+
+}  // namespace iso::cases

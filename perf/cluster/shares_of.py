@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""References of reframe_sweep.py from a report of `iso sweep --merge`.
+
+Of each operation and precision on each backend: the share of the ceiling at the largest size with
+all groups in one launch, rounded; of several numbers of threads the least.
+
+Usage: shares_of.py REPORT.json > shares.json
+       shares_of.py --self-test
+"""
+import json
+import pathlib
+import sys
+
+
+def shares_of(report):
+    largest = {}
+    for point in report["points"]:
+        key = (point["backend"], f"{point['operation']} {point['precision']}", point["threads"])
+        if point["groups_per_launch"] == 0 and point["size"] >= largest.get(key, point)["size"]:
+            largest[key] = point
+    shares = {}
+    for (backend, name, _), point in sorted(largest.items()):
+        found = shares.setdefault(backend, {})
+        share = float(f"{point['share_of_ceiling']:.2g}")
+        found[name] = min(share, found.get(name, share))
+    return shares
+
+
+def self_test():
+    point = {"operation": "fdk", "precision": "float", "backend": "openmp", "threads": 1,
+             "groups_per_launch": 0, "size": 32, "share_of_ceiling": 0.1234}
+    points = [point, point | {"size": 64, "share_of_ceiling": 0.2345},
+              point | {"size": 64, "threads": 2, "share_of_ceiling": 0.2},
+              point | {"size": 128, "groups_per_launch": 9, "share_of_ceiling": 0.9},
+              point | {"backend": "cuda", "share_of_ceiling": 0.5}]
+    found = shares_of({"points": points})
+    assert found == {"openmp": {"fdk float": 0.2}, "cuda": {"fdk float": 0.5}}, found
+    print("shares_of.py: self-test passed")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    report = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    print(json.dumps({"shares": shares_of(report)}, indent=2))
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws the report of a sweep: a roofline of every device, ranks x kernels, growth with size.
+
+    iso sweep --file examples/sweeps/quick.json --output results.jsonl
+    iso sweep --merge results.jsonl --output report.json
+    sweep_report.py report.json --output sweep        # sweep.html, sweep.png, sweep.json
+
+sweep.html is one page without links to anything: the verdict, the pictures, a table of all points.
+sweep.png holds the pictures alone, sweep.json the numbers that they show. A roofline has the
+measured ceilings as lines and every operation as a point: operations a byte of memory, operations
+a second. Operations that compute nothing are in the table alone. In the
+heat map a cell is a process' time over the median of all processes: 1 is as fast as most. Needs
+matplotlib (scripts/setup.sh makes .deps/venv).
+
+Usage: sweep_report.py REPORT.json --output NAME
+       sweep_report.py --self-test
+"""
+import argparse
+import base64
+import html
+import io
+import json
+import pathlib
+import sys
+import tempfile
+
+MOST_KERNELS = 60
+MOST_RANKS = 200
+
+
+def name_of(point, size=True):
+    parts = [point["operation"]]
+    if size:
+        parts.append(str(point["size"]))
+    parts += [point["precision"], point["backend"]]
+    if point["threads"] > 1:
+        parts.append(f"x{point['threads']}")
+    if point["groups_per_launch"]:
+        parts.append(f"/{point['groups_per_launch']}")
+    return " ".join(parts)
+
+
+def device_of(row):
+    return (row["processor"], row["backend"], row["threads"])
+
+
+def rooflines(report):
+    """One a device: its ceilings, and its points that compute anything."""
+    lines = []
+    for ceilings in report["ceilings"]:
+        points = [{"name": name_of(p), "operation": p["operation"], "precision": p["precision"],
+                   "operations_per_byte": p["flops"] / p["bytes"],
+                   "operations_per_second": p["flops"] / p["median_seconds"],
+                   "share_of_ceiling": p["share_of_ceiling"], "bound": p["bound"]}
+                  for p in report["points"]
+                  if device_of(p) == device_of(ceilings) and p["flops"] > 0 and p["bytes"] > 0]
+        lines.append({"processor": ceilings["processor"], "backend": ceilings["backend"],
+                      "threads": ceilings["threads"], "rates": ceilings["rates"],
+                      "points": points})
+    return lines
+
+
+def heat_map(report):
+    """Times of ranks (rows) over the median of a point (columns); None: not measured."""
+    ranks = report["ranks"]
+    # Where there is no room for all: those that stand out most.
+    worst = {}
+    for p in report["points"]:
+        for r in p["ranks"]:
+            slow = r["median_seconds"] / p["median_seconds"]
+            worst[r["rank"]] = max(worst.get(r["rank"], 0), slow)
+    shown = sorted(sorted(ranks, key=lambda r: -worst.get(r["rank"], 0))[:MOST_RANKS],
+                   key=lambda r: r["rank"])
+    points = sorted(report["points"], key=lambda p: -max(r["median_seconds"] for r in p["ranks"])
+                    / p["median_seconds"])[:MOST_KERNELS]
+    points.sort(key=name_of)
+    cells = []
+    for rank in shown:
+        of_rank = [{r["rank"]: r["median_seconds"] for r in p["ranks"]}.get(rank["rank"])
+                   for p in points]
+        cells.append([None if t is None else t / p["median_seconds"]
+                      for t, p in zip(of_rank, points)])
+    return {"ranks": [f"{r['rank']} {r['node']}" for r in shown],
+            "kernels": [name_of(p) for p in points], "slowdown": cells}
+
+
+def growth(report):
+    series = []
+    for fit in report["growth"]:
+        points = sorted((p["size"], p["fastest_seconds"]) for p in report["points"]
+                        if name_of(p, size=False) == name_of(fit, size=False)
+                        and p["processor"] == fit["processor"])
+        series.append({"name": name_of(fit, size=False), "processor": fit["processor"],
+                       "exponent": fit["exponent"], "expected": fit["expected"],
+                       "sizes": [s for s, _ in points], "seconds": [t for _, t in points]})
+    return series
+
+
+def draw_roofline(axis, line):
+    rates = line["rates"]
+    points = line["points"]
+    intensities = [p["operations_per_byte"] for p in points] or [1]
+    low, high = min(intensities + [0.05]) / 2, max(intensities + [50]) * 2
+    top = max(rates.get("fp32", 0), rates.get("fp64", 0), rates.get("fp16", 0))
+    for name, style in (("read", "-"), ("l2", "--")):
+        if rates.get(name) and top:
+            knee = top / rates[name]
+            axis.plot([low, min(knee, high)], [rates[name] * low, rates[name] * min(knee, high)],
+                      style, color="0.3", lw=1)
+            axis.annotate(f"{name} {1e-9 * rates[name]:.4g} GB/s", (low, rates[name] * low),
+                          xytext=(3, 6), textcoords="offset points", fontsize=7, rotation=30,
+                          rotation_mode="anchor")
+    for name in ("fp16", "fp32", "fp64"):
+        if rates.get(name):
+            axis.axhline(rates[name], color="0.3", lw=1, ls=":" if name == "fp64" else "-")
+            axis.annotate(f"{name} {1e-9 * rates[name]:.4g} GFLOP/s", (high, rates[name]),
+                          ha="right", va="bottom", fontsize=7)
+    operations = sorted({p["operation"] for p in points})
+    markers = "os^vD<>PX*hp8d"
+    for i, operation in enumerate(operations):
+        mine = [p for p in points if p["operation"] == operation]
+        axis.plot([p["operations_per_byte"] for p in mine],
+                  [p["operations_per_second"] for p in mine],
+                  markers[i % len(markers)], color=f"C{i % 10}", ms=4, ls="", label=operation)
+    axis.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations a byte of memory",
+             ylabel="operations a second",
+             title=line["processor"] + ("" if line["backend"] == "cuda" else
+                                        f"\n{line['backend']}, threads: {line['threads']}"))
+    axis.title.set_fontsize(8)
+    if points:
+        axis.legend(fontsize=6, loc="best")
+
+
+def draw_heat_map(axis, heat):
+    import numpy
+
+    cells = numpy.array([[numpy.nan if c is None else c for c in row]
+                         for row in heat["slowdown"]], dtype=float)
+    image = axis.imshow(cells, aspect="auto", vmin=0.8, vmax=1.5, cmap="RdYlGn_r",
+                        interpolation="nearest")
+    axis.set_xticks(range(len(heat["kernels"])), heat["kernels"], rotation=90, fontsize=5)
+    if len(heat["ranks"]) <= 64:
+        axis.set_yticks(range(len(heat["ranks"])), heat["ranks"], fontsize=6)
+    axis.set(title="time over the median of all ranks", ylabel="rank, node")
+    axis.title.set_fontsize(8)
+    axis.figure.colorbar(image, ax=axis, shrink=0.6)
+
+
+def draw_growth(axis, series):
+    for i, one in enumerate(series):
+        # Voxels along a side and non-zeros on one axis.
+        sizes = [size / one["sizes"][-1] for size in one["sizes"]]
+        axis.plot(sizes, one["seconds"], "o-", color=f"C{i % 10}", ms=3, lw=0.8,
+                  label=f"{one['name']}: {one['exponent']:.2f} ({one['expected']:g})")
+    axis.set(xscale="log", yscale="log", xlabel="size over the largest",
+             ylabel="seconds of the fastest call",
+             title="growth: exponent measured (expected)")
+    axis.title.set_fontsize(8)
+    if series:
+        axis.legend(fontsize=5, ncols=1 + len(series) // 24, loc="upper left")
+
+
+def draw(parts):
+    """All pictures, and the number of inches of each."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    lines, heat, series = parts["rooflines"], parts["heat_map"], parts["growth"]
+    pictures = [(draw_roofline, line, (6.4, 4.6)) for line in lines]
+    if heat["kernels"]:
+        pictures.append((draw_heat_map, heat, (max(6.4, 0.16 * len(heat["kernels"]) + 2),
+                                               max(3.6, 0.12 * len(heat["ranks"]) + 3))))
+    if series:
+        pictures.append((draw_growth, series, (8.5, 6)))
+    drawn = []
+    for function, data, inches in pictures:
+        figure, axis = pyplot.subplots(figsize=inches, layout="constrained")
+        function(axis, data)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, dpi=140, metadata={"Software": None})
+        pyplot.close(figure)
+        drawn.append(buffer.getvalue())
+    return drawn
+
+
+def join_pictures(pictures):
+    """One below the other."""
+    import matplotlib
+    import numpy
+
+    matplotlib.use("Agg")
+    from matplotlib import image
+
+    arrays = [image.imread(io.BytesIO(p))[:, :, :3] for p in pictures]
+    width = max((a.shape[1] for a in arrays), default=1)
+    rows = [numpy.pad(a, ((0, 0), (0, width - a.shape[1]), (0, 0)), constant_values=1)
+            for a in arrays]
+    out = io.BytesIO()
+    image.imsave(out, numpy.clip(numpy.concatenate(rows), 0, 1), format="png",
+                 metadata={"Software": None})
+    return out.getvalue()
+
+
+def verdict(report):
+    """Sentences, the worst first."""
+    said = []
+    for d in report["differences"]:
+        said.append(f"{d['operation']} {d['size']} {d['precision']}: bits differ: " + "; ".join(
+            f"{h}: {', '.join(where)}" for h, where in d["results"].items()))
+    for c in report.get("regressions", []):
+        said.append(f"regression: {name_of(c)}: {c['share_now']:.3g} of the ceiling, was "
+                    f"{c['share_before']:.3g}; ratio {c['ratio']:.3f}, 95 % interval "
+                    f"{c['interval'][0]:.3f} to {c['interval'][1]:.3f}")
+    for s in report["slow_nodes"]:
+        said.append(f"slow node: {s['name']}, {s['slowdown']:.2f} times the median")
+    for s in report["slow_ranks"]:
+        said.append(f"slow: {s['name']}, {s['slowdown']:.2f} times the median")
+    for s in report["slow_points"]:
+        said.append(f"slow point: rank {s['rank']} on {s['node']}, {name_of(s)}: "
+                    f"{1e3 * s['seconds']:.4g} ms, median {1e3 * s['median_seconds']:.4g} ms")
+    for r in report["ranks"]:
+        if r["measured"] < r["planned"]:
+            said.append(f"incomplete: rank {r['rank']} on {r['node']} has "
+                        f"{r['measured']} of {r['planned']} measurements")
+        said += [f"left out by rank {r['rank']}: {g['reason']}" for g in r["gaps"]]
+    if report["missing_ranks"]:
+        said.append("missing ranks: " + ", ".join(map(str, report["missing_ranks"])))
+    if report["bits_agree"]:
+        said.append("bits agree on every rank, backend, thread count and launch shape")
+    return said + report["notes"]
+
+
+def table(report):
+    head = ("operation", "size", "type", "backend", "threads", "groups a launch", "processor",
+            "ranks", "median ms", "quartiles ms", "share of ceiling", "bound", "error", "hash")
+    rows = ["<tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>"]
+    for p in report["points"]:
+        hashes = sorted({h for r in p["ranks"] for h in r["hashes"]})
+        cells = (p["operation"], p["size"], p["precision"], p["backend"], p["threads"],
+                 p["groups_per_launch"] or "all", p["processor"], len(p["ranks"]),
+                 f"{1e3 * p['median_seconds']:.4g}",
+                 f"{1e3 * p['lower_quartile']:.4g} to {1e3 * p['upper_quartile']:.4g}",
+                 f"{100 * p['share_of_ceiling']:.1f} %", p["bound"],
+                 "" if p["error"] is None else f"{p['error']:.2e}", " ".join(hashes))
+        rows.append("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in cells) + "</tr>")
+    return "<table>\n" + "\n".join(rows) + "\n</table>"
+
+
+STYLE = """body { font-family: sans-serif; max-width: 1200px; margin: 2em auto; }
+table { border-collapse: collapse; font-size: 11px; }
+td, th { border: 1px solid #ccc; padding: 2px 5px; text-align: left; }
+img { max-width: 100%; display: block; margin: 1em 0; }"""
+
+
+def page(report, pictures):
+    sentences = "\n".join(f"<li>{html.escape(s)}</li>" for s in verdict(report))
+    images = "\n".join(
+        f'<img alt="figure {i + 1}" src="data:image/png;base64,'
+        f'{base64.b64encode(p).decode("ascii")}">' for i, p in enumerate(pictures))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Sweep, {len(report["ranks"])} ranks, Isocenter {html.escape(report["isocenter"])}</title>
+<style>
+{STYLE}
+</style>
+</head>
+<body>
+<h1>Sweep of {len(report["ranks"])} ranks</h1>
+<p>Isocenter {html.escape(report["isocenter"])}, revision {html.escape(report["revision"])},
+{len(report["points"])} points.</p>
+<ul>
+{sentences}
+</ul>
+{images}
+{table(report)}
+</body>
+</html>
+"""
+
+
+def read(path):
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise SystemExit(f"{path}: {failure.strerror}") from None
+    except ValueError as failure:
+        raise SystemExit(f"{path}: no JSON ({failure})") from None
+    if not isinstance(report, dict) or report.get("record") != "report":
+        raise SystemExit(f"{path}: no report (iso sweep --merge writes one)")
+    if report.get("format") != 1:
+        raise SystemExit(f"{path}: a report of format {report.get('format')} (this script reads 1)")
+    return report
+
+
+def write(report, output):
+    parts = {"rooflines": rooflines(report), "heat_map": heat_map(report),
+             "growth": growth(report), "verdict": verdict(report)}
+    pictures = draw(parts)
+    name = str(output)
+    pathlib.Path(name + ".html").write_text(page(report, pictures), encoding="utf-8")
+    if pictures:
+        pathlib.Path(name + ".png").write_bytes(join_pictures(pictures))
+    pathlib.Path(name + ".json").write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+    return parts
+
+
+def made_up(ranks, slow):
+    """A report of two operations; rank `slow` takes twice as long."""
+    key = {"precision": "float", "backend": "openmp", "threads": 2, "groups_per_launch": 0}
+    points = []
+    for operation, exponent in (("fdk", 4), ("spmv_csr", 1)):
+        for size in (32, 64, 128):
+            seconds = 1e-9 * size ** exponent
+            points.append({
+                "operation": operation, "size": size, **key, "processor": "a <processor>",
+                "median_seconds": seconds, "lower_quartile": seconds, "upper_quartile": seconds,
+                "fastest_seconds": seconds,
+                "share_of_ceiling": 0.5, "bound": "fp32", "bytes": 1e3 * size, "cache_bytes": 0,
+                "flops": 1e4 * size ** exponent, "error": 1e-7,
+                "ranks": [{"rank": r, "median_seconds": seconds * (2 if r == slow else 1),
+                           "hashes": ["0123"], "shares": [[0.5]]} for r in range(ranks)]})
+    return {"record": "report", "format": 1, "isocenter": "0.1.0", "revision": "abc",
+            "sweep": "0123",
+            "ranks": [{"rank": r, "node": f"n{r // 2}", "device": "", "file": f"r{r}",
+                       "planned": 7, "measured": 6, "cut_short": False, "gaps": []}
+                      for r in range(ranks)],
+            "missing_ranks": [9], "bits_agree": True, "differences": [],
+            "slow_ranks": [{"name": f"rank {slow}", "slowdown": 2, "limit": 1.1}],
+            "slow_nodes": [], "slow_points": [], "notes": ["a note"],
+            "growth": [{"operation": o, **key, "processor": "a <processor>",
+                        "sizes": [32, 64, 128], "exponent": e, "expected": e}
+                       for o, e in (("fdk", 4), ("spmv_csr", 1))],
+            "ceilings": [{"processor": "a <processor>", "backend": "openmp", "threads": 2,
+                          "rates": {"read": 2e10, "l2": 2e11, "fp32": 1e11, "fp64": 5e10}}],
+            "points": points}
+
+
+def self_test():
+    report = made_up(4, 2)
+    heat = heat_map(report)
+    assert [max(row) for row in heat["slowdown"]] == [1, 1, 2, 1]
+    assert len(heat["kernels"]) == 6
+    series = growth(report)
+    assert [one["exponent"] for one in series] == [4, 1]
+    assert series[0]["sizes"] == [32, 64, 128]
+    lines = rooflines(report)
+    assert len(lines) == 1 and len(lines[0]["points"]) == 6
+    said = verdict(report)
+    assert any("rank 2" in s for s in said) and any("missing ranks: 9" in s for s in said)
+    report["points"][0]["ranks"].pop()
+    assert heat_map(report)["slowdown"][3].count(None) == 1
+    with tempfile.TemporaryDirectory() as folder:
+        parts = write(report, pathlib.Path(folder) / "sweep")
+        text = (pathlib.Path(folder) / "sweep.html").read_text(encoding="utf-8")
+        assert "a &lt;processor&gt;" in text and "<processor>" not in text
+        assert "http" not in text.replace("data:image", "")
+        assert text.count("data:image/png") == 3
+        assert (pathlib.Path(folder) / "sweep.png").read_bytes().startswith(b"\x89PNG")
+        stored = json.loads((pathlib.Path(folder) / "sweep.json").read_text(encoding="utf-8"))
+        assert stored == json.loads(json.dumps(parts))
+    print("sweep_report.py: self-test passed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("report", nargs="?", type=pathlib.Path)
+    parser.add_argument("--output", type=pathlib.Path, help="name of the files, without ending")
+    parser.add_argument("--self-test", action="store_true")
+    given = parser.parse_args()
+    if given.self_test:
+        return self_test()
+    if given.report is None or given.output is None:
+        parser.error("a report and --output are expected")
+    write(read(given.report), given.output)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_support.hpp"
+
+#include <iso/files/sweep_file.hpp>
+#include <iso/files/sweep_records.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace files = iso::files;
+using iso::test::get;
+using iso::test::names;
+using iso::test::put;
+using iso::test::refusal;
+using iso::test::scratch_folder;
+using nlohmann::json;
+
+namespace {
+
+json sweep() { return json::parse(R"({"sets": [{"operations": ["fdk"], "sizes": [32, 64]}]})"); }
+
+std::string said(json const& document) {
+  return refusal([&] { files::parse_sweep(document.dump(), "s.json"); });
+}
+
+files::sweep_header header() {
+  files::sweep_header h;
+  h.isocenter = "0.1.0";
+  h.revision = "abc";
+  h.sweep = "0123";
+  h.node = "n1";
+  h.points = 3;
+  h.exponents["fdk"] = 4;
+  return h;
+}
+
+files::sweep_point point(std::int64_t size) {
+  files::sweep_point p;
+  p.key = {"fdk", "float", size, "openmp", 2, 0};
+  p.seconds = {2e-3, 1e-3, 3e-3, 2.5e-3};
+  p.bytes = 1e6;
+  p.flops = 1e7;
+  p.bound = "fp32";
+  p.least_seconds = 1e-3;
+  p.error = 1e-7;
+  p.hash = "00000000deadbeef";
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep of one set has the defaults for the rest") {
+  auto const s = files::parse_sweep(sweep().dump(), "s.json");
+  CHECK(s.rounds == 3);
+  CHECK(s.repeats == 5);
+  CHECK(s.seconds == 0.1);
+  REQUIRE(s.sets.size() == 1);
+  CHECK(s.sets[0].operations == std::vector<std::string>{"fdk"});
+  CHECK(s.sets[0].sizes == std::vector<std::int64_t>{32, 64});
+  CHECK(s.sets[0].precisions.empty());
+  CHECK(s.sets[0].backends.empty());
+  CHECK(s.sets[0].threads == std::vector<int>{0});
+  CHECK(s.sets[0].groups_per_launch == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("comments and the spelling of whole numbers do not change what sweep it is") {
+  auto other = sweep();
+  other["comment"] = "another";
+  other["sets"][0]["comment"] = "and here";
+  other["sets"][0]["sizes"] = {32.0, 6.4e1};
+  auto const one = files::parse_sweep(sweep().dump(), "s.json");
+  auto const same = files::parse_sweep(other.dump(), "t.json");
+  CHECK(one.digest == same.digest);
+  other["repeats"] = 8;
+  CHECK(files::parse_sweep(other.dump(), "t.json").digest != one.digest);
+}
+
+TEST_CASE("what does not fit the schema is refused by its field") {
+  auto document = sweep();
+  document["sets"][0]["sizes"] = {32, -1};
+  CHECK(names(said(document), {"s.json", "/sets/0/sizes/1", "-1", "whole number"}));
+  document = sweep();
+  document["sets"][0]["backends"] = {"tpu"};
+  CHECK(names(said(document), {"/sets/0/backends/0", "cuda"}));
+  document = sweep();
+  document["sets"][0]["operation"] = "fdk";
+  CHECK(names(said(document), {"/sets/0/operation", "not known"}));
+  document = sweep();
+  document.erase("sets");
+  CHECK(names(said(document), {"/sets", "missing"}));
+  document = sweep();
+  document["repeats"] = 2;
+  CHECK(names(said(document), {"/repeats", "from 3 to 31"}));
+}
+
+TEST_CASE("the example of the schema and the given sweeps fit it") {
+  auto const schema = json::parse(files::sweep_schema());
+  for (auto const& example : schema.at("examples")) {
+    CHECK(said(example).empty());
+  }
+  int found = 0;
+  for (auto const& entry : std::filesystem::directory_iterator(ISO_EXAMPLE_SWEEPS)) {
+    CAPTURE(entry.path());
+    CHECK(!files::read_sweep(entry.path()).sets.empty());
+    ++found;
+  }
+  CHECK(found >= 3);
+}
+
+TEST_CASE("results are read as they were written, and a second start goes on") {
+  scratch_folder const folder;
+  auto const path = folder / "r.jsonl";
+  {
+    files::sweep_writer writer(path, header());
+    CHECK(writer.found().points.empty());
+    writer.add(files::sweep_ceilings{"openmp", 2, 1, "a processor", {{"read", 2e10}}});
+    writer.add(point(32));
+    writer.add(files::sweep_gap{point(64).key, "too large"});
+  }
+  files::sweep_writer const again(path, header());
+  auto const& found = again.found();
+  REQUIRE(found.points.size() == 1);
+  CHECK(found.points[0].key == point(32).key);
+  CHECK(found.points[0].seconds == point(32).seconds);
+  CHECK(found.points[0].hash == point(32).hash);
+  CHECK(found.points[0].error == point(32).error);
+  REQUIRE(found.ceilings.size() == 1);
+  CHECK(found.ceilings[0].round == 1);
+  CHECK(found.ceilings[0].rates.at("read") == 2e10);
+  REQUIRE(found.gaps.size() == 1);
+  CHECK(found.gaps[0].reason == "too large");
+  CHECK(!found.cut_short);
+  auto const line = json::parse(
+      get(path)
+          .substr(get(path).find("{\"record\":\"point\""))
+          .substr(0, get(path).substr(get(path).find("{\"record\":\"point\"")).find('\n')));
+  CHECK(line.at("median_seconds") == 2.25e-3);
+  CHECK(line.at("lower_quartile") == 1.75e-3);
+  CHECK(line.at("upper_quartile") == 2.625e-3);
+}
+
+TEST_CASE("of a file cut short every whole line counts, wherever it is cut") {
+  scratch_folder const folder;
+  auto const path = folder / "r.jsonl";
+  {
+    files::sweep_writer writer(path, header());
+    writer.add(point(32));
+    writer.add(point(64));
+  }
+  auto const whole = get(path);
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    put(path, whole.substr(0, length));
+    auto const lines =
+        std::size_t(std::count(whole.begin(), whole.begin() + std::ptrdiff_t(length), '\n'));
+    bool const is_whole = whole[length - 1] == '\n';
+    if (lines > 0) {
+      auto const read = files::read_sweep_results(path);
+      CHECK(read.points.size() == lines - 1);
+      CHECK(read.cut_short == !is_whole);
+    } else {
+      CHECK(names(refusal([&] { files::read_sweep_results(path); }), {"no whole line"}));
+    }
+    files::sweep_writer writer(path, header());
+    CHECK(writer.found().cut_short == !is_whole);
+    for (std::size_t size = lines > 0 ? lines - 1 : 0; size < 2; ++size) {
+      writer.add(point(32 * std::int64_t(size + 1)));
+    }
+    CHECK(get(path) == whole);
+  }
+}
+
+TEST_CASE("results of another version, sweep, rank or node are not mixed with this run's") {
+  scratch_folder const folder;
+  auto const path = folder / "r.jsonl";
+  {
+    files::sweep_writer const writer(path, header());
+  }
+  auto const refused = [&](auto const& change) {
+    auto other = header();
+    change(other);
+    return refusal([&] { files::sweep_writer const writer(path, other); });
+  };
+  CHECK(names(refused([](auto& h) { h.isocenter = "0.2.0"; }),
+              {"version 0.1.0", "0.2.0", "--output"}));
+  CHECK(names(refused([](auto& h) { h.revision = "def"; }), {"revision"}));
+  CHECK(names(refused([](auto& h) { h.sweep = "4567"; }), {"sweep 0123"}));
+  CHECK(names(refused([](auto& h) { h.rank = 1; }), {"rank 0", "rank 1"}));
+  CHECK(names(refused([](auto& h) { h.node = "n2"; }), {"node n1"}));
+}
+
+TEST_CASE("two processes do not write one file") {
+  scratch_folder const folder;
+  files::sweep_writer const first(folder / "r.jsonl", header());
+  CHECK(names(refusal([&] { files::sweep_writer const second(folder / "r.jsonl", header()); }),
+              {"another process", "--rank"}));
+}
+
+TEST_CASE("damaged results are refused by their line") {
+  scratch_folder const folder;
+  auto const path = folder / "r.jsonl";
+  {
+    files::sweep_writer writer(path, header());
+    writer.add(point(32));
+  }
+  auto const whole = get(path);
+  auto const said_of = [&](std::string const& text) {
+    put(path, text);
+    return refusal([&] { files::read_sweep_results(path); });
+  };
+  CHECK(names(said_of(whole + "{\"record\": \"poi\n"), {"line 3", "not JSON"}));
+  CHECK(names(said_of(whole + "{\"record\": \"point\"}\n"), {"line 3", "not a record"}));
+  CHECK(names(said_of(whole + "{\"record\": \"table\"}\n"), {"line 3", "table"}));
+  CHECK(names(said_of(whole + whole), {"line 3", "second sweep"}));
+  CHECK(names(said_of("[1, 2]\n"), {"line 1"}));
+  CHECK(names(said_of("{}\n"), {"line 1"}));
+  CHECK(names(said_of(""), {"no whole line"}));
+  auto later = whole;
+  later.replace(later.find("\"format\":1"), 10, "\"format\":2");
+  CHECK(names(said_of(later), {"format 2", "format 1"}));
+  auto stopped = whole;
+  stopped.replace(stopped.find("[0.002"), 6, "[-0.02");
+  CHECK(names(said_of(stopped), {"line 2", "not positive"}));
+}
+
+TEST_CASE("quantiles lie between the values") {
+  CHECK(files::quantile({3}, 0.25) == 3);
+  CHECK(files::quantile({4, 1, 3, 2}, 0.5) == 2.5);
+  CHECK(files::quantile({4, 1, 3, 2}, 0.25) == 1.75);
+  CHECK(files::quantile({1, 2, 3, 4, 5}, 0.75) == 4);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_support.hpp"
+
+#include <iso/files/sweep_merge.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <functional>
+
+namespace files = iso::files;
+using iso::test::names;
+using iso::test::put;
+using iso::test::refusal;
+using iso::test::scratch_folder;
+using nlohmann::json;
+
+namespace {
+
+/// Around `typical` by half a per cent, differently in each process.
+std::vector<double> samples(double typical, int rank) {
+  std::vector<double> all;
+  for (int i = 0; i < 9; ++i) {
+    all.push_back(typical * (1 + 0.005 * std::sin(1.0 + 2.3 * i + 0.7 * rank)));
+  }
+  return all;
+}
+
+files::sweep_results process(int rank, int ranks, double slowdown = 1) {
+  files::sweep_results r;
+  r.header.isocenter = "0.1.0";
+  r.header.revision = "abc";
+  r.header.sweep = "0123";
+  r.header.rank = rank;
+  r.header.ranks = ranks;
+  r.header.node = "n" + std::to_string(rank / 2);
+  r.header.points = 3;
+  r.header.rounds = 2;
+  r.header.exponents["fdk"] = 4;
+  for (int round = 0; round < 2; ++round) {
+    r.ceilings.push_back({"openmp", 2, round, "a processor", {{"read", 2e10 + rank * 1e8}}});
+    for (std::int64_t const size : {32, 64, 128}) {
+      files::sweep_point p;
+      p.key = {"fdk", "float", size, "openmp", 2, 0};
+      p.round = round;
+      p.seconds = samples(slowdown * 1e-9 * std::pow(double(size), 4), rank + 10 * round);
+      p.least_seconds = 0.5e-9 * std::pow(double(size), 4);
+      p.bound = "fp32";
+      p.hash = "00000000deadbeef";
+      r.points.push_back(p);
+    }
+  }
+  return r;
+}
+
+std::vector<files::sweep_results> processes(int ranks) {
+  std::vector<files::sweep_results> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    all.push_back(process(rank, ranks));
+  }
+  return all;
+}
+
+std::vector<std::string> names_of(std::vector<files::sweep_results> const& all) {
+  std::vector<std::string> names;
+  for (auto const& one : all) {
+    names.push_back("rank" + std::to_string(one.header.rank));
+  }
+  return names;
+}
+
+files::sweep_report merged(std::vector<files::sweep_results> const& all) {
+  return files::merge_sweeps(all, names_of(all));
+}
+
+}  // namespace
+
+TEST_CASE("equal processes: nobody is slow, bits agree, growth is what it was made with") {
+  auto const report = merged(processes(4));
+  CHECK(report.ranks.size() == 4);
+  CHECK(report.missing_ranks.empty());
+  CHECK(report.slow_ranks.empty());
+  CHECK(report.slow_nodes.empty());
+  CHECK(report.slow_points.empty());
+  CHECK(report.bits_agree == true);
+  REQUIRE(report.growth.size() == 1);
+  CHECK(report.growth[0].exponent == doctest::Approx(4).epsilon(1e-3));
+  CHECK(report.growth[0].expected == 4);
+  CHECK(report.points.size() == 3);
+  CHECK(report.points[0].share == doctest::Approx(0.5).epsilon(0.01));
+  REQUIRE(report.ceilings.size() == 1);
+  CHECK(report.ceilings[0].rates.at("read") == doctest::Approx(2.015e10));
+}
+
+TEST_CASE("one process that is slower by a few per cent is found, whichever it is") {
+  for (int slow = 0; slow < 4; ++slow) {
+    for (double const slowdown : {1.05, 1.3, 10.0}) {
+      auto all = processes(4);
+      all[std::size_t(slow)] = process(slow, 4, slowdown);
+      auto const report = merged(all);
+      REQUIRE(report.slow_ranks.size() == 1);
+      CHECK(report.slow_ranks[0].name.starts_with("rank " + std::to_string(slow) + " on"));
+      CHECK(report.slow_ranks[0].slowdown == doctest::Approx(slowdown).epsilon(0.02));
+      CHECK(report.slow_points.size() == 3);
+      for (auto const& p : report.slow_points) {
+        CHECK(p.rank == slow);
+      }
+    }
+  }
+}
+
+TEST_CASE("a node is slow where all its processes are") {
+  auto all = processes(16);
+  all[6] = process(6, 16, 1.2);
+  all[7] = process(7, 16, 1.2);
+  auto const report = merged(all);
+  REQUIRE(report.slow_nodes.size() == 1);
+  CHECK(report.slow_nodes[0].name == "n3");
+  CHECK(report.slow_ranks.size() == 2);
+}
+
+TEST_CASE("of fewer than four processes none is called slow, and a note says so") {
+  auto all = processes(3);
+  all[1] = process(1, 3, 10);
+  auto const report = merged(all);
+  CHECK(report.slow_ranks.empty());
+  REQUIRE(report.notes.size() == 1);
+  CHECK(names(report.notes[0], {"4 processes"}));
+}
+
+TEST_CASE("a result with other bits is named with who has it") {
+  auto all = processes(4);
+  all[2].points[1].hash = "00000000deadbeee";  // in both rounds
+  all[2].points[4].hash = "00000000deadbeee";
+  auto const report = merged(all);
+  CHECK(report.bits_agree == false);
+  REQUIRE(report.differences.size() == 1);
+  CHECK(report.differences[0].size == 64);
+  REQUIRE(report.differences[0].results.size() == 2);
+  CHECK(report.differences[0].results[0].second == std::vector<std::string>{"rank 2 openmp x2"});
+  CHECK(report.differences[0].results[1].second.size() == 3);
+}
+
+TEST_CASE("a process whose rounds differ in bits is named for each") {
+  auto all = processes(1);
+  all[0].points[1].hash = "00000000deadbeee";
+  auto const report = merged(all);
+  CHECK(report.bits_agree == false);
+  REQUIRE(report.differences.size() == 1);
+  CHECK(report.differences[0].results[1].second == std::vector<std::string>{"rank 0 openmp x2"});
+}
+
+TEST_CASE("the bits of a process alone are compared with nothing") {
+  CHECK(!merged(processes(1)).bits_agree);
+}
+
+TEST_CASE("what is missing is named") {
+  auto all = processes(4);
+  std::erase_if(all[1].points, [](auto const& p) { return p.key.size == 128; });
+  all[1].gaps.push_back({{"fdk", "float", 128, "openmp", 2, 0}, "too large"});
+  all[3].cut_short = true;
+  all.erase(all.begin() + 2);
+  auto const report = merged(all);
+  CHECK(report.missing_ranks == std::vector<int>{2});
+  CHECK(report.ranks[1].planned == 6);
+  CHECK(report.ranks[1].measured == 4);
+  REQUIRE(report.ranks[1].gaps.size() == 1);
+  CHECK(report.ranks[2].cut_short);
+}
+
+TEST_CASE("a gap that was measured later is none") {
+  auto all = processes(1);
+  all[0].gaps.push_back({all[0].points[0].key, "too large"});
+  CHECK(merged(all).ranks[0].gaps.empty());
+}
+
+TEST_CASE("processes that share a GPU are named") {
+  auto all = processes(4);
+  for (auto& one : all) {
+    one.header.node = "n0";
+    one.header.device = "0:27:0";
+  }
+  all[0].header.device = "0:155:0";
+  auto const report = merged(all);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(names(report.notes[0], {"ranks 1, 2, 3", "0:27:0"}));
+}
+
+TEST_CASE("files that do not belong together are refused") {
+  auto const refused = [](auto const& change) {
+    auto all = processes(2);
+    change(all[1]);
+    return refusal([&] { merged(all); });
+  };
+  CHECK(names(refused([](auto& r) { r.header.isocenter = "0.2.0"; }), {"version 0.2.0", "0.1.0"}));
+  CHECK(names(refused([](auto& r) { r.header.revision = "def"; }), {"revision def"}));
+  CHECK(names(refused([](auto& r) { r.header.sweep = "1"; }), {"sweep 1"}));
+  CHECK(names(refused([](auto& r) { r.header.ranks = 3; }), {"number of ranks 3"}));
+  CHECK(names(refused([](auto& r) { r.header.rank = 0; }), {"of rank 0", "--rank"}));
+}
+
+TEST_CASE("a share that fell is a regression, one that stayed is none") {
+  scratch_folder const folder;
+  auto const earlier = folder / "report.json";
+  put(earlier, files::to_json_text(merged(processes(4))));
+  auto same = merged(processes(4));
+  files::compare_with(same, earlier, 0.05);
+  CHECK(same.compared);
+  CHECK(same.regressions.empty());
+  CHECK(same.improvements.empty());
+
+  std::vector<files::sweep_results> slower;
+  std::vector<files::sweep_results> faster;
+  for (int rank = 0; rank < 4; ++rank) {
+    slower.push_back(process(rank, 4, 1.1));
+    faster.push_back(process(rank, 4, 0.9));
+  }
+  auto now = merged(slower);
+  files::compare_with(now, earlier, 0.05);
+  REQUIRE(now.regressions.size() == 3);
+  auto const& r = now.regressions[0];
+  CHECK(r.ratio == doctest::Approx(1 / 1.1).epsilon(0.01));
+  CHECK(r.low <= r.ratio);
+  CHECK(r.ratio <= r.high);
+  CHECK(r.high - r.low < 0.02);
+  auto lenient = merged(slower);
+  files::compare_with(lenient, earlier, 0.2);
+  CHECK(lenient.regressions.empty());
+  auto better = merged(faster);
+  files::compare_with(better, earlier, 0.05);
+  CHECK(better.regressions.empty());
+  CHECK(better.improvements.size() == 3);
+}
+
+TEST_CASE("intervals are as wide as the samples are noisy") {
+  scratch_folder const folder;
+  auto noisy = processes(1);
+  for (auto& p : noisy[0].points) {
+    for (std::size_t i = 0; i < p.seconds.size(); ++i) {
+      p.seconds[i] *= i % 2 == 0 ? 1 : 2;
+    }
+  }
+  put(folder / "report.json", files::to_json_text(merged(noisy)));
+  auto slower = noisy;
+  for (auto& p : slower[0].points) {
+    for (auto& s : p.seconds) {
+      s *= 1.2;
+    }
+  }
+  auto now = merged(slower);
+  files::compare_with(now, folder / "report.json", 0.05);
+  CHECK(now.regressions.empty());
+}
+
+TEST_CASE("what changes between rounds makes intervals wide, however alike their samples are") {
+  scratch_folder const folder;
+  auto const drifting = [](double second) {
+    auto all = processes(1);
+    for (auto& p : all[0].points) {
+      for (auto& s : p.seconds) {
+        s *= p.round == 1 ? second : 1;
+      }
+    }
+    return all;
+  };
+  put(folder / "report.json", files::to_json_text(merged(drifting(0.8))));
+  auto now = merged(drifting(1.2));
+  files::compare_with(now, folder / "report.json", 0.05);
+  CHECK(now.regressions.empty());
+}
+
+TEST_CASE("many processes are drawn as a whole") {
+  scratch_folder const folder;
+  put(folder / "report.json", files::to_json_text(merged(processes(12))));
+  std::vector<files::sweep_results> slower;
+  for (int rank = 0; rank < 12; ++rank) {
+    slower.push_back(process(rank, 12, 1.1));
+  }
+  auto now = merged(slower);
+  files::compare_with(now, folder / "report.json", 0.05);
+  CHECK(now.regressions.size() == 3);
+}
+
+TEST_CASE("what is no report is refused") {
+  scratch_folder const folder;
+  auto const path = folder / "r.json";
+  auto report = merged(processes(1));
+  auto const said_of = [&](std::string const& text) {
+    put(path, text);
+    return refusal([&] { files::compare_with(report, path, 0.05); });
+  };
+  CHECK(names(said_of("{"), {"not JSON"}));
+  CHECK(names(said_of("[]"), {"not a report"}));
+  CHECK(names(said_of(R"({"record": "report", "format": 9})"), {"format 9"}));
+  CHECK(names(said_of(R"({"record": "report", "format": 1})"), {"not a report", "points"}));
+}
