@@ -107,8 +107,9 @@ class sweep_planner {
       return;
     }
     configuration const on{key.backend, key.threads};
-    auto found =
-        std::find_if(plan_.begin(), plan_.end(), [&](auto const& one) { return one.first == on; });
+    auto found = std::find_if(plan_.begin(), plan_.end(), [&](auto const& one) {
+      return one.first.backend == on.backend && one.first.threads == on.threads;
+    });
     if (found == plan_.end()) {
       plan_.push_back({on, {}});
       found = plan_.end() - 1;
