@@ -3,85 +3,15 @@
 //! Collapsed-cone convolution of TERMA with a point kernel.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/dose/beam.hpp>
-#include <iso/dose/cones.hpp>
-#include <iso/dose/detail/lattice.hpp>
-#include <iso/ray/radiological_path.hpp>
-
-#include <Kokkos_Core.hpp>
+#include <iso/dose/convolution_plan.hpp>
 
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace iso::dose {
-
-/// How energy is carried along the cones' directions.
-enum class dose_engine {
-  lattice,        ///< lines on a sheared lattice, each voxel once: the fast one
-  voxel_lines,    ///< one line of each direction through the middle of every voxel, exact lengths
-  voxel_samples,  ///< the same, by samples at equal steps, interpolated
-  non_voxel,      ///< rays and samples of a grid turned into each direction, interpolated twice
-};
-
-/// How the lattice's lines are dealt out; changes no bit.
-enum class lattice_walk {
-  fastest,   ///< by_items on a GPU, by_slabs elsewhere
-  by_items,  ///< a group takes some rows of a line's rays through all planes
-  by_slabs,  ///< a thread takes some lines through a few planes in turn
-};
-
-struct convolution_options {
-  dose_engine engine = dose_engine::lattice;
-  /// Of voxel_lines: how lines are walked; changes no bit.
-  ray::traversal traversal = ray::traversal::fastest;
-  lattice_walk walk = lattice_walk::fastest;
-  double radial_step = 1;  ///< mm, between samples (voxel_samples and non_voxel)
-  double ray_spacing = 2;  ///< mm, between rays (non_voxel)
-  bool tilt = true;        ///< the kernel's axis follows the diverging rays, else the beam's axis
-  backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
-};
-
-/// The lines of a convolution of T, in `Space`.
-template <real T, class Space>
-class convolution_plan {
- public:
-  /// Waits for `exec`: no other instance is fenced.
-  /// \param region  the voxels that get dose, as region_around gives them; at most 2^22 along an
-  ///                axis
-  /// \param kernel  that the cones were made of
-  /// \throws iso::invalid_argument  an invalid grid, or too large a one for 32-bit offsets; a
-  ///                                radial step or ray spacing that is not positive; an unknown
-  ///                                engine; cones of another kind of kernel
-  /// \throws iso::out_of_memory     as iso::allocate
-  template <execution_space Exec>
-  convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
-                   point_kernel const& kernel, cone_set const& cones, fluence_map const& field,
-                   convolution_options const& options = {});
-
-  [[nodiscard]] iso::grid const& region() const { return region_; }
-  [[nodiscard]] beam_frame const& frame() const { return frame_; }
-  [[nodiscard]] std::int64_t num_directions() const { return num_directions_; }
-  /// A rounding of a direction's dose is at most half of this times the largest TERMA, rounded up
-  /// to a power of two.
-  [[nodiscard]] double unit() const { return unit_; }
-  [[nodiscard]] int num_terms() const { return num_terms_; }  ///< 0: a tabulated kernel
-  [[nodiscard]] detail::lattice_storage<T, Space> const& storage() const { return storage_; }
-  [[nodiscard]] convolution_options const& options() const { return options_; }
-
- private:
-  iso::grid region_;
-  beam_frame frame_;
-  std::int64_t num_directions_;
-  double unit_;
-  int num_terms_;
-  convolution_options options_;
-  detail::lattice_storage<T, Space> storage_;
-};
 
 /// Bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend; backends want different amounts, processors one for each number

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/dose/convolution.hpp>
+#include <iso/dose/convolution_plan.hpp>
 #include <iso/dose/detail/lattice_kernels.hpp>
 
 #include <algorithm>
