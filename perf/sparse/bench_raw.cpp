@@ -127,7 +127,7 @@ void twin(benchmark::State& state, row_name const& name, matrix_source const& so
   auto const parts = zeros<double>(R * ours->plan().num_parts);
   raw_blocks_call const call{ours->plan(), top.data(), problem.x.data(), y.data(),
                              parts.data(), sum,        threads};
-  measure(state, name, problem, ours->bytes(), [&] { raw_blocks(exec, a, call); }, y.data(),
+  measure(state, name, problem, ours->work().bytes, [&] { raw_blocks(exec, a, call); }, y.data(),
           {"the library's", [ours] { (*ours)(); }});
   state.counters["equal_bits"] = same_bits(exec, ours->result(), y.data(), a.num_rows()) ? 1 : 0;
 }
