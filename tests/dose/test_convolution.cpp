@@ -354,6 +354,26 @@ TEST_CASE("dose: every direction's lines visit each voxel once") {
   }
 }
 
+TEST_CASE("dose: batches of tiles are whole lines, within the bytes where a line is") {
+  std::vector<iso::dose::detail::lattice_item> tiles;
+  std::vector<int> const tiles_of_line = {3, 1, 2, 9, 1, 1};
+  for (std::size_t line = 0; line < tiles_of_line.size(); ++line) {
+    for (int n = 0; n < tiles_of_line[line]; ++n) {
+      tiles.push_back({std::int32_t(line), n, 0, 2, 2 + 5 - n % 2});
+    }
+  }
+  // A tile takes 5 planes of 8 bytes; four tiles fit.
+  iso::dose::detail::tile_batches const some(tiles, 8, 4 * 40);
+  CHECK(some.most_planes == 5);
+  CHECK(some.ends == std::vector<std::int64_t>{4, 6, 15, 17});
+  CHECK(some.most_tiles == 9);
+  iso::dose::detail::tile_batches const each(tiles, 8, 0);
+  CHECK(each.ends == std::vector<std::int64_t>{3, 4, 6, 15, 16, 17});
+  iso::dose::detail::tile_batches const all(tiles, 8, 17 * 40);
+  CHECK(all.ends == std::vector<std::int64_t>{17});
+  CHECK(iso::dose::detail::tile_batches({}, 8, 0).ends.empty());
+}
+
 TEST_CASE("dose: what one voxel releases in much water is absorbed") {
   auto const kernel =
       parse_exponential_kernel("0,90,0.2,1.5,0.1,1.2\n90,180,0.05,2,0.02,1.5\n", "short ranges");

@@ -52,9 +52,9 @@ class convolution_plan {
   /// \param region  the voxels that get dose, as region_around gives them; at most 2^22 along an
   ///                axis
   /// \param kernel  that the cones were made of
-  /// \throws iso::invalid_argument  an invalid grid, or too large a one for 32-bit offsets; a
-  ///                                radial step or ray spacing that is not positive; an unknown
-  ///                                engine; cones of another kind of kernel
+  /// \throws iso::invalid_argument  an invalid grid, or one too large for 32-bit offsets; a frame
+  ///                                that is not finite; a step or ray spacing below a 2^20th of the
+  ///                                diagonal; an unknown engine; cones of another kind of kernel
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,

@@ -67,7 +67,7 @@ struct convolution_scratch {
   T* densities[2];  ///< null where they stand beside the TERMA
   word* sums[2];
   T* states;
-  T* rays[2];     ///< tables: TERMA along them, and depth
+  T* rays[2];     ///< tables: changes of TERMA along them, and depth
   T* samples[5];  ///< non_voxel: TERMA and density by samples and by rays; dose
 
   convolution_scratch(workspace_parts& memory, Exec const& exec,
