@@ -10,8 +10,8 @@ sweep.html is one page without links to anything: the verdict, the pictures, a t
 sweep.png holds the pictures alone, sweep.json the numbers that they show. A roofline has the
 measured ceilings as lines and every operation as a point: operations a byte of memory, operations
 a second. Operations that compute nothing are in the table alone. In the
-heat map a cell is a process' time over the median of all processes: 1 is as fast as most. Needs
-matplotlib (scripts/setup.sh makes .deps/venv).
+heat map a cell is a process' time over the median of all processes, the median of a kernel's sizes:
+1 is as fast as most. One process has none. Needs matplotlib (scripts/setup.sh makes .deps/venv).
 
 Usage: sweep_report.py REPORT.json --output NAME
        sweep_report.py --self-test
@@ -22,6 +22,7 @@ import html
 import io
 import json
 import pathlib
+import statistics
 import sys
 import tempfile
 
@@ -62,27 +63,30 @@ def rooflines(report):
 
 
 def heat_map(report):
-    """Times of ranks (rows) over the median of a point (columns); None: not measured."""
-    ranks = report["ranks"]
-    # Where there is no room for all: those that stand out most.
-    worst = {}
+    """Times of ranks (rows) over the median of all, a kernel (columns) the median of its sizes.
+
+    None where a rank has not measured a kernel."""
+    ratios = {}  # of kernel, rank: one a size
     for p in report["points"]:
         for r in p["ranks"]:
-            slow = r["median_seconds"] / p["median_seconds"]
-            worst[r["rank"]] = max(worst.get(r["rank"], 0), slow)
-    shown = sorted(sorted(ranks, key=lambda r: -worst.get(r["rank"], 0))[:MOST_RANKS],
+            of_kernel = ratios.setdefault((p["processor"], name_of(p, size=False)), {})
+            of_kernel.setdefault(r["rank"], []).append(r["median_seconds"] / p["median_seconds"])
+    medians = {kernel: {rank: statistics.median(all_) for rank, all_ in ranks.items()}
+               for kernel, ranks in ratios.items()}
+    worst = {}
+    for ranks in medians.values():
+        for rank, slow in ranks.items():
+            worst[rank] = max(worst.get(rank, 0), slow)
+    # Where there is no room for all: those that stand out most.
+    shown = sorted(sorted(report["ranks"], key=lambda r: -worst.get(r["rank"], 0))[:MOST_RANKS],
                    key=lambda r: r["rank"])
-    points = sorted(report["points"], key=lambda p: -max(r["median_seconds"] for r in p["ranks"])
-                    / p["median_seconds"])[:MOST_KERNELS]
-    points.sort(key=name_of)
-    cells = []
-    for rank in shown:
-        of_rank = [{r["rank"]: r["median_seconds"] for r in p["ranks"]}.get(rank["rank"])
-                   for p in points]
-        cells.append([None if t is None else t / p["median_seconds"]
-                      for t, p in zip(of_rank, points)])
+    kernels = sorted(sorted(medians, key=lambda k: -max(medians[k].values()))[:MOST_KERNELS])
+    several = len({name for _, name in kernels}) < len(kernels)
     return {"ranks": [f"{r['rank']} {r['node']}" for r in shown],
-            "kernels": [name_of(p) for p in points], "slowdown": cells}
+            "kernels": [f"{name}, {processor}" if several else name
+                        for processor, name in kernels],
+            "slowdown": [[medians[kernel].get(rank["rank"]) for kernel in kernels]
+                         for rank in shown]}
 
 
 def growth(report):
@@ -92,7 +96,8 @@ def growth(report):
                         if name_of(p, size=False) == name_of(fit, size=False)
                         and p["processor"] == fit["processor"])
         series.append({"name": name_of(fit, size=False), "processor": fit["processor"],
-                       "exponent": fit["exponent"], "expected": fit["expected"],
+                       "operation": fit["operation"], "exponent": fit["exponent"],
+                       "last_exponent": fit["last_exponent"], "expected": fit["expected"],
                        "sizes": [s for s, _ in points], "seconds": [t for _, t in points]})
     return series
 
@@ -102,34 +107,36 @@ def draw_roofline(axis, line):
     points = line["points"]
     intensities = [p["operations_per_byte"] for p in points] or [1]
     low, high = min(intensities + [0.05]) / 2, max(intensities + [50]) * 2
-    top = max(rates.get("fp32", 0), rates.get("fp64", 0), rates.get("fp16", 0))
+    levels = [name for name in ("fp16", "fp32", "fp64") if rates.get(name)]
+    top = max((rates[name] for name in levels), default=0)
     for name, style in (("read", "-"), ("l2", "--")):
         if rates.get(name) and top:
-            knee = top / rates[name]
-            axis.plot([low, min(knee, high)], [rates[name] * low, rates[name] * min(knee, high)],
-                      style, color="0.3", lw=1)
-            axis.annotate(f"{name} {1e-9 * rates[name]:.4g} GB/s", (low, rates[name] * low),
-                          xytext=(3, 6), textcoords="offset points", fontsize=7, rotation=30,
-                          rotation_mode="anchor")
-    for name in ("fp16", "fp32", "fp64"):
-        if rates.get(name):
-            axis.axhline(rates[name], color="0.3", lw=1, ls=":" if name == "fp64" else "-")
-            axis.annotate(f"{name} {1e-9 * rates[name]:.4g} GFLOP/s", (high, rates[name]),
-                          ha="right", va="bottom", fontsize=7)
-    operations = sorted({p["operation"] for p in points})
+            knee = min(top / rates[name], high)
+            axis.plot([low, knee], [rates[name] * low, rates[name] * knee], style, color="0.3",
+                      lw=1, label=f"{name}: {1e-9 * rates[name]:.4g} GB/s")
+    for name, style in zip(levels, ("-.", "-", ":")[-len(levels):]):
+        axis.axhline(rates[name], color="0.3", lw=1, ls=style,
+                     label=f"{name}: {1e-9 * rates[name]:.4g} GFLOP/s")
     markers = "os^vD<>PX*hp8d"
-    for i, operation in enumerate(operations):
-        mine = [p for p in points if p["operation"] == operation]
-        axis.plot([p["operations_per_byte"] for p in mine],
-                  [p["operations_per_second"] for p in mine],
-                  markers[i % len(markers)], color=f"C{i % 10}", ms=4, ls="", label=operation)
+    for i, operation in enumerate(sorted({p["operation"] for p in points})):
+        labelled = False
+        for precision in sorted({p["precision"] for p in points}):
+            mine = [p for p in points
+                    if p["operation"] == operation and p["precision"] == precision]
+            if mine:
+                axis.plot([p["operations_per_byte"] for p in mine],
+                          [p["operations_per_second"] for p in mine],
+                          markers[i % len(markers)], color=f"C{i % 10}", ms=4, ls="",
+                          fillstyle="none" if precision == "double" else "full",
+                          label=None if labelled else operation)
+                labelled = True
     axis.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations a byte of memory",
              ylabel="operations a second",
              title=line["processor"] + ("" if line["backend"] == "cuda" else
-                                        f"\n{line['backend']}, threads: {line['threads']}"))
+                                        f"\n{line['backend']}, threads: {line['threads']}") +
+             ("\nopen: double" if any(p["precision"] == "double" for p in points) else ""))
     axis.title.set_fontsize(8)
-    if points:
-        axis.legend(fontsize=6, loc="best")
+    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def draw_heat_map(axis, heat):
@@ -147,38 +154,53 @@ def draw_heat_map(axis, heat):
     axis.figure.colorbar(image, ax=axis, shrink=0.6)
 
 
-def draw_growth(axis, series):
-    for i, one in enumerate(series):
-        # Voxels along a side and non-zeros on one axis.
-        sizes = [size / one["sizes"][-1] for size in one["sizes"]]
-        axis.plot(sizes, one["seconds"], "o-", color=f"C{i % 10}", ms=3, lw=0.8,
-                  label=f"{one['name']}: {one['exponent']:.2f} ({one['expected']:g})")
-    axis.set(xscale="log", yscale="log", xlabel="size over the largest",
-             ylabel="seconds of the fastest call",
-             title="growth: exponent measured (expected)")
-    axis.title.set_fontsize(8)
-    if series:
-        axis.legend(fontsize=5, ncols=1 + len(series) // 24, loc="upper left")
+def draw_growth(figure, operations):
+    """One panel an operation; a grey line has the expected slope."""
+    columns = min(3, len(operations))
+    axes = figure.subplots(-(-len(operations) // columns), columns, squeeze=False).flat
+    for (operation, series), axis in zip(operations.items(), axes):
+        for i, one in enumerate(series):
+            name = one["name"].removeprefix(operation + " ")
+            axis.plot(one["sizes"], one["seconds"], "o-", color=f"C{i % 10}", ms=3, lw=0.8,
+                      label=f"{name}: {one['exponent']:.2f}, {one['last_exponent']:.2f}")
+        slowest = max(series, key=lambda one: one["seconds"][-1])
+        sizes = slowest["sizes"]
+        axis.plot(sizes, [1.5 * slowest["seconds"][-1] * (size / sizes[-1]) ** slowest["expected"]
+                          for size in sizes], color="0.7", lw=2, zorder=0)
+        axis.set(xscale="log", yscale="log", title=f"{operation} ({slowest['expected']:g})")
+        axis.title.set_fontsize(8)
+        axis.tick_params(labelsize=6, which="both")
+        axis.legend(fontsize=5, loc="upper left")
+    for axis in axes:  # those that are left
+        axis.set_axis_off()
+    figure.suptitle("growth: seconds of the fastest call over size; exponents of all sizes and of "
+                    "the two largest (expected: grey)", fontsize=8)
 
 
 def draw(parts):
-    """All pictures, and the number of inches of each."""
+    """All pictures, PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     lines, heat, series = parts["rooflines"], parts["heat_map"], parts["growth"]
-    pictures = [(draw_roofline, line, (6.4, 4.6)) for line in lines]
-    if heat["kernels"]:
-        pictures.append((draw_heat_map, heat, (max(6.4, 0.16 * len(heat["kernels"]) + 2),
-                                               max(3.6, 0.12 * len(heat["ranks"]) + 3))))
-    if series:
-        pictures.append((draw_growth, series, (8.5, 6)))
+    pictures = [(lambda figure, line=line: draw_roofline(figure.subplots(), line), (8, 4.6))
+                for line in lines]
+    if len(heat["ranks"]) > 1 and heat["kernels"]:
+        pictures.append((lambda figure: draw_heat_map(figure.subplots(), heat),
+                         (max(6.4, 0.16 * len(heat["kernels"]) + 2),
+                          max(3.6, 0.12 * len(heat["ranks"]) + 3))))
+    of_processor = {}
+    for one in series:
+        of_processor.setdefault(one["processor"], {}).setdefault(one["operation"], []).append(one)
+    for operations in of_processor.values():
+        pictures.append((lambda figure, operations=operations: draw_growth(figure, operations),
+                         (3.6 * min(3, len(operations)), 2.8 * -(-len(operations) // 3) + 0.4)))
     drawn = []
-    for function, data, inches in pictures:
-        figure, axis = pyplot.subplots(figsize=inches, layout="constrained")
-        function(axis, data)
+    for function, inches in pictures:
+        figure = pyplot.figure(figsize=inches, layout="constrained")
+        function(figure)
         buffer = io.BytesIO()
         figure.savefig(buffer, dpi=140, metadata={"Software": None})
         pyplot.close(figure)
@@ -333,7 +355,7 @@ def made_up(ranks, slow):
             "slow_ranks": [{"name": f"rank {slow}", "slowdown": 2, "limit": 1.1}],
             "slow_nodes": [], "slow_points": [], "notes": ["a note"],
             "growth": [{"operation": o, **key, "processor": "a <processor>",
-                        "sizes": [32, 64, 128], "exponent": e, "expected": e}
+                        "sizes": [32, 64, 128], "exponent": e, "last_exponent": e, "expected": e}
                        for o, e in (("fdk", 4), ("spmv_csr", 1))],
             "ceilings": [{"processor": "a <processor>", "backend": "openmp", "threads": 2,
                           "rates": {"read": 2e10, "l2": 2e11, "fp32": 1e11, "fp64": 5e10}}],
@@ -344,7 +366,7 @@ def self_test():
     report = made_up(4, 2)
     heat = heat_map(report)
     assert [max(row) for row in heat["slowdown"]] == [1, 1, 2, 1]
-    assert len(heat["kernels"]) == 6
+    assert len(heat["kernels"]) == 2
     series = growth(report)
     assert [one["exponent"] for one in series] == [4, 1]
     assert series[0]["sizes"] == [32, 64, 128]
@@ -352,7 +374,8 @@ def self_test():
     assert len(lines) == 1 and len(lines[0]["points"]) == 6
     said = verdict(report)
     assert any("rank 2" in s for s in said) and any("missing ranks: 9" in s for s in said)
-    report["points"][0]["ranks"].pop()
+    for point in report["points"][:3]:
+        point["ranks"].pop()
     assert heat_map(report)["slowdown"][3].count(None) == 1
     with tempfile.TemporaryDirectory() as folder:
         parts = write(report, pathlib.Path(folder) / "sweep")

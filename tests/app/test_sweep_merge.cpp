@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -91,6 +92,19 @@ TEST_CASE("equal processes: nobody is slow, bits agree, growth is what it was ma
   CHECK(report.points[0].share == doctest::Approx(0.5).epsilon(0.01));
   REQUIRE(report.ceilings.size() == 1);
   CHECK(report.ceilings[0].rates.at("read") == doctest::Approx(2.015e10));
+}
+
+TEST_CASE("small calls that take as long as an empty launch leave the last exponent as it is") {
+  auto all = processes(1);
+  for (auto& p : all[0].points) {
+    for (auto& seconds : p.seconds) {
+      seconds = std::max(seconds, 1e-9 * std::pow(64.0, 4));
+    }
+  }
+  auto const report = merged(all);
+  REQUIRE(report.growth.size() == 1);
+  CHECK(report.growth[0].exponent < 3);
+  CHECK(report.growth[0].last == doctest::Approx(4).epsilon(0.02));
 }
 
 TEST_CASE("one process that is slower by a few per cent is found, whichever it is") {

@@ -322,6 +322,7 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
       logs.emplace_back(std::log(double(p->key.size)), std::log(p->fastest));
     }
     fit.exponent = slope_of(logs);
+    fit.last = slope_of({logs.end() - 2, logs.end()});
     for (auto const& r : results) {
       auto const found = r.header.exponents.find(fit.key.operation);
       fit.expected = found == r.header.exponents.end() ? fit.expected : found->second;

@@ -102,6 +102,7 @@ json to_json(growth_fit const& g) {
   object.update({{"processor", g.processor},
                  {"sizes", g.sizes},
                  {"exponent", rounded(g.exponent)},
+                 {"last_exponent", rounded(g.last)},
                  {"expected", g.expected}});
   return object;
 }

@@ -95,6 +95,7 @@ struct growth_fit {
   std::string processor;
   std::vector<std::int64_t> sizes;
   double exponent = 0;
+  double last = 0;  ///< between the two largest: small calls cost little less than an empty launch
   double expected = 0;
 };
 
