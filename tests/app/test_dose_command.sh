@@ -161,7 +161,7 @@ refuse_plan '/kernel_per_bin is 1 .expected: true or false' ', "kernel_per_bin":
 printf '0,90,1,1,1,1\n100,180,1,1,1,1\n' >k.csv
 refuse_plan 'k.csv, line 2: angles from 100 to 180 degrees .must begin at 90' ', "kernel": "k.csv"'
 printf '0,180,-1,1,0.5,1\n' >k.csv
-refuse_plan 'k.csv, line 1: the cone absorbs -0.5 .* must not be negative' ', "kernel": "k.csv"'
+refuse_plan 'k.csv: the cone .* absorbs -0.5 .* must not be negative' ', "kernel": "k.csv"'
 printf '1,-1,0.05,0.03\n' >s.csv
 refuse_plan 'bin 0 of the spectrum has a fluence of -1' ', "spectrum": "s.csv"'
 : >s.csv

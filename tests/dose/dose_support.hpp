@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dose_support {
 
@@ -40,6 +41,16 @@ host_volume<T> volume_of(grid const& g, F const& f) {
     }
   }
   return v;
+}
+
+/// Neither cube nor water: numbers that differ along every axis.
+inline double mixed(std::int64_t i, std::int64_t j, std::int64_t k) {
+  return 0.05 + double((7919 * (i / 3) + 104729 * (j / 4) + 1299709 * (k / 5)) % 101) * 0.018;
+}
+
+template <class T>
+std::vector<T> numbers(host_volume<T> const& v) {
+  return {v.data.data(), v.data.data() + v.data.size()};
 }
 
 /// A square field (mm) onto a phantom whose surface lies `ssd` from the source, gantry at 0: the

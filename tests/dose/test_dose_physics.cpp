@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fields on water, the classical slab phantom and lung: 8 x 8 directions on the lattice against
-// exact lines of 48 x 48 directions, in voxels that are spread over the region.
+// exact lines of 48 x 48 directions, in voxels that are spread over the region, and against exact
+// lines of the same directions, in every voxel.
 #include "dose_support.hpp"
 
 #include <iso/dose/slab_phantom.hpp>
@@ -32,7 +33,7 @@ struct compared {
   grid region;
   host_volume<double> dose;   ///< on the region
   std::vector<double> exact;  ///< NaN where it was not asked for
-  std::vector<double> same;   ///< of the lattice's own directions
+  std::vector<double> same;   ///< of the lattice's own directions, in every voxel
   double most;
 
   template <class Density>
@@ -57,12 +58,10 @@ struct compared {
     std::int64_t const stride = region.size() / samples | 1;
     iso::oracle::host_density const of_terma{terma.grid, terma.data, terma.unit};
     iso::oracle::host_density const of_density{rho.grid, rho.data, rho.unit};
-    auto const lines = [&](int count) {
-      return iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, {count, count}), true,
-                                     of_terma, of_density, stride);
-    };
-    exact = lines(48);
-    same = lines(8);
+    exact = iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, {48, 48}), true,
+                                    of_terma, of_density, stride);
+    s.options.engine = dose_engine::voxel_lines;
+    same = numbers(cut(calculation<double, exec_space>({}, s, density).dose_on_host()));
     for (std::int64_t v = 0; v < region.size(); ++v) {
       most = std::max(most, dose.data.data()[v]);
     }
@@ -84,29 +83,37 @@ struct compared {
     }
     return double(passed) / double(count);
   }
-  /// The largest difference in voxels further than 4.5 mm from an edge of the field and the
+  struct differences {
+    double worst = 0;         ///< of the maximum
+    std::int64_t above = 0;   ///< voxels in which they exceed 1 per cent
+    std::int64_t voxels = 0;  ///< compared
+  };
+  /// From the same directions, in voxels further than 4.5 mm from an edge of the field and the
   /// surface.
-  [[nodiscard]] double beyond_edges(std::vector<double> const& reference, double side) const {
+  [[nodiscard]] differences beyond_edges(double side) const {
     auto const& n = region.extent;
-    double worst = 0;
+    differences found;
     for (std::int64_t v = 0; v < region.size(); ++v) {
-      if (std::isnan(reference[std::size_t(v)])) {
-        continue;
-      }
       double const depth = 2 * double(v / n[2] % n[1]) + 1;
       double const half = side / 2 * (900 + depth) / 1000;
       auto const to_edge = [&](double x) { return std::fabs(std::fabs(x) - half); };
       double const x = region.origin.x + 2 * double(v / n[2] / n[1]);
       double const z = region.origin.z + 2 * double(v % n[2]);
       if (std::min(to_edge(x), to_edge(z)) > 4.5 && depth > 4.5) {
-        worst = std::max(worst, std::fabs(dose.data.data()[v] - reference[std::size_t(v)]) / most);
+        double const d = std::fabs(dose.data.data()[v] - same[std::size_t(v)]) / most;
+        found.worst = std::max(found.worst, d);
+        found.above += d > 0.01 ? 1 : 0;
+        ++found.voxels;
       }
     }
-    return worst;
+    return found;
   }
 
  private:
   [[nodiscard]] bool gamma_below_one(vec3<double> const& at, double reference) const {
+    if (std::fabs(interpolated(at) - reference) <= 0.02 * most) {
+      return true;
+    }
     double const step = 0.125;  // voxels
     int const reach = 8;        // 2 mm
     for (int a = -reach; a <= reach; ++a) {
@@ -156,13 +163,15 @@ void check_field(std::string const& name, double side, Density const& density, d
   compared const c(side, density, 300);
   double const few = c.pass(c.exact);
   double const equal = c.pass(c.same);
-  double const far = c.beyond_edges(c.same, side);
+  auto const far = c.beyond_edges(side);
   MESSAGE(name, ", ", side, " mm: ", 100 * few, " % within 2 %/2 mm of 48 x 48 directions, ",
-          100 * equal, " % of the same directions; beyond 4.5 mm of an edge at most ", 100 * far,
-          " % of the maximum");
+          100 * equal, " % of the same directions; beyond 4.5 mm of an edge at most ",
+          100 * far.worst, " % of the maximum, above 1 % in ", far.above, " of ", far.voxels,
+          " voxels");
   CHECK(few >= 0.99);
   CHECK(equal == 1);
-  CHECK(far < beyond);
+  CHECK(far.worst < beyond);
+  CHECK(double(far.above) < 2e-5 * double(far.voxels));
 }
 
 }  // namespace
@@ -170,6 +179,7 @@ void check_field(std::string const& name, double side, Density const& density, d
 TEST_CASE("dose: few directions on the lattice against many exact lines") {
   check_field("water", 50, water, 0.01);
   check_field("water", 200, water, 0.01);
-  check_field("slab phantom", 100, slabs, 0.01);
+  // In lung behind bone what the field's corners do reaches further than 4.5 mm (docs).
+  check_field("slab phantom", 100, slabs, 0.012);
   check_field("lung", 50, lung, 0.01);
 }

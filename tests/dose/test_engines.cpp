@@ -35,11 +35,6 @@ cone_set tabulated(cone_set cones) {
   return cones;
 }
 
-template <class T>
-std::vector<T> numbers(host_volume<T> const& v) {
-  return {v.data.data(), v.data.data() + v.data.size()};
-}
-
 /// Largest and root mean square difference over the maximum of `b`.
 struct distance {
   double most;
@@ -233,7 +228,7 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   auto const kernel = [](std::string const& text) {
     return refusal([&] { parse_exponential_kernel(text, "k.csv"); });
   };
-  CHECK(kernel("0,90,1,1,1,1\n90,180,1,1,1,1\n") == "");
+  CHECK(kernel("0,90,0.04,1,0.03,1\n90,180,0.04,1,0.03,1\n") == "");
   CHECK(kernel("0,90,1,1,1,1\n100,180,1,1,1,1\n").find("must begin at 90") != std::string::npos);
   CHECK(kernel("0,90,1,1,1,1\n").find("must reach 180") != std::string::npos);
   CHECK(kernel("0,180,1,-1,1,1\n").find("rate of -1") != std::string::npos);
@@ -241,6 +236,14 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(kernel("0,180,1,1,1\n").find("6 or 10") != std::string::npos);
   CHECK(kernel("").find("empty") != std::string::npos);
   CHECK(kernel("0,180,1,x,1,1\n0,180,1,x,1,1\n").find("no finite number") != std::string::npos);
+  CHECK(kernel("0,180,nan,1,1,1\n") == "k.csv, line 1: \"nan\" (is no finite number)");
+  CHECK(kernel("low,high,A,a,B,b\n0,180,1O,1,1,1\n").find("line 2: \"1O\"") != std::string::npos);
+  // Terms that vanish somewhere, or change their sign, have no mean rate.
+  CHECK(kernel("0,90,0.08,1,0,1\n90,180,0.08,1,0.001,0.05\n").find("must not be 0") !=
+        std::string::npos);
+  CHECK(kernel("0,90,0.1,1,0.01,1\n90,180,0.1,1,-0.01,1\n").find("must keep its sign") !=
+        std::string::npos);
+  CHECK(kernel("0,180,1,1,1,1\n").find("absorbs 25.1") != std::string::npos);
   auto const table = [](std::string const& text) {
     return refusal([&] { parse_tabulated_kernel(text, "t.csv"); });
   };
@@ -249,6 +252,12 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(table("90,1,0.5\n180,1,-0.1\n").find("must not be negative") != std::string::npos);
   CHECK(table("90,1,0.5\n180,2,0.1\n").find("shells of the first") != std::string::npos);
   CHECK(table("90,1,0.5\n").find("ends at 90") != std::string::npos);
+  CHECK(table("10,1,0.5\n10,5,0.3\n180,1,0\n180,5,0\n").find("absorbs nothing within 15 cm") !=
+        std::string::npos);
+  CHECK(table("90,1,50\n90,2,20\n180,1,10\n180,2,10\n").find("absorbs 90 of") != std::string::npos);
+  CHECK(refusal([] {
+          parse_mono_kernels("1,90,1,0.5\n1,180,1,0.4\n2,60,1,0.5\n2,180,1,0.4\n", "m.csv");
+        }) == "m.csv: the kernel of 2 MeV has other cones or shells than that of 1 MeV");
   CHECK(refusal([] { named_kernel("7mv"); }).find("choose") != std::string::npos);
   CHECK(refusal([] { named_spectrum("7mv"); }).find("choose") != std::string::npos);
   CHECK(refusal([] { make_cones(named_kernel("6mv"), {3, 8}); }).find("4..48") !=
@@ -286,12 +295,117 @@ TEST_CASE("dose: plans that make no sense are refused") {
     CHECK(plan(s.phantom, frame, {.radial_step = step}).find("radial step") != std::string::npos);
     CHECK(plan(s.phantom, frame, {.ray_spacing = step}).find("ray spacing") != std::string::npos);
   }
+  for (auto const engine : {dose_engine::voxel_samples, dose_engine::non_voxel}) {
+    CHECK(plan(s.phantom, frame, {.engine = engine, .radial_step = 500})
+              .find("a quarter of the region's longest side") != std::string::npos);
+  }
+  CHECK(plan(s.phantom, frame, {.engine = dose_engine::non_voxel, .ray_spacing = 500})
+            .find("a quarter of the region's longest side") != std::string::npos);
+  CHECK(plan(s.phantom, frame, {.radial_step = 500, .ray_spacing = 500}) == "");
   auto nowhere = frame;
   nowhere.source.x = NAN;
   CHECK(plan(s.phantom, nowhere, {}).find("not finite") != std::string::npos);
   auto flat = s.phantom;
   flat.spacing.y = 0;
   CHECK(plan(flat, frame, {}).find("spacing") != std::string::npos);
+}
+
+TEST_CASE("dose: kernels made by hand are checked by what takes them") {
+  using iso::test::refusal;
+  auto const exponential = [](auto const& change) {
+    auto k = named_kernel("6mv");
+    change(k);
+    return refusal([&] { make_cones(k); });
+  };
+  CHECK(exponential([](auto&) {}) == "");
+  CHECK(exponential([](auto& k) { k.cones.clear(); }) == "make_cones: a kernel without cones");
+  CHECK(exponential([](auto& k) { k.num_terms = 9; }).find("9 terms") != std::string::npos);
+  CHECK(exponential([](auto& k) { k.cones.pop_back(); }).find("must reach pi") !=
+        std::string::npos);
+  CHECK(exponential([](auto& k) { k.cones[3].terms[1].rate = 0; }).find("rate of 0") !=
+        std::string::npos);
+  CHECK(exponential([](auto& k) { k.cones[3].terms[0].amplitude = NAN; }).find("amplitude") !=
+        std::string::npos);
+  auto const tabulated = [](auto const& change) {
+    auto k = mix_kernels(water_kernels(), named_spectrum("mohan_6mv"));
+    change(k);
+    return refusal([&] { make_cones(k); });
+  };
+  CHECK(tabulated([](auto&) {}) == "");
+  CHECK(tabulated([](auto& k) { k = {}; }) == "make_cones: a kernel without cones");
+  CHECK(tabulated([](auto& k) { k.radii[3] = 0; }).find("must be positive and rise") !=
+        std::string::npos);
+  CHECK(tabulated([](auto& k) { k.cones[7].fraction.pop_back(); }).find("23 shells") !=
+        std::string::npos);
+  CHECK(tabulated([](auto& k) { k.cones[7].fraction[2] = NAN; }).find("fraction of nan") !=
+        std::string::npos);
+  auto kernels = water_kernels();
+  kernels[1].kernel.cones.resize(3);
+  CHECK(refusal([&] { mix_kernels(kernels, named_spectrum("mohan_6mv")); }) != "");
+  auto const s = small_body();
+  auto cones = make_cones(s.kernel);
+  cones.cones[2].rate[0] = 0;
+  CHECK(refusal([&] {
+          convolution_plan<float, Kokkos::HostSpace>(Kokkos::Serial(), s.phantom, frame_of(s.field),
+                                                     s.kernel, cones, s.field.fluence);
+        }).find("make_cones makes sound ones") != std::string::npos);
+  auto broken = named_kernel("6mv");
+  broken.cones[5].terms[1].amplitude = 0;
+  CHECK(refusal([&] {
+          convolution_plan<float, Kokkos::HostSpace>(Kokkos::Serial(), s.phantom, frame_of(s.field),
+                                                     broken, make_cones(s.kernel), s.field.fluence);
+        }).find("convolution_plan: the cone from") == 0);
+}
+
+TEST_CASE("dose: a spectrum whose photons do not get through a depth step is refused") {
+  Kokkos::Serial const exec;
+  auto const s = small_body();
+  auto const plan = [&](spectrum const& photons) {
+    return iso::test::refusal(
+        [&] { terma_plan<Kokkos::HostSpace> const made(exec, s.field, photons); });
+  };
+  CHECK(plan(named_spectrum("mohan_6mv")) == "");
+  CHECK(plan({{{0.05, 1, 0.2269, 0.0422}}}) == "");
+  for (spectrum const& low : {spectrum{{{0.003, 1, 192.9, 191.7}}}, {{{0.01, 1, 5.33, 4.94}}}}) {
+    CHECK(plan(low).find("leave out bins of low energy") != std::string::npos);
+  }
+}
+
+TEST_CASE("dose: the field is where a map is open") {
+  fluence_map map{-200, -160, 10, 8, 40, 40, std::vector<double>(1600, 0)};
+  for (std::int64_t i = 15; i < 25; ++i) {
+    for (std::int64_t j = 14; j < 27; ++j) {
+      map.values[std::size_t(i * 40 + j)] = 1;
+    }
+  }
+  auto const open = map.open_edges();
+  CHECK(open.x_low == -50);
+  CHECK(open.x_high == 50);
+  CHECK(open.y_low == -48);
+  CHECK(open.y_high == 56);
+  // Region and dose are then those of the rectangle, to the bit.
+  auto s = small_body();
+  s.field.fluence = {-60, -60, 10, 10, 12, 12, std::vector<double>(144, 0)};
+  for (std::int64_t i = 5; i < 7; ++i) {
+    for (std::int64_t j = 5; j < 7; ++j) {
+      s.field.fluence.values[std::size_t(i * 12 + j)] = 1;
+    }
+  }
+  auto const water = volume_of<double>(s.phantom, [](auto, auto, auto) { return 1; });
+  calculation<double, Kokkos::Serial> const by_map(Kokkos::Serial(), s, water);
+  s.field.fluence = fluence_map::rectangle(-10, 10, -10, 10);
+  calculation<double, Kokkos::Serial> const by_rectangle(Kokkos::Serial(), s, water);
+  CHECK(by_map.region == by_rectangle.region);
+  auto const a = numbers(by_map.dose_on_host());
+  auto const b = numbers(by_rectangle.dose_on_host());
+  double most = 0;
+  double largest = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    most = std::max(most, std::fabs(a[n] - b[n]));
+    largest = std::max(largest, b[n]);
+  }
+  REQUIRE(largest > 1e-13);
+  CHECK(most <= 1e-14 * largest);
 }
 
 TEST_CASE("dose: beams that make no sense are refused") {

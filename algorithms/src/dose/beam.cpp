@@ -104,6 +104,28 @@ fluence_map fluence_map::rectangle(double x_low, double x_high, double y_low, do
   return {x_low, y_low, x_high - x_low, y_high - y_low, 1, 1, {1.0}};
 }
 
+fluence_map::rectangle_edges fluence_map::open_edges() const {
+  std::int64_t first_column = columns;
+  std::int64_t last_column = 0;
+  std::int64_t first_row = rows;
+  std::int64_t last_row = 0;
+  for (std::int64_t i = 0; i < columns; ++i) {
+    for (std::int64_t j = 0; j < rows; ++j) {
+      if (values[std::size_t(i * rows + j)] > 0) {
+        first_column = std::min(first_column, i);
+        last_column = i + 1;
+        first_row = std::min(first_row, j);
+        last_row = std::max(last_row, j + 1);
+      }
+    }
+  }
+  if (last_column == 0) {
+    return {x_low, x_high(), y_low, y_high()};
+  }
+  return {x_low + pixel_x * double(first_column), x_low + pixel_x * double(last_column),
+          y_low + pixel_y * double(first_row), y_low + pixel_y * double(last_row)};
+}
+
 beam_frame::point beam_frame::of(vec3<double> const& p) const {
   vec3<double> const v = p - source;
   double const depth = dot(v, along);
@@ -161,10 +183,11 @@ iso::grid region_around(beam const& b, iso::grid const& patient, double margin) 
                f.source.y, f.source.z);
   double const size = norm(high - low) + b.source_distance;
   box.push_back({-1.0 * f.along, -dot(f.along, f.source)});
+  auto const field = b.fluence.open_edges();
   auto const clipped = [&](auto side) {
     auto sides = box;
-    side(sides, f.x, b.fluence.x_low, b.fluence.x_high());
-    side(sides, f.y, b.fluence.y_low, b.fluence.y_high());
+    side(sides, f.x, field.x_low, field.x_high);
+    side(sides, f.y, field.y_low, field.y_high);
     return bounds_of(sides, size);
   };
   // The rays of the field, which diverge, and the field with its margin, which does not.

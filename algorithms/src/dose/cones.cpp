@@ -58,8 +58,7 @@ class smooth_energy {
       middle_.push_back(0.5 * (row.theta_low + row.theta_high));
       std::array<double, most_kernel_terms> logs{};
       for (std::size_t c = 0; c < num_terms_; ++c) {
-        // Rows that absorb nothing have no logarithm.
-        logs[c] = math::log(std::max(std::fabs(row.energy[c]), 1e-300));
+        logs[c] = math::log(std::fabs(row.energy[c]));  // never of 0: iso::dose::validate
       }
       log_.push_back(logs);
       sign_ = middle_.size() == 1 ? row.energy : sign_;
@@ -358,10 +357,12 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
 }  // namespace
 
 cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
+  validate(k, "make_cones");
   return collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options);
 }
 
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
+  validate(k, "make_cones");
   cone_set out = collapsed(k, k.radii.back(), 0, options);
   out.radii = k.radii;
   return out;
@@ -420,17 +421,15 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
   return out;
 }
 
-constexpr double kept_radius = 15;  // cm
-
 }  // namespace
 
 cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle) {
-  return fitted_tilt(smooth_energy(row_energies(k, kept_radius)), std::size_t(k.num_terms), cone,
+  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), std::size_t(k.num_terms), cone,
                      half_angle);
 }
 
 cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone, double half_angle) {
-  return fitted_tilt(smooth_energy(row_energies(k, kept_radius)), 1, cone, half_angle);
+  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), 1, cone, half_angle);
 }
 
 cone_set make_cones(point_kernel const& k, cone_options const& options) {

@@ -29,6 +29,17 @@ bool is_number(std::string_view field, double& value) {
   return error == std::errc() && end == field.data() + field.size() && std::isfinite(value);
 }
 
+/// Whether no field begins as a number does: a typo in the first line is not taken for names.
+bool is_line_of_names(std::string_view line) {
+  while (!line.empty()) {
+    std::string_view const field = trimmed(next_part(line, ','));
+    if (!field.empty() && field.find_first_of("0123456789+-.") == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<csv_row> read_csv(std::string_view text, std::string_view name) {
@@ -39,20 +50,19 @@ std::vector<csv_row> read_csv(std::string_view text, std::string_view name) {
     if (rest.empty() || rest.front() == '#') {
       continue;
     }
+    if (rows.empty() && !named && is_line_of_names(rest)) {
+      named = true;
+      continue;
+    }
     csv_row row{line, {}};
-    bool good = true;
-    while (good && !rest.empty()) {
+    while (!rest.empty()) {
       std::string_view const field = trimmed(next_part(rest, ','));
       double value = 0;
-      good = is_number(field, value);
+      ISO_VALIDATE(is_number(field, value), "{}, line {}: \"{}\" (is no finite number)", name,
+                   std::int64_t(line), field);
       row.numbers.push_back(value);
-      ISO_VALIDATE(good || (rows.empty() && !named), "{}, line {}: \"{}\" (is no finite number)",
-                   name, std::int64_t(line), field);
     }
-    named = named || !good;
-    if (good) {
-      rows.push_back(row);
-    }
+    rows.push_back(row);
   }
   ISO_VALIDATE(!rows.empty(), "{}: no line of numbers (the table is empty)", name);
   return rows;

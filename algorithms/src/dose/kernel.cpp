@@ -7,9 +7,11 @@
 #include "csv.hpp"
 #include "tables.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -25,6 +27,97 @@ exponential_kernel named_kernel(std::string_view name) {
       "named_kernel: \"{}\" (no such kernel) choose 4mv, 6mv, 6mv_quad, 10mv, 15mv or 24mv, or "
       "read a table of your own",
       name);
+}
+
+namespace {
+
+constexpr double most_absorbed = 1.1;  // of the released energy: tables are off by a few per cent
+
+/// Cones of either kernel, one behind the other.
+template <class Cone>
+void validate_angles(std::vector<Cone> const& cones, std::string_view function) {
+  ISO_VALIDATE(!cones.empty(), "{}: a kernel without cones", function);
+  double before = 0;
+  for (Cone const& cone : cones) {
+    ISO_VALIDATE(std::fabs(cone.theta_low - before) < 1e-9 && cone.theta_high > before,
+                 "{}: a kernel's cone from {} to {} rad (must begin at {}, where the one before "
+                 "ends, and rise)",
+                 function, cone.theta_low, cone.theta_high, before);
+    before = cone.theta_high;
+  }
+  ISO_VALIDATE(std::fabs(before - std::numbers::pi) < 1e-9,
+               "{}: a kernel's cones end at {} rad (must reach pi)", function, before);
+}
+
+void validate_absorbed(double fraction, std::string_view function) {
+  ISO_VALIDATE(fraction > 0 && fraction <= most_absorbed,
+               "{}: the kernel absorbs {} of the released energy (more than 0, at most {})",
+               function, fraction, most_absorbed);
+}
+
+/// To a millionth, for messages.
+double degrees(double angle) { return 1e-6 * std::nearbyint(angle * 180e6 / std::numbers::pi); }
+
+}  // namespace
+
+void validate(exponential_kernel const& k, std::string_view function) {
+  ISO_VALIDATE(k.num_terms == 2 || k.num_terms == most_kernel_terms,
+               "{}: a kernel of {} terms (must be 2 or 4)", function, k.num_terms);
+  validate_angles(k.cones, function);
+  for (kernel_cone const& cone : k.cones) {
+    std::string const where =
+        message("{}: the cone from {} to {} degrees",
+                {function, degrees(cone.theta_low), degrees(cone.theta_high)});
+    double first = 0;
+    double energy = 0;
+    for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
+      kernel_term const& t = cone.terms[c];
+      ISO_VALIDATE(t.rate > 0 && std::isfinite(t.rate),
+                   "{} has a rate of {} /cm (must be positive)", where, t.rate);
+      // Between two cones a term's energy is interpolated by its logarithm.
+      double const sign = k.cones.front().terms[c].amplitude;
+      ISO_VALIDATE(t.amplitude * sign > 0 && std::isfinite(t.amplitude),
+                   "{} has an amplitude of {} /(sr cm), the first cone {} (a term must keep its "
+                   "sign and must not be 0) where it absorbs next to nothing, give it 1e-9",
+                   where, t.amplitude, sign);
+      first += t.amplitude;
+      energy += t.amplitude / t.rate;
+    }
+    ISO_VALIDATE(first >= 0 && energy > 0,
+                 "{} absorbs {} /(sr cm) at its apex and {} /sr in all (a kernel must not be "
+                 "negative)",
+                 where, first, energy);
+  }
+  validate_absorbed(absorbed_within(k, std::numeric_limits<double>::infinity()), function);
+}
+
+void validate(tabulated_kernel const& k, std::string_view function) {
+  double before = 0;
+  for (double const radius : k.radii) {
+    ISO_VALIDATE(radius > before && std::isfinite(radius),
+                 "{}: a shell up to {} cm (radii must be positive and rise)", function, radius);
+    before = radius;
+  }
+  validate_angles(k.cones, function);
+  for (tabulated_cone const& cone : k.cones) {
+    ISO_VALIDATE(!k.radii.empty() && cone.fraction.size() == k.radii.size(),
+                 "{}: the cone up to {} degrees has {} shells (there are {})", function,
+                 degrees(cone.theta_high), std::int64_t(cone.fraction.size()),
+                 std::int64_t(k.radii.size()));
+    for (double const fraction : cone.fraction) {
+      ISO_VALIDATE(fraction >= 0 && std::isfinite(fraction),
+                   "{}: a fraction of {} in the cone up to {} degrees (must not be negative)",
+                   function, fraction, degrees(cone.theta_high));
+    }
+    ISO_VALIDATE(absorbed_within({k.radii, {cone}}, tilt_radius) > 0,
+                 "{}: the cone up to {} degrees absorbs nothing within {} cm", function,
+                 degrees(cone.theta_high), tilt_radius);
+  }
+  validate_absorbed(absorbed_within(k, k.radii.back()), function);
+}
+
+void validate(point_kernel const& k, std::string_view function) {
+  std::visit([&](auto const& kernel) { validate(kernel, function); }, k);
 }
 
 exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_view name) {
@@ -47,26 +140,15 @@ exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_vi
                  "before ends, and rise)",
                  name, line, x[0], x[1], before);
     kernel_cone cone{x[0] * std::numbers::pi / 180, x[1] * std::numbers::pi / 180, {}};
-    double first = 0;
-    double energy = 0;
     for (int c = 0; c < k.num_terms; ++c) {
-      kernel_term const term{x[std::size_t(2 + 2 * c)], x[std::size_t(3 + 2 * c)]};
-      ISO_VALIDATE(term.rate > 0, "{}, line {}: a rate of {} /cm (must be positive)", name, line,
-                   term.rate);
-      cone.terms[std::size_t(c)] = term;
-      first += term.amplitude;
-      energy += term.amplitude / term.rate;
+      cone.terms[std::size_t(c)] = {x[std::size_t(2 + 2 * c)], x[std::size_t(3 + 2 * c)]};
     }
-    ISO_VALIDATE(
-        first >= 0 && energy > 0,
-        "{}, line {}: the cone absorbs {} /(sr cm) at its apex and {} /sr in all (a kernel "
-        "must not be negative)",
-        name, line, first, energy);
     k.cones.push_back(cone);
     before = x[1];
   }
   ISO_VALIDATE(before == 180, "{}: the cones end at {} degrees (they must reach 180)", name,
                before);
+  validate(k, name);
   return k;
 }
 
@@ -104,8 +186,6 @@ tabulated_kernel tabulate(std::vector<detail::csv_row> const& rows, std::size_t 
     ISO_VALIDATE(shell < k.radii.size() && radius == k.radii[shell],
                  "{}, line {}: a shell up to {} cm (all cones must have the shells of the first)",
                  name, line, radius);
-    ISO_VALIDATE(fraction >= 0, "{}, line {}: a fraction of {} (must not be negative)", name, line,
-                 fraction);
     k.cones.back().fraction.push_back(fraction);
   }
   ISO_VALIDATE(k.cones.back().fraction.size() == k.radii.size() &&
@@ -113,8 +193,29 @@ tabulated_kernel tabulate(std::vector<detail::csv_row> const& rows, std::size_t 
                "{}: the last cone ends at {} degrees, with {} of {} shells (the table has a hole)",
                name, k.cones.back().theta_high * 180 / std::numbers::pi,
                std::int64_t(k.cones.back().fraction.size()), std::int64_t(k.radii.size()));
-  ISO_VALIDATE(absorbed_within(k, k.radii.back()) > 0, "{}: nothing is absorbed", name);
+  validate(k, name);
   return k;
+}
+
+/// Kernels of the same cells, energies ascending.
+void validate_kernels(std::vector<mono_kernel> const& kernels, std::string_view name) {
+  ISO_VALIDATE(!kernels.empty(), "{}: no kernels", name);
+  tabulated_kernel const& first = kernels.front().kernel;
+  double before = 0;
+  for (mono_kernel const& k : kernels) {
+    ISO_VALIDATE(k.energy > before && std::isfinite(k.energy),
+                 "{}: a kernel of {} MeV (energies must be positive and rise)", name, k.energy);
+    before = k.energy;
+    validate(k.kernel, name);
+    ISO_VALIDATE(k.kernel.radii == first.radii &&
+                     std::equal(k.kernel.cones.begin(), k.kernel.cones.end(), first.cones.begin(),
+                                first.cones.end(),
+                                [](tabulated_cone const& a, tabulated_cone const& b) {
+                                  return a.theta_low == b.theta_low && a.theta_high == b.theta_high;
+                                }),
+                 "{}: the kernel of {} MeV has other cones or shells than that of {} MeV", name,
+                 k.energy, kernels.front().energy);
+  }
 }
 
 void check_lengths(std::vector<detail::csv_row> const& rows, std::size_t length,
@@ -144,17 +245,11 @@ std::vector<mono_kernel> parse_mono_kernels(std::string_view csv, std::string_vi
     while (last < rows.size() && rows[last].numbers[0] == energy) {
       ++last;
     }
-    ISO_VALIDATE(energy > (out.empty() ? 0.0 : out.back().energy),
-                 "{}, line {}: a kernel of {} MeV (energies must be positive and rise)", name,
-                 std::int64_t(rows[first].line), energy);
     auto const begin = rows.begin() + std::ptrdiff_t(first);
     out.push_back({energy, tabulate({begin, begin + std::ptrdiff_t(last - first)}, 1, name)});
-    ISO_VALIDATE(out.back().kernel.radii == out.front().kernel.radii &&
-                     out.back().kernel.cones.size() == out.front().kernel.cones.size(),
-                 "{}: the kernel of {} MeV has other cones or shells than that of {} MeV", name,
-                 energy, out.front().energy);
     first = last;
   }
+  validate_kernels(out, name);
   return out;
 }
 
@@ -164,7 +259,7 @@ std::vector<mono_kernel> water_kernels() {
 
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s) {
   validate(s, "mix_kernels");
-  ISO_VALIDATE(!kernels.empty(), "mix_kernels: no kernels");
+  validate_kernels(kernels, "mix_kernels");
   tabulated_kernel out = kernels.front().kernel;
   for (tabulated_cone& cone : out.cones) {
     cone.fraction.assign(cone.fraction.size(), 0);

@@ -59,9 +59,10 @@ std::int32_t displacement(std::int64_t slope, std::int64_t k) {
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.
-double half_angle(fluence_map const& field, double source_distance) {
-  double const x = std::max(std::fabs(field.x_low), std::fabs(field.x_high()));
-  double const y = std::max(std::fabs(field.y_low), std::fabs(field.y_high()));
+double half_angle(fluence_map const& map, double source_distance) {
+  auto const field = map.open_edges();
+  double const x = std::max(std::fabs(field.x_low), std::fabs(field.x_high));
+  double const y = std::max(std::fabs(field.y_low), std::fabs(field.y_high));
   return std::sqrt(x * x + y * y) / source_distance;
 }
 
@@ -81,16 +82,27 @@ axes axes_of(vec3<double> const& in_voxels) {
   return {lanes, 3 - m - lanes, m};
 }
 
+/// The dot product, rounded alike in whatever order the axes stand.
+double symmetric_dot(vec3<double> const& a, vec3<double> const& b) {
+  double const x = a.x * b.x;
+  double const y = a.y * b.y;
+  double const z = a.z * b.z;
+  double const low = std::min(std::min(x, y), z);
+  double const high = std::max(std::max(x, y), z);
+  double const middle = std::max(std::min(x, y), std::min(std::max(x, y), z));
+  return (low + high) + middle;
+}
+
 /// The cosine of the angle from the ray through `p` to `direction`, less that from the axis.
 double tilt_at(beam_frame const& frame, vec3<double> const& direction, double on_axis,
                vec3<double> const& p) {
   // In the beam's axes, whose order does not depend on how the beam lies in the grid.
   vec3<double> const v = p - frame.source;
-  double const z = dot(v, frame.along);
+  double const x = symmetric_dot(v, frame.x);
+  double const y = symmetric_dot(v, frame.y);
+  double const z = symmetric_dot(v, frame.along);
   double const across =
-      dot(v, frame.x) * dot(direction, frame.x) + dot(v, frame.y) * dot(direction, frame.y);
-  double const x = dot(v, frame.x);
-  double const y = dot(v, frame.y);
+      x * symmetric_dot(direction, frame.x) + y * symmetric_dot(direction, frame.y);
   return (z * on_axis + across) / std::sqrt(z * z + (x * x + y * y)) - on_axis;
 }
 

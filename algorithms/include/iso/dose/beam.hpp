@@ -28,6 +28,17 @@ struct fluence_map {
 
   [[nodiscard]] double x_high() const { return x_low + pixel_x * double(columns); }
   [[nodiscard]] double y_high() const { return y_low + pixel_y * double(rows); }
+
+  /// mm
+  struct rectangle_edges {
+    double x_low;
+    double x_high;
+    double y_low;
+    double y_high;
+  };
+  /// Of the smallest rectangle of pixels that holds all whose fluence is not zero: the field. Of
+  /// the whole map where all are zero.
+  [[nodiscard]] rectangle_edges open_edges() const;
 };
 
 struct beam {
@@ -68,7 +79,8 @@ beam_frame frame_of(beam const& b);
 
 inline constexpr double default_margin = 27;  ///< mm
 
-/// The voxels of `patient` that a dose calculation covers: the box about the rays of the field,
+/// The voxels of `patient` that a dose calculation covers: the box about the rays of the field's
+/// open_edges(),
 /// `margin` mm wider each way in the plane of the isocentre, and as wide everywhere as there.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  as frame_of and iso::grid; a negative margin; the source lies

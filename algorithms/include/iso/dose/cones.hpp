@@ -54,7 +54,8 @@ struct cone_set {
 /// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
 /// to infinity and its value at r = 0 are the kernel's.
 /// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  counts outside 4..48, an unknown placing
+/// \throws iso::invalid_argument  counts outside 4..48, an unknown placing, a kernel as
+///                                iso::dose::validate refuses it
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360; the placing by equal
 ///              energy is this library's (docs/algorithms/dose.md)
 cone_set make_cones(exponential_kernel const& k, cone_options const& options = {});
@@ -62,6 +63,7 @@ cone_set make_cones(exponential_kernel const& k, cone_options const& options = {
 /// The same from a table: a cone takes of each row the share of the row's solid angle that it
 /// meets.
 /// Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  likewise
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options = {});
 cone_set make_cones(point_kernel const& k, cone_options const& options = {});
 

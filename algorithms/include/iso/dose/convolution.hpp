@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/convolution_plan.hpp>
@@ -54,9 +55,11 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 /// \param[in,out] dose  Gy; likewise. Where a density or a TERMA of the region is negative or not
 ///                      finite, the whole region becomes NaN (iso::dose::validate tells where)
 /// \param      scratch  at least convolution_bytes_needed; free again after the next fence
+/// \param[in]  control  progress and cancellation, asked between launches
 /// \throws iso::invalid_argument  a terma that is not on the region, voxels that do not coincide,
 ///                                volumes with gaps or without memory, arrays that overlap, too
 ///                                little scratch
+/// \throws iso::cancelled         `dose` is then incomplete
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360, on a lattice of this
 ///              library (docs/algorithms/dose.md); non_voxel and voxel_samples: J. Neylon et al.,
 ///              Med. Phys. 41, 2014, doi:10.1118/1.4895822
@@ -66,7 +69,7 @@ void convolve(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
-    workspace<typename Exec::memory_space> const& scratch);
+    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
 }  // namespace iso::dose
 

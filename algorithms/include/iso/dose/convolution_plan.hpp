@@ -54,7 +54,9 @@ class convolution_plan {
   /// \param kernel  that the cones were made of
   /// \throws iso::invalid_argument  an invalid grid, or one too large for 32-bit offsets; a frame
   ///                                that is not finite; a step or ray spacing below a 2^20th of the
-  ///                                diagonal; an unknown engine; cones of another kind of kernel
+  ///                                diagonal or, of an engine that samples, above a quarter of the
+  ///                                longest side; an unknown engine; a kernel as
+  ///                                iso::dose::validate refuses it; cones of another kind of kernel
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,

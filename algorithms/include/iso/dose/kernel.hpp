@@ -13,6 +13,8 @@
 namespace iso::dose {
 
 inline constexpr int most_kernel_terms = 4;
+/// Within it, tilted kernels keep their energy (fit_tilt), cm.
+inline constexpr double tilt_radius = 15;
 
 /// amplitude exp(-rate r), in water of 1 g/cm3.
 struct kernel_term {
@@ -48,8 +50,8 @@ exponential_kernel named_kernel(std::string_view name);
 /// \param name  of the table, for messages
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  angles that do not reach from 0 to 180 degrees without a gap,
-///                                lines of other lengths, a rate that is not positive, a kernel
-///                                that is negative at r = 0, energies that are not positive
+///                                lines of other lengths, a kernel as iso::dose::validate refuses
+///                                it
 exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_view name);
 
 /// Fraction of the released energy that `k` absorbs within `radius` cm of water of 1 g/cm3.
@@ -73,6 +75,20 @@ struct tabulated_kernel {
 /// Either form.
 using point_kernel = std::variant<exponential_kernel, tabulated_kernel>;
 
+/// Checks what every function that takes a kernel relies on.
+/// \param function  that is called, or the table's name, for the message
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  cones that do not reach from 0 to pi without a gap; neither two
+///                                nor four terms; a rate that is not positive, an amplitude that is
+///                                0 or changes its sign from cone to cone, a cone that is negative
+///                                at r = 0 or in all; radii that do not rise, cones of other
+///                                shells, a negative fraction, a cone that absorbs nothing within
+///                                15 cm; more than 1.1 of the released energy absorbed; any number
+///                                that is not finite
+void validate(exponential_kernel const& k, std::string_view function);
+void validate(tabulated_kernel const& k, std::string_view function);
+void validate(point_kernel const& k, std::string_view function);
+
 /// The kernel of photons of one energy.
 struct mono_kernel {
   double energy;  ///< MeV
@@ -83,7 +99,8 @@ struct mono_kernel {
 /// \param name  of the table, for messages
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  angles or radii that do not rise, cones of other shells than the
-///                                first, a table that ends before 180 degrees, a negative fraction
+///                                first, a table that ends before 180 degrees, a kernel as
+///                                iso::dose::validate refuses it
 tabulated_kernel parse_tabulated_kernel(std::string_view csv, std::string_view name);
 
 /// The same with the energy (MeV) before the angle, one kernel after the other.
@@ -100,8 +117,9 @@ std::vector<mono_kernel> water_kernels();
 /// The kernel of a spectrum: that of each bin, linear in the energy between two kernels, by the
 /// energy that the bin releases at the surface. Bins below the first kernel take that one.
 /// Determinism: backend_to_backend; made on the host.
-/// \throws iso::invalid_argument  a bin with photons above the last kernel's energy; no kernels; a
-///                                spectrum as iso::dose::validate refuses it
+/// \throws iso::invalid_argument  a bin with photons above the last kernel's energy; no kernels;
+///                                kernels of different cones or shells, or whose energies do not
+///                                rise; a kernel or a spectrum as iso::dose::validate refuses it
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
 
 /// Some photons of a spectrum, and the kernel that carries what they release.

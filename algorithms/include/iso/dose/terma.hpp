@@ -21,7 +21,8 @@ class terma_plan {
   using numbers = Kokkos::View<double*, Space>;
 
   /// Waits for `exec`: no other instance is fenced.
-  /// \throws iso::invalid_argument  as frame_of; a spectrum as iso::dose::validate refuses it
+  /// \throws iso::invalid_argument  as frame_of; a spectrum as iso::dose::validate refuses it, or
+  ///                                one of so low an energy that the depth curve is off by 1e-6
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   terma_plan(Exec const& exec, beam const& b, spectrum const& s, terma_options const& options = {});
@@ -44,7 +45,8 @@ class terma_plan {
 /// the ray from the source through `density`, times the inverse square of the distance over
 /// that of the isocentre, times the mean fluence over the voxel as the source sees it (so that the
 /// edges of a field cover a part of a voxel). Depth is held by cubic polynomials over 0.25 g/cm2,
-/// within 1e-8 of terma_at; beyond 1000 g/cm2 the TERMA is 0.
+/// within 1e-6 of terma_at, and within 1e-8 for the library's spectra; beyond 1000 g/cm2 the TERMA
+/// is 0.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `terma`, which must not
 /// overlap `density`. Its grid may be another, as that of region_around.

@@ -219,7 +219,7 @@ void add_component(Exec const& exec, placed_beam const& b, component const& c,
                    files::plan_description const& plan,
                    volume_view<T, typename Exec::memory_space> const& density,
                    volume_view<T, typename Exec::memory_space> const& total,
-                   workspace<typename Exec::memory_space>& work) {
+                   workspace<typename Exec::memory_space>& work, job const& control) {
   using space = typename Exec::memory_space;
   auto part = b.beam;
   part.weight *= c.what.share;
@@ -232,12 +232,17 @@ void add_component(Exec const& exec, placed_beam const& b, component const& c,
   work.reserve(scratch);
   auto const terma = make_volume<T, space>(exec, "iso::jobs::terma", b.region);
   dose::terma<Exec, T>(exec, release, density, terma);
-  dose::convolve<Exec, T>(exec, lines, terma, density, total, work);
+  dose::convolve<Exec, T>(exec, lines, terma, density, total, work, control);
   exec.fence("iso::jobs::dose: one component");
 }
 
 void find_maximum(dose_result& result) {
   auto const& v = result.dose;
+  if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
+    throw invalid_argument(
+        "iso dose: the dose is not finite everywhere (the numbers of the plan, its kernel or its "
+        "spectrum are beyond what the precision holds) try --precision double");
+  }
   auto const at =
       std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
   std::int64_t const column = at / v.extent[2];
@@ -289,9 +294,14 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
           auto facts = described(b, g);
           for (component const& c : components) {
             watch.step(done / all_voxels, "convolving");
-            facts.seconds +=
-                seconds_of(exec, [&] { add_component<T>(exec, b, c, plan, density, total, work); });
-            done += double(b.region.size()) / double(components.size());
+            double const part = double(b.region.size()) / double(components.size());
+            job const control{[&](double fraction) {
+                                watch.step((done + fraction * part) / all_voxels, "convolving");
+                              },
+                              watch.cancelled};
+            facts.seconds += seconds_of(
+                exec, [&] { add_component<T>(exec, b, c, plan, density, total, work, control); });
+            done += part;
           }
           result.seconds += facts.seconds;
           result.beams.push_back(facts);

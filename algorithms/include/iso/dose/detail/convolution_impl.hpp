@@ -23,14 +23,14 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
 /// Elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
-void validate_options(convolution_options const& options, bool tabulated, cone_set const& cones,
-                      iso::grid const& region, beam_frame const& frame);
+void validate_options(convolution_options const& options, point_kernel const& kernel,
+                      cone_set const& cones, iso::grid const& region, beam_frame const& frame);
 
 template <class T, int Terms, class Exec>
 void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                     boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                     boxed_volume<T> const& dose,
-                    workspace<typename Exec::memory_space> const& scratch) {
+                    workspace<typename Exec::memory_space> const& scratch, job const& control) {
   workspace_parts parts(scratch, "convolution");
   convolution_scratch<T, Terms, Exec> const s(parts, exec, plan);
   auto const& n = plan.region().extent;
@@ -44,9 +44,9 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
       std::min<std::int64_t>(n[0] * n[1], lattice_tuning<Exec>::range_groups)};
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
   if (plan.options().engine == dose_engine::lattice) {
-    walk_lattice(exec, plan, terma, density, dose, s);
+    walk_lattice(exec, plan, terma, density, dose, s, control);
   } else {
-    follow_back(exec, plan, terma, density, dose, s);
+    follow_back(exec, plan, terma, density, dose, s, control);
   }
 }
 
@@ -102,8 +102,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  detail::validate_options(options, std::holds_alternative<tabulated_kernel>(kernel), cones, region,
-                           frame);
+  detail::validate_options(options, kernel, cones, region, frame);
   bool const walks = options.engine == dose_engine::lattice && num_terms_ > 0;
   bool const by_items =
       walks && (options.walk == lattice_walk::fastest ? tuning::by_items
@@ -176,7 +175,7 @@ void convolve(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
-    workspace<typename Exec::memory_space> const& scratch) {
+    workspace<typename Exec::memory_space> const& scratch, job const& control) {
   validate(terma, "convolve");
   validate(density, "convolve");
   validate(dose, "convolve");
@@ -200,9 +199,9 @@ void convolve(
   validate(scratch, convolution_bytes_needed<Exec, T>(exec, plan), "convolution");
   Kokkos::Profiling::ScopedRegion const region("iso::dose::convolve");
   auto const run = [&](auto terms) {
-    detail::convolve_terms<T, decltype(terms)::value>(exec, plan, detail::box_of<T const>(terma, 0),
-                                                      detail::box_of<T const>(density, density_at),
-                                                      detail::box_of<T>(dose, dose_at), scratch);
+    detail::convolve_terms<T, decltype(terms)::value>(
+        exec, plan, detail::box_of<T const>(terma, 0), detail::box_of<T const>(density, density_at),
+        detail::box_of<T>(dose, dose_at), scratch, control);
   };
   if (plan.num_terms() != 4) {
     run(backend::constant<2>());
@@ -217,7 +216,7 @@ void convolve(
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
       volume_view<std::type_identity_t<T>, Exec::memory_space> const&,       \
-      workspace<Exec::memory_space> const&);
+      workspace<Exec::memory_space> const&, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_CONVOLVE, extern)
 
 }  // namespace iso::dose

@@ -47,7 +47,7 @@ ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double
 template <class Absorption, class T, int Terms, class Exec>
 void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   typename Absorption::tables const* tables, boxed_volume<T> const& dose,
-                  convolution_scratch<T, Terms, Exec> const& s) {
+                  convolution_scratch<T, Terms, Exec> const& s, job const& control) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   iso::grid const& g = plan.region();
   cone_line<T> const* const lines = plan.storage().directions.data();
@@ -55,11 +55,19 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
       s.voxels[0], s.densities[0], {g.extent[0], g.extent[1], g.extent[2]}};
   auto const by_voxels = [&](auto const& follow) {
     using follow_type = std::decay_t<decltype(follow)>;
-    voxel_dose_kernel<T, Absorption, follow_type> const kernel{
+    voxel_dose_kernel<T, Absorption, follow_type> kernel{
         g,       plan.frame().source, lines, tables, plan.num_directions(),
         s.range, plan.unit(),         dose,  follow};
-    backend::for_each_lane_group("iso::dose::convolve", exec, kernel.num_groups(), kernel,
-                                 plan.options().shape);
+    // A processor takes minutes for a large region: it says where it stands.
+    std::int64_t const parts = backend::is_device<Exec> ? 1 : 64;
+    std::int64_t const groups = kernel.num_groups();
+    for (std::int64_t part = 0; part < parts; ++part) {
+      kernel.first_group = groups * part / parts;
+      backend::for_each_lane_group("iso::dose::convolve", exec,
+                                   groups * (part + 1) / parts - kernel.first_group, kernel,
+                                   plan.options().shape);
+      control.step(double(part + 1) / double(parts));
+    }
   };
   auto const walk = [&](auto method) {
     by_voxels(
@@ -102,6 +110,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
                              s.samples[4]});
     Kokkos::parallel_for("iso::dose::convolve: sum", policy(exec, 0, g.size()),
                          ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0]});
+    control.step(double(n + 1) / double(plan.storage().axes.size()));
   }
   Kokkos::parallel_for(
       "iso::dose::convolve: join", policy(exec, 0, g.size()),
@@ -113,12 +122,13 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
 template <class T, int Terms, class Exec>
 void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
+                 job const& control) {
   auto const& storage = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   if (plan.num_terms() == 0) {
     T const* const tables = storage.bins.data();
-    follow_lines<table_absorption<T>>(exec, plan, tables, dose, s);
+    follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
     return;
   }
   // Chords are no longer than a voxel's diagonal, but for rounding.
@@ -127,7 +137,7 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                        Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
                        cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(), s.range,
                                                                  T(longest), s.terms});
-  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s);
+  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s, control);
 }
 
 }  // namespace iso::dose::detail

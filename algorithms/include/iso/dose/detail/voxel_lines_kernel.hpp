@@ -127,6 +127,7 @@ struct voxel_dose_kernel {
   double unit;
   boxed_volume<T> dose;
   Follow follow;
+  std::int64_t first_group = 0;
 
   KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
@@ -134,7 +135,8 @@ struct voxel_dose_kernel {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t launched) const {
+    std::int64_t const index = first_group + launched;
     std::int64_t const row = index / groups_per_row();
     std::int64_t const first = (index - row * groups_per_row()) * 32;
     std::int64_t const i = row / g.extent[1];

@@ -35,7 +35,7 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
 
 template <class T, int Terms, class Exec>
 void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                convolution_scratch<T, Terms, Exec> const& s) {
+                convolution_scratch<T, Terms, Exec> const& s, job const& control) {
   using tuning = lattice_tuning<Exec>;
   auto const& tables = plan.storage();
   auto const threads = std::int32_t(exec.concurrency());
@@ -66,6 +66,7 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
       for (kernel.step = 0; kernel.step < kernel.slabs + schedule.bundles - 1; ++kernel.step) {
         backend::for_each_lane_group("iso::dose::convolve", exec, schedule.bundles, kernel);
       }
+      control.step(double(kernel.last_line) / double(plan.num_directions()));
     }
   }
 }
@@ -73,7 +74,7 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
 /// The lattice's lines by a table.
 template <class T, int Terms, class Exec>
 void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                  convolution_scratch<T, Terms, Exec> const& s) {
+                  convolution_scratch<T, Terms, Exec> const& s, job const& control) {
   using tuning = lattice_tuning<Exec>;
   auto const& tables = plan.storage();
   table_rays<T> rays{tables.items.data(),        tables.lines.data(), tables.planes.data(),
@@ -99,6 +100,7 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
         "iso::dose::convolve", exec, (end - begin) * dose.groups_per_tile(), dose,
         plan.options().shape);
     begin = end;
+    control.step(double(end) / double(tables.batches.ends.back()));
   }
 }
 
@@ -106,13 +108,14 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
 template <class T, int Terms, class Exec>
 void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                  boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s) {
+                  boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
+                  job const& control) {
   using word = typename fixed_point<T>::word;
   auto const& tables = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   copy_region<1>(exec, plan, terma, density, s);
   if (plan.num_terms() == 0) {
-    follow_table(exec, plan, s);
+    follow_table(exec, plan, s, control);
   } else {
     Kokkos::parallel_for(
         "iso::dose::convolve: terms", Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
@@ -120,13 +123,14 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     if (tables.rows > 0) {
       walk_items<T, Terms>(exec, plan, s);
     } else {
-      walk_slabs<T, Terms>(exec, plan, s);
+      walk_slabs<T, Terms>(exec, plan, s, control);
     }
   }
   auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
   lattice_join_kernel<T> const join{
       tables.layout, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, dose};
   backend::for_each_lane_group("iso::dose::convolve: join", exec, join.num_groups(), join);
+  control.step(1);
 }
 
 }  // namespace iso::dose::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a call of TERMA and convolution does besides its numbers: allocations, fences, scratch,
+// progress, cancellation.
+#include "dose_support.hpp"
+#include "instances.hpp"
+#include "kokkos_events.hpp"
+
+#include <iso/core/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace dose_support;
+using iso::test::refusal;
+
+setup small_field(dose_engine engine, point_kernel const& kernel) {
+  auto s = setup::square(grid::centred({22, 24, 20}, {3, 3, 3}), 20, 900);
+  s.margin = 9;
+  s.kernel = kernel;
+  s.cones = {4, 4};
+  s.options.engine = engine;
+  s.options.radial_step = 3;
+  s.options.ray_spacing = 3;
+  return s;
+}
+
+/// All that a call wants, made before it.
+template <class T, class Exec>
+struct prepared {
+  using space = typename Exec::memory_space;
+  Exec exec;
+  grid region;
+  iso::volume_view<T, space> density;
+  iso::volume_view<T, space> released;
+  iso::volume_view<T, space> dose;
+  terma_plan<space> beam;
+  convolution_plan<T, space> plan;
+
+  prepared(Exec const& e, setup const& s)
+      : exec(e),
+        region(region_around(s.field, s.phantom, s.margin)),
+        density(iso::make_volume<T, space>("density", s.phantom)),
+        released(iso::make_volume<T, space>("terma", region)),
+        dose(iso::make_volume<T, space>("dose", s.phantom)),
+        beam(exec, s.field, named_spectrum("mohan_6mv")),
+        plan(exec, region, beam.frame(), s.kernel, make_cones(s.kernel, s.cones), s.field.fluence,
+             s.options) {
+    auto const rho = volume_of<T>(s.phantom, mixed);
+    Kokkos::deep_copy(exec, density.data, rho.data);
+    exec.fence();
+  }
+  [[nodiscard]] std::int64_t bytes() const { return convolution_bytes_needed<Exec, T>(exec, plan); }
+  void release() const { terma<Exec, T>(exec, beam, density, released); }
+  void run(iso::workspace<space> const& scratch, iso::job const& control = {}) const {
+    convolve<Exec, T>(exec, plan, released, density, dose, scratch, control);
+  }
+};
+
+template <class F>
+void for_each_engine(F const& f) {
+  point_kernel const kernels[] = {named_kernel("6mv"), named_kernel("6mv_quad"),
+                                  mix_kernels(water_kernels(), named_spectrum("mohan_6mv"))};
+  for (auto const engine : {dose_engine::lattice, dose_engine::voxel_lines,
+                            dose_engine::voxel_samples, dose_engine::non_voxel}) {
+    for (std::size_t kernel = 0; kernel < 3; ++kernel) {
+      CAPTURE(int(engine));
+      CAPTURE(kernel);
+      f(small_field(engine, kernels[kernel]));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("dose: calls run on the instance given, without fence or allocation", T, float,
+                   double) {
+  iso::test::for_each_instance([](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    for_each_engine([&](setup const& s) {
+      prepared<T, exec_space> const p(exec, s);
+      iso::workspace<typename exec_space::memory_space> const scratch(p.bytes());
+      auto const call = [&] {
+        p.release();
+        p.run(scratch);
+      };
+      call();
+      exec.fence();
+      int launches = 0;
+      for (auto const& e : iso::test::events_during(call)) {
+        CAPTURE(e.name);
+        if (!iso::test::is_tool_fence(e)) {
+          CHECK(e.kind == iso::test::event_kind::launch);
+          CHECK(e.device == Kokkos::Tools::Experimental::device_id(exec));
+          ++launches;
+        }
+      }
+      CHECK(launches >= 2);
+      exec.fence();
+    });
+  });
+}
+
+TEST_CASE("dose: a byte less scratch than needed is refused, and no dose is added") {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  for_each_engine([&](setup const& s) {
+    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s);
+    p.release();
+    std::int64_t const bytes = p.bytes();
+    REQUIRE(bytes > 0);
+    iso::workspace<Kokkos::HostSpace> const less(bytes - 1);
+    CHECK(refusal([&] { p.run(less); }).find(std::to_string(bytes)) != std::string::npos);
+    exec.fence();
+    for (float const x : numbers(p.dose)) {
+      CHECK(x == 0);
+    }
+  });
+}
+
+TEST_CASE("dose: a call reports how far it is, and stops when it is told to") {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  for_each_engine([&](setup const& s) {
+    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s);
+    iso::workspace<Kokkos::HostSpace> const scratch(p.bytes());
+    p.release();
+    std::vector<double> fractions;
+    p.run(scratch, {[&](double f) { fractions.push_back(f); }, {}});
+    exec.fence();
+    CHECK(fractions.size() >= 4);
+    CHECK(std::is_sorted(fractions.begin(), fractions.end()));
+    CHECK(fractions.back() == 1);
+    std::size_t steps = 0;
+    CHECK_THROWS_AS(p.run(scratch, {[&](double) { ++steps; }, [&] { return steps == 2; }}),
+                    iso::cancelled);
+    exec.fence();
+    CHECK(steps == 2);
+  });
+}
