@@ -142,13 +142,17 @@ struct line {
 
 }  // namespace
 
-double exact_axis_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
-                       dose::spectrum const& photons, dose::terma_options const& options, bool tilt,
-                       double depth, superposition_nodes const& nodes) {
+double exact_water_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
+                        dose::spectrum const& photons, dose::terma_options const& options,
+                        bool tilt, double depth, double aside, superposition_nodes const& nodes) {
   auto const polar = gauss_legendre(nodes.polar);
   auto const azimuths = gauss_legendre(nodes.azimuths);
   auto const radial = gauss_legendre(nodes.radial);
-  vec3<double> const point{0, 0, field.surface + depth};
+  vec3<double> const point{aside, 0, field.surface + depth};
+  // Angles count from the photons' ray, or from the axis where the kernel is not tilted: rows begin
+  // and end at them.
+  vec3<double> const pole = tilt ? (1 / norm(point)) * point : vec3<double>{0, 0, 1};
+  vec3<double> const side{pole.z, 0, -pole.x};
   double sum = 0;
   for (dose::kernel_cone const& row : kernel.cones) {
     double const width = row.theta_high - row.theta_low;
@@ -157,14 +161,19 @@ double exact_axis_dose(field_on_water const& field, dose::exponential_kernel con
       double const theta = row.theta_high - width * x * x * x;
       double const sine = std::sin(theta);
       double const cosine = std::cos(theta);
-      // The field is the same in each eighth of a turn.
-      double const ring =
-          8 * integral(azimuths, 0, pi / 4, [&](double phi) {
-            line const l{field,   kernel, photons,
-                         options, point,  {sine * std::cos(phi), sine * std::sin(phi), cosine}};
-            return tilt ? l.tilted(radial) : l.of_row(row, l.irradiated(), radial);
-          });
-      return 3 * width * x * x * sine * ring;
+      auto const of_azimuth = [&](double phi) {
+        vec3<double> const u =
+            sine * std::cos(phi) * side + vec3<double>{0, sine * std::sin(phi), 0} + cosine * pole;
+        line const l{field, kernel, photons, options, point, u};
+        return tilt ? l.tilted(radial) : l.of_row(row, l.irradiated(), radial);
+      };
+      // On the axis the field is the same in each eighth of a turn, elsewhere in each half.
+      double ring = 0;
+      int const parts = aside == 0 ? 1 : 4;
+      for (int part = 0; part < parts; ++part) {
+        ring += integral(azimuths, part * pi / 4, (part + 1) * pi / 4, of_azimuth);
+      }
+      return 3 * width * x * x * sine * (8 / parts) * ring;
     });
   }
   return sum;

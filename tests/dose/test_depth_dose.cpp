@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace {
 
@@ -63,13 +65,13 @@ TEST_CASE("dose: a 10 x 10 field has the measured depth dose beyond the electron
 namespace {
 
 /// The exact superposition of `s`, which has a square field at 900 mm.
-double exact_dose(setup const& s, double depth,
+double exact_dose(setup const& s, double depth, double aside = 0,
                   iso::oracle::superposition_nodes const& nodes = {}) {
   iso::oracle::field_on_water const field{s.field.fluence.x_high() - s.field.fluence.x_low, 900,
                                           400};
-  return iso::oracle::exact_axis_dose(field, std::get<exponential_kernel>(s.kernel),
-                                      named_spectrum(s.photons), s.hardening, s.options.tilt, depth,
-                                      nodes);
+  return iso::oracle::exact_water_dose(field, std::get<exponential_kernel>(s.kernel),
+                                       named_spectrum(s.photons), s.hardening, s.options.tilt,
+                                       depth, aside, nodes);
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ TEST_CASE("dose: the exact superposition is converged") {
       CAPTURE(tilt);
       CAPTURE(depth);
       // Twice as many nodes of each quadrature.
-      CHECK(std::fabs(exact_dose(s, depth, {24, 16, 16}) / exact_dose(s, depth) - 1) < 1e-4);
+      CHECK(std::fabs(exact_dose(s, depth, 0, {24, 16, 16}) / exact_dose(s, depth) - 1) < 1e-4);
     }
   }
 }
@@ -145,4 +147,69 @@ TEST_CASE("dose: without tilt the depth dose has another shape") {
     }
   }
   CHECK(largest < 0.75);
+}
+
+namespace {
+
+/// Where a falling profile crosses `level`, mm.
+double crossing(std::vector<std::pair<double, double>> const& profile, double level) {
+  for (std::size_t n = 1; n < profile.size(); ++n) {
+    auto const& [x0, d0] = profile[n - 1];
+    auto const& [x1, d1] = profile[n];
+    if (d0 >= level && d1 < level) {
+      return x0 + (d0 - level) / (d0 - d1) * (x1 - x0);
+    }
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+TEST_CASE("dose: profiles across the field are those of the exact superposition") {
+  auto s = square(100);
+  s.hardening.hardening_correction = false;
+  s.cones = {12, 12};
+  auto const dose =
+      calculation<double, exec_space>(exec_space(), s, volume_of<double>(s.phantom, water))
+          .dose_on_host();
+  double const maximum = exact_dose(s, 15);
+  for (std::int64_t const j : {25, 50, 75}) {
+    double const depth = 2 * double(j) + 1;
+    double const edge = 50 * (900 + depth) / 1000;
+    CAPTURE(depth);
+    std::vector<std::pair<double, double>> found;
+    std::vector<std::pair<double, double>> exact;
+    double near = 0;
+    double far = 0;
+    // All voxels about the edge, every third elsewhere, as far as the box about the field.
+    for (std::int64_t i = 0; 2 * i + 1 < 50 + default_margin; ++i) {
+      double const x = 2 * double(i) + 1;
+      double const to_edge = std::fabs(x - edge);
+      if (to_edge > 10 && i % 3 != 0) {
+        continue;
+      }
+      found.emplace_back(x, 0.5 * (dose.data(100 + i, j, 99) + dose.data(100 + i, j, 100)));
+      exact.emplace_back(x, exact_dose(s, depth, x));
+      double const difference =
+          100 * std::fabs(found.back().second - exact.back().second) / maximum;
+      (to_edge <= 4.5 ? near : far) = std::max(to_edge <= 4.5 ? near : far, difference);
+    }
+    double const full = exact_dose(s, depth);
+    auto const penumbra = [&](auto const& profile) {
+      return crossing(profile, 0.2 * full) - crossing(profile, 0.8 * full);
+    };
+    double const shift = crossing(found, 0.5 * full) - crossing(exact, 0.5 * full);
+    MESSAGE(depth, " mm deep: within ", near, " % of the maximum at the edge, ", far,
+            " % elsewhere; penumbra (80 to 20 %) ", penumbra(found), " mm, exact ", penumbra(exact),
+            " mm; edge (50 %) moved by ", shift, " mm");
+    CHECK(near < 10);
+    CHECK(far < 0.7);
+    CHECK(std::fabs(penumbra(found) - penumbra(exact)) < 1);
+    CHECK(std::fabs(shift) < 0.3);
+  }
+  // Off the axis too the integral is converged.
+  for (double const aside : {20.0, 46.0, 60.0}) {
+    CAPTURE(aside);
+    CHECK(std::fabs(exact_dose(s, 50, aside, {24, 16, 16}) / exact_dose(s, 50, aside) - 1) < 2e-3);
+  }
 }

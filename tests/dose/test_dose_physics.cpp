@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -182,4 +183,66 @@ TEST_CASE("dose: few directions on the lattice against many exact lines") {
   // In lung behind bone what the field's corners do reaches further than 4.5 mm (docs).
   check_field("slab phantom", 100, slabs, 0.012);
   check_field("lung", 50, lung, 0.01);
+}
+
+TEST_CASE("dose: what the box about the field leaves out") {
+  auto const dose_of = [](double side, double margin) {
+    auto s = setup::square(slab_phantom_grid(2), side, 900);
+    s.margin = margin;
+    auto const density = volume_of<double>(
+        s.phantom, [](auto, std::int64_t j, auto) { return slabs(2 * double(j) + 1); });
+    calculation<double, exec_space> const c({}, s, density);
+    return numbers(c.dose_on_host());
+  };
+  auto const sum = [](std::vector<double> const& v) {
+    double total = 0;
+    for (double const x : v) {
+      total += x;
+    }
+    return total;
+  };
+  for (auto const& [side, share] : {std::pair(100.0, 0.06), std::pair(40.0, 0.1)}) {
+    auto const whole = dose_of(side, 1000);
+    double const most = *std::max_element(whole.begin(), whole.end());
+    auto const cropped = dose_of(side, default_margin);
+    double outside = 0;
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+      outside = cropped[n] == 0 ? std::max(outside, whole[n] / most) : outside;
+    }
+    double const lost = 1 - sum(cropped) / sum(whole);
+    MESSAGE(side, " mm: outside at most ", 100 * outside, " % of the maximum, ", 100 * lost,
+            " % of the integral dose");
+    CHECK(outside < 0.04);
+    CHECK(lost < share);
+  }
+  // Lines count their displacements from the border of the box.
+  auto const a = dose_of(100, default_margin);
+  auto const b = dose_of(100, default_margin + 2);
+  double const most = *std::max_element(a.begin(), a.end());
+  double anywhere = 0;
+  double far = 0;
+  for (std::int64_t i = 0; i < 128; ++i) {
+    for (std::int64_t j = 0; j < 128; ++j) {
+      for (std::int64_t k = 0; k < 128; ++k) {
+        auto const n = std::size_t((i * 128 + j) * 128 + k);
+        if (a[n] == 0) {
+          continue;
+        }
+        double const d = std::fabs(a[n] - b[n]) / most;
+        double const depth = 2 * double(j) + 1;
+        double const half = 50 * (900 + depth) / 1000;
+        auto const to_edge = [&](double index) {
+          return std::fabs(std::fabs(2 * index - 127) - half);
+        };
+        anywhere = std::max(anywhere, d);
+        if (std::min(to_edge(double(i)), to_edge(double(k))) > 4.5 && depth > 4.5) {
+          far = std::max(far, d);
+        }
+      }
+    }
+  }
+  MESSAGE("a margin of 29 mm: at most ", 100 * anywhere, " % of the maximum, ", 100 * far,
+          " % beyond 4.5 mm of an edge");
+  CHECK(anywhere < 0.04);
+  CHECK(far < 0.008);
 }

@@ -17,22 +17,24 @@ struct field_on_water {
 };
 
 /// Nodes of the quadratures, all by Gauss and Legendre. Twice as many of each change the dose of a
-/// 100 mm field by less than 0.01 per cent.
+/// 100 mm field by less than 0.01 per cent on the axis, and by less than 0.1 per cent of it
+/// elsewhere.
 struct superposition_nodes {
   int polar = 12;    ///< in each of the kernel's rows
   int azimuths = 8;  ///< in an eighth of a turn
   int radial = 8;    ///< in each octave of the distance
 };
 
-/// Dose at `depth` (mm) on the field's axis, for one photon/cm2 in air at the isocentre, Gy. The
-/// fluence is flat up to sharp edges.
+/// Dose at `depth`, `aside` from the field's axis along one of its sides (mm), for one photon/cm2
+/// in air at the isocentre, Gy. The fluence is flat up to sharp edges.
 ///
 /// It is the integral over all directions u and distances r of TERMA at the point less r u times
 /// r^2 K(r, theta), theta being the angle of u to the photons' ray there, or to the axis where
 /// `tilt` is false. Along each direction the integral is cut where the field, the water and the
 /// kernel's rows begin and end, so that it is of smooth functions only.
-double exact_axis_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
-                       dose::spectrum const& photons, dose::terma_options const& options, bool tilt,
-                       double depth, superposition_nodes const& nodes = {});
+double exact_water_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
+                        dose::spectrum const& photons, dose::terma_options const& options,
+                        bool tilt, double depth, double aside = 0,
+                        superposition_nodes const& nodes = {});
 
 }  // namespace iso::oracle
