@@ -66,7 +66,36 @@ ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume) 
 template ray_counts count_rays(std::vector<ray::ray<float>> const&, grid const&);
 template ray_counts count_rays(std::vector<ray::ray<double>> const&, grid const&);
 
-std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most) {
+namespace {
+
+/// Where a call's bytes come from, and how many a second.
+struct level {
+  char const* name;
+  double rate;
+};
+level level_of(least_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
+  double const set = least.working_set;
+  if (set > 0 && set <= caches.l1 && most.l1 > 0) {
+    return {"l1", most.l1};
+  }
+  if (set > 0 && set <= caches.l2 && most.l2 > 0) {
+    return {"l2", most.l2};
+  }
+  switch (least.memory) {
+    case stream::copy:
+      return {"copy", most.copy};
+    case stream::triad:
+      return {"triad", most.triad};
+    case stream::read:
+      break;
+  }
+  return {"read", most.read};
+}
+
+}  // namespace
+
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most,
+                             cache_sizes const& caches) {
   bool const is_single = least.unit == arithmetic::fp32;
   std::vector<bound> all;
   auto const add = [&](char const* name, double wanted, double rate) {
@@ -74,25 +103,16 @@ std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& mos
       all.push_back({name, wanted / rate});
     }
   };
-  switch (least.memory) {
-    case stream::read:
-      add("read", least.bytes, most.read);
-      break;
-    case stream::copy:
-      add("copy", least.bytes, most.copy);
-      break;
-    case stream::triad:
-      add("triad", least.bytes, most.triad);
-      break;
-  }
+  auto const [level, rate] = level_of(least, most, caches);
+  add(level, least.bytes, rate);
   add("l2", least.cache_bytes, most.l2);
   add(is_single ? "fp32" : "fp64", least.flops, is_single ? most.fp32 : most.fp64);
   return all;
 }
 
-bound bound_of(least_work const& least, ceilings::rates const& most) {
+bound bound_of(least_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
   bound largest;
-  for (auto const& one : bounds_of(least, most)) {
+  for (auto const& one : bounds_of(least, most, caches)) {
     largest = one.seconds > largest.seconds ? one : largest;
   }
   return largest;

@@ -35,21 +35,32 @@ struct least_work {
   /// `bytes`.
   double cache_bytes = 0;
   stream memory = stream::read;
+  /// All that a call touches, where calls in a row touch nothing else: a loop over arrays. Where
+  /// that fits a cache, `bytes` come from there. 0: from memory, whatever fits.
+  double working_set = 0;
+};
+
+/// Bytes of the caches of what computes, all cores together; 0: there is none, or nobody tells.
+struct cache_sizes {
+  double l1 = 0;
+  double l2 = 0;
 };
 
 /// The ceiling that bounds an operation.
 struct bound {
-  char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l2, fp32 or fp64; empty
-                          ///< where nothing is known
+  char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l1, l2, fp32 or fp64;
+                          ///< empty where nothing is known
   double seconds = 0;     ///< that the operation takes there
 };
 
 /// What the bytes, the cache's bytes and the operations want, each where there are any.
-std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most);
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most,
+                             cache_sizes const& caches = {});
 
 /// The largest of what the bytes, the cache's bytes and the operations want. A call may be faster
-/// where its data lie in a cache.
-bound bound_of(least_work const& least, ceilings::rates const& most);
+/// where its data lie in a cache and it has no `working_set`.
+bound bound_of(least_work const& least, ceilings::rates const& most,
+               cache_sizes const& caches = {});
 
 /// Seconds of that bound.
 inline double least_seconds(least_work const& least, ceilings::rates const& most) {
@@ -166,8 +177,12 @@ least_work product_work(sparse::matrix_shape const& shape, std::int64_t vectors 
 /// A loop over arrays of floats: each element read or written once, in triad an fma each.
 inline least_work stream_work(stream kind, double elements) {
   double const arrays = kind == stream::read ? 1 : kind == stream::copy ? 2 : 3;
-  return {arrays * elements * sizeof(float), kind == stream::triad ? 2 * elements : 0,
-          arithmetic::fp32, 0, kind};
+  return {arrays * elements * sizeof(float),
+          kind == stream::triad ? 2 * elements : 0,
+          arithmetic::fp32,
+          0,
+          kind,
+          arrays * elements * sizeof(float)};
 }
 
 /// `chains` chains of `steps` fma each, whose ends are written.
