@@ -96,6 +96,8 @@ TEST_CASE("what does not fit the schema is refused by its field") {
   document.erase("sets");
   CHECK(names(said(document), {"/sets", "missing"}));
   document = sweep();
+  CHECK(names(refusal([] { files::parse_sweep(std::string(40, '['), "s.json"); }),
+              {"nests deeper", "no file of this program"}));
   document["repeats"] = 2;
   CHECK(names(said(document), {"/repeats", "from 3 to 31"}));
 }
