@@ -143,7 +143,7 @@ expect 2 'is not a report' sweep --merge r.jsonl --against r.jsonl
 expect 2 'has no point of this sweep' sweep --merge fixed.jsonl --against <(sed 's/"fdk"/"other"/' before.json)
 sed 's/"waited":0/"waited":0.5/' four.rank0.jsonl >disturbed.jsonl
 expect 0 'disturbed: rank 0 on n0: .* during 32 of 32 measurements' sweep --merge disturbed.jsonl --against before.json
-says 'note: 16 points were disturbed in one of the reports'
+says 'disturbed in one of the reports are not compared: 16'
 says 'regressions beyond 5 %: 0 of 0 compared points'
 expect 2 "'r.jsonl'.*named twice" sweep --merge r.jsonl --output r.jsonl
 

@@ -293,8 +293,10 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
       auto const found = r.header.exponents.find(fit.key.operation);
       fit.expected = found == r.header.exponents.end() ? fit.expected : found->second;
     }
-    // Where another ceiling binds the larger one, as past the end of a cache, it may cost more.
-    bool const alike = points.back()->bound == points[points.size() - 2]->bound;
+    // Past the end of a cache the larger one may cost more: another ceiling binds it, or the
+    // smaller one passes the ceiling.
+    auto const& smaller = *points[points.size() - 2];
+    bool const alike = points.back()->bound == smaller.bound && smaller.share <= 1;
     if (alike && fit.expected > 0 && fit.last > fit.expected + most_above_expected) {
       report.notes.push_back(fmt::format(
           "{} {} {} x{} grows too fast: with the power {:.2f} of its size from {} to {} (expected: "

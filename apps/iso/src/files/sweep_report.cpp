@@ -303,7 +303,7 @@ void note_compared(sweep_report& report, std::size_t there, std::size_t found,
   }
   if (report.compared_points < found) {
     report.notes.push_back(
-        fmt::format("{} points were disturbed in one of the reports: they are not compared",
+        fmt::format("points that were disturbed in one of the reports are not compared: {}",
                     found - report.compared_points));
   }
 }
