@@ -226,6 +226,32 @@ def join_pictures(pictures):
     return out.getvalue()
 
 
+def count_of(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def ranges(pairs, most=5):
+    text = ", ".join(f"{a} to {b}" if b > a else str(a) for a, b in pairs[:most])
+    others = sum(b - a + 1 for a, b in pairs[most:])
+    return f"{text} and {others} more" if others else text
+
+
+def slow_points(report, most=3):
+    """A sentence a rank, with its worst points."""
+    of_rank = {}
+    for s in report["slow_points"]:
+        of_rank.setdefault((s["rank"], s["node"]), []).append(s)
+    said = []
+    for (rank, node), points in sorted(of_rank.items()):
+        points.sort(key=lambda s: -s["seconds"] / s["median_seconds"])
+        worst = ", ".join(f"{name_of(s)} ({1e3 * s['seconds']:.4g} ms, "
+                          f"median {1e3 * s['median_seconds']:.4g} ms)" for s in points[:most])
+        count = f"{len(points)}, the worst: " if len(points) > most else ""
+        said.append(f"slow {'point' if len(points) == 1 else 'points'}: rank {rank} on {node}, "
+                    f"{count}{worst}")
+    return said
+
+
 def verdict(report):
     """Sentences, the worst first."""
     said = []
@@ -240,16 +266,18 @@ def verdict(report):
         said.append(f"slow node: {s['name']}, {s['slowdown']:.2f} times the median")
     for s in report["slow_ranks"]:
         said.append(f"slow: {s['name']}, {s['slowdown']:.2f} times the median")
-    for s in report["slow_points"]:
-        said.append(f"slow point: rank {s['rank']} on {s['node']}, {name_of(s)}: "
-                    f"{1e3 * s['seconds']:.4g} ms, median {1e3 * s['median_seconds']:.4g} ms")
+    said += slow_points(report)
     for r in report["ranks"]:
         if r["measured"] < r["planned"]:
             said.append(f"incomplete: rank {r['rank']} on {r['node']} has "
                         f"{r['measured']} of {r['planned']} measurements")
+        if r["disturbed"]:
+            said.append(f"disturbed: rank {r['rank']} on {r['node']}: other processes took its "
+                        f"cores during {r['disturbed']} of {r['measured']} measurements")
         said += [f"left out by rank {r['rank']}: {g['reason']}" for g in r["gaps"]]
     if report["missing_ranks"]:
-        said.append("missing ranks: " + ", ".join(map(str, report["missing_ranks"])))
+        said.append("missing ranks: " + ranges(report["missing_ranks"]))
+    said += [f"unusable: {u['reason']}" for u in report["unusable"]]
     if report["bits_agree"]:
         said.append("bits agree on every rank, backend, thread count and launch shape")
     return said + report["notes"]
@@ -265,7 +293,8 @@ def table(report):
                  p["groups_per_launch"] or "all", p["processor"], len(p["ranks"]),
                  f"{1e3 * p['median_seconds']:.4g}",
                  f"{1e3 * p['lower_quartile']:.4g} to {1e3 * p['upper_quartile']:.4g}",
-                 f"{100 * p['share_of_ceiling']:.1f} %", p["bound"],
+                 f"{100 * p['share_of_ceiling']:.1f} %" + (
+                     " (disturbed)" if p["disturbed"] else ""), p["bound"],
                  "" if p["error"] is None else f"{p['error']:.2e}", " ".join(hashes))
         rows.append("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in cells) + "</tr>")
     return "<table>\n" + "\n".join(rows) + "\n</table>"
@@ -282,19 +311,20 @@ def page(report, pictures):
     images = "\n".join(
         f'<img alt="figure {i + 1}" src="data:image/png;base64,'
         f'{base64.b64encode(p).decode("ascii")}">' for i, p in enumerate(pictures))
+    ranks = count_of(len(report["ranks"]), "rank")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>Sweep, {len(report["ranks"])} ranks, Isocenter {html.escape(report["isocenter"])}</title>
+<title>Sweep, {ranks}, Isocenter {html.escape(report["isocenter"])}</title>
 <style>
 {STYLE}
 </style>
 </head>
 <body>
-<h1>Sweep of {len(report["ranks"])} ranks</h1>
+<h1>Sweep of {ranks}</h1>
 <p>Isocenter {html.escape(report["isocenter"])}, revision {html.escape(report["revision"])},
-{len(report["points"])} points.</p>
+{count_of(len(report["points"]), "point")}.</p>
 <ul>
 {sentences}
 </ul>
@@ -331,6 +361,16 @@ def write(report, output):
     return parts
 
 
+def draw_file(path, output):
+    report = read(path)
+    try:
+        write(report, output)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError,
+            ZeroDivisionError) as failure:
+        raise SystemExit(f"{path}: a damaged report ({type(failure).__name__}: {failure}); merge "
+                         "its results anew") from None
+
+
 def made_up(ranks, slow):
     """A report of two operations; rank `slow` takes twice as long."""
     key = {"precision": "float", "backend": "openmp", "threads": 2, "groups_per_launch": 0}
@@ -342,18 +382,24 @@ def made_up(ranks, slow):
                 "operation": operation, "size": size, **key, "processor": "a <processor>",
                 "median_seconds": seconds, "lower_quartile": seconds, "upper_quartile": seconds,
                 "fastest_seconds": seconds,
-                "share_of_ceiling": 0.5, "bound": "fp32", "bytes": 1e3 * size, "cache_bytes": 0,
+                "disturbed": size == 32, "share_of_ceiling": 0.5, "bound": "fp32",
+                "bytes": 1e3 * size, "cache_bytes": 0,
                 "flops": 1e4 * size ** exponent, "error": 1e-7,
                 "ranks": [{"rank": r, "median_seconds": seconds * (2 if r == slow else 1),
                            "hashes": ["0123"], "shares": [[0.5]]} for r in range(ranks)]})
     return {"record": "report", "format": 1, "isocenter": "0.1.0", "revision": "abc",
             "sweep": "0123",
             "ranks": [{"rank": r, "node": f"n{r // 2}", "device": "", "file": f"r{r}",
-                       "planned": 7, "measured": 6, "cut_short": False, "gaps": []}
+                       "planned": 7, "measured": 6, "disturbed": r % 2, "cut_short": False,
+                       "gaps": []}
                       for r in range(ranks)],
-            "missing_ranks": [9], "bits_agree": True, "differences": [],
+            "missing_ranks": [[9, 9], [11, 13]], "bits_agree": True, "differences": [],
+            "unusable": [{"file": "r10", "reason": "'r10': holds no whole line"}],
             "slow_ranks": [{"name": f"rank {slow}", "slowdown": 2, "limit": 1.1}],
-            "slow_nodes": [], "slow_points": [], "notes": ["a note"],
+            "slow_nodes": [], "notes": ["a note"],
+            "slow_points": [{"operation": "fdk", "size": size, **key, "rank": slow, "node": "n1",
+                             "seconds": 1e-3 * size, "median_seconds": 1e-3,
+                             "limit_seconds": 2e-3} for size in (32, 64, 128, 256)],
             "growth": [{"operation": o, **key, "processor": "a <processor>",
                         "sizes": [32, 64, 128], "exponent": e, "last_exponent": e, "expected": e}
                        for o, e in (("fdk", 4), ("spmv_csr", 1))],
@@ -373,11 +419,26 @@ def self_test():
     lines = rooflines(report)
     assert len(lines) == 1 and len(lines[0]["points"]) == 6
     said = verdict(report)
-    assert any("rank 2" in s for s in said) and any("missing ranks: 9" in s for s in said)
+    assert any("rank 2" in s for s in said) and "missing ranks: 9, 11 to 13" in said
+    assert [s for s in said if s.startswith("slow points")] == [
+        "slow points: rank 2 on n1, 4, the worst: fdk 256 float openmp x2 (256 ms, median 1 ms), "
+        "fdk 128 float openmp x2 (128 ms, median 1 ms), "
+        "fdk 64 float openmp x2 (64 ms, median 1 ms)"]
+    assert any("disturbed: rank 3" in s for s in said) and any("r10" in s for s in said)
+    assert ranges([[2 * r, 2 * r] for r in range(9)]) == "0, 2, 4, 6, 8 and 4 more"
+    assert count_of(1, "rank") == "1 rank" and count_of(2, "rank") == "2 ranks"
     for point in report["points"][:3]:
         point["ranks"].pop()
     assert heat_map(report)["slowdown"][3].count(None) == 1
     with tempfile.TemporaryDirectory() as folder:
+        damaged = pathlib.Path(folder) / "damaged.json"
+        damaged.write_text('{"record": "report", "format": 1, "points": [{"ranks": 3}]}',
+                           encoding="utf-8")
+        try:
+            draw_file(damaged, "sweep")
+            raise AssertionError("a damaged report was drawn")
+        except SystemExit as refused:
+            assert "damaged" in str(refused), refused
         parts = write(report, pathlib.Path(folder) / "sweep")
         text = (pathlib.Path(folder) / "sweep.html").read_text(encoding="utf-8")
         assert "a &lt;processor&gt;" in text and "<processor>" not in text
@@ -399,7 +460,7 @@ def main():
         return self_test()
     if given.report is None or given.output is None:
         parser.error("a report and --output are expected")
-    write(read(given.report), given.output)
+    draw_file(given.report, given.output)
     return None
 
 

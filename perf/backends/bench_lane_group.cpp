@@ -87,12 +87,15 @@ class sparse_rows {
   [[nodiscard]] Kokkos::View<double*, space> make_result() const {
     return Kokkos::View<double*, space>("y", num_rows());
   }
+  /// cases::product_work of CSR arrays with 32-bit offsets.
   [[nodiscard]] model work() const {
-    double const entries = double(num_entries());
-    return {entries * (sizeof(T) + sizeof(std::int32_t)) +
-                double(num_rows()) * (sizeof(std::int32_t) + sizeof(double)) +
-                double(num_columns) * sizeof(double),
-            2 * entries};
+    std::size_t const bytes = num_entries() * (sizeof(T) + sizeof(std::int32_t)) +
+                              (num_rows() + 1) * sizeof(std::int32_t);
+    auto const product = cases::product_work<double>({.num_rows = std::int64_t(num_rows()),
+                                                      .num_cols = num_columns,
+                                                      .num_entries = std::int64_t(num_entries()),
+                                                      .bytes = std::int64_t(bytes)});
+    return {product.bytes, product.flops};
   }
 
   /// Largest relative difference of y from sums in extended precision, over the first rows.

@@ -3,7 +3,8 @@
 """References of reframe_sweep.py from a report of `iso sweep --merge`.
 
 Of each operation and precision on each backend: the share of the ceiling at the largest size with
-all groups in one launch, rounded; of several numbers of threads the least.
+all groups in one launch, rounded; of several numbers of threads the least. Points that other
+processes disturbed are left out.
 
 Usage: shares_of.py REPORT.json > shares.json
        shares_of.py --self-test
@@ -17,7 +18,9 @@ def shares_of(report):
     largest = {}
     for point in report["points"]:
         key = (point["backend"], f"{point['operation']} {point['precision']}", point["threads"])
-        if point["groups_per_launch"] == 0 and point["size"] >= largest.get(key, point)["size"]:
+        if point["disturbed"] or point["groups_per_launch"] > 0:
+            continue
+        if point["size"] >= largest.get(key, point)["size"]:
             largest[key] = point
     shares = {}
     for (backend, name, _), point in sorted(largest.items()):
@@ -29,10 +32,11 @@ def shares_of(report):
 
 def self_test():
     point = {"operation": "fdk", "precision": "float", "backend": "openmp", "threads": 1,
-             "groups_per_launch": 0, "size": 32, "share_of_ceiling": 0.1234}
+             "groups_per_launch": 0, "size": 32, "share_of_ceiling": 0.1234, "disturbed": False}
     points = [point, point | {"size": 64, "share_of_ceiling": 0.2345},
               point | {"size": 64, "threads": 2, "share_of_ceiling": 0.2},
               point | {"size": 128, "groups_per_launch": 9, "share_of_ceiling": 0.9},
+              point | {"size": 256, "share_of_ceiling": 0.02, "disturbed": True},
               point | {"backend": "cuda", "share_of_ceiling": 0.5}]
     found = shares_of({"points": points})
     assert found == {"openmp": {"fdk float": 0.2}, "cuda": {"fdk float": 0.5}}, found

@@ -9,8 +9,10 @@
 // one over voxels of the head whose neighbours up to three voxels away along each axis in turn have
 // their density. `slice_...` are the same in the slice nearest to the plane of the source, where
 // FDK is exact but for sampling. `error` is root_mean_square. fdk_error_table.py prints the table.
+// The model: cases::reconstruction_work.
 #include "support/bench.hpp"
 
+#include <iso/cases/reconstruction.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
@@ -144,12 +146,10 @@ void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
   all.report(state, "");
   slice.report(state, "slice_");
   auto const& c = ceilings_of(exec);
-  double const updates = double(h.volume.size()) * double(h.scan.num_views());
   double const error = std::sqrt(all.squares / all.count);
-  set_counters(state, seconds,
-               {.bytes = (double(h.readings.size()) + double(found.size())) * sizeof(float),
-                .flops = 10 * updates},
-               {.bytes_per_second = c.read, .flops_per_second = c.fp32}, error);
+  auto const work =
+      cases::reconstruction_work<float>(h.scan, h.volume, cases::filter_taps(plan, h.scan));
+  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
   if (!(error < 0.2)) {
     fail(state, "the result is no head");
   }

@@ -8,14 +8,8 @@
 // the usual: `views`, `ms_per_view` and `rays_per_second`, of all sub-rays; `voxels_per_second`,
 // and `cut_voxels`, the voxels that must be sampled, each counted for each ellipsoid.
 //
-// The model. Bytes: each pixel or voxel written once. Operations, all in double whatever the
-// output: 38 a sub-ray and ellipsoid that it meets = its direction in the ball's coordinates (7),
-// the moment (9), three scalar products (15), the discriminant (1) and its root (1), both ends (3),
-// the sum (2); 17 a sub-ray that meets any = its pixel (6), direction (3), length (6), the sum (2).
-// 21 a point and voxel that an ellipsoid's surface cuts = the point (6), its place in the ball
-// (10), the radius (5). A root counts as one; comparisons, and the tests that tell what need not be
-// looked at, count nothing. Pixels and voxels are counted from the results of one ellipsoid at a
-// time: those that are not zero, and those that are neither zero nor one.
+// The models: cases::ellipsoid_work and cases::raster_work. Voxels that a surface cuts are counted
+// from the results of one ellipsoid at a time: those that are neither zero nor one.
 //
 // `error`: relative l2 distance from the definition in extended precision, over some 2000 pixels
 // or voxels. One so large that rounding cannot be its cause is an error of the benchmark.
@@ -41,9 +35,6 @@ using namespace cases;
 
 namespace {
 
-constexpr double flops_a_chord = 38;
-constexpr double flops_a_ray = 17;
-constexpr double flops_a_point = 21;
 constexpr std::int64_t compared = 2000;
 
 // Rounding to float is 6e-8 at most. A voxel's point on a surface may fall on either side, and one
@@ -113,14 +104,6 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   auto const out = make_projections<T, space>("projections", views, n, n);
   ct::ellipsoid_projection_options const options;
   double const rays = double(options.subsamples * options.subsamples);
-  double chords = 0;
-  double met = 0;
-  one_by_one(head, [&](auto body) {
-    ct::project_ellipsoids(exec, body, g, out, {.subsamples = 1});
-    double const pixels = count(exec, out.data, HUGE_VAL);
-    chords += rays * pixels;
-    met = std::max(met, rays * pixels);  // the skull holds the others
-  });
   double const seconds = time_calls(
       state, exec, [&] { ct::project_ellipsoids<Exec, T>(exec, head, g, out, options); });
   double const pixels = double(out.data.size());
@@ -131,9 +114,8 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["rays_per_second"] = rays * pixels / seconds;
-  set_counters(state, seconds,
-               {.bytes = pixels * sizeof(T), .flops = flops_a_chord * chords + flops_a_ray * met},
-               {.bytes_per_second = c.read, .flops_per_second = c.fp64}, error);
+  auto const work = ellipsoid_work<T>(head, g.host(), options.subsamples);
+  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
   check(state, error, most_pixel_error);
 }
 
@@ -159,8 +141,8 @@ void rasterise(benchmark::State& state, std::int64_t n) {
   auto const& c = ceilings_of(exec);
   state.counters["voxels_per_second"] = voxels / seconds;
   state.counters["cut_voxels"] = cut;
-  set_counters(state, seconds, {.bytes = voxels * sizeof(T), .flops = flops_a_point * points * cut},
-               {.bytes_per_second = c.read, .flops_per_second = c.fp64}, error);
+  auto const work = raster_work<T>(volume.grid, points * cut);
+  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
   check(state, error, most_voxel_error);
 }
 

@@ -35,6 +35,17 @@ device_array<Exec, std::int32_t> short_offsets(Exec const& exec, wide_csr<Exec> 
   return to;
 }
 
+/// cases::product_work's bytes of a product with all numbers of type T and 32-bit offsets.
+template <class T, class Matrix>
+double plain_csr_bytes(Matrix const& a) {
+  std::int64_t const arrays = (a.num_rows + 1) * 4 + a.num_entries() * std::int64_t(4 + sizeof(T));
+  return cases::product_work<T>({.num_rows = a.num_rows,
+                                 .num_cols = a.num_cols,
+                                 .num_entries = a.num_entries(),
+                                 .bytes = arrays})
+      .bytes;
+}
+
 /// The faster of cuSPARSE's CSR algorithms, or Eigen at as many threads as the backend has, with
 /// all numbers `single` or `twice`. Its name is empty where this build has no such library.
 template <class Exec>

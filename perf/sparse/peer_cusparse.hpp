@@ -76,6 +76,7 @@ inline peer make_cusparse(Kokkos::Cuda const& exec, product_problem<Kokkos::Cuda
   exec.fence("iso::perf::make_cusparse");
   p.name = "cusparse_" + name_of(types.matrix) + "_" + name_of(types.x) + "_" + name_of(types.y) +
            (algorithm == cusparse_algorithm::first ? "_1" : "_2");
+  // cases::product_work has one type for both vectors; here each has its own.
   p.bytes = double(offsets.extent(0)) * 4 + double(columns.extent(0)) * 4 + values.bytes + x.bytes +
             y.bytes;
   auto const product = std::make_shared<cusparse_product>(

@@ -20,8 +20,7 @@ peer make_eigen(Exec const& exec, product_problem<Exec> const& problem) {
   exec.fence("iso::perf::make_eigen");
   peer p;
   p.name = std::string("eigen_") + (sizeof(T) == 4 ? "float" : "double");
-  p.bytes = double(a.num_rows + 1) * 4 + double(a.num_entries()) * (4 + sizeof(T)) +
-            double(a.num_rows + a.num_cols) * sizeof(T);
+  p.bytes = plain_csr_bytes<T>(a);
   int const threads = exec.concurrency();
   std::int64_t const rows = a.num_rows;
   std::int64_t const cols = a.num_cols;

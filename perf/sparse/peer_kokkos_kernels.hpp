@@ -25,8 +25,7 @@ peer make_kokkos_kernels(Exec const& exec, product_problem<Exec> const& problem)
   exec.fence("iso::perf::make_kokkos_kernels");
   peer p;
   p.name = std::string("kokkos_kernels_") + (sizeof(T) == 4 ? "float" : "double");
-  p.bytes = double(a.num_rows + 1) * 4 + double(a.num_entries()) * (4 + sizeof(T)) +
-            double(a.num_rows + a.num_cols) * sizeof(T);
+  p.bytes = plain_csr_bytes<T>(a);
   auto const handle = std::make_shared<KokkosSparse::SPMVHandle<Exec, matrix, array, array>>();
   p.multiply = [=] { KokkosSparse::spmv(exec, handle.get(), "N", T(1), crs, x, T(0), y); };
   p.error = [y, exec, &problem] { return problem.error(exec, y.data()); };

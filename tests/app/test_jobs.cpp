@@ -3,6 +3,7 @@
 
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/device_lock.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/project.hpp>
 #include <iso/jobs/verify.hpp>
@@ -30,6 +31,24 @@ jobs::project_request phantom_request(std::string const& backend) {
 }
 
 }  // namespace
+
+TEST_CASE("a GPU is one process' until that ends; another GPU is another matter") {
+  iso::test::scratch_folder const folder;
+  auto const refused = [&](std::string const& device) {
+    try {
+      jobs::device_lock const lock(folder.path(), device);
+    } catch (iso::invalid_argument const& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  {
+    jobs::device_lock const first(folder.path(), "0:27:0");
+    CHECK(iso::test::names(refused("0:27:0"), {"0:27:0", "another process", "--backend"}));
+    CHECK(refused("0:155:0").empty());
+  }
+  CHECK(refused("0:27:0").empty());
+}
 
 TEST_CASE("one voxel of a file lands on its own pixel") {
   iso::test::scratch_folder const folder;

@@ -7,7 +7,10 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 namespace files = iso::files;
@@ -33,6 +36,7 @@ files::sweep_header header() {
   h.sweep = "0123";
   h.node = "n1";
   h.points = 3;
+  h.rounds = 2;
   h.exponents["fdk"] = 4;
   return h;
 }
@@ -92,6 +96,8 @@ TEST_CASE("what does not fit the schema is refused by its field") {
   document.erase("sets");
   CHECK(names(said(document), {"/sets", "missing"}));
   document = sweep();
+  CHECK(names(refusal([] { files::parse_sweep(std::string(40, '['), "s.json"); }),
+              {"nests deeper", "no file of this program"}));
   document["repeats"] = 2;
   CHECK(names(said(document), {"/repeats", "from 3 to 31"}));
 }
@@ -222,7 +228,64 @@ TEST_CASE("damaged results are refused by their line") {
   CHECK(names(said_of(later), {"format 2", "format 1"}));
   auto stopped = whole;
   stopped.replace(stopped.find("[0.002"), 6, "[-0.02");
-  CHECK(names(said_of(stopped), {"line 2", "not positive"}));
+  CHECK(names(said_of(stopped), {"line 2", "/seconds", "-0.02"}));
+  CHECK(names(said_of(std::string(whole).insert(whole.find("\"hash\""), 1, '\0')),
+              {"line 2", "zero"}));
+}
+
+TEST_CASE("figures that no run has are refused by line and field") {
+  scratch_folder const folder;
+  auto const path = folder / "r.jsonl";
+  {
+    files::sweep_writer writer(path, header());
+    writer.add(files::sweep_ceilings{"openmp", 2, 0, "a processor", {{"read", 2e10}}});
+    writer.add(point(32));
+  }
+  auto const whole = get(path);
+  auto const said_of = [&](std::string const& field, std::string const& value) {
+    auto text = whole;
+    std::string const key = '"' + field + "\":";
+    auto const begin = text.find(key);
+    REQUIRE(begin != std::string::npos);
+    auto const from = begin + key.size();
+    text.replace(from, text.find_first_of(",}", from) - from, value);
+    put(path, text);
+    return refusal([&] { files::read_sweep_results(path); });
+  };
+  CHECK(names(said_of("rank", "1"), {"line 1", "/rank is 1", "from 0 to 0"}));
+  CHECK(names(said_of("round", "2"), {"line 2", "/round is 2", "from 0 to 1"}));
+  CHECK(names(said_of("ranks", "99999999"), {"line 1", "/ranks is 99999999"}));
+  CHECK(names(said_of("points", "-1"), {"line 1", "/points"}));
+  CHECK(names(said_of("rounds", "0"), {"line 1", "/rounds"}));
+  CHECK(names(said_of("node", "7"), {"line 1", "/node is not text"}));
+  CHECK(names(said_of("read", "-2e10"), {"line 2", "/rates", "-2"}));
+  CHECK(names(said_of("size", "0"), {"line 3", "/size is 0"}));
+  CHECK(names(said_of("size", "32.5"), {"line 3", "/size is not a whole number"}));
+  CHECK(names(said_of("flops", "-1"), {"line 3", "/flops"}));
+  CHECK(names(said_of("least_seconds", "1e99"), {"line 3", "/least_seconds"}));
+  CHECK(names(said_of("seconds", "[1e308"), {"line 3", "/seconds is 1e+308"}));
+  CHECK(said_of("hash", "\"1\"").empty());
+}
+
+TEST_CASE("a node's name may be any bytes, and a start that fails leaves no file") {
+  scratch_folder const folder;
+  auto other = header();
+  other.node = "n\xff";
+  {
+    files::sweep_writer const writer(folder / "r.jsonl", other);
+  }
+  CHECK(files::read_sweep_results(folder / "r.jsonl").header.node == "n\xef\xbf\xbd");
+  // No byte may be written.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit const none{0, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  auto const said_at_start =
+      refusal([&] { files::sweep_writer const writer(folder / "full.jsonl", header()); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(names(said_at_start, {"full.jsonl", "takes no more results"}));
+  CHECK(!std::filesystem::exists(folder / "full.jsonl"));
 }
 
 TEST_CASE("quantiles lie between the values") {

@@ -11,6 +11,7 @@
 #include <functional>
 
 namespace files = iso::files;
+using iso::test::get;
 using iso::test::names;
 using iso::test::put;
 using iso::test::refusal;
@@ -80,6 +81,7 @@ files::sweep_report merged(std::vector<files::sweep_results> const& all) {
 TEST_CASE("equal processes: nobody is slow, bits agree, growth is what it was made with") {
   auto const report = merged(processes(4));
   CHECK(report.ranks.size() == 4);
+  CHECK(names(report.notes.at(0), {"2 nodes are too few to compare"}));
   CHECK(report.missing_ranks.empty());
   CHECK(report.slow_ranks.empty());
   CHECK(report.slow_nodes.empty());
@@ -134,6 +136,96 @@ TEST_CASE("a node is slow where all its processes are") {
   CHECK(report.slow_ranks.size() == 2);
 }
 
+TEST_CASE("slow ones do not hide each other while they are fewer than half") {
+  struct scene {
+    int ranks;
+    int slow;  ///< the last ones
+    std::size_t nodes;
+  };
+  for (auto const& [ranks, slow, nodes] : {scene{6, 2, 3}, scene{8, 3, 2}, scene{24, 8, 3}}) {
+    for (double const slowdown : {1.1, 2.0}) {
+      CAPTURE(ranks);
+      auto all = processes(ranks);
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto& one = all[std::size_t(rank)];
+        one = process(rank, ranks, rank < ranks - slow ? 1 : slowdown);
+        one.header.node = std::string("n").append(std::to_string(rank * int(nodes) / ranks));
+      }
+      auto const report = merged(all);
+      CHECK(report.slow_ranks.size() == std::size_t(slow));
+      CHECK(report.slow_points.size() == 3 * std::size_t(slow));
+      CHECK(std::all_of(report.slow_points.begin(), report.slow_points.end(),
+                        [&](auto const& p) { return p.rank >= ranks - slow; }));
+      CHECK(report.slow_nodes.empty());
+      REQUIRE(report.notes.size() == 1);
+      CHECK(names(report.notes[0], {std::to_string(nodes) + " nodes", "too few to compare"}));
+    }
+  }
+}
+
+TEST_CASE("what was disturbed counts for bits and slow processes, not for shares and growth") {
+  scratch_folder const folder;
+  put(folder / "report.json", files::to_json_text(merged(processes(4))));
+  auto all = processes(4);
+  for (auto& one : all) {
+    for (auto& p : one.points) {
+      // The first round of the smallest size, both of the next.
+      if ((p.key.size == 32 && p.round == 0) || p.key.size == 64) {
+        p.waited = 0.3;
+        for (auto& s : p.seconds) {
+          s *= 2;
+        }
+      }
+    }
+  }
+  auto report = merged(all);
+  CHECK(report.ranks[0].disturbed == 3);
+  CHECK(report.points[0].share == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(!report.points[0].disturbed);
+  CHECK(report.points[0].ranks[0].disturbed_rounds == 1);
+  CHECK(report.points[1].disturbed);
+  CHECK(report.points[1].share == doctest::Approx(0.25).epsilon(0.01));
+  CHECK(report.growth.empty());  // two sizes are left
+  CHECK(report.bits_agree == true);
+  files::compare_with(report, folder / "report.json", 0.05);
+  CHECK(report.compared_points == 2);
+  CHECK(report.regressions.empty());
+  CHECK(names(report.notes.back(), {"disturbed in one of the reports are not compared: 1"}));
+  // As an earlier report.
+  put(folder / "disturbed.json", files::to_json_text(report));
+  auto now = merged(processes(4));
+  files::compare_with(now, folder / "disturbed.json", 0.05);
+  CHECK(now.compared_points == 2);
+  CHECK(now.improvements.empty());
+}
+
+TEST_CASE("time that grows too fast is noted where one ceiling binds both sizes") {
+  auto all = processes(1);
+  for (auto& p : all[0].points) {
+    if (p.key.size == 128) {
+      for (auto& s : p.seconds) {
+        s *= 1.2;  // the power of 4.26
+      }
+    }
+  }
+  auto const noted = [&] {
+    auto const notes = merged(all).notes;
+    return std::count_if(notes.begin(), notes.end(),
+                         [](auto const& note) { return names(note, {"grows too fast", "4.26"}); });
+  };
+  CHECK(noted() == 1);
+  auto in_cache = all;
+  for (auto& p : all[0].points) {
+    p.bound = p.key.size == 128 ? "read" : "l2";
+  }
+  CHECK(noted() == 0);
+  all = in_cache;
+  for (auto& p : all[0].points) {
+    p.least_seconds *= p.key.size == 64 ? 3 : 1;  // one and a half of its ceiling
+  }
+  CHECK(noted() == 0);
+}
+
 TEST_CASE("of fewer than four processes none is called slow, and a note says so") {
   auto all = processes(3);
   all[1] = process(1, 3, 10);
@@ -176,11 +268,57 @@ TEST_CASE("what is missing is named") {
   all[3].cut_short = true;
   all.erase(all.begin() + 2);
   auto const report = merged(all);
-  CHECK(report.missing_ranks == std::vector<int>{2});
+  CHECK(report.missing_ranks == std::vector<files::rank_range>{{2, 2}});
   CHECK(report.ranks[1].planned == 6);
   CHECK(report.ranks[1].measured == 4);
   REQUIRE(report.ranks[1].gaps.size() == 1);
   CHECK(report.ranks[2].cut_short);
+}
+
+TEST_CASE("missing ranks are ranges, and a few of them are named") {
+  auto all = processes(1);
+  all[0].header.ranks = 1 << 24;
+  all[0].header.rank = 12;
+  CHECK(files::to_string(merged(all).missing_ranks) == "0 to 11, 13 to 16777215");
+  std::vector<files::sweep_results> every_other;
+  for (int rank = 0; rank < 20; rank += 2) {
+    every_other.push_back(process(rank, 20));
+  }
+  CHECK(files::to_string(merged(every_other).missing_ranks) == "1, 3, 5, 7, 9 and 5 more");
+}
+
+TEST_CASE("a file that is damaged is left out and named, one of another format is refused") {
+  scratch_folder const folder;
+  for (int rank = 0; rank < 3; ++rank) {
+    auto const r = process(rank, 3);
+    files::sweep_writer writer(folder / std::to_string(rank), r.header);
+    for (auto const& p : r.points) {
+      writer.add(p);
+    }
+  }
+  auto const whole = get(folder / "2");
+  std::vector<std::filesystem::path> const all = {folder / "0", folder / "1", folder / "2"};
+  auto const said_of = [&](std::string const& text) {
+    put(folder / "2", text);
+    auto const report = files::merge_sweeps(all);
+    CHECK(report.ranks.size() == 2);
+    CHECK(report.missing_ranks == std::vector<files::rank_range>{{2, 2}});
+    CHECK(json::parse(files::to_json_text(report)).at("unusable").size() == 1);
+    return report.unusable.at(0).reason;
+  };
+  CHECK(names(said_of(""), {"2'", "no whole line"}));
+  CHECK(names(said_of(whole.substr(0, 20)), {"no whole line"}));
+  auto damaged = whole;
+  damaged.replace(whole.size() / 2, 20, std::string(20, '\0'));
+  CHECK(names(said_of(damaged), {"line", "zero"}));
+  CHECK(names(refusal([&] { files::merge_sweeps({folder / "2"}); }), {"zero"}));
+  put(folder / "1", "");
+  CHECK(names(refusal([&] { files::merge_sweeps({folder / "1", folder / "2"}); }),
+              {"no whole line", "none of the 2 files"}));
+  damaged = whole;
+  damaged.replace(whole.find("\"format\":1"), 10, "\"format\":7");
+  put(folder / "2", damaged);
+  CHECK(names(refusal([&] { files::merge_sweeps(all); }), {"format 7"}));
 }
 
 TEST_CASE("a gap that was measured later is none") {
@@ -304,8 +442,26 @@ TEST_CASE("what is no report is refused") {
     put(path, text);
     return refusal([&] { files::compare_with(report, path, 0.05); });
   };
-  CHECK(names(said_of("{"), {"not JSON"}));
+  CHECK(names(said_of("{"), {"not a report", "not JSON"}));
+  CHECK(names(said_of("{}\n{}\n"), {"not a report", "not JSON"}));
   CHECK(names(said_of("[]"), {"not a report"}));
+  CHECK(names(said_of("{}"), {"not a report"}));
+  CHECK(names(said_of(R"({"record": 3})"), {"not a report"}));
   CHECK(names(said_of(R"({"record": "report", "format": 9})"), {"format 9"}));
+  CHECK(names(said_of(R"({"record": "report", "format": "x"})"), {"not a report", "format"}));
   CHECK(names(said_of(R"({"record": "report", "format": 1})"), {"not a report", "points"}));
+  CHECK(names(said_of(R"({"record": "report", "format": 1, "points": []})"), {"no point of this"}));
+
+  auto const whole = json::parse(files::to_json_text(report));
+  auto const said_with = [&](auto const& change) {
+    auto damaged = whole;
+    change(damaged.at("points").at(0));
+    return said_of(damaged.dump());
+  };
+  CHECK(names(said_with([](json& p) { p["ranks"] = json::array(); }), {"without ranks"}));
+  CHECK(names(said_with([](json& p) { p["ranks"][0]["shares"] = 1; }), {"shares"}));
+  CHECK(names(said_with([](json& p) { p["ranks"][0]["shares"] = {json::array()}; }), {"shares"}));
+  CHECK(names(said_with([](json& p) { p["ranks"][0]["shares"][0][0] = 0; }), {"shares"}));
+  CHECK(names(said_with([](json& p) { p.erase("size"); }), {"size"}));
+  CHECK(said_with([](json&) {}).empty());
 }

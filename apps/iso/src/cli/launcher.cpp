@@ -2,6 +2,7 @@
 #include "launcher.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/sweep_records.hpp>
 
 #include <fmt/core.h>
 
@@ -12,25 +13,33 @@
 namespace iso::cli {
 namespace {
 
-/// The variables of one launcher; a null name: it has none.
+using files::most_ranks;
+
+/// The variables of one launcher.
 struct variables {
   char const* launcher;
   char const* rank;
   char const* ranks;
-  char const* local_rank;
 };
 
 // mpirun within a batch job of SLURM sets its own variables beside those of the batch step, so the
 // MPI libraries come first. SLURM_NTASKS alone is of the job: the batch script's own process has it
-// too, and rank 0, without being one of the tasks.
+// too, and rank 0, without being one of the tasks. PMIx tells a rank but no number of ranks; what
+// starts by it (mpirun, srun, Flux) has variables of its own.
 constexpr variables launchers[] = {
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"PALS", "PALS_RANKID", "PALS_NRANKS", "PALS_LOCAL_RANKID"},
-    {"SLURM", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
-    {"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"},
-    {"PMIx", "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+    {"MPICH", "PMI_RANK", "PMI_SIZE"},
+    {"PALS", "PALS_RANKID", "PALS_NRANKS"},
+    {"SLURM", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+};
+
+// A rank by one launcher's variables may go with a local rank by another's: srun --mpi=pmi2 sets
+// PMI_RANK and SLURM_LOCALID.
+constexpr char const* local_ranks[] = {
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+    "PALS_LOCAL_RANKID",          "FLUX_TASK_LOCAL_ID",
 };
 
 std::optional<int> number_in(char const* name, int least, int most) {
@@ -51,12 +60,10 @@ std::optional<int> number_in(char const* name, int least, int most) {
   return number;
 }
 
-constexpr int most_ranks = 1 << 24;
-
 }  // namespace
 
 launched read_launcher() {
-  for (auto const& [launcher, rank_name, ranks_name, local_name] : launchers) {
+  for (auto const& [launcher, rank_name, ranks_name] : launchers) {
     auto const rank = number_in(rank_name, 0, most_ranks - 1);
     auto const ranks = number_in(ranks_name, 1, most_ranks);
     if (!rank || (!ranks && std::string_view(launcher) == "SLURM")) {
@@ -68,18 +75,20 @@ launched read_launcher() {
           "and --ranks",
           rank_name, *rank, ranks_name, ranks ? fmt::format("{}", *ranks) : "not set"));
     }
-    return {launcher, *rank, *ranks, number_in(local_name, 0, most_ranks)};
+    return {launcher, *rank, *ranks, read_local_rank(*ranks)};
   }
   return {};
 }
 
-std::optional<int> read_local_rank() {
-  for (auto const& one : launchers) {
-    if (auto const number = number_in(one.local_rank, 0, most_ranks)) {
+std::optional<int> read_local_rank(int ranks) {
+  for (auto const* const name : local_ranks) {
+    if (auto const number = number_in(name, 0, most_ranks)) {
       return number;
     }
   }
-  return std::nullopt;
+  // An mpirun that starts its daemons by srun leaves these the number of the daemon.
+  bool const of_task = number_in("SLURM_STEP_NUM_TASKS", 1, most_ranks) == ranks;
+  return of_task ? number_in("SLURM_LOCALID", 0, most_ranks) : std::nullopt;
 }
 
 }  // namespace iso::cli

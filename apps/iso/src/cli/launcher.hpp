@@ -14,12 +14,13 @@ struct launched {
   std::optional<int> local_rank;  ///< on its node; empty: the launcher does not tell
 };
 
-/// From the environment variables of mpirun (Open MPI, MPICH, Intel MPI, MVAPICH, Cray PALS), srun,
-/// PMIx and Flux, the first that tells a rank; a process alone where none does.
+/// From the environment variables of mpirun (Open MPI, MPICH, Intel MPI, MVAPICH, Cray PALS), srun
+/// and Flux, the first that tells a rank; a process alone where none does.
 /// \throws iso::invalid_argument  a variable that is no such number, or a rank without its size
 launched read_launcher();
 
-/// The number on its node alone.
-std::optional<int> read_local_rank();
+/// The number on its node alone of one of `ranks` processes, by whichever launcher's variable tells
+/// it.
+std::optional<int> read_local_rank(int ranks);
 
 }  // namespace iso::cli

@@ -58,6 +58,12 @@ void draw_progress(double fraction, std::string const& what, double seconds) {
   }
 }
 
+void log_progress(double fraction, std::string const& what, double seconds) {
+  auto const left = time_left(seconds, fraction);
+  fmt::print(stderr, "{:.0f} %, {}{}{}\n", 100 * fraction, what, left.empty() ? "" : ", ", left);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 void add_common(CLI::App& app, common_options& options, char const* preset) {
@@ -93,9 +99,18 @@ void end_progress() {
 jobs::observer terminal_observer() {
   jobs::observer watch;
   watch.cancelled = [] { return interrupted.load(); };
+  auto const start = clock::now();
   if (::isatty(STDERR_FILENO)) {
-    watch.progress = [start = clock::now()](double fraction, std::string const& what) {
+    watch.progress = [start](double fraction, std::string const& what) {
       draw_progress(fraction, what, std::chrono::duration<double>(clock::now() - start).count());
+    };
+  } else {
+    // The log of a batch job.
+    watch.progress = [start, last = start](double fraction, std::string const& what) mutable {
+      if (auto const now = clock::now(); now - last >= std::chrono::minutes(1)) {
+        last = now;
+        log_progress(fraction, what, std::chrono::duration<double>(now - start).count());
+      }
     };
   }
   return watch;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -41,7 +42,16 @@ struct sweep_options {
   bool list = false;
 };
 
-std::string node_name() {
+std::string node_name(std::string const& given) {
+  if (!given.empty()) {
+    try {
+      static_cast<void>(nlohmann::json(given).dump());
+    } catch (nlohmann::json::exception const&) {
+      throw invalid_argument(
+          "--node is no UTF-8 text (results are JSON, which is) give another name");
+    }
+    return given;
+  }
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
@@ -56,7 +66,7 @@ launched processes_of(sweep_options const& options) {
                     "give both",
                     options.rank, options.ranks));
   }
-  return {"--rank", options.rank, options.ranks, read_local_rank()};
+  return {"--rank", options.rank, options.ranks, read_local_rank(options.ranks)};
 }
 
 /// results.jsonl of rank 3 of several is results.rank3.jsonl.
@@ -75,6 +85,10 @@ std::string name_of(files::sweep_key const& key) {
       "{} {} {} {} x{}{}", key.operation, key.size, key.precision, key.backend, key.threads,
       key.groups_per_launch > 0 ? fmt::format(" in launches of {}", key.groups_per_launch)
                                 : std::string());
+}
+
+std::string count_of(std::size_t count, char const* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 void list_operations() {
@@ -134,7 +148,8 @@ void list_points(sweep_options const& options) {
   for (auto const& key : points) {
     fmt::print("{}\n", name_of(key));
   }
-  fmt::print("{} points, {} rounds\n", points.size(), request.what.rounds);
+  fmt::print("{}, {}\n", count_of(points.size(), "point"),
+             count_of(std::size_t(request.what.rounds), "round"));
 }
 
 int run_points(sweep_options const& options) {
@@ -147,7 +162,7 @@ int run_points(sweep_options const& options) {
   request.backends = jobs::choose_backends(options.backend);
   request.output = output_of(options.output, process);
   request.version = ISO_VERSION;
-  request.node = options.node.empty() ? node_name() : options.node;
+  request.node = node_name(options.node);
   request.rank = process.rank;
   request.ranks = process.ranks;
   request.slow_down = options.slow_down;
@@ -167,12 +182,46 @@ void print_ranks(files::sweep_report const& report) {
       fmt::print("incomplete: rank {} on {} has {} of {} measurements{}\n", r.rank, r.node,
                  r.measured, r.planned, r.cut_short ? ", its last line is cut short" : "");
     }
+    if (r.disturbed > 0) {
+      fmt::print(
+          "disturbed: rank {} on {}: other processes took its cores during {} of {} measurements\n",
+          r.rank, r.node, r.disturbed, r.measured);
+    }
     for (auto const& gap : r.gaps) {
       fmt::print("left out by rank {}: {}\n", r.rank, gap.reason);
     }
   }
-  for (int const rank : report.missing_ranks) {
-    fmt::print("missing: rank {}\n", rank);
+  if (!report.missing_ranks.empty()) {
+    auto const& first = report.missing_ranks.front();
+    bool const one = report.missing_ranks.size() == 1 && first.first == first.last;
+    fmt::print("missing: {} {}\n", one ? "rank" : "ranks", files::to_string(report.missing_ranks));
+  }
+  for (auto const& u : report.unusable) {
+    fmt::print("unusable: {}\n", u.reason);
+  }
+}
+
+/// One line a process, with the worst few of its points.
+void print_slow_points(files::sweep_report const& report) {
+  constexpr std::size_t most_named = 3;
+  std::map<int, std::vector<files::slow_point const*>> of_rank;
+  for (auto const& s : report.slow_points) {
+    of_rank[s.rank].push_back(&s);
+  }
+  for (auto& [rank, points] : of_rank) {
+    std::stable_sort(points.begin(), points.end(), [](auto const* a, auto const* b) {
+      return a->seconds / a->median > b->seconds / b->median;
+    });
+    std::string worst;
+    for (std::size_t i = 0; i < std::min(most_named, points.size()); ++i) {
+      auto const& s = *points[i];
+      worst += fmt::format("{}{} ({:.4g} ms, median {:.4g} ms)", i == 0 ? "" : ", ", name_of(s.key),
+                           1e3 * s.seconds, 1e3 * s.median);
+    }
+    fmt::print("slow {}: rank {} on {}, {}{}\n", points.size() == 1 ? "point" : "points", rank,
+               points.front()->node,
+               points.size() > most_named ? fmt::format("{}, the worst: ", points.size()) : "",
+               worst);
   }
 }
 
@@ -185,10 +234,7 @@ void print_slow(files::sweep_report const& report) {
     fmt::print("slow: {} takes {:.2f} times as long as the median (limit {:.2f})\n", s.name,
                s.slowdown, s.limit);
   }
-  for (auto const& s : report.slow_points) {
-    fmt::print("slow point: rank {} on {}, {}: {:.4g} ms, median {:.4g} ms, limit {:.4g} ms\n",
-               s.rank, s.node, name_of(s.key), 1e3 * s.seconds, 1e3 * s.median, 1e3 * s.limit);
-  }
+  print_slow_points(report);
 }
 
 void print_change(char const* what, files::share_change const& c) {
@@ -206,7 +252,8 @@ void print_verdict(files::sweep_report const& report, double tolerance) {
     }
   }
   if (report.compared) {
-    fmt::print("regressions beyond {:g} %: {}\n", 100 * tolerance, report.regressions.size());
+    fmt::print("regressions beyond {:g} %: {} of {}\n", 100 * tolerance, report.regressions.size(),
+               count_of(report.compared_points, "compared point"));
   }
   if (!report.bits_agree) {
     fmt::print("bits: no operation ran twice; nothing to compare\n");
@@ -224,8 +271,8 @@ int run_merge(sweep_options const& options) {
   if (!options.against.empty()) {
     files::compare_with(report, options.against, options.tolerance);
   }
-  fmt::print("{} ranks, {} points, version {} revision {}\n", report.ranks.size(),
-             report.points.size(), report.isocenter, report.revision);
+  fmt::print("{}, {}, version {} revision {}\n", count_of(report.ranks.size(), "rank"),
+             count_of(report.points.size(), "point"), report.isocenter, report.revision);
   print_ranks(report);
   print_slow(report);
   for (auto const& c : report.regressions) {
@@ -247,6 +294,11 @@ int run_merge(sweep_options const& options) {
 }
 
 int run_sweep(sweep_options const& options) {
+  if (!options.against.empty() && options.merge.empty()) {
+    throw invalid_argument(
+        "sweep: --against compares a report (only --merge makes one) measure first, then merge the "
+        "results with --against");
+  }
   if (options.list) {
     options.file.empty() ? list_operations() : list_points(options);
     return success;
@@ -287,8 +339,9 @@ command add_sweep(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--rank", options->rank,
                   "number of this process, where no launcher tells it (with --ranks)")
-      ->check(CLI::Range(0, 1 << 24));
-  sub->add_option("--ranks", options->ranks, "number of processes")->check(CLI::Range(1, 1 << 24));
+      ->check(CLI::Range(0, files::most_ranks - 1));
+  sub->add_option("--ranks", options->ranks, "number of processes")
+      ->check(CLI::Range(1, files::most_ranks));
   sub->add_option("--node", options->node,
                   "name of this node in the report; by default the host's");
   sub->add_option("--slow-down", options->slow_down,

@@ -101,8 +101,9 @@ class builder final : public nlohmann::json_sax<json> {
   }
   bool open(json empty) {
     if (open_.size() >= deepest_nesting) {
-      refuse(name_, fmt::format("nests deeper than {} objects and lists (no geometry does)",
-                                deepest_nesting));
+      refuse(name_,
+             fmt::format("nests deeper than {} objects and lists (no file of this program does)",
+                         deepest_nesting));
     }
     open_.push_back({&place(std::move(empty)), {}});
     return true;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sweep_outliers.hpp"
+
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/sweep_merge.hpp>
 
@@ -12,18 +14,9 @@
 namespace iso::files {
 namespace {
 
-/// With fewer there is no telling who is the slow one.
-constexpr std::size_t fewest_to_compare = 4;
-/// Of the median: nobody looks for a node that is slower by less.
-constexpr double least_slowdown = 0.01;
-
-/// What lies above the median by more than three interquartile ranges of `values`, or of `noise`
-/// where that is more.
-double limit_of(std::vector<double> const& values, double noise) {
-  double const middle = median(values);
-  double const range = std::max(quantile(values, 0.75) - quantile(values, 0.25), noise);
-  return middle + std::max(3 * range, least_slowdown * middle);
-}
+/// How far the exponent of the two largest sizes may lie above the expected one. Below it lie all
+/// whose calls do not fill the machine.
+constexpr double most_above_expected = 0.15;
 
 void check_alike(sweep_header const& first, std::string const& first_name, sweep_header const& h,
                  std::string const& name) {
@@ -58,6 +51,8 @@ void add_ranks(std::vector<sweep_results> const& results, std::vector<std::strin
                             names[i],
                             h.points * h.rounds,
                             std::int64_t(results[i].points.size()),
+                            std::count_if(results[i].points.begin(), results[i].points.end(),
+                                          [](sweep_point const& p) { return p.disturbed(); }),
                             results[i].cut_short,
                             {}});
     for (auto const& gap : results[i].gaps) {
@@ -71,11 +66,17 @@ void add_ranks(std::vector<sweep_results> const& results, std::vector<std::strin
       }
     }
   }
-  for (int rank = 0; rank < results.front().header.ranks; ++rank) {
-    if (!files.contains(rank)) {
-      report.missing_ranks.push_back(rank);
+  int next = 0;
+  auto const miss_until = [&](int rank) {
+    if (rank > next) {
+      report.missing_ranks.push_back({next, rank - 1});
     }
+    next = rank + 1;
+  };
+  for (auto const& [rank, name] : files) {
+    miss_until(rank);
   }
+  miss_until(results.front().header.ranks);
   std::sort(report.ranks.begin(), report.ranks.end(),
             [](merged_rank const& a, merged_rank const& b) { return a.rank < b.rank; });
 }
@@ -127,37 +128,60 @@ void add_ceilings(std::vector<sweep_results> const& results, sweep_report& repor
   }
 }
 
-void add_round(sweep_point const& p, rank_result& to, std::vector<double>& seconds) {
-  to.shares.emplace_back();
+/// Of one process at one point.
+struct samples {
+  std::vector<double> seconds;
+  std::vector<double> shares;
+  std::vector<double> quiet_seconds;  ///< of rounds that were not disturbed
+  std::vector<double> quiet_shares;
+};
+
+void add_round(sweep_point const& p, rank_result& to, samples& all) {
+  std::vector<double> shares;
   for (double const one : p.seconds) {
-    to.shares.back().push_back(p.least_seconds / one);
-    seconds.push_back(one);
+    shares.push_back(p.least_seconds / one);
+  }
+  auto const append = [](std::vector<double>& some, std::vector<double> const& more) {
+    some.insert(some.end(), more.begin(), more.end());
+  };
+  append(all.seconds, p.seconds);
+  append(all.shares, shares);
+  if (p.disturbed()) {
+    ++to.disturbed_rounds;
+  } else {
+    append(all.quiet_seconds, p.seconds);
+    append(all.quiet_shares, shares);
+    to.shares.push_back(std::move(shares));
   }
   if (std::find(to.hashes.begin(), to.hashes.end(), p.hash) == to.hashes.end()) {
     to.hashes.push_back(p.hash);
   }
 }
 
-/// Of all samples.
-double share_of(rank_result const& r) {
-  std::vector<double> all;
-  for (auto const& round : r.shares) {
-    all.insert(all.end(), round.begin(), round.end());
-  }
-  return median(all);
+void summarise(samples const& all, rank_result& to) {
+  bool const quiet = !all.quiet_seconds.empty();
+  auto const& seconds = quiet ? all.quiet_seconds : all.seconds;
+  to.median = median(all.seconds);
+  to.fastest = *std::min_element(seconds.begin(), seconds.end());
+  to.interquartile = quantile(all.seconds, 0.75) - quantile(all.seconds, 0.25);
+  to.share = median(quiet ? all.quiet_shares : all.shares);
 }
 
 void summarise(merged_point& p) {
   std::vector<double> medians;
   std::vector<double> shares;
+  std::vector<double> fastest;
+  p.disturbed = std::all_of(p.ranks.begin(), p.ranks.end(),
+                            [](rank_result const& r) { return r.shares.empty(); });
   for (auto const& r : p.ranks) {
     medians.push_back(r.median);
-    shares.push_back(share_of(r));
+    if (p.disturbed || !r.shares.empty()) {
+      shares.push_back(r.share);
+      fastest.push_back(r.fastest);
+    }
   }
   p.median = median(medians);
-  p.fastest = std::min_element(p.ranks.begin(), p.ranks.end(), [](auto const& a, auto const& b) {
-                return a.fastest < b.fastest;
-              })->fastest;
+  p.fastest = *std::min_element(fastest.begin(), fastest.end());
   p.lower_quartile = quantile(medians, 0.25);
   p.upper_quartile = quantile(medians, 0.75);
   p.share = median(shares);
@@ -166,7 +190,7 @@ void summarise(merged_point& p) {
 void add_points(std::vector<sweep_results> const& results, sweep_report& report) {
   std::map<std::pair<sweep_key, std::string>, merged_point> all;
   for (auto const& r : results) {
-    std::map<merged_point*, std::vector<double>> seconds;  // of this process in all rounds
+    std::map<merged_point*, samples> measured;  // of this process in all rounds
     for (auto const& p : r.points) {
       auto const processor = processor_of(r, p.key);
       auto& merged = all[{p.key, processor}];
@@ -183,13 +207,10 @@ void add_points(std::vector<sweep_results> const& results, sweep_report& report)
         merged.ranks.push_back({});
         merged.ranks.back().rank = r.header.rank;
       }
-      add_round(p, merged.ranks.back(), seconds[&merged]);
+      add_round(p, merged.ranks.back(), measured[&merged]);
     }
-    for (auto& [merged, samples] : seconds) {
-      auto& one = merged->ranks.back();
-      one.median = median(samples);
-      one.fastest = *std::min_element(samples.begin(), samples.end());
-      one.interquartile = quantile(samples, 0.75) - quantile(samples, 0.25);
+    for (auto& [merged, its_samples] : measured) {
+      summarise(its_samples, merged->ranks.back());
     }
   }
   for (auto& [key, merged] : all) {
@@ -228,63 +249,6 @@ void compare_bits(sweep_report& report) {
   }
 }
 
-/// Which of the named members are slower than most.
-std::vector<slow_member> slow_among(std::map<std::string, std::vector<double>> const& slowdowns) {
-  std::vector<slow_member> slow;
-  std::vector<double> all;
-  for (auto const& [name, values] : slowdowns) {
-    all.push_back(median(values));
-  }
-  if (all.size() < fewest_to_compare) {
-    return slow;
-  }
-  double const limit = limit_of(all, 0);
-  for (auto const& [name, values] : slowdowns) {
-    if (median(values) > limit) {
-      slow.push_back({name, median(values), limit});
-    }
-  }
-  return slow;
-}
-
-void find_slow(sweep_report& report) {
-  std::map<int, std::string> node_of;
-  for (auto const& r : report.ranks) {
-    node_of[r.rank] = r.node;
-  }
-  std::map<std::string, std::vector<double>> of_ranks;
-  std::map<std::string, std::vector<double>> of_nodes;
-  bool compared = false;
-  for (auto const& p : report.points) {
-    if (p.ranks.size() < fewest_to_compare) {
-      continue;
-    }
-    compared = true;
-    std::vector<double> medians;
-    std::vector<double> noise;
-    for (auto const& r : p.ranks) {
-      medians.push_back(r.median);
-      noise.push_back(r.interquartile);
-    }
-    double const limit = limit_of(medians, median(noise));
-    for (auto const& r : p.ranks) {
-      of_ranks[fmt::format("rank {} on {}", r.rank, node_of[r.rank])].push_back(r.median /
-                                                                                p.median);
-      of_nodes[node_of[r.rank]].push_back(r.median / p.median);
-      if (r.median > limit) {
-        report.slow_points.push_back({p.key, r.rank, node_of[r.rank], r.median, p.median, limit});
-      }
-    }
-  }
-  report.slow_ranks = slow_among(of_ranks);
-  report.slow_nodes = slow_among(of_nodes);
-  if (!compared) {
-    report.notes.push_back(fmt::format(
-        "no point was measured by {} processes on one kind of processor: slow ones cannot be told",
-        fewest_to_compare));
-  }
-}
-
 /// By least squares.
 double slope_of(std::vector<std::pair<double, double>> const& points) {
   double x_mean = 0;
@@ -307,7 +271,9 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
   for (auto const& p : report.points) {
     auto key = p.key;
     key.size = 0;
-    series[{key, p.processor}].push_back(&p);
+    if (!p.disturbed) {
+      series[{key, p.processor}].push_back(&p);
+    }
   }
   for (auto const& [what, points] : series) {
     if (points.size() < 3) {
@@ -326,6 +292,17 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
     for (auto const& r : results) {
       auto const found = r.header.exponents.find(fit.key.operation);
       fit.expected = found == r.header.exponents.end() ? fit.expected : found->second;
+    }
+    // Past the end of a cache the larger one may cost more: another ceiling binds it, or the
+    // smaller one passes the ceiling.
+    auto const& smaller = *points[points.size() - 2];
+    bool const alike = points.back()->bound == smaller.bound && smaller.share <= 1;
+    if (alike && fit.expected > 0 && fit.last > fit.expected + most_above_expected) {
+      report.notes.push_back(fmt::format(
+          "{} {} {} x{} grows too fast: with the power {:.2f} of its size from {} to {} (expected: "
+          "{:g})",
+          fit.key.operation, fit.key.precision, fit.key.backend, fit.key.threads, fit.last,
+          fit.sizes[fit.sizes.size() - 2], fit.sizes.back(), fit.expected));
     }
     report.growth.push_back(std::move(fit));
   }
@@ -353,11 +330,42 @@ sweep_report merge_sweeps(std::vector<sweep_results> const& results,
 sweep_report merge_sweeps(std::vector<std::filesystem::path> const& files) {
   std::vector<sweep_results> results;
   std::vector<std::string> names;
+  std::vector<unusable_file> unusable;
   for (auto const& file : files) {
-    results.push_back(read_sweep_results(file));
-    names.push_back(file.string());
+    try {
+      results.push_back(read_sweep_results(file));
+      names.push_back(file.string());
+    } catch (other_format const&) {
+      throw;
+    } catch (file_error const& failure) {
+      unusable.push_back({file.string(), failure.what()});
+    }
   }
-  return merge_sweeps(results, names);
+  if (results.empty()) {
+    throw file_error(unusable.front().reason +
+                     (files.size() > 1
+                          ? fmt::format(" (none of the {} files is usable)", files.size())
+                          : std::string()));
+  }
+  auto report = merge_sweeps(results, names);
+  report.unusable = std::move(unusable);
+  return report;
+}
+
+std::string to_string(std::vector<rank_range> const& ranges) {
+  constexpr std::size_t most_named = 5;
+  std::string text;
+  std::int64_t others = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    auto const& [first, last] = ranges[i];
+    if (i >= most_named) {
+      others += std::int64_t(last) - first + 1;
+      continue;
+    }
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", first);
+    text += last > first ? fmt::format(" to {}", last) : std::string();
+  }
+  return others > 0 ? fmt::format("{} and {} more", text, others) : text;
 }
 
 }  // namespace iso::files

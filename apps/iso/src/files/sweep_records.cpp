@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
+#include "sweep_fields.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
@@ -26,7 +27,12 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t largest_file = std::size_t(1) << 30;
 
 /// Six digits, which is more than a clock has.
-double rounded(double x) { return x == 0 ? 0 : std::stod(fmt::format("{:.6g}", x)); }
+double rounded(double x) { return to_digits(x, 6); }
+
+/// Names and reasons may be no UTF-8: what is not becomes U+FFFD.
+std::string text_of(json const& line) {
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 json to_json(sweep_header const& h) {
   return {{"record", "sweep"},       {"format", h.format},   {"isocenter", h.isocenter},
@@ -72,6 +78,8 @@ json to_json(sweep_point const& p) {
   line["cache_bytes"] = p.cache_bytes;
   line["flops"] = p.flops;
   line["least_seconds"] = rounded(p.least_seconds);
+  line["waited"] = rounded(p.waited);
+  line["disturbed"] = p.disturbed();
   line["error"] = p.error ? json(*p.error) : json(nullptr);
   line["hash"] = p.hash;
   line["calls"] = p.calls;
@@ -79,89 +87,81 @@ json to_json(sweep_point const& p) {
   return line;
 }
 
-template <class Json>
-sweep_key read_key(Json const& line) {
-  return {line.at("operation"), line.at("precision"), line.at("size"),
-          line.at("backend"),   line.at("threads"),   line.at("groups_per_launch")};
-}
+// No machine counts, moves or computes more in a call; what is larger is damage.
+constexpr double most_points = 1e9;
+constexpr double most_rounds = 1e6;
+constexpr double most_work = 1e30;
 
-template <class Json>
-sweep_point read_point(Json const& line, std::string const& name) {
+sweep_point read_point(fields const& line, int rounds) {
   sweep_point p;
   p.key = read_key(line);
-  p.round = line.at("round");
-  p.seconds = line.at("seconds").template get<std::vector<double>>();
-  bool const timed = !p.seconds.empty() && std::all_of(p.seconds.begin(), p.seconds.end(),
-                                                       [](double s) { return s > 0; });
-  if (!timed) {
-    detail::refuse(name, "field /seconds has a time that is not positive, or none");
+  p.round = int(line.whole("round", 0, rounds - 1));
+  p.seconds = line.numbers("seconds", least_time, most_time);
+  p.calls = line.whole("calls", 1, most_size);
+  p.bytes = line.number("bytes", 0, most_work);
+  p.cache_bytes = line.number("cache_bytes", 0, most_work);
+  p.flops = line.number("flops", 0, most_work);
+  p.bound = line.text("bound");
+  p.least_seconds = line.number("least_seconds", 0, most_time);
+  p.waited = line.number("waited", 0, most_threads);
+  if (!line.is_null("error")) {
+    p.error = line.number("error", 0, most_work);
   }
-  p.calls = line.at("calls");
-  p.bytes = line.at("bytes");
-  p.cache_bytes = line.at("cache_bytes");
-  p.flops = line.at("flops");
-  p.bound = line.at("bound");
-  p.least_seconds = line.at("least_seconds");
-  if (!line.at("error").is_null()) {
-    p.error = line.at("error").template get<double>();
-  }
-  p.hash = line.at("hash");
+  p.hash = line.text("hash");
   return p;
 }
 
-template <class Json>
-sweep_header read_header(Json const& line, std::string const& name) {
+sweep_header read_header(fields const& line, std::string const& name) {
   sweep_header h;
-  h.format = line.at("format");
+  h.format = int(line.whole("format", 0, most_rounds));
   if (h.format != sweep_format) {
-    detail::refuse(name, fmt::format("is of format {} (this program reads format {}) use the "
-                                     "program that wrote it, or measure again",
-                                     h.format, sweep_format));
+    throw other_format(
+        fmt::format("'{}': is of format {} (this program reads format {}) use the "
+                    "program that wrote it, or measure again",
+                    name, h.format, sweep_format));
   }
-  h.isocenter = line.at("isocenter");
-  h.revision = line.at("revision");
-  h.sweep = line.at("sweep");
-  h.rank = line.at("rank");
-  h.ranks = line.at("ranks");
-  h.threads = line.at("threads");
-  h.node = line.at("node");
-  h.device = line.at("device");
-  h.points = line.at("points");
-  h.rounds = line.at("rounds");
-  h.exponents = line.at("exponents").template get<std::map<std::string, double>>();
+  h.isocenter = line.text("isocenter");
+  h.revision = line.text("revision");
+  h.sweep = line.text("sweep");
+  h.ranks = int(line.whole("ranks", 1, most_ranks));
+  h.rank = int(line.whole("rank", 0, h.ranks - 1));
+  h.threads = int(line.whole("threads", 1, most_threads));
+  h.node = line.text("node");
+  h.device = line.text("device");
+  h.points = line.whole("points", 0, most_points);
+  h.rounds = int(line.whole("rounds", 1, most_rounds));
+  h.exponents = line.named_numbers("exponents", 0, 100);
   return h;
 }
 
+/// A rate of 0 is one that the backend does not have.
+sweep_ceilings read_ceilings(fields const& line, int rounds) {
+  return {line.text("backend"), int(line.whole("threads", 1, most_threads)),
+          int(line.whole("round", 0, rounds - 1)), line.text("processor"),
+          line.named_numbers("rates", 0, most_work)};
+}
+
 void read_line(std::string_view text, std::string const& name, bool first, sweep_results& to) {
-  auto const line = detail::parse_json(text, name);
-  try {
-    std::string const record = line.at("record");
-    if (first != (record == "sweep")) {
-      detail::refuse(name, first ? "is not the beginning of a sweep's results (its field /record "
-                                   "is not 'sweep')"
-                                 : "begins a second sweep");
-    }
-    if (record == "sweep") {
-      to.header = read_header(line, name);
-    } else if (record == "ceilings") {
-      to.ceilings.push_back({line.at("backend"), line.at("threads"), line.at("round"),
-                             line.at("processor"),
-                             line.at("rates").get<std::map<std::string, double>>()});
-    } else if (record == "point") {
-      to.points.push_back(read_point(line, name));
-    } else if (record == "gap") {
-      to.gaps.push_back({read_key(line), line.at("reason")});
-    } else {
-      detail::refuse(name, fmt::format("field /record is '{}' (expected: sweep, ceilings, point or "
-                                       "gap)",
-                                       record));
-    }
-  } catch (nlohmann::json::exception const& failure) {
-    std::string const what = failure.what();
-    detail::refuse(
-        name,
-        fmt::format("is not a record of a sweep ({})",
-                    what.substr(what.find("] ") == std::string::npos ? 0 : what.find("] ") + 2)));
+  auto const document = detail::parse_json(text, name);
+  fields const line(document, name, "is not a record of a sweep");
+  auto const record = line.text("record");
+  if (first != (record == "sweep")) {
+    detail::refuse(name, first ? "is not the beginning of a sweep's results (its field /record is "
+                                 "not 'sweep')"
+                               : "begins a second sweep");
+  }
+  if (record == "sweep") {
+    to.header = read_header(line, name);
+  } else if (record == "ceilings") {
+    to.ceilings.push_back(read_ceilings(line, to.header.rounds));
+  } else if (record == "point") {
+    to.points.push_back(read_point(line, to.header.rounds));
+  } else if (record == "gap") {
+    to.gaps.push_back({read_key(line), line.text("reason")});
+  } else {
+    detail::refuse(name, fmt::format("field /record is '{}' (expected: sweep, ceilings, point or "
+                                     "gap)",
+                                     record));
   }
 }
 
@@ -210,6 +210,15 @@ void check_same(std::filesystem::path const& path, sweep_header const& there,
 
 }  // namespace
 
+sweep_key read_key(fields const& line) {
+  return {line.text("operation"),
+          line.text("precision"),
+          line.whole("size", 1, most_size),
+          line.text("backend"),
+          int(line.whole("threads", 1, most_threads)),
+          line.whole("groups_per_launch", 0, most_size)};
+}
+
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   double const place = share * double(values.size() - 1);
@@ -248,7 +257,7 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
       refuse_system(path, "cannot be shortened by its last line, which is not whole");
     }
     if (found_.whole_bytes == 0) {
-      append(to_json(header).dump());
+      begin(header);
     }
   } catch (...) {
     ::close(file_);
@@ -257,6 +266,15 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
 }
 
 sweep_writer::~sweep_writer() { ::close(file_); }
+
+void sweep_writer::begin(sweep_header const& header) {
+  try {
+    append(text_of(to_json(header)));
+  } catch (...) {
+    ::unlink(path_.c_str());
+    throw;
+  }
+}
 
 void sweep_writer::append(std::string const& text) {
   std::string const line = text + '\n';
@@ -274,12 +292,12 @@ void sweep_writer::append(std::string const& text) {
   ::fsync(file_);
 }
 
-void sweep_writer::add(sweep_ceilings const& ceilings) { append(to_json(ceilings).dump()); }
-void sweep_writer::add(sweep_point const& point) { append(to_json(point).dump()); }
+void sweep_writer::add(sweep_ceilings const& ceilings) { append(text_of(to_json(ceilings))); }
+void sweep_writer::add(sweep_point const& point) { append(text_of(to_json(point))); }
 void sweep_writer::add(sweep_gap const& gap) {
   auto line = to_json(gap.key, "gap");
   line["reason"] = gap.reason;
-  append(line.dump());
+  append(text_of(line));
 }
 
 }  // namespace iso::files

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A report of a sweep as JSON, and two reports side by side.
 #include "json_document.hpp"
+#include "sweep_fields.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
@@ -19,7 +20,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// Four digits, which is more than times repeat to.
-double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
+double rounded(double x) { return to_digits(x, 4); }
 
 json to_json(sweep_key const& k) {
   return {{"operation", k.operation}, {"precision", k.precision},
@@ -34,10 +35,14 @@ json to_json(merged_rank const& r) {
     one["reason"] = gap.reason;
     gaps.push_back(std::move(one));
   }
-  return {{"rank", r.rank},           {"node", r.node},         {"device", r.device},
-          {"file", r.file},           {"planned", r.planned},   {"measured", r.measured},
-          {"cut_short", r.cut_short}, {"gaps", std::move(gaps)}};
+  return {{"rank", r.rank},           {"node", r.node},           {"device", r.device},
+          {"file", r.file},           {"planned", r.planned},     {"measured", r.measured},
+          {"disturbed", r.disturbed}, {"cut_short", r.cut_short}, {"gaps", std::move(gaps)}};
 }
+
+json to_json(rank_range const& r) { return json::array({r.first, r.last}); }
+
+json to_json(unusable_file const& u) { return {{"file", u.file}, {"reason", u.reason}}; }
 
 json to_json(merged_point const& p) {
   json object = to_json(p.key);
@@ -46,6 +51,7 @@ json to_json(merged_point const& p) {
                  {"lower_quartile", p.lower_quartile},
                  {"upper_quartile", p.upper_quartile},
                  {"fastest_seconds", p.fastest},
+                 {"disturbed", p.disturbed},
                  {"share_of_ceiling", rounded(p.share)},
                  {"bound", p.bound},
                  {"bytes", p.bytes},
@@ -65,6 +71,7 @@ json to_json(merged_point const& p) {
     ranks.push_back({{"rank", r.rank},
                      {"median_seconds", r.median},
                      {"hashes", r.hashes},
+                     {"disturbed_rounds", r.disturbed_rounds},
                      {"shares", std::move(shares)}});
   }
   object["ranks"] = std::move(ranks);
@@ -217,40 +224,53 @@ share_change change_of(shares_of_ranks const& before, shares_of_ranks const& now
 /// By processor.
 using earlier_points = std::map<sweep_key, std::map<std::string, shares_of_ranks>>;
 
-void check_shares(shares_of_rounds const& rounds, std::filesystem::path const& path) {
-  bool positive = !rounds.empty();
-  for (auto const& samples : rounds) {
-    positive = positive && !samples.empty() &&
-               std::all_of(samples.begin(), samples.end(), [](double share) { return share > 0; });
-  }
-  if (!positive) {
-    detail::refuse(path, "has a share that is not positive, or none");
+constexpr char const* no_report =
+    "is not a report (--against takes what iso sweep --merge has written)";
+
+nlohmann::json read_document(std::filesystem::path const& path) {
+  constexpr std::size_t largest_report = std::size_t(1) << 30;
+  auto const text = read_text(path, largest_report);
+  try {
+    return detail::parse_json(text, path.string());
+  } catch (file_error const&) {
+    // Results have a document a line, a report is one.
+    detail::refuse(path, fmt::format("{}: it is not JSON as a whole", no_report));
   }
 }
 
-earlier_points read_earlier(std::filesystem::path const& path) {
-  constexpr std::size_t largest_report = std::size_t(1) << 30;
-  auto const document = detail::parse_json(read_text(path, largest_report), path.string());
-  if (!document.is_object() || document.value("record", "") != "report") {
-    detail::refuse(path, "is not a report (--against takes what iso sweep --merge has written)");
+/// Of the rounds that were not disturbed; none where all were.
+shares_of_rounds read_shares(fields const& rank) {
+  shares_of_rounds rounds;
+  for (auto const& samples : rank.list("shares")) {
+    rounds.push_back(rank.numbers_of(samples, "shares", least_time, most_time));
   }
-  if (int const format = document.value("format", 0); format != sweep_format) {
+  return rounds;
+}
+
+earlier_points read_earlier(std::filesystem::path const& path) {
+  auto const document = read_document(path);
+  auto const name = path.string();
+  fields const report(document, name, no_report);
+  if (report.text("record") != "report") {
+    detail::refuse(path, no_report);
+  }
+  if (auto const format = report.whole("format", 0, 1e6); format != sweep_format) {
     detail::refuse(path, fmt::format("is of format {} (this program reads format {}) merge its "
                                      "files anew",
                                      format, sweep_format));
   }
   earlier_points points;
-  try {
-    for (auto const& p : document.at("points")) {
-      auto& ranks = points[{p.at("operation"), p.at("precision"), p.at("size"), p.at("backend"),
-                            p.at("threads"), p.at("groups_per_launch")}][p.at("processor")];
-      for (auto const& r : p.at("ranks")) {
-        ranks.push_back(r.at("shares").get<shares_of_rounds>());
-        check_shares(ranks.back(), path);
+  for (auto const& p : report.list("points")) {
+    fields const point(p, name, no_report);
+    auto& ranks = points[read_key(point)][point.text("processor")];
+    if (point.list("ranks").empty()) {
+      detail::refuse(path, fmt::format("{}: it has a point without ranks", no_report));
+    }
+    for (auto const& r : point.list("ranks")) {
+      if (auto rounds = read_shares(fields(r, name, no_report)); !rounds.empty()) {
+        ranks.push_back(std::move(rounds));
       }
     }
-  } catch (nlohmann::json::exception const& failure) {
-    detail::refuse(path, fmt::format("is not a report ({})", failure.what()));
   }
   return points;
 }
@@ -267,6 +287,25 @@ shares_of_ranks const* earlier_shares(std::map<std::string, shares_of_ranks> con
   }
   others.insert(there.begin()->first);
   return &there.begin()->second;
+}
+
+void note_compared(sweep_report& report, std::size_t there, std::size_t found,
+                   std::string const& earlier, std::set<std::string> const& others) {
+  for (auto const& other : others) {
+    report.notes.push_back(
+        fmt::format("shares are compared with those of another processor, {}", other));
+  }
+  if (found < report.points.size() || found < there) {
+    report.notes.push_back(
+        fmt::format("{} points are in both reports ({} here, {} in '{}'): only "
+                    "those are compared",
+                    found, report.points.size(), there, earlier));
+  }
+  if (report.compared_points < found) {
+    report.notes.push_back(
+        fmt::format("points that were disturbed in one of the reports are not compared: {}",
+                    found - report.compared_points));
+  }
 }
 
 }  // namespace
@@ -286,8 +325,14 @@ void compare_with(sweep_report& report, std::filesystem::path const& earlier, do
     ++found;
     shares_of_ranks now;
     for (auto const& r : p.ranks) {
-      now.push_back(r.shares);
+      if (!r.shares.empty()) {
+        now.push_back(r.shares);
+      }
     }
+    if (shares->empty() || now.empty()) {
+      continue;  // disturbed, then or now
+    }
+    ++report.compared_points;
     auto change = change_of(*shares, now);
     change.key = p.key;
     change.processor = p.processor;
@@ -297,16 +342,12 @@ void compare_with(sweep_report& report, std::filesystem::path const& earlier, do
       report.improvements.push_back(change);
     }
   }
-  for (auto const& other : others) {
-    report.notes.push_back(
-        fmt::format("shares are compared with those of another processor, {}", other));
+  if (found == 0) {
+    detail::refuse(earlier,
+                   "has no point of this sweep (there is nothing to compare) name a report "
+                   "of the same sweep file");
   }
-  if (found < report.points.size() || found < before.size()) {
-    report.notes.push_back(
-        fmt::format("{} points are in both reports ({} here, {} in '{}'): only "
-                    "those are compared",
-                    found, report.points.size(), before.size(), earlier.string()));
-  }
+  note_compared(report, before.size(), found, earlier.string(), others);
 }
 
 std::string to_json_text(sweep_report const& r) {
@@ -316,13 +357,15 @@ std::string to_json_text(sweep_report const& r) {
                    {"revision", r.revision},
                    {"sweep", r.sweep},
                    {"ranks", list_of(r.ranks)},
-                   {"missing_ranks", r.missing_ranks},
+                   {"missing_ranks", list_of(r.missing_ranks)},
+                   {"unusable", list_of(r.unusable)},
                    {"bits_agree", r.bits_agree ? json(*r.bits_agree) : json(nullptr)},
                    {"differences", list_of(r.differences)},
                    {"slow_ranks", list_of(r.slow_ranks)},
                    {"slow_nodes", list_of(r.slow_nodes)},
                    {"slow_points", list_of(r.slow_points)}};
   if (r.compared) {
+    document["compared_points"] = r.compared_points;
     document["regressions"] = list_of(r.regressions);
     document["improvements"] = list_of(r.improvements);
   }
@@ -330,7 +373,8 @@ std::string to_json_text(sweep_report const& r) {
   document["ceilings"] = list_of(r.ceilings);
   document["points"] = list_of(r.points);
   document["notes"] = r.notes;
-  return document.dump(1) + "\n";
+  // Names of files may be no UTF-8: what is not becomes U+FFFD.
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace iso::files

@@ -112,7 +112,7 @@ std::vector<double> run_analytic(Exec const& exec, std::string const& backend, d
   double const raster_error =
       relative_l1(voxels, exact_raster(phantom, plan.volume, 5, stride_of(plan.volume.size())));
   state.add<T>("phantom_raster", backend, std::move(voxels), seconds, raster_error,
-               {double(plan.volume.size()) * sizeof(T), 0});
+               raster_work<T>(plan.volume));
 
   state.next("exact projections on " + backend);
   auto analytic = analytic_projections<T>(exec, state);
@@ -120,7 +120,7 @@ std::vector<double> run_analytic(Exec const& exec, std::string const& backend, d
   double const error =
       relative_l1(analytic.values, exact_projections(phantom, plan.scan, 4, stride_of(plan.scan)));
   state.add<T>("phantom_exact_projection", backend, std::move(analytic.values), analytic.seconds,
-               error, ellipsoid_work<T>(phantom.size(), plan.scan, 4));
+               error, ellipsoid_work<T>(phantom, plan.scan, 4));
   return truth;
 }
 
@@ -155,8 +155,7 @@ void run_phantom_on(Exec const& exec, std::string const& backend, demo_state& st
     }
     double const error = relative_l1(projected.values, truth);
     state.add<T>(std::string("project_") + m.name, backend, std::move(projected.values),
-                 projected.seconds, error,
-                 projection_work<T>(m.options(), state.counts, plan.scan, plan.volume));
+                 projected.seconds, error, projection_work<T>(m.options(), plan.scan, plan.volume));
   }
 }
 
@@ -172,8 +171,7 @@ std::vector<T> run_ct_method(Exec const& exec, std::string const& backend, demo_
       projected.values, exact_projections(view_of(volume), g, m.options(), stride_of(g)));
   auto const values = projected.values;
   state.add<T>(std::string("chest_ct_") + m.name, backend, std::move(projected.values),
-               projected.seconds, error,
-               projection_work<T>(m.options(), count_rays(g, loaded.grid), g, loaded.grid));
+               projected.seconds, error, projection_work<T>(m.options(), g, loaded.grid));
   return values;
 }
 
@@ -194,9 +192,6 @@ void run_large_on(Exec const& exec, std::string const& backend, demo_state& stat
       make_volume<float, typename Exec::memory_space>(exec, "iso::jobs::large", box, unit::per_mm);
   auto const phantom = ct::shepp_logan(128);
   ct::rasterise_ellipsoids<Exec, float>(exec, phantom, volume, {2});
-  auto const counts = count_rays(g.subset(0, 4), box);
-  double const scale = double(g.num_views()) / 4;
-  ray_counts const all{counts.joseph_samples * scale, counts.segments * scale};
   auto const exact = exact_projections(phantom, g, 4, stride_of(g));
   scanner<Exec, float> scan(exec, g, volume);
   for (auto const& m : {methods[0], methods[1], methods[3], methods[4]}) {
@@ -205,7 +200,7 @@ void run_large_on(Exec const& exec, std::string const& backend, demo_state& stat
     double const error = relative_l1(projected.values, exact);
     state.add<float>(std::string("project_") + m.name + "_512", backend,
                      std::move(projected.values), projected.seconds, error,
-                     projection_work<float>(m.options(), all, g, box));
+                     projection_work<float>(m.options(), g, box));
   }
 }
 

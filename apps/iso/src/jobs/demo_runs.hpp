@@ -42,7 +42,6 @@ class demo_state {
   demo_request const& request;
   observer const& watch;
   demo_plan plan;
-  ray_counts counts;
   report result;
   std::vector<files::atomic_file> figures;
   ceilings_of_backends ceilings;

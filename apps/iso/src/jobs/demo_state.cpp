@@ -10,10 +10,7 @@ namespace iso::jobs {
 
 demo_state::demo_state(demo_request const& the_request, observer const& the_watch,
                        demo_plan the_plan)
-    : request(the_request),
-      watch(the_watch),
-      plan(std::move(the_plan)),
-      counts(count_rays(plan.scan, plan.volume)) {
+    : request(the_request), watch(the_watch), plan(std::move(the_plan)) {
   result.machine = info(request.backends, ceilings_wanted::no, {});
   ceilings = measure_ceilings(result.machine, watch);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core_waits.hpp"
 #include "instances.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
@@ -8,6 +9,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/cases/table.hpp>
 #include <iso/jobs/bits.hpp>
+#include <iso/jobs/device_lock.hpp>
 #include <iso/jobs/sweep.hpp>
 
 #include <algorithm>
@@ -35,6 +37,23 @@ std::string device_address() {
 #endif
 }
 
+/// Of the cores that compute.
+template <class Exec>
+cases::cache_sizes caches_of(Exec const& exec) {
+  auto const facts = backend::facts(exec);
+  if (backend::is_device<Exec>) {
+    return {0, double(facts.l2_bytes)};
+  }
+  double const cores = double(std::min(facts.threads, facts.cores));
+  return {cores * double(facts.l1_bytes), cores * double(facts.l2_bytes)};
+}
+
+/// What points are held against.
+struct limits {
+  ceilings::rates rates;
+  cases::cache_sizes caches;
+};
+
 class measurement {
  public:
   measurement(sweep_request const& request, observer const& watch)
@@ -59,6 +78,10 @@ class measurement {
     header.revision = backend::facts(Kokkos::DefaultHostExecutionSpace()).git_revision;
     header.rounds = request_.what.rounds;
     summary_.measurements = header.points * header.rounds;
+    std::optional<device_lock> alone;
+    if (!header.device.empty()) {
+      alone.emplace(std::filesystem::temp_directory_path(), header.device);
+    }
     files::sweep_writer writer(request_.output, header);
     if (writer.found().cut_short) {
       summary_.notes.push_back(
@@ -130,17 +153,17 @@ class measurement {
           return c.backend == on.backend && c.threads == on.threads && c.round == round;
         });
     auto const processor = backend::facts(exec).processor;
-    ceilings::rates most;
+    limits most{{}, caches_of(exec)};
     if (found != known.end()) {
       ISO_VALIDATE(found->processor == processor,
                    "sweep: '{}' holds results of {} (this is {}) choose another --output",
                    request_.output.native(), found->processor, processor);
-      most = rates_of(found->rates);
+      most.rates = rates_of(found->rates);
     } else {
       step("ceilings of " + on.backend);
-      most = ceilings::measure(exec);
+      most.rates = ceilings::measure(exec);
       files::sweep_ceilings measured{on.backend, on.threads, round, processor, {}};
-      for (auto const& one : list_ceilings(most)) {
+      for (auto const& one : list_ceilings(most.rates)) {
         measured.rates[one.name] = std::get<double>(one.value);
       }
       writer.add(measured);
@@ -154,7 +177,7 @@ class measurement {
   }
 
   template <class Exec>
-  void measure_point(Exec const& exec, sweep_key const& key, int round, ceilings::rates const& most,
+  void measure_point(Exec const& exec, sweep_key const& key, int round, limits const& most,
                      files::sweep_writer& writer) {
     auto const p = point_of(key);
     auto const bytes = std::int64_t(cases::bytes_needed(p));
@@ -200,7 +223,7 @@ class measurement {
   /// most_samples, each of several calls where one is not long beside a fence.
   template <class Exec>
   files::sweep_point time(Exec const& exec, sweep_key const& key, cases::ready const& ready,
-                          ceilings::rates const& most) {
+                          limits const& most) {
     constexpr double shortest = 2e-3;  // seconds of a sample
     constexpr int most_samples = 31;
     ready.run();
@@ -210,6 +233,7 @@ class measurement {
     point.key = key;
     point.calls = std::clamp<std::int64_t>(std::int64_t(std::ceil(wanted / once)), 1, 100000);
     double spent = 0;
+    core_waits const before;
     while (int(point.seconds.size()) < request_.what.repeats ||
            (spent < request_.what.seconds && int(point.seconds.size()) < most_samples)) {
       if (watch_.cancelled && watch_.cancelled()) {
@@ -218,13 +242,14 @@ class measurement {
       point.seconds.push_back(time_calls(exec, ready, point.calls));
       spent += point.seconds.back() * double(point.calls);
     }
-    auto const bound = cases::bound_of(ready.work, most);
+    point.waited = before.longest_since() / spent;
+    auto const bound = cases::bound_of(ready.work, most.rates, most.caches);
     point.bytes = ready.work.bytes;
     point.cache_bytes = ready.work.cache_bytes;
     point.flops = ready.work.flops;
     point.bound = bound.name;
     point.least_seconds = bound.seconds;
-    for (auto const& one : cases::bounds_of(ready.work, most)) {
+    for (auto const& one : cases::bounds_of(ready.work, most.rates, most.caches)) {
       point.seconds_at[one.name] = one.seconds;
     }
     auto values = ready.result();

@@ -29,7 +29,6 @@ struct back_projection_case {
     Kokkos::deep_copy(exec, pixels.data, host.data);
     exec.fence("iso::jobs::verify: readings in place");
     workspace<space> const work(ct::back_project_bytes_needed<Exec, T>(scan, g, options));
-    double const samples = double(values.size()) * 23;
     auto const with = *this;
     return {g.size(),
             [=](Exec const& on, variant const& how, T* out) {
@@ -38,7 +37,7 @@ struct back_projection_case {
               ct::back_project<Exec, T>(on, staged, pixels, wrap_volume<space>(out, g),
                                         wrap_workspace<space>(work.data(), work.size()), chosen);
             },
-            projection_work<T>(options.method, samples, scan, g),
+            projection_work<T>({.method = options.method}, scan, g),
             [=] {
               return exact_back_projection<T>(values, with.scan, g,
                                               {.method = with.options.method,

@@ -43,7 +43,7 @@ struct projection_case {
                                            projections_at<T, space>(out, staged.host()),
                                            wrap_workspace<space>(work.data(), work.size()), here);
             },
-            projection_work<T>(wanted, count_rays(scan, voxels.grid), scan, voxels.grid),
+            projection_work<T>(wanted, scan, voxels.grid),
             [=] {
               auto const read = voxels_of();
               return exact_projections(view_of(read), staged.host(), wanted, 7);
@@ -145,7 +145,7 @@ struct analytic_case {
               ct::project_ellipsoids<Exec, T>(on, bodies, staged,
                                               projections_at<T, space>(out, staged.host()), {3});
             },
-            ellipsoid_work<T>(bodies.size(), scan, 3),
+            ellipsoid_work<T>(bodies, scan, 3),
             [=] { return exact_projections(bodies, staged.host(), 3); }};
   }
 };
@@ -163,8 +163,7 @@ struct raster_case {
             [=](Exec const& on, variant const&, T* out) {
               ct::rasterise_ellipsoids<Exec, T>(on, bodies, wrap_volume<space>(out, g), {3});
             },
-            least_work{double(g.size()) * sizeof(T), 0},
-            [=] { return exact_raster(bodies, g, 3); }};
+            raster_work<T>(g), [=] { return exact_raster(bodies, g, 3); }};
   }
 };
 

@@ -55,8 +55,9 @@ struct visitor_kernel {
 /// Of all rays through the box.
 template <class T>
 least_work paths_through(grid const& box) {
+  auto const rays = verify_rays<T>(box, num_rays);
   return path_work<T>(double(num_rays), double(box.size()),
-                      count_rays(verify_rays<T>(box, num_rays), box).segments);
+                      voxels_crossed(rays.data(), num_rays, box));
 }
 
 /// The numbers of voxels count for nothing here: rounding may add one of no length.

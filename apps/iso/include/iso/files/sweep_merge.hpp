@@ -23,7 +23,8 @@ struct merged_rank {
   std::string file;
   std::int64_t planned = 0;  ///< measurements: of all points in all rounds
   std::int64_t measured = 0;
-  bool cut_short = false;  ///< its file ends within a line
+  std::int64_t disturbed = 0;  ///< of the measured: sweep_point::disturbed
+  bool cut_short = false;      ///< its file ends within a line
   std::vector<sweep_gap> gaps;
 };
 
@@ -38,9 +39,11 @@ struct merged_ceilings {
 struct rank_result {
   int rank = 0;
   double median = 0;         ///< seconds of one call
-  double fastest = 0;        ///< of the samples
+  double fastest = 0;        ///< of the samples of rounds that were not disturbed, or of all
   double interquartile = 0;  ///< range of the samples
-  /// Of the ceiling as it was in that round: of each round its samples.
+  double share = 0;          ///< median of the rounds that were not disturbed, or of all
+  int disturbed_rounds = 0;
+  /// Of the ceiling as it was in that round: of each round that was not disturbed its samples.
   std::vector<std::vector<double>> shares;
   std::vector<std::string> hashes;  ///< one where all rounds agree
 };
@@ -56,14 +59,16 @@ struct merged_point {
   double median = 0;  ///< of the processes' medians, seconds
   double lower_quartile = 0;
   double upper_quartile = 0;
-  double fastest = 0;  ///< of all samples of all processes
-  double share = 0;    ///< median over the processes
+  bool disturbed = false;  ///< in all rounds of all processes
+  double fastest = 0;      ///< of all processes that were not disturbed, or of all
+  double share = 0;        ///< median over the same processes
   std::optional<double> error;
   std::vector<rank_result> ranks;
 };
 
-/// A process that is slower at a point than the median of all by more than three interquartile
-/// ranges.
+/// A process that is slower at a point than the median of all by more than three times the spread:
+/// the interquartile range or twice the distance from the lower quartile to the median, whichever
+/// is less. As long as fewer than half are slow, they do not hide each other.
 struct slow_point {
   sweep_key key;
   int rank = 0;
@@ -90,6 +95,7 @@ struct bit_difference {
 };
 
 /// Slope of log time over log size, of the fastest samples: whatever disturbs one makes it slower.
+/// Points that were disturbed in all rounds are left out.
 struct growth_fit {
   sweep_key key;  ///< its size is the largest
   std::string processor;
@@ -110,12 +116,30 @@ struct share_change {
   double high = 1;
 };
 
+/// From `first` to `last`, both included.
+struct rank_range {
+  int first = 0;
+  int last = 0;
+
+  friend bool operator==(rank_range const&, rank_range const&) = default;
+};
+
+/// "3 to 7, 12": a few of them, and how many ranks there are beside those.
+std::string to_string(std::vector<rank_range> const& ranges);
+
+/// A file that is no results, or is damaged.
+struct unusable_file {
+  std::string file;
+  std::string reason;  ///< a sentence that names the file
+};
+
 struct sweep_report {
   std::string isocenter;
   std::string revision;
   std::string sweep;
   std::vector<merged_rank> ranks;
-  std::vector<int> missing_ranks;
+  std::vector<rank_range> missing_ranks;
+  std::vector<unusable_file> unusable;
   std::vector<merged_ceilings> ceilings;
   std::vector<merged_point> points;
   std::optional<bool> bits_agree;  ///< empty: no operation ran twice
@@ -124,14 +148,16 @@ struct sweep_report {
   std::vector<slow_member> slow_ranks;
   std::vector<slow_member> slow_nodes;
   std::vector<growth_fit> growth;
-  bool compared = false;  ///< with an earlier report
+  bool compared = false;            ///< with an earlier report
+  std::size_t compared_points = 0;  ///< that both have, undisturbed
   std::vector<share_change> regressions;
   std::vector<share_change> improvements;
   std::vector<std::string> notes;
 };
 
-/// \throws iso::file_error  a file that cannot be read, files of different versions or sweeps, two
-///                          of one rank
+/// Files that cannot be read or are damaged are left out and named.
+/// \throws iso::file_error  no file is usable, one is of another format, files are of different
+///                          versions or sweeps, or two of one rank
 sweep_report merge_sweeps(std::vector<std::filesystem::path> const& files);
 
 /// The same of results that have been read; `names` are their files'.
@@ -142,7 +168,8 @@ sweep_report merge_sweeps(std::vector<sweep_results> const& results,
 /// share then lies below 1 - tolerance, or above 1 + tolerance. Processes are drawn anew, and of
 /// fewer than eight their rounds and the samples of these too: samples of one round are alike in
 /// what changes slowly, such as a clock. The same reports give the same intervals.
-/// \throws iso::file_error  `earlier` is not a report
+/// Rounds that were disturbed are left out.
+/// \throws iso::file_error  `earlier` is not a report, or has none of the report's points
 void compare_with(sweep_report& report, std::filesystem::path const& earlier, double tolerance);
 
 /// The report as JSON, indented.

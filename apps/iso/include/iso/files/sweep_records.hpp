@@ -6,6 +6,8 @@
 //! writing.
 #pragma once
 
+#include <iso/core/error.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,6 +19,19 @@ namespace iso::files {
 
 /// Of what the lines look like; files of different formats are not read together.
 inline constexpr int sweep_format = 1;
+
+/// A launcher starts no more processes.
+inline constexpr int most_ranks = 1 << 24;
+
+/// Of the time of a point's samples: where a thread waited longer for a core, the point is
+/// disturbed. Kernel threads of a quiet machine take less.
+inline constexpr double most_waited = 0.02;
+
+/// A file of a program of another format: not damaged, but not to be mixed either.
+class other_format : public file_error {
+ public:
+  using file_error::file_error;
+};
 
 struct sweep_header {
   int format = sweep_format;
@@ -67,6 +82,10 @@ struct sweep_point {
   std::optional<double> error;  ///< empty: not a finite number
   std::string hash;
   std::map<std::string, double> seconds_at;  ///< of a call, at each ceiling that it has to do with
+  /// For a core, by the thread that waited longest, over the time of all samples.
+  double waited = 0;
+
+  [[nodiscard]] bool disturbed() const { return waited > most_waited; }
 };
 
 /// A point that could not be measured.
@@ -84,13 +103,15 @@ struct sweep_results {
   bool cut_short = false;          ///< the last line was not, and is left out
 };
 
-/// \throws iso::file_error  not such a file, of another format, or a line that is damaged
+/// \throws iso::files::other_format  of another format
+/// \throws iso::file_error    not such a file, a line that is damaged, or a figure that none can be
 sweep_results read_sweep_results(std::filesystem::path const& path);
 
 /// One process' file while it measures. What is there already is kept: a second start goes on.
 class sweep_writer {
  public:
-  /// Takes the file for this process alone, and drops a last line that is cut short.
+  /// Takes the file for this process alone, and drops a last line that is cut short. Where the
+  /// first line cannot be written, no file is left.
   /// \throws iso::file_error  another process writes it; it is of another version, sweep, rank or
   ///                          machine; it cannot be written
   sweep_writer(std::filesystem::path const& path, sweep_header const& header);
@@ -107,6 +128,7 @@ class sweep_writer {
   void add(sweep_gap const& gap);
 
  private:
+  void begin(sweep_header const& header);
   void append(std::string const& line);
 
   std::filesystem::path path_;

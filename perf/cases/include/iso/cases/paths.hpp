@@ -144,14 +144,7 @@ class paths_problem {
 
   /// Voxels crossed by all rays, from every 61st of them.
   [[nodiscard]] double voxels() const {
-    double sum = 0;
-    double counted = 0;
-    for (std::int64_t i = 0; i < count_; i += 61) {
-      sum += ray::traverse<ray::branchless>(
-          host_rays_(std::size_t(i)), ray::traversal_grid(volume_.grid), [](std::int64_t, T) {});
-      ++counted;
-    }
-    return sum / counted * double(count_);
+    return voxels_crossed(host_rays_.data(), count_, volume_.grid, 61);
   }
 
   [[nodiscard]] double error() const {

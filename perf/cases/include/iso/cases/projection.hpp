@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/projection.hpp
 //! A scan to project: the circle of perf/peers/scan.py, voxels of 1 mm, a smooth volume made where
-//! it is used, the number of samples that its rays take, and the distance from double precision.
+//! it is used, and the distance from double precision.
 #pragma once
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/work.hpp>
 #include <iso/ct/forward_project.hpp>
-#include <iso/ray/traverse.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -45,54 +44,6 @@ inline ct::geometry cone_scan(std::int64_t n, std::int64_t views) {
   return ct::circular_cone({.num_u = n, .num_v = n, .pitch_u = pitch, .pitch_v = pitch},
                            5.7 * double(n), 6.7 * double(n),
                            ct::even_angles(views, 8 * std::atan(1.0), first));
-}
-
-/// Planes of the driving axis where the ray's point lies less than a spacing outside the voxels'
-/// centres: what the sum of boundary::zero is made of.
-inline double joseph_samples(ct::detail::index_view const& w, grid const& g, double u, double v,
-                             ct::region within) {
-  auto const line = ct::detail::make_line<double>(w, ct::beam::cone, g, u, v, within);
-  double low = line.planes.first;
-  double high = line.planes.last - 1;
-  for (int c = 0; c < 2; ++c) {
-    auto const [slope, base] = line.across[c];
-    auto const n = double(g.extent[std::size_t(ct::detail::other_axis(line.axis, c))]);
-    if (slope == 0) {
-      high = base > -1 && base < n ? high : low - 1;
-      continue;
-    }
-    double const a = (-1 - base) / slope;
-    double const b = (n - base) / slope;
-    low = std::max(low, std::min(a, b));
-    high = std::min(high, std::max(a, b));
-  }
-  return std::max(0.0, std::floor(high) - std::ceil(low) + 1);
-}
-
-/// Samples (Joseph) or voxels crossed (exact methods) of all rays: an estimate from about 50000 of
-/// them, evenly spread, good to three digits.
-inline double num_samples(ct::geometry const& g, grid const& volume,
-                          ct::forward_project_options const& options) {
-  ct::detail::ray_limits const limits(volume, options.within);
-  std::int64_t const rays = g.num_views() * g.num_u() * g.num_v();
-  std::int64_t const step = std::max<std::int64_t>(1, rays / 50000) | 1;
-  double sum = 0;
-  double counted = 0;
-  for (std::int64_t i = 0; i < rays; i += step) {
-    auto const& view = g.views()[std::size_t(i / (g.num_u() * g.num_v()))];
-    auto const u = double(i / g.num_v() % g.num_u());
-    auto const v = double(i % g.num_v());
-    if (ct::detail::is_joseph(options.method)) {
-      sum += joseph_samples(ct::detail::to_index(view, volume, g.kind()), volume, u, v,
-                            options.within);
-    } else {
-      sum += ray::traverse<ray::branchless>(
-          limits.clipped(ct::detail::pixel_ray(view, g.kind(), u, v)), ray::traversal_grid(volume),
-          [](std::int64_t, double) {});
-    }
-    ++counted;
-  }
-  return sum / counted * double(rays) * double(options.oversampling * options.oversampling);
 }
 
 template <class Exec, class T>

@@ -11,6 +11,14 @@
 
 namespace iso::cases {
 
+/// Taps of the filter that are not left out.
+template <class Plan>
+double filter_taps(Plan const& plan, ct::geometry const& scan) {
+  auto const n = double(scan.num_u());
+  double const a_pixel = plan.odd_taps_only() ? n / 2 + 1 : n;
+  return double(scan.num_views()) * n * double(scan.num_v()) * a_pixel;
+}
+
 template <class Exec, class T>
 class fdk_problem {
  public:
@@ -53,12 +61,7 @@ class fdk_problem {
     return std::sqrt(apart / size);
   }
 
-  /// Taps of a call that are not left out.
-  [[nodiscard]] double taps() const {
-    auto const n = double(scan_.num_u());
-    double const a_pixel = plan_.odd_taps_only() ? n / 2 + 1 : n;
-    return double(scan_.num_views()) * n * double(scan_.num_v()) * a_pixel;
-  }
+  [[nodiscard]] double taps() const { return filter_taps(plan_, scan_); }
   [[nodiscard]] double updates() const {
     return double(scan_.num_views()) * double(volume_.grid.size());
   }

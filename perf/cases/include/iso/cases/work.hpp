@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/work.hpp
 //! The least that each operation must move and compute: the models behind every share of a
-//! ceiling, in `iso verify`, `iso demo`, `iso sweep` and the benchmark programs. Nowhere else is
-//! one written.
+//! ceiling, in `iso verify`, `iso demo`, `iso sweep` and the benchmark programs. Elsewhere are only
+//! those of kernels that are not this library's: of cuSPARSE with vectors of other types
+//! (perf/sparse/peer_cusparse.hpp) and of a report's backprojections (bench_fdk_strategies.cpp).
 #pragma once
 
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -35,36 +37,47 @@ struct least_work {
   /// `bytes`.
   double cache_bytes = 0;
   stream memory = stream::read;
+  /// All that a call touches, where calls in a row touch nothing else: a loop over arrays. Where
+  /// that fits a cache, `bytes` come from there. 0: from memory, whatever fits.
+  double working_set = 0;
+};
+
+/// Bytes of the caches of what computes, all cores together; 0: there is none, or nobody tells.
+struct cache_sizes {
+  double l1 = 0;
+  double l2 = 0;
 };
 
 /// The ceiling that bounds an operation.
 struct bound {
-  char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l2, fp32 or fp64; empty
-                          ///< where nothing is known
+  char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l1, l2, fp32 or fp64;
+                          ///< empty where nothing is known
   double seconds = 0;     ///< that the operation takes there
 };
 
 /// What the bytes, the cache's bytes and the operations want, each where there are any.
-std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most);
+std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most,
+                             cache_sizes const& caches = {});
 
 /// The largest of what the bytes, the cache's bytes and the operations want. A call may be faster
-/// where its data lie in a cache.
-bound bound_of(least_work const& least, ceilings::rates const& most);
+/// where its data lie in a cache and it has no `working_set`.
+bound bound_of(least_work const& least, ceilings::rates const& most,
+               cache_sizes const& caches = {});
 
 /// Seconds of that bound.
 inline double least_seconds(least_work const& least, ceilings::rates const& most) {
   return bound_of(least, most).seconds;
 }
 
-/// Samples and voxel segments of rays through a grid.
-struct ray_counts {
-  double joseph_samples = 0;  ///< driving planes inside the box
-  double segments = 0;        ///< voxels crossed
-};
+/// Samples (Joseph) or voxels crossed (exact methods) of all sub-rays of a scan: an estimate from
+/// about 50000 rays, evenly spread, good to three digits.
+double num_samples(ct::geometry const& g, grid const& volume,
+                   ct::forward_project_options const& options);
 
-ray_counts count_rays(ct::geometry const& g, grid const& volume);
+/// Voxels crossed by `count` rays, from every `every`-th of them.
 template <class T>
-ray_counts count_rays(std::vector<ray::ray<T>> const& rays, grid const& volume);
+double voxels_crossed(ray::ray<T> const* rays, std::int64_t count, grid const& volume,
+                      std::int64_t every = 1);
 
 /// A sample of linear Joseph: the coordinate along z (an fma, 2), its integer part and fraction
 /// (2), one blend of two columns (a difference and an fma, 3; the sample above shares the other),
@@ -90,22 +103,39 @@ least_work projection_work(ct::projector method, double samples, ct::geometry co
 }
 
 template <class T>
-least_work projection_work(ct::forward_project_options const& options, ray_counts const& counts,
-                           ct::geometry const& g, grid const& volume) {
-  bool const joseph = options.method == ct::projector::joseph_linear ||
-                      options.method == ct::projector::joseph_spline;
-  double const rays = double(options.oversampling) * double(options.oversampling);
-  return projection_work<T>(options.method, joseph ? counts.joseph_samples : rays * counts.segments,
-                            g, volume);
+least_work projection_work(ct::forward_project_options const& options, ct::geometry const& g,
+                           grid const& volume) {
+  return projection_work<T>(options.method, num_samples(g, volume, options), g, volume);
 }
 
-/// Projections written, and for each sub-ray and body the solution of a quadratic equation, about
-/// twenty operations, in double for every T.
+/// What rays meet of ellipsoids.
+struct ellipsoid_counts {
+  double chords = 0;  ///< ellipsoids that a ray meets, summed over all rays
+  double rays = 0;    ///< that meet any
+};
+
+/// Of one ray a pixel: an estimate as num_samples.
+ellipsoid_counts count_chords(std::vector<ct::ellipsoid> const& bodies, ct::geometry const& g);
+
+/// Projections written. 38 operations a sub-ray and ellipsoid that it meets: its direction in the
+/// ball's coordinates (7), the moment (9), three scalar products (15), the discriminant (1) and its
+/// root (1), both ends (3), the sum (2). 17 a sub-ray that meets any: its pixel (6), direction (3),
+/// length (6), the sum (2). In double for every T. A root counts as one; tests that tell what need
+/// not be looked at count nothing.
 template <class T>
-least_work ellipsoid_work(std::size_t bodies, ct::geometry const& g, std::int64_t subsamples) {
+least_work ellipsoid_work(std::vector<ct::ellipsoid> const& bodies, ct::geometry const& g,
+                          std::int64_t subsamples) {
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
-  return {pixels * sizeof(T), 20 * pixels * double(subsamples * subsamples) * double(bodies),
+  auto const [chords, rays] = count_chords(bodies, g);
+  return {pixels * sizeof(T), double(subsamples * subsamples) * (38 * chords + 17 * rays),
           arithmetic::fp64};
+}
+
+/// Voxels written. 21 operations a point, `points` in voxels that the surface of an ellipsoid cuts:
+/// the point (6), its place in the ball (10), the radius (5). 0: they are not counted.
+template <class T>
+least_work raster_work(grid const& volume, double points = 0) {
+  return {double(volume.size()) * sizeof(T), 21 * points, arithmetic::fp64};
 }
 
 /// An update of filtered backprojection: the height (an fma, 2), its integer part and fraction (2),
@@ -166,8 +196,12 @@ least_work product_work(sparse::matrix_shape const& shape, std::int64_t vectors 
 /// A loop over arrays of floats: each element read or written once, in triad an fma each.
 inline least_work stream_work(stream kind, double elements) {
   double const arrays = kind == stream::read ? 1 : kind == stream::copy ? 2 : 3;
-  return {arrays * elements * sizeof(float), kind == stream::triad ? 2 * elements : 0,
-          arithmetic::fp32, 0, kind};
+  return {arrays * elements * sizeof(float),
+          kind == stream::triad ? 2 * elements : 0,
+          arithmetic::fp32,
+          0,
+          kind,
+          arrays * elements * sizeof(float)};
 }
 
 /// `chains` chains of `steps` fma each, whose ends are written.

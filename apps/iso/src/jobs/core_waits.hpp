@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! How long the threads of this process waited for a core that another process had.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace iso::jobs {
+
+/// Taken now. Where the system does not tell (Linux does), nothing has waited.
+class core_waits {
+ public:
+  core_waits();
+
+  /// Seconds that the thread which waited longest since then waited.
+  [[nodiscard]] double longest_since() const;
+
+ private:
+  std::map<std::string, double> seconds_;  ///< by thread
+};
+
+}  // namespace iso::jobs
