@@ -77,35 +77,51 @@ struct setup {
   }
 };
 
-/// Density and dose where `Exec` computes.
+/// What a dose calculation wants where `Exec` computes, made before it.
 template <class T, class Exec>
-struct calculation {
+struct prepared {
   using space = typename Exec::memory_space;
   Exec exec;
   grid region;
   iso::volume_view<T, space> density;
   iso::volume_view<T, space> released;
   iso::volume_view<T, space> dose;
+  terma_plan<space> beam;
+  convolution_plan<T, space> plan;
 
-  calculation(Exec const& e, setup const& s, host_volume<T> const& rho)
+  prepared(Exec const& e, setup const& s, host_volume<T> const& rho)
       : exec(e),
         region(region_around(s.field, s.phantom, s.margin)),
         density(iso::make_volume<T, space>("density", s.phantom)),
         released(iso::make_volume<T, space>("terma", region)),
-        dose(iso::make_volume<T, space>("dose", s.phantom)) {
+        dose(iso::make_volume<T, space>("dose", s.phantom)),
+        beam(exec, s.field, named_spectrum(s.photons), s.hardening),
+        plan(exec, region, beam.frame(), s.kernel,
+             s.own_cones ? *s.own_cones : make_cones(s.kernel, s.cones), s.field.fluence,
+             s.options) {
     Kokkos::deep_copy(density.data, rho.data);
-
-    terma_plan<space> const beam(exec, s.field, named_spectrum(s.photons), s.hardening);
-    terma<Exec, T>(exec, beam, density, released);
-    convolution_plan<T, space> const plan(
-        exec, region, beam.frame(), s.kernel,
-        s.own_cones ? *s.own_cones : make_cones(s.kernel, s.cones), s.field.fluence, s.options);
-    iso::workspace<space> const scratch(convolution_bytes_needed<Exec, T>(exec, plan));
-    convolve<Exec, T>(exec, plan, released, density, dose, scratch);
-    exec.fence();
   }
-  [[nodiscard]] host_volume<T> dose_on_host() const { return on_host(dose); }
-  [[nodiscard]] host_volume<T> terma_on_host() const { return on_host(released); }
+  [[nodiscard]] std::int64_t bytes() const { return convolution_bytes_needed<Exec, T>(exec, plan); }
+  void release() const { terma<Exec, T>(exec, beam, density, released); }
+  void run(iso::workspace<space> const& scratch, iso::job const& control = {}) const {
+    convolve<Exec, T>(exec, plan, released, density, dose, scratch, control);
+  }
+};
+
+/// TERMA and dose.
+template <class T, class Exec>
+struct calculation : prepared<T, Exec> {
+  using typename prepared<T, Exec>::space;
+
+  calculation(Exec const& e, setup const& s, host_volume<T> const& rho)
+      : prepared<T, Exec>(e, s, rho) {
+    this->release();
+    iso::workspace<space> const scratch(this->bytes());
+    this->run(scratch);
+    this->exec.fence();
+  }
+  [[nodiscard]] host_volume<T> dose_on_host() const { return on_host(this->dose); }
+  [[nodiscard]] host_volume<T> terma_on_host() const { return on_host(this->released); }
 
  private:
   static host_volume<T> on_host(iso::volume_view<T, space> const& v) {

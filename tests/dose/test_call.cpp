@@ -30,38 +30,6 @@ setup small_field(dose_engine engine, point_kernel const& kernel) {
   return s;
 }
 
-/// All that a call wants, made before it.
-template <class T, class Exec>
-struct prepared {
-  using space = typename Exec::memory_space;
-  Exec exec;
-  grid region;
-  iso::volume_view<T, space> density;
-  iso::volume_view<T, space> released;
-  iso::volume_view<T, space> dose;
-  terma_plan<space> beam;
-  convolution_plan<T, space> plan;
-
-  prepared(Exec const& e, setup const& s)
-      : exec(e),
-        region(region_around(s.field, s.phantom, s.margin)),
-        density(iso::make_volume<T, space>("density", s.phantom)),
-        released(iso::make_volume<T, space>("terma", region)),
-        dose(iso::make_volume<T, space>("dose", s.phantom)),
-        beam(exec, s.field, named_spectrum("mohan_6mv")),
-        plan(exec, region, beam.frame(), s.kernel, make_cones(s.kernel, s.cones), s.field.fluence,
-             s.options) {
-    auto const rho = volume_of<T>(s.phantom, mixed);
-    Kokkos::deep_copy(exec, density.data, rho.data);
-    exec.fence();
-  }
-  [[nodiscard]] std::int64_t bytes() const { return convolution_bytes_needed<Exec, T>(exec, plan); }
-  void release() const { terma<Exec, T>(exec, beam, density, released); }
-  void run(iso::workspace<space> const& scratch, iso::job const& control = {}) const {
-    convolve<Exec, T>(exec, plan, released, density, dose, scratch, control);
-  }
-};
-
 template <class F>
 void for_each_engine(F const& f) {
   point_kernel const kernels[] = {named_kernel("6mv"), named_kernel("6mv_quad"),
@@ -83,7 +51,7 @@ TEST_CASE_TEMPLATE("dose: calls run on the instance given, without fence or allo
   iso::test::for_each_instance([](auto const& exec) {
     using exec_space = std::decay_t<decltype(exec)>;
     for_each_engine([&](setup const& s) {
-      prepared<T, exec_space> const p(exec, s);
+      prepared<T, exec_space> const p(exec, s, volume_of<T>(s.phantom, mixed));
       iso::workspace<typename exec_space::memory_space> const scratch(p.bytes());
       auto const call = [&] {
         p.release();
@@ -109,7 +77,8 @@ TEST_CASE_TEMPLATE("dose: calls run on the instance given, without fence or allo
 TEST_CASE("dose: a byte less scratch than needed is refused, and no dose is added") {
   Kokkos::DefaultHostExecutionSpace const exec;
   for_each_engine([&](setup const& s) {
-    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s);
+    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s,
+                                                               volume_of<float>(s.phantom, mixed));
     p.release();
     std::int64_t const bytes = p.bytes();
     REQUIRE(bytes > 0);
@@ -125,7 +94,8 @@ TEST_CASE("dose: a byte less scratch than needed is refused, and no dose is adde
 TEST_CASE("dose: a call reports how far it is, and stops when it is told to") {
   Kokkos::DefaultHostExecutionSpace const exec;
   for_each_engine([&](setup const& s) {
-    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s);
+    prepared<float, Kokkos::DefaultHostExecutionSpace> const p(exec, s,
+                                                               volume_of<float>(s.phantom, mixed));
     iso::workspace<Kokkos::HostSpace> const scratch(p.bytes());
     p.release();
     std::vector<double> fractions;
