@@ -128,6 +128,12 @@ struct cone_terms_kernel {
 template <int Copy>
 inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 
+/// What a voxel of a region releases at least, over the most that one does: far below the grid to
+/// which doses are rounded. What travels along a line then decays towards it and never to subnormal
+/// numbers, with which some processors compute ten times as slowly.
+template <class T>
+inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
+
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
 template <class T, int Copy>
 struct lattice_copy_kernel {
@@ -171,7 +177,8 @@ struct lattice_copy_kernel {
         bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
         std::int64_t const x = Copy == 0 ? slow : fast;
         std::int64_t const z = Copy == 0 ? fast : slow;
-        t[r] = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
+        T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
+        t[r] = inside && scaled < least_terma<T> ? least_terma<T> : scaled;
         d[r] = inside ? density.row(x, y)[z] : T(0);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
