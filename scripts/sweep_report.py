@@ -154,7 +154,7 @@ def draw_heat_map(axis, heat):
     axis.figure.colorbar(image, ax=axis, shrink=0.6)
 
 
-def draw_growth(figure, operations):
+def draw_growth(figure, processor, operations):
     """One panel an operation; a grey line has the expected slope."""
     columns = min(3, len(operations))
     axes = figure.subplots(-(-len(operations) // columns), columns, squeeze=False).flat
@@ -173,8 +173,8 @@ def draw_growth(figure, operations):
         axis.legend(fontsize=5, loc="upper left")
     for axis in axes:  # those that are left
         axis.set_axis_off()
-    figure.suptitle("growth: seconds of the fastest call over size; exponents of all sizes and of "
-                    "the two largest (expected: grey)", fontsize=8)
+    figure.suptitle(f"{processor}: seconds of the fastest call over size; exponents of all sizes "
+                    "and of the two largest (expected: grey)", fontsize=8)
 
 
 def draw(parts):
@@ -194,8 +194,9 @@ def draw(parts):
     of_processor = {}
     for one in series:
         of_processor.setdefault(one["processor"], {}).setdefault(one["operation"], []).append(one)
-    for operations in of_processor.values():
-        pictures.append((lambda figure, operations=operations: draw_growth(figure, operations),
+    for processor, operations in of_processor.items():
+        pictures.append((lambda figure, name=processor, operations=operations:
+                         draw_growth(figure, name, operations),
                          (3.6 * min(3, len(operations)), 2.8 * -(-len(operations) // 3) + 0.4)))
     drawn = []
     for function, inches in pictures:
