@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
 #include <iso/dose/detail/sampled_kernels.hpp>
 #include <iso/dose/detail/voxel_lines_kernel.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
 #include <iso/dose/detail/table_lattice_kernel.hpp>
 
