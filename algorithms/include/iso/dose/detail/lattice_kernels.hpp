@@ -130,7 +130,7 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 
 /// What a voxel of a region releases at least, over the most that one does: far below the grid to
 /// which doses are rounded. What travels along a line then decays towards it and never to subnormal
-/// numbers, with which some processors compute ten times as slowly.
+/// numbers, with which processors compute slowly.
 template <class T>
 inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
