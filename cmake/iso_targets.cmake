@@ -12,6 +12,33 @@ function(iso_strict_numerics target)
   endif()
 endfunction()
 
+# The instruction set x86-64-v3, as single flags: they add to a consumer's own -march and do not
+# replace it. Scope is PUBLIC or PRIVATE.
+function(iso_instruction_set target scope)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  if(
+    ISO_X86_64_V3
+    AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$"
+    AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "(^| )-march="
+  )
+    set(flags -mcx16 -msahf -mpopcnt -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mmovbe -mxsave)
+    target_compile_options(${target} ${scope} ${flags})
+  endif()
+endfunction()
+
+# What kernels need of a compiler for speed. Public, because programs that use the library compile
+# kernels too.
+function(iso_kernel_options target)
+  iso_instruction_set(${target} PUBLIC)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+    # That pass makes copies of lambdas, into which GCC then inlines no lane operation.
+    target_compile_options(${target} PUBLIC -fno-ipa-sra)
+  elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # Attributes before a lambda's parameters are C++23.
+    target_compile_options(${target} PUBLIC -Wno-c++2b-extensions)
+  endif()
+endfunction()
+
 # One library of a layer, alias iso::<name>. Its header set is every .hpp under include/, and what
 # HEADERS adds (generated ones): installed, and checked for self-containment by
 # CMAKE_VERIFY_INTERFACE_HEADER_SETS. OPTIONAL_HEADERS are those among them that need a library which

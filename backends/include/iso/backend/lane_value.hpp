@@ -32,9 +32,9 @@ struct lane_shape {
 #define ISO_EACH_REGISTER _Pragma("GCC unroll 128") for
 #endif
 
-/// Behind a lambda's parameters: GCC else leaves a large one out of line, and with it every
-/// operation on lane values within.
-#define ISO_INLINE_LAMBDA __attribute__((always_inline))
+/// Before a lambda's parameters: GCC else leaves a large one out of line, and with it every
+/// operation on lane values within. Behind them, nvcc's front end drops the attribute.
+#define ISO_INLINE_LAMBDA [[gnu::always_inline]]
 
 /// A truth a lane. One mask serves values of every type of its part.
 template <class T, class Shape>

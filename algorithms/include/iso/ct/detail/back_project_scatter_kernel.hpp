@@ -132,7 +132,7 @@ struct block_pixels {
     std::int64_t const rows = (num_v + 31) / 32;
     std::int64_t const row = index / rows;
     std::int64_t const first = (index - row * rows) * 32;
-    group.each([&](int lane) ISO_INLINE_LAMBDA {
+    group.each([&] ISO_INLINE_LAMBDA(int lane) {
       std::int64_t const v = first + lane;
       if (v < num_v) {
         each(views(row / num_u), double(row % num_u), double(v), values[row * num_v + v]);
@@ -154,7 +154,7 @@ struct joseph_scatter_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     pixels.for_each(group, index,
-                    [&](view_vectors const& view, double u, double v, T pixel) ISO_INLINE_LAMBDA {
+                    [&] ISO_INLINE_LAMBDA(view_vectors const& view, double u, double v, T pixel) {
                       index_view const w = to_index(view, g, pixels.kind);
                       scatter(make_line<T>(w, pixels.kind, g, u, v, within), pixel);
                     });
@@ -233,7 +233,7 @@ struct chord_scatter_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     pixels.for_each(
-        group, index, [&](view_vectors const& view, double u, double v, T pixel) ISO_INLINE_LAMBDA {
+        group, index, [&] ISO_INLINE_LAMBDA(view_vectors const& view, double u, double v, T pixel) {
           T const x = pixel / T(per_side * per_side);
           for (std::int32_t part = 0; part < per_side * per_side; ++part) {
             std::int32_t const part_u = part / per_side;

@@ -147,7 +147,7 @@ struct back_project_tile_kernel {
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_planes(Group const& group, tile& s,
                                               fan_part const& f) const {
-    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) ISO_INLINE_LAMBDA {
+    group.template parts<T, registers, Rows>(s.rows, [&] ISO_INLINE_LAMBDA(auto const& part) {
       if (f.found.count == 3) {
         add_part<Care, 3>(part, s.heights, f);
       } else if (f.found.count == 2) {
@@ -175,13 +175,13 @@ struct back_project_tile_kernel {
         fits = fits && (one < other ? other - one : one - other) + f.found.count <= 2 * width;
       }
       if (fits) {
-        add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
+        add_picked<Care, Count>(part, heights, f, [&] ISO_INLINE_LAMBDA(auto const& function) {
           return Part::template window<T>(lows, 1, function);
         });
         return;
       }
     }
-    add_picked<Care, Count>(part, heights, f, [&](auto const& function) ISO_INLINE_LAMBDA {
+    add_picked<Care, Count>(part, heights, f, [&] ISO_INLINE_LAMBDA(auto const& function) {
       return Part::template scattered<T>(function);
     });
   }
@@ -195,24 +195,24 @@ struct back_project_tile_kernel {
     value const below = k - value(T(1));
     index const first = truncate(
         clamp(fma(k, value(f.found.slope), value(f.found.base)), value(T(0)), value(f.found.most)));
-    auto const value_at = [&](auto const& place) ISO_INLINE_LAMBDA { return place.load(f.values); };
+    auto const value_at = [&] ISO_INLINE_LAMBDA(auto const& place) { return place.load(f.values); };
     auto const values = pixels_of(value_at);
     for (std::int32_t n = 0; n < f.count; ++n) {
       touched_plane const& plane = f.planes[n];
-      auto const z_at = [&](auto const& place) ISO_INLINE_LAMBDA {
+      auto const z_at = [&] ISO_INLINE_LAMBDA(auto const& place) {
         auto const slope = place.load(f.slopes);
         return fma(std::decay_t<decltype(slope)>(plane.i), slope, place.load(f.bases));
       };
       auto const z = pixels_of(z_at);
       value blended(T(0));
-      auto const add = [&](index const& v) ISO_INLINE_LAMBDA {
+      auto const add = [&] ISO_INLINE_LAMBDA(index const& v) {
         value const share = height_share<Care>(z.pick(v), k, below);
         value const pixel = values.pick(v);
         blended = Care == care::full ? fma_where(value(T(0)) < share, share, pixel, blended)
                                      : fma(share, pixel, blended);
       };
       if constexpr (Count > 0) {
-        backend::unrolled<Count>([&](auto c) ISO_INLINE_LAMBDA { add(first + index(int(c))); });
+        backend::unrolled<Count>([&] ISO_INLINE_LAMBDA(auto c) { add(first + index(int(c))); });
       } else {
         for (std::int32_t c = 0; c < f.found.count; ++c) {
           add(first + index(c));

@@ -46,7 +46,7 @@ struct ramp_filter_kernel {
     std::int64_t const corner = shape.at(view, 1) + 1 + 32 * first_row;
     T const middle = *tap_0;
     group.template parts<T, registers<Group>(), Rows>(
-        rows, [&](auto const& part) ISO_INLINE_LAMBDA {
+        rows, [&] ISO_INLINE_LAMBDA(auto const& part) {
           using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
           value sum[Outputs];
           ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) { sum[j] = value(T(0)); }

@@ -398,7 +398,7 @@ struct lattice_slab_kernel {
         T const of_row = tilt_of_row(p, v);
         for (std::int32_t block = 0; block < blocks; ++block) {
           std::int32_t const i = 32 * block;
-          group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA {
+          group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
             using part_type = std::decay_t<decltype(part)>;
             using value = typename part_type::template per_lane<T>;
             using index = typename part_type::index;

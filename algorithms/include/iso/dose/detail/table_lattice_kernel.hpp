@@ -37,9 +37,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
       low.set(i, typename index::piece(lows[i]));
     }
     if (all_of((low <= bin) & (bin < low + index(2 * width)))) {
-      auto const constant = [&](auto const& at) ISO_INLINE_LAMBDA { return at.load(bins); };
-      auto const slope = [&](auto const& at)
-                             ISO_INLINE_LAMBDA { return at.load(bins + table::pitch); };
+      auto const constant = [&] ISO_INLINE_LAMBDA(auto const& at) { return at.load(bins); };
+      auto const slope = [&] ISO_INLINE_LAMBDA(auto const& at) { return at.load(bins + table::pitch); };
       return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
                  Part::template window<T>(lows, 1, constant).pick(bin));
     }
@@ -110,7 +109,7 @@ struct table_trace_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<T, 2>([&](auto const& part) ISO_INLINE_LAMBDA { trace(part, index); });
+    group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) { trace(part, index); });
   }
 
  private:
@@ -193,8 +192,7 @@ struct table_dose_kernel {
     lattice_item const tile = rays.tiles[number];
     std::int32_t const first = std::int32_t(index - number * groups_per_tile()) * Planes;
     if (first < tile.last - tile.first) {
-      group.template parts<T, 2>([&](auto const& part)
-                                     ISO_INLINE_LAMBDA { add(part, tile, number, first); });
+      group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) { add(part, tile, number, first); });
     }
   }
 
@@ -217,7 +215,7 @@ struct table_dose_kernel {
                       value(radius_bins<T>::offset));
       dose[j] = value(T(0));
     }
-    auto const take = [&](value const& more, value const& begin) ISO_INLINE_LAMBDA {
+    auto const take = [&] ISO_INLINE_LAMBDA(value const& more, value const& begin) {
       // All look-ups first: they wait for memory together.
       value found[Planes];
       ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {

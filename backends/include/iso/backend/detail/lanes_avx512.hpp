@@ -31,16 +31,17 @@ struct avx512_lanes {
   template <class T, int W>
   using mask = std::conditional_t<W == 16, std::uint16_t, std::uint8_t>;
 
-  // Not by memcpy, which GCC makes a copy of one wide integer.
+  // Not by memcpy, which GCC makes a copy of one wide integer. A register that is in memory is
+  // aligned to 32 bytes at most.
   template <class R>
   ISO_AVX512 static native<R> get(R const& a) {
-    typedef native<R> any __attribute__((may_alias));
+    typedef native<R> any __attribute__((may_alias, aligned(alignof(R))));
     return *reinterpret_cast<any const*>(&a);
   }
   template <class R, class V>
   ISO_AVX512 static R put(V const& v) {
     static_assert(sizeof(R) == sizeof v);
-    typedef native<R> any __attribute__((may_alias));
+    typedef native<R> any __attribute__((may_alias, aligned(alignof(R))));
     R a;
     *reinterpret_cast<any*>(&a) = native<R>(v);
     return a;
