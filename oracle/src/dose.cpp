@@ -2,6 +2,7 @@
 #include <iso/oracle/dose.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -62,9 +63,11 @@ void for_each_chord(grid const& g, vec3<double> const& a, vec3<double> const& b,
   }
 }
 
-/// The same for a line of the lattice from the middle of voxel `start` against `d`.
+/// The same for a line of the lattice from the middle of voxel `start` against `d`. Lines have no
+/// displacement in the plane, or between the planes, next to the isocentre.
 template <class F>
-void for_each_step(grid const& g, std::int64_t start, vec3<double> const& d, F const& f) {
+void for_each_step(grid const& g, vec3<double> const& isocentre, std::int64_t start,
+                   vec3<double> const& d, F const& f) {
   vec3<double> const by = g.to_index_vector(d);
   int march = 0;
   for (int axis = 1; axis < 3; ++axis) {
@@ -75,6 +78,10 @@ void for_each_step(grid const& g, std::int64_t start, vec3<double> const& d, F c
   double const length = 1 / std::fabs(by[march]);
   // Planes are counted from where lines enter the grid.
   std::int64_t const k = by[march] > 0 ? at[march] : g.extent[std::size_t(march)] - 1 - at[march];
+  double const at_isocentre = g.to_index(isocentre)[march];
+  double const last = double(g.extent[std::size_t(march)] - 1);
+  double const anchor =
+      0.5 * double(std::llround(2 * (by[march] > 0 ? at_isocentre : last - at_isocentre) - 0.137));
   double slope[3];
   for (int axis = 0; axis < 3; ++axis) {
     slope[axis] = double(std::llround(by[axis] / std::fabs(by[march]) * 16384)) / 16384;
@@ -84,8 +91,8 @@ void for_each_step(grid const& g, std::int64_t start, vec3<double> const& d, F c
     for (int axis = 0; axis < 3; ++axis) {
       std::int64_t const n =
           axis == march ? (by[march] > 0 ? before : g.extent[std::size_t(march)] - 1 - before)
-                        : at[axis] + std::llround(slope[axis] * double(before)) -
-                              std::llround(slope[axis] * double(k));
+                        : at[axis] + std::llround(slope[axis] * (double(before) - anchor)) -
+                              std::llround(slope[axis] * (double(k) - anchor));
       if (n < 0 || n >= g.extent[std::size_t(axis)]) {
         return;
       }
@@ -104,22 +111,48 @@ vec3<double> middle_of(grid const& g, std::int64_t voxel) {
           g.origin.z + g.spacing.z * double(k)};
 }
 
-/// Mean fluence over a box of a voxel's width about (x, y).
-double mean_fluence(dose::fluence_map const& f, double x, double y, double wide, double high) {
-  auto const shared = [](double low, double high_edge, double from, double to) {
-    return std::max(0.0, std::min(high_edge, to) - std::max(low, from));
+/// The distribution function of the sum of two uniform ones of widths a and b, as a second
+/// difference of squares; of one where the other has none.
+long double below(long double x, long double a, long double b) {
+  if (b < 1e-9L * a) {
+    return std::clamp<long double>(x / a + 0.5L, 0, 1);
+  }
+  auto const square = [](long double t) { return t > 0 ? t * t : 0; };
+  long double const outer = (a + b) / 2;
+  long double const inner = (a - b) / 2;
+  return (square(x + outer) - square(x + inner) - square(x - inner) + square(x - outer)) /
+         (2 * a * b);
+}
+
+/// The sides of a voxel as they stand along an axis: the largest, and the two others joined; or the
+/// other way round.
+std::array<double, 2> widths_along(grid const& g, vec3<double> const& axis) {
+  std::vector<double> w;
+  for (int n = 0; n < 3; ++n) {
+    w.push_back(std::fabs(axis[n] * g.spacing[n]));
+  }
+  std::sort(w.begin(), w.end());
+  double const joined = std::hypot(w[0], w[1]);
+  return {std::max(w[2], joined), std::min(w[2], joined)};
+}
+
+/// Mean fluence over a voxel whose middle is seen at (x, y).
+double mean_fluence(dose::fluence_map const& f, double x, double y,
+                    std::array<double, 2> const& wide, std::array<double, 2> const& high,
+                    double scale) {
+  auto const shared = [&](double low, double size, double at, std::array<double, 2> const& w) {
+    return below(low + size - at, w[0] * scale, w[1] * scale) -
+           below(low - at, w[0] * scale, w[1] * scale);
   };
-  double sum = 0;
+  long double sum = 0;
   for (std::int64_t i = 0; i < f.columns; ++i) {
     for (std::int64_t j = 0; j < f.rows; ++j) {
-      double const left = f.x_low + f.pixel_x * double(i);
-      double const bottom = f.y_low + f.pixel_y * double(j);
       sum += f.values[std::size_t(i * f.rows + j)] *
-             shared(left, left + f.pixel_x, x - wide / 2, x + wide / 2) *
-             shared(bottom, bottom + f.pixel_y, y - high / 2, y + high / 2);
+             shared(f.x_low + f.pixel_x * double(i), f.pixel_x, x, wide) *
+             shared(f.y_low + f.pixel_y * double(j), f.pixel_y, y, high);
     }
   }
-  return sum / (wide * high);
+  return double(sum);
 }
 
 /// What a cone's table absorbs within `radius`.
@@ -137,12 +170,6 @@ double within(dose::cone_set const& cones, std::size_t cone, double radius) {
   return before;
 }
 
-double width_along(grid const& g, vec3<double> const& axis) {
-  return std::sqrt(axis.x * axis.x * g.spacing.x * g.spacing.x +
-                   axis.y * axis.y * g.spacing.y * g.spacing.y +
-                   axis.z * axis.z * g.spacing.z * g.spacing.z);
-}
-
 }  // namespace
 
 std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
@@ -154,10 +181,10 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
     vec3<double> const p = middle_of(region, v);
     auto const at = frame.of(p);
     double const scale = frame.source_distance / at.depth;
-    double const fluence =
-        at.depth > 0 ? mean_fluence(b.fluence, at.x, at.y, width_along(region, frame.x) * scale,
-                                    width_along(region, frame.y) * scale)
-                     : 0;
+    double const fluence = at.depth > 0
+                               ? mean_fluence(b.fluence, at.x, at.y, widths_along(region, frame.x),
+                                              widths_along(region, frame.y), scale)
+                               : 0;
     double path = 0;
     for_each_chord(density.grid, frame.source, p, [&](std::int64_t voxel, double from, double to) {
       path += density.data.data()[voxel] * (to - from);
@@ -177,16 +204,13 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
   double const reach =
       norm(vec3<double>{g.spacing.x * double(g.extent[0]), g.spacing.y * double(g.extent[1]),
                         g.spacing.z * double(g.extent[2])});
-  double const x = std::max(std::fabs(b.fluence.x_low), std::fabs(b.fluence.x_high()));
-  double const y = std::max(std::fabs(b.fluence.y_low), std::fabs(b.fluence.y_high()));
   std::vector<double> out(std::size_t(g.size()), std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t v = 0; v < g.size(); v += stride) {
     out[std::size_t(v)] = 0;
   }
   for (std::size_t m = 0; m < cones.cones.size(); ++m) {
     auto const& cone = cones.cones[m];
-    auto const fit = tilt ? dose::fit_tilt(kernel, cone, std::hypot(x, y) / frame.source_distance)
-                          : dose::cone_tilt{};
+    auto const fit = tilt ? dose::fit_tilt(kernel, cone) : dose::cone_tilt{};
     for (int azimuth = 0; azimuth < cones.azimuths; ++azimuth) {
       vec3<double> const own = cones.direction(m, azimuth);
       vec3<double> const d = own.x * frame.x + own.y * frame.y + own.z * frame.along;
@@ -200,13 +224,11 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
               frame.source;
           double const delta = dot(ray, d) / norm(ray) - own.z;
           if (cones.num_terms == 0) {
-            out[std::size_t(v)] += terma.data.data()[voxel] *
-                                   (1 + delta * (fit.first[0] + delta * fit.second[0])) *
+            out[std::size_t(v)] += terma.data.data()[voxel] * fit.factor(0, delta) *
                                    (within(cones, m, depth + step) - within(cones, m, depth));
           }
           for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
-            double const released =
-                terma.data.data()[voxel] * (1 + delta * (fit.first[c] + delta * fit.second[c]));
+            double const released = terma.data.data()[voxel] * fit.factor(c, delta);
             out[std::size_t(v)] +=
                 cone.energy[c] * released *
                 (std::exp(-cone.rate[c] * depth) - std::exp(-cone.rate[c] * (depth + step)));
@@ -216,7 +238,7 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
         if (by == transport::lines) {
           for_each_chord(g, p, p - reach * d, take);
         } else {
-          for_each_step(g, v, d, take);
+          for_each_step(g, b.isocentre, v, d, take);
         }
       }
     }

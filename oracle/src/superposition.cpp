@@ -85,16 +85,38 @@ struct line {
   [[nodiscard]] double terma(double r) const {
     vec3<double> const q = source_of(r);
     double const distance = norm(q);
-    double const path = (q.z - field.surface) * distance / q.z;
-    return std::pow(field.source_distance / distance, 2) *
-           dose::terma_at(photons, 0.1 * path, options);
+    // Of the way from the source, the part before the water.
+    double outside = 0;
+    for (half_space const& side : field.water) {
+      double const rise = dot(side.normal, q);
+      outside = rise < 0 ? std::max(outside, side.bound / rise) : outside;
+    }
+    return std::pow(field.source_distance / distance, 2) * released(0.1 * (1 - outside) * distance);
+  }
+  /// Gy, behind `depth` g/cm2, of one photon/cm2.
+  [[nodiscard]] double released(double depth) const {
+    double mu = 0;
+    double mu_en = 0;
+    double mu_before = 0;
+    double mu_en_before = 0;
+    for (dose::energy_bin const& b : photons.bins) {
+      double const energy = b.fluence * b.energy;
+      double const left = std::exp(-b.attenuation * depth);
+      mu += energy * b.attenuation * left;
+      mu_en += energy * b.absorption * left;
+      mu_before += energy * b.attenuation;
+      mu_en_before += energy * b.absorption;
+    }
+    double const gray = 1.602176634e-10;
+    return gray * mu * (options.hardening_correction ? mu_en / mu * mu_before / mu_en_before : 1.0);
   }
   /// Where sources lie in the water and in the field.
   [[nodiscard]] interval irradiated() const {
     interval out{0, 1e9};
     vec3<double> const& u = direction;
-    out.keep(point.z - field.surface, -u.z);
-    out.keep(field.surface + field.thickness - point.z, u.z);
+    for (half_space const& water : field.water) {
+      out.keep(water.bound - dot(water.normal, point), dot(water.normal, u));
+    }
     double const slope = 0.5 * field.side / field.source_distance;
     for (double const sign : {-1.0, 1.0}) {
       out.keep(slope * point.z + sign * point.x, -slope * u.z - sign * u.x);
@@ -144,15 +166,22 @@ struct line {
 
 double exact_water_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
                         dose::spectrum const& photons, dose::terma_options const& options,
-                        bool tilt, double depth, double aside, superposition_nodes const& nodes) {
+                        bool tilt, vec3<double> const& point, superposition_nodes const& nodes) {
   auto const polar = gauss_legendre(nodes.polar);
   auto const azimuths = gauss_legendre(nodes.azimuths);
   auto const radial = gauss_legendre(nodes.radial);
-  vec3<double> const point{aside, 0, field.surface + depth};
   // Angles count from the photons' ray, or from the axis where the kernel is not tilted: rows begin
   // and end at them.
   vec3<double> const pole = tilt ? (1 / norm(point)) * point : vec3<double>{0, 0, 1};
-  vec3<double> const side{pole.z, 0, -pole.x};
+  vec3<double> const x_axis{1, 0, 0};
+  vec3<double> const across = cross(cross(pole, x_axis), pole);
+  vec3<double> const side = (1 / norm(across)) * across;
+  vec3<double> const other = cross(pole, side);
+  // On the axis of a slab the field is the same in each eighth of a turn.
+  bool const upright = std::all_of(field.water.begin(), field.water.end(), [](half_space const& h) {
+    return h.normal.x == 0 && h.normal.y == 0;
+  });
+  int const parts = upright && point.x == 0 && point.y == 0 ? 1 : 8;
   double sum = 0;
   for (dose::kernel_cone const& row : kernel.cones) {
     double const width = row.theta_high - row.theta_low;
@@ -163,13 +192,11 @@ double exact_water_dose(field_on_water const& field, dose::exponential_kernel co
       double const cosine = std::cos(theta);
       auto const of_azimuth = [&](double phi) {
         vec3<double> const u =
-            sine * std::cos(phi) * side + vec3<double>{0, sine * std::sin(phi), 0} + cosine * pole;
+            sine * std::cos(phi) * side + sine * std::sin(phi) * other + cosine * pole;
         line const l{field, kernel, photons, options, point, u};
         return tilt ? l.tilted(radial) : l.of_row(row, l.irradiated(), radial);
       };
-      // On the axis the field is the same in each eighth of a turn, elsewhere in each half.
       double ring = 0;
-      int const parts = aside == 0 ? 1 : 4;
       for (int part = 0; part < parts; ++part) {
         ring += integral(azimuths, part * pi / 4, (part + 1) * pi / 4, of_azimuth);
       }

@@ -370,15 +370,41 @@ cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
 
 namespace {
 
+/// The solution of a symmetric, positive definite system, by Cholesky's method.
+template <std::size_t N>
+std::array<double, N> solved(std::array<std::array<double, N>, N> m, std::array<double, N> x) {
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = m[i][j];
+      for (std::size_t k = 0; k < j; ++k) {
+        sum -= m[i][k] * m[j][k];
+      }
+      m[i][j] = i == j ? std::sqrt(sum) : sum / m[j][j];
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      x[i] -= m[i][k] * x[k];
+    }
+    x[i] /= m[i][i];
+  }
+  for (std::size_t i = N; i-- > 0;) {
+    for (std::size_t k = i + 1; k < N; ++k) {
+      x[i] -= m[k][i] * x[k];
+    }
+    x[i] /= m[i][i];
+  }
+  return x;
+}
+
 /// \param energy_at  what is to be kept right, as a function of the angle
 cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
-                      transport_cone const& cone, double half_angle) {
-  cone_tilt out{};
-  if (!(half_angle > 0)) {
-    return out;
-  }
+                      transport_cone const& cone) {
   double const theta = detail::angle_of(cone.cosine);
   double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
+  detail::cosine_range const range(cone.cosine, most_tilt);
+  cone_tilt out{};
+  out.least = range.least - cone.cosine;
+  out.most = range.most - cone.cosine;
+  double const scale = std::max(out.most, -out.least);
   for (std::size_t c = 0; c < num_terms; ++c) {
     // Mean over the cone of what a kernel that is tilted by `delta` sends there.
     auto const sent = [&](double delta) {
@@ -391,53 +417,72 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
       return sum;
     };
     double const untilted = sent(0);
-    // Least squares over a disc of rays.
-    double m2 = 0;
-    double m3 = 0;
-    double m4 = 0;
-    double r1 = 0;
-    double r2 = 0;
-    int const radii = 8;
-    int const angles = 12;
+    // Least squares over a disc of rays. Small fields have only the middle of it, where deviations
+    // are small and must stay so: a ray's weight is the inverse of its distance to the fourth
+    // power.
+    std::array<std::array<double, tilt_degree>, tilt_degree> normal{};
+    std::array<double, tilt_degree> right{};
+    int const radii = 24;
+    int const angles = 24;
     for (int i = 0; i < radii; ++i) {
-      double const r = half_angle * std::sqrt((i + 0.5) / radii);
+      double const r = most_tilt * (i + 0.5) / radii;
+      double const weight = 1 / (r * r * r);  // rings hold rays by r
       for (int j = 0; j < angles; ++j) {
         double const across = r * detail::cosine_of(2 * pi * (j + 0.5) / angles);
         double const mu =
             std::clamp((sine * across + cone.cosine) / std::sqrt(1 + r * r), -1.0, 1.0);
-        double const d = mu - cone.cosine;
         double const change = sent(detail::angle_of(mu) - theta) / untilted - 1;
-        m2 += d * d;
-        m3 += d * d * d;
-        m4 += d * d * d * d;
-        r1 += change * d;
-        r2 += change * d * d;
+        double const d = (mu - cone.cosine) / scale;
+        double row[tilt_degree];
+        double power = 1;
+        for (double& x : row) {
+          power *= d;
+          x = power;
+        }
+        for (std::size_t p = 0; p < tilt_degree; ++p) {
+          right[p] += weight * change * row[p];
+          for (std::size_t q = 0; q < tilt_degree; ++q) {
+            normal[p][q] += weight * row[p] * row[q];
+          }
+        }
       }
     }
-    double const determinant = m2 * m4 - m3 * m3;
-    out.first[c] = (r1 * m4 - r2 * m3) / determinant;
-    out.second[c] = (r2 * m2 - r1 * m3) / determinant;
+    out.coefficients[c] = solved(normal, right);
+    double power = 1;
+    for (double& x : out.coefficients[c]) {
+      power *= scale;
+      x /= power;
+    }
   }
   return out;
 }
 
 }  // namespace
 
-cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle) {
-  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), std::size_t(k.num_terms), cone,
-                     half_angle);
+double cone_tilt::factor(std::size_t term, double delta) const {
+  double const d = std::clamp(delta, least, most);
+  auto const& c = coefficients[term];
+  double sum = 0;
+  for (std::size_t p = tilt_degree; p-- > 0;) {
+    sum = (sum + c[p]) * d;
+  }
+  return 1 + sum;
 }
 
-cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone, double half_angle) {
-  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), 1, cone, half_angle);
+cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone) {
+  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), std::size_t(k.num_terms), cone);
+}
+
+cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone) {
+  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), 1, cone);
 }
 
 cone_set make_cones(point_kernel const& k, cone_options const& options) {
   return std::visit([&](auto const& kernel) { return make_cones(kernel, options); }, k);
 }
 
-cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone, double half_angle) {
-  return std::visit([&](auto const& kernel) { return fit_tilt(kernel, cone, half_angle); }, k);
+cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone) {
+  return std::visit([&](auto const& kernel) { return fit_tilt(kernel, cone); }, k);
 }
 
 }  // namespace iso::dose

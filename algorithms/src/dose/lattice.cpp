@@ -3,6 +3,8 @@
 
 #include <iso/core/check.hpp>
 
+#include "angles.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -52,10 +54,36 @@ void add_bins(std::vector<double> const& radii, std::vector<double> const& absor
   }
 }
 
-/// Displacement of a line in its k-th plane: round(slope k), halves away from zero.
-std::int32_t displacement(std::int64_t slope, std::int64_t k) {
-  std::int64_t const size = ((slope < 0 ? -slope : slope) * k + 8192) >> slope_bits;
-  return std::int32_t(slope < 0 ? -size : size);
+/// Displacement of a line `twice` half planes behind where it has none: round(slope twice / 2),
+/// halves away from zero.
+std::int32_t displacement(std::int64_t slope, std::int64_t twice) {
+  std::int64_t const product = slope * twice;
+  std::int64_t const half = std::int64_t(1) << slope_bits;
+  std::int64_t const size = ((product < 0 ? -product : product) + half) >> (slope_bits + 1);
+  return std::int32_t(product < 0 ? -size : size);
+}
+
+vec3<double> middle_of(iso::grid const& region) {
+  vec3<double> out;
+  for (int axis = 0; axis < 3; ++axis) {
+    out[axis] = region.origin[axis] +
+                0.5 * region.spacing[axis] * double(region.extent[std::size_t(axis)] - 1);
+  }
+  return out;
+}
+
+/// Twice the plane's number, along a direction, to which the isocentre is nearest. Lines have no
+/// displacement there, wherever the region begins.
+std::int64_t twice_isocentre(iso::grid const& region, beam_frame const& frame, int axis, int way) {
+  vec3<double> const isocentre = frame.source + frame.source_distance * frame.along;
+  double const twice =
+      2 * way * (isocentre[axis] - middle_of(region)[axis]) / region.spacing[axis] +
+      double(region.extent[std::size_t(axis)] - 1);
+  ISO_VALIDATE(std::fabs(twice) < double(1 << 24),
+               "convolution_plan: an isocentre {} planes from the region's border (at most 2^23)",
+               0.5 * std::fabs(twice));
+  // The odd fraction keeps middles and borders of voxels, and quarters between them, from ties.
+  return std::llround(twice - 0.137);
 }
 
 /// The largest tangent of the angle between a ray of the field and the beam's axis.
@@ -93,64 +121,43 @@ double symmetric_dot(vec3<double> const& a, vec3<double> const& b) {
   return (low + high) + middle;
 }
 
-/// The cosine of the angle from the ray through `p` to `direction`, less that from the axis.
-double tilt_at(beam_frame const& frame, vec3<double> const& direction, double on_axis,
-               vec3<double> const& p) {
-  // In the beam's axes, whose order does not depend on how the beam lies in the grid.
-  vec3<double> const v = p - frame.source;
-  double const x = symmetric_dot(v, frame.x);
-  double const y = symmetric_dot(v, frame.y);
-  double const z = symmetric_dot(v, frame.along);
-  double const across =
-      x * symmetric_dot(direction, frame.x) + y * symmetric_dot(direction, frame.y);
-  return (z * on_axis + across) / std::sqrt(z * z + (x * x + y * y)) - on_axis;
+/// Rounds the parts of lattice_line::toward to multiples of a power of two, so that all their sums
+/// are exact in numbers of `digits` bits. Middles of planes may lie between voxels, in halves.
+void make_exact(lattice_plane<double>* planes, lattice_path const& l, double& of_lane,
+                double& of_row, int digits) {
+  // Groups reach past the region by less than 32 voxels.
+  double most = (0.5 * l.lanes + 32) * std::fabs(of_lane) + (0.5 * l.rows + 32) * std::fabs(of_row);
+  double of_planes = 0;
+  for (std::int32_t k = 0; k < l.planes; ++k) {
+    of_planes = std::max(of_planes, std::fabs(planes[k].toward));
+  }
+  most += of_planes;
+  double const unit = std::ldexp(1.0, std::ilogb(most) + 1 - digits);
+  auto const rounded = [](double x, double to) { return std::nearbyint(x / to) * to; };
+  for (std::int32_t k = 0; k < l.planes; ++k) {
+    planes[k].toward = rounded(planes[k].toward, unit);
+  }
+  of_lane = rounded(of_lane, 2 * unit);
+  of_row = rounded(of_row, 2 * unit);
 }
 
-/// Bounds of 1 + d (first + second d) over an interval of d.
-double most_of(double first, double second, double low, double high) {
-  auto const at = [&](double d) { return std::fabs(1 + d * (first + second * d)); };
-  double most = std::max(at(low), at(high));
-  if (second != 0) {
-    double const turn = -first / (2 * second);
-    most = turn > low && turn < high ? std::max(most, at(turn)) : most;
+/// A bound of what a tilt multiplies a term by.
+double most_of(cone_tilt const& tilt, std::size_t term) {
+  int const parts = 64;
+  double const step = (tilt.most - tilt.least) / parts;
+  double const furthest = std::max(tilt.most, -tilt.least);
+  double most = 0;
+  for (int i = 0; i <= parts; ++i) {
+    most = std::max(most, std::fabs(tilt.factor(term, tilt.least + i * step)));
   }
-  return most;
-}
-
-/// The quadratic form through f at the middle, the middles of the sides and the corners of a plane
-/// (the corners' own differences left out). `low` and `high` become the bounds of f there.
-template <class F>
-void fit_plane(iso::grid const& region, axes const& a, lattice_path const& l, std::int32_t plane,
-               lattice_plane<double>& p, double& low, double& high, F const& f) {
-  double const half[2] = {0.5 * (l.lanes - 1), 0.5 * (l.rows - 1)};
-  double c[3][3];
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      vec3<double> at;
-      auto const place = [&](int axis, double index) {
-        at[axis] = region.origin[axis] + region.spacing[axis] * index;
-      };
-      place(a.lanes, half[0] * i);
-      place(a.rows, half[1] * j);
-      place(a.planes, l.way > 0 ? plane : l.planes - 1 - plane);
-      c[i][j] = f(at);
-      low = std::min(low, c[i][j]);
-      high = std::max(high, c[i][j]);
-    }
+  // Between two places it changes by no more than its derivative's bound says.
+  double slope = 0;
+  double power = 1;
+  for (std::size_t p = 0; p < tilt_degree; ++p) {
+    slope += double(p + 1) * std::fabs(tilt.coefficients[term][p]) * power;
+    power *= furthest;
   }
-  // Sums of pairs that mirrors exchange come first, so that they round alike.
-  p.constant = c[1][1];
-  if (half[0] > 0) {
-    p.lane = (c[2][1] - c[0][1]) / 2 / half[0];
-    p.lane_lane = ((c[2][1] + c[0][1]) - 2 * c[1][1]) / 2 / (half[0] * half[0]);
-  }
-  if (half[1] > 0) {
-    p.row = (c[1][2] - c[1][0]) / 2 / half[1];
-    p.row_row = ((c[1][2] + c[1][0]) - 2 * c[1][1]) / 2 / (half[1] * half[1]);
-  }
-  if (half[0] > 0 && half[1] > 0) {
-    p.lane_row = ((c[0][0] + c[2][2]) - (c[0][2] + c[2][0])) / 4 / (half[0] * half[1]);
-  }
+  return most + 0.5 * step * slope;
 }
 
 }  // namespace
@@ -174,7 +181,7 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
                             beam_frame const& frame, point_kernel const& kernel,
                             cone_set const& cones, fluence_map const& field, bool tilt,
-                            int direction_bits, int total_bits) {
+                            int direction_bits, int total_bits, int digits) {
   validate(region, "convolution_plan");
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
@@ -182,11 +189,18 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                  region.extent[std::size_t(axis)]);
   }
   auto const terms = std::size_t(cones.num_terms);
-  double const widest = half_angle(field, frame.source_distance);
+  // Of the field's rays, and of those of a voxel that its edge cuts.
+  double const widest = std::min(most_tilt, half_angle(field, frame.source_distance) +
+                                                2 * norm(region.spacing) / frame.source_distance);
   std::vector<cone_tilt> tilts(cones.cones.size(), cone_tilt{});
   for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {
-    tilts[m] = fit_tilt(kernel, cones.cones[m], widest);
+    double const cosine = cones.cones[m].cosine;
+    cosine_range const range(cosine, widest);
+    tilts[m] = fit_tilt(kernel, cones.cones[m]);
+    tilts[m].least = range.least - cosine;
+    tilts[m].most = range.most - cosine;
   }
+  vec3<double> const from_source = middle_of(region) - frame.source;
   lattice_tables out;
   double most = 0;   // that one direction gives
   double total = 0;  // that all do
@@ -215,24 +229,25 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
             std::llrint(std::ldexp(in_voxels[a.lanes] / march, slope_bits));
         std::int64_t const row_slope =
             std::llrint(std::ldexp(in_voxels[a.rows] / march, slope_bits));
-        double low = 0;
-        double high = 0;
+        std::int64_t const anchor = twice_isocentre(region, frame, a.planes, l.way);
         for (std::int32_t k = 0; k < l.planes; ++k) {
           lattice_plane<double> p{};
-          std::int32_t const lane_shift = displacement(lane_slope, k);
-          std::int32_t const row_shift = displacement(row_slope, k);
+          std::int32_t const lane_shift = displacement(lane_slope, 2 * k - anchor);
+          std::int32_t const row_shift = displacement(row_slope, 2 * k - anchor);
           p.set_shifts(lane_shift, row_shift,
-                       k == 0 ? 0 : lane_shift - displacement(lane_slope, k - 1));
-          l.least_lane_shift = std::min(l.least_lane_shift, lane_shift);
-          l.most_lane_shift = std::max(l.most_lane_shift, lane_shift);
-          l.least_row_shift = std::min(l.least_row_shift, row_shift);
-          l.most_row_shift = std::max(l.most_row_shift, row_shift);
-          if (tilt) {
-            fit_plane(region, a, l, k, p, low, high,
-                      [&](vec3<double> const& at) { return tilt_at(frame, d, own.z, at); });
-          }
+                       k == 0 ? 0 : lane_shift - displacement(lane_slope, 2 * (k - 1) - anchor));
+          l.least_lane_shift = k == 0 ? lane_shift : std::min(l.least_lane_shift, lane_shift);
+          l.most_lane_shift = k == 0 ? lane_shift : std::max(l.most_lane_shift, lane_shift);
+          l.least_row_shift = k == 0 ? row_shift : std::min(l.least_row_shift, row_shift);
+          l.most_row_shift = k == 0 ? row_shift : std::max(l.most_row_shift, row_shift);
+          vec3<double> at = from_source;
+          at[a.planes] += l.way * region.spacing[a.planes] * (k - 0.5 * (l.planes - 1));
+          p.toward = symmetric_dot(d, at);
           out.planes.push_back(p);
         }
+        double toward_lane = d[a.lanes] * region.spacing[a.lanes];
+        double toward_row = d[a.rows] * region.spacing[a.rows];
+        make_exact(out.planes.data() + l.table, l, toward_lane, toward_row, digits);
         transport_cone const& t = cones.cones[cone];
         // mm to cm.
         double const half_length = 0.5 * 0.1 / march;
@@ -243,11 +258,13 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
           double const energy = exponential ? t.energy[c] : t.absorbed.back();
           of_cone.rate[c] = exponential ? 0.1 * t.rate[c] : 0;
           of_cone.energy[c] = exponential ? energy : 0;
-          of_cone.tilt_first[c] = tilts[cone].first[c];
-          of_cone.tilt_second[c] = tilts[cone].second[c];
-          gives +=
-              std::fabs(energy) * most_of(tilts[cone].first[c], tilts[cone].second[c], low, high);
+          for (std::size_t p = 0; p < tilt_degree; ++p) {
+            of_cone.tilt.coefficients[p][c] = tilts[cone].coefficients[c][p];
+          }
+          gives += std::fabs(energy) * most_of(tilts[cone], c);
         }
+        of_cone.tilt.least = tilts[cone].least;
+        of_cone.tilt.most = tilts[cone].most;
         line_terms<double> of_step = of_cone;
         for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
           // A table goes by the length itself, mm.
@@ -255,7 +272,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         }
         most = std::max(most, gives);
         total += gives;
-        out.lines.push_back({l, of_step});
+        out.lines.push_back({l, of_step, own.z, toward_lane, toward_row});
         out.directions.push_back({{d, std::int32_t(cone)}, own.z, of_cone});
       }
     }

@@ -4,26 +4,12 @@
 #include <iso/core/check.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
 namespace iso::dose {
 namespace detail {
-
-std::vector<double> integral_of(fluence_map const& f) {
-  auto const columns = std::size_t(f.columns);
-  auto const rows = std::size_t(f.rows);
-  std::vector<double> sums((columns + 1) * (rows + 1), 0);
-  double const area = f.pixel_x * f.pixel_y;
-  for (std::size_t i = 0; i < columns; ++i) {
-    double column = 0;
-    for (std::size_t j = 0; j < rows; ++j) {
-      column += f.values[i * rows + j] * area;
-      sums[(i + 1) * (rows + 1) + j + 1] = sums[i * (rows + 1) + j + 1] + column;
-    }
-  }
-  return sums;
-}
 
 std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
   validate(s, "terma_plan");
@@ -61,8 +47,12 @@ std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
   return out;
 }
 
-double voxel_width(iso::grid const& g, vec3<double> const& axis) {
-  return norm(vec3<double>{axis.x * g.spacing.x, axis.y * g.spacing.y, axis.z * g.spacing.z});
+voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis) {
+  std::array<double, 3> sides{std::fabs(axis.x) * g.spacing.x, std::fabs(axis.y) * g.spacing.y,
+                              std::fabs(axis.z) * g.spacing.z};
+  std::sort(sides.begin(), sides.end());
+  double const smaller = std::sqrt(sides[0] * sides[0] + sides[1] * sides[1]);
+  return {std::max(sides[2], smaller), std::min(sides[2], smaller)};
 }
 
 void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes) {

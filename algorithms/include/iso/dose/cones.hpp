@@ -67,22 +67,34 @@ cone_set make_cones(exponential_kernel const& k, cone_options const& options = {
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options = {});
 cone_set make_cones(point_kernel const& k, cone_options const& options = {});
 
+inline constexpr int tilt_degree = 4;
+
 /// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
-/// 1 + delta (first + second delta) of what an untilted one sends, delta being the cosine of the
-/// direction's angle to the ray less that to the beam's axis.
+/// 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the cosine of
+/// the direction's angle to the ray less that to the beam's axis. A delta outside of [least, most]
+/// counts as the nearer of the two.
 struct cone_tilt {
-  std::array<double, most_kernel_terms> first;
-  std::array<double, most_kernel_terms> second;
+  std::array<std::array<double, tilt_degree>, most_kernel_terms> coefficients;  ///< of each term
+  double least;
+  double most;
+
+  /// What the untilted amount of `term` is multiplied by.
+  [[nodiscard]] double factor(std::size_t term, double delta) const;
 };
 
-/// Fitted over rays of up to `half_angle` (its tangent) from the axis. Kept right is the energy
-/// within 15 cm: a term's energy to infinity lies mostly outside of the field.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone, double half_angle);
+/// The tangent of the largest angle between ray and axis to which tilts are fitted, which the
+/// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
+inline constexpr double most_tilt = 0.3;
 
-/// The same for a table, one factor for the whole cone: in `first[0]` and `second[0]`.
+/// Fitted over all rays up to most_tilt, those near the axis most closely. No field enters: a field
+/// does not change what its rays release where another one has the same rays. Kept right is the
+/// energy within 15 cm: a term's energy to infinity lies mostly outside of the field.
 /// Determinism: backend_to_backend; made on the host from iso::math.
-cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone, double half_angle);
-cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone, double half_angle);
+cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone);
+
+/// The same for a table, one factor for the whole cone, as that of term 0.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone);
+cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone);
 
 }  // namespace iso::dose

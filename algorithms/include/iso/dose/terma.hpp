@@ -29,24 +29,24 @@ class terma_plan {
 
   [[nodiscard]] beam const& field() const { return beam_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }
-  /// [columns + 1, rows + 1], mm2: integral of the fluence from its lower corner
-  [[nodiscard]] numbers const& integral() const { return integral_; }
+  /// [columns, rows], rows fastest: the fluence map's values
+  [[nodiscard]] numbers const& fluence() const { return fluence_; }
   /// [intervals, 4]: TERMA against the radiological depth, as cubic polynomials, Gy
   [[nodiscard]] numbers const& curve() const { return curve_; }
 
  private:
   beam beam_;
   beam_frame frame_;
-  numbers integral_;
+  numbers fluence_;
   numbers curve_;
 };
 
 /// TERMA at the middle of every voxel of `terma`: what terma_at gives behind the exact path of
 /// the ray from the source through `density`, times the inverse square of the distance over
 /// that of the isocentre, times the mean fluence over the voxel as the source sees it (so that the
-/// edges of a field cover a part of a voxel). Depth is held by cubic polynomials over 0.25 g/cm2,
-/// within 1e-6 of terma_at, and within 1e-8 for the library's spectra; beyond 1000 g/cm2 the TERMA
-/// is 0.
+/// edges of a field cover a part of a voxel, by the product of its shares along the field's axes).
+/// Depth is held by cubic polynomials over 0.25 g/cm2, within 1e-6 of terma_at, and within 1e-8 for
+/// the library's spectra; beyond 1000 g/cm2 the TERMA is 0.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `terma`, which must not
 /// overlap `density`. Its grid may be another, as that of region_around.

@@ -3,17 +3,31 @@
 //! Dose in water as an integral of TERMA times point kernel: neither voxels nor cones' directions.
 #pragma once
 
+#include <iso/core/vec3.hpp>
 #include <iso/dose/kernel.hpp>
 #include <iso/dose/spectrum.hpp>
 
+#include <vector>
+
 namespace iso::oracle {
 
-/// A square field onto a slab of water that is wider than the field, at right angles.
+/// The points p with dot(normal, p) <= bound.
+struct half_space {
+  vec3<double> normal;
+  double bound;  ///< mm
+};
+
+/// A square field onto water, in the beam's coordinates: the source at 0, z along the axis, x and y
+/// along the sides of the field. The water is what all half-spaces share.
 struct field_on_water {
-  double side;                    ///< mm, in the plane of the isocentre
-  double surface;                 ///< mm, from the source
-  double thickness;               ///< mm
+  double side;  ///< mm, in the plane of the isocentre
+  std::vector<half_space> water;
   double source_distance = 1000;  ///< mm, to the isocentre
+
+  /// Onto a slab that is wider than the field, at right angles.
+  static field_on_water slab(double side, double surface, double thickness) {
+    return {side, {{{0, 0, -1}, -surface}, {{0, 0, 1}, surface + thickness}}};
+  }
 };
 
 /// Nodes of the quadratures, all by Gauss and Legendre. Twice as many of each change the dose of a
@@ -24,8 +38,8 @@ struct superposition_nodes {
   int radial = 8;    ///< in each octave of the distance
 };
 
-/// Dose at `depth`, `aside` from the field's axis along one of its sides (mm), for one photon/cm2
-/// in air at the isocentre, Gy. The fluence is flat up to sharp edges.
+/// Dose at `point` (mm), for one photon/cm2 in air at the isocentre, Gy. The fluence is flat up to
+/// sharp edges. Nothing of it is computed by the library, whose kernels and spectra are its input.
 ///
 /// It is the integral over all directions u and distances r of TERMA at the point less r u times
 /// r^2 K(r, theta), theta being the angle of u to the photons' ray there, or to the axis where
@@ -33,7 +47,7 @@ struct superposition_nodes {
 /// kernel's rows begin and end, so that it is of smooth functions only.
 double exact_water_dose(field_on_water const& field, dose::exponential_kernel const& kernel,
                         dose::spectrum const& photons, dose::terma_options const& options,
-                        bool tilt, double depth, double aside = 0,
+                        bool tilt, vec3<double> const& point,
                         superposition_nodes const& nodes = {});
 
 }  // namespace iso::oracle

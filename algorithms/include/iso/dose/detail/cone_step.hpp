@@ -3,7 +3,7 @@
 
 #include <iso/backend/lane_value.hpp>
 #include <iso/backend/unroll.hpp>
-#include <iso/dose/kernel.hpp>
+#include <iso/dose/cones.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -46,13 +46,39 @@ KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
   return m;
 }
 
+/// How much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms` terms, the
+/// coefficients of each power side by side.
+template <class T, int Terms>
+struct tilt_terms {
+  T coefficients[tilt_degree][Terms];
+  T least;
+  T most;
+
+  /// Delta within its bounds.
+  template <class V>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V kept(V const& delta) const {
+    return clamp(delta, V(least), V(most));
+  }
+  /// What is sent of `terma` by one term.
+  /// \param delta    within its bounds
+  /// \param product  of terma and delta
+  template <class V>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V sent(int term, V const& terma, V const& delta,
+                                                   V const& product) const {
+    V sum(coefficients[tilt_degree - 1][term]);
+    ISO_EACH_REGISTER(int p = tilt_degree - 2; p >= 0; --p) {
+      sum = fma(sum, delta, V(coefficients[p][term]));
+    }
+    return fma(product, sum, terma);
+  }
+};
+
 /// What a line's steps are made of, in the order in which a kernel wants it.
 template <class T, int Terms>
 struct cone_terms {
   T scaled_half_step[Terms];  ///< half_step 2^-doublings
   T energy[Terms];
-  T tilt_first[Terms];
-  T tilt_second[Terms];
+  tilt_terms<T, Terms> tilt;
   std::int32_t doublings[Terms];
 
   /// For steps of up to `length` through densities of up to `density`.
@@ -75,9 +101,10 @@ template <class V, class T, int Terms>
 KOKKOS_FORCEINLINE_FUNCTION V cone_step(cone_terms<T, Terms> const& c, V const& terma,
                                         V const& density, V const& delta, V (&travels)[Terms]) {
   V dose;
+  V const kept = c.tilt.kept(delta);
+  V const product = terma * kept;
   ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
-    V const released =
-        fma(terma * fma(V(c.tilt_second[n]), delta, V(c.tilt_first[n])), delta, terma);
+    V const released = c.tilt.sent(n, terma, kept, product);
     V const m = decay(density * V(c.scaled_half_step[n]), c.doublings[n]);
     V const middle = fma(m, travels[n] - released, travels[n]);
     travels[n] = fma(m, middle - released, middle);

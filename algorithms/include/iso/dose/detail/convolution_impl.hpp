@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace iso::dose {
 namespace detail {
@@ -56,21 +57,24 @@ void convert(line_terms<double> const& from, line_terms<T>& to) {
   for (int n = 0; n < most_kernel_terms; ++n) {
     to.rate[n] = T(from.rate[n]);
     to.energy[n] = T(from.energy[n]);
-    to.tilt_first[n] = T(from.tilt_first[n]);
-    to.tilt_second[n] = T(from.tilt_second[n]);
+    for (int p = 0; p < tilt_degree; ++p) {
+      to.tilt.coefficients[p][n] = T(from.tilt.coefficients[p][n]);
+    }
   }
+  to.tilt.least = T(from.tilt.least);
+  to.tilt.most = T(from.tilt.most);
 }
 template <class T>
 void convert(lattice_line<double> const& from, lattice_line<T>& to) {
   to.path = from.path;
   convert(from.terms, to.terms);
+  to.cosine = T(from.cosine);
+  to.toward_lane = T(from.toward_lane);
+  to.toward_row = T(from.toward_row);
 }
 template <class T>
 void convert(lattice_plane<double> const& from, lattice_plane<T>& to) {
-  to = {from.lane_shift,   from.row_shift_and_lane_step,
-        T(from.constant),  T(from.lane),
-        T(from.row),       T(from.lane_row),
-        T(from.lane_lane), T(from.row_row)};
+  to = {from.lane_shift, from.row_shift_and_lane_step, T(from.toward)};
 }
 template <class T>
 void convert(cone_line<double> const& from, cone_line<T>& to) {
@@ -115,7 +119,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     storage_.layout = detail::lattice_layout(region, 0, 1, 0);
   }
   auto tables = detail::make_lattice(region, storage_.layout, frame, kernel, cones, field,
-                                     options.tilt, point::direction_bits, point::total_bits);
+                                     options.tilt, point::direction_bits, point::total_bits,
+                                     std::numeric_limits<T>::digits);
   unit_ = tables.unit;
   storage_.classes = tables.classes;
   std::vector<detail::lattice_item> items;

@@ -65,6 +65,7 @@ struct convolution_scratch {
   /// Copies of the region, the second only for the lattice.
   T* voxels[2];
   T* densities[2];  ///< null where they stand beside the TERMA
+  T* near[2];       ///< the lattice's: 1 / the distance from the source
   word* sums[2];
   T* states;
   T* rays[2];     ///< tables: changes of TERMA along them, and depth
@@ -76,6 +77,7 @@ struct convolution_scratch {
         terms(memory.take<cone_terms<T, Terms>>({plan.num_directions()})),
         voxels{},
         densities{},
+        near{},
         sums{},
         states(nullptr),
         rays{},
@@ -86,6 +88,9 @@ struct convolution_scratch {
     for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
       voxels[copy] = memory.take<T>({s.layout.size[copy], joined ? 2 : 1});
       densities[copy] = memory.take<T>({joined ? 0 : s.layout.size[copy]});
+      if (engine == dose_engine::lattice) {
+        near[copy] = memory.take<T>({s.layout.size[copy]});
+      }
       if (engine == dose_engine::lattice || engine == dose_engine::non_voxel) {
         sums[copy] = memory.take<word>({s.layout.size[copy]});
       }
@@ -113,9 +118,20 @@ template <int Copy, class T, int Terms, class Exec>
 void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                  convolution_scratch<T, Terms, Exec> const& s) {
+  iso::grid const& region = plan.region();
+  voxel_nearness<T> nearness{};
+  for (int axis = 0; axis < 3; ++axis) {
+    double const half = 0.5 * double(region.extent[std::size_t(axis)] - 1);
+    nearness.half[axis] = T(half);
+    nearness.spacing[axis] = T(region.spacing[axis]);
+    nearness.from_source[axis] =
+        T(region.origin[axis] + region.spacing[axis] * half - plan.frame().source[axis]);
+  }
+  // A table is read plane by plane, and planes without TERMA are passed over.
+  T const least = plan.num_terms() > 0 ? least_terma<T> : T(0);
   lattice_copy_kernel<T, Copy> const kernel{
-      plan.storage().layout,   terma,          density,           s.range,
-      plan.storage().rows > 0, s.voxels[Copy], s.densities[Copy], s.sums[Copy]};
+      plan.storage().layout,   terma,          density,           s.range,      nearness,    least,
+      plan.storage().rows > 0, s.voxels[Copy], s.densities[Copy], s.near[Copy], s.sums[Copy]};
   backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
 }
 

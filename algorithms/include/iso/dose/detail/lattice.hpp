@@ -7,6 +7,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
+#include <iso/dose/detail/cone_step.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -41,8 +42,7 @@ template <class T>
 struct line_terms {
   T rate[most_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
   T energy[most_kernel_terms];  ///< in units of the sums
-  T tilt_first[most_kernel_terms];
-  T tilt_second[most_kernel_terms];
+  tilt_terms<T, most_kernel_terms> tilt;
 };
 
 /// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
@@ -65,6 +65,20 @@ template <class T>
 struct lattice_line {
   lattice_path path;
   line_terms<T> terms;  ///< rates: times half of a step's length; of tables: that length, mm
+  T cosine;             ///< of the direction's angle to the beam's axis
+  /// By how much the way from the source along the direction grows from a voxel to the next, mm.
+  /// With lattice_plane::toward, whole multiples of a power of two, so that all their sums are
+  /// exact.
+  T toward_lane;
+  T toward_row;
+
+  /// That way to the middle of a voxel.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T toward(T of_plane, std::int32_t lane,
+                                                     std::int32_t row) const {
+    T const u = T(lane) - T(0.5) * T(path.lanes - 1);
+    T const v = T(row) - T(0.5) * T(path.rows - 1);
+    return Kokkos::fma(v, toward_row, Kokkos::fma(u, toward_lane, of_plane));
+  }
 };
 
 /// One direction, as lines through voxels want it.
@@ -79,18 +93,14 @@ struct cone_line {
   line_terms<T> terms;
 };
 
-/// What a line has in one plane: by how much it is displaced, and the tilt there: the cosine of the
-/// angle to the local ray less that to the axis, a quadratic form in the distances from the middle.
+/// What a line has in one plane: by how much it is displaced, and how far the source lies behind
+/// the plane's middle along the direction. Over that voxel's distance from the source, it is the
+/// cosine of the angle to the voxel's ray.
 template <class T>
 struct alignas(16) lattice_plane {
   std::int32_t lane_shift;  ///< of lines that are walked by items: wrapped round
   std::int32_t row_shift_and_lane_step;
-  T constant;
-  T lane;
-  T row;
-  T lane_row;
-  T lane_lane;
-  T row_row;
+  T toward;  ///< mm
 
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t row_shift() const {
     return row_shift_and_lane_step >> 2;
@@ -105,11 +115,13 @@ struct alignas(16) lattice_plane {
   }
 };
 
-/// What only a row has of the form. A lane's part is made alike, so that mirrors of the axes and
-/// their exchange change no rounding.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T tilt_of_row(lattice_plane<T> const& p, T v) {
-  return v * Kokkos::fma(p.row_row, v, p.row);
+/// The cosine of the angle to a voxel's ray less that to the axis.
+/// \param toward    from the source to the voxel along the direction, mm
+/// \param nearness  1 / the distance from the source to the voxel
+template <class V, class T>
+KOKKOS_FORCEINLINE_FUNCTION V tilt_of(lattice_line<T> const& line, V const& toward,
+                                      V const& nearness) {
+  return fma(toward, nearness, V(-line.cosine));
 }
 
 /// Rows of 32 lanes that one group walks, through the planes in which they meet the box.
@@ -167,10 +179,11 @@ struct lattice_tables {
 };
 
 /// \param direction_bits, total_bits  as in fixed_point
+/// \param digits  of the numbers that kernels compute with
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
                             beam_frame const& frame, point_kernel const& kernel,
                             cone_set const& cones, fluence_map const& field, bool tilt,
-                            int direction_bits, int total_bits);
+                            int direction_bits, int total_bits, int digits);
 
 /// Wraps the shifts of lanes round, and cuts lines into items of `rows` rows: those of `together`
 /// lines take turns, so that groups that run at the same time read the same planes.

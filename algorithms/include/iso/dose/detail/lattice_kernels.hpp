@@ -116,9 +116,12 @@ struct cone_terms_kernel {
     for (int n = 0; n < Terms; ++n) {
       c.set(n, of_line.rate[n], longest, range->density);
       c.energy[n] = of_line.energy[n];
-      c.tilt_first[n] = of_line.tilt_first[n];
-      c.tilt_second[n] = of_line.tilt_second[n];
+      for (int p = 0; p < tilt_degree; ++p) {
+        c.tilt.coefficients[p][n] = of_line.tilt.coefficients[p][n];
+      }
     }
+    c.tilt.least = of_line.tilt.least;
+    c.tilt.most = of_line.tilt.most;
     out[index] = c;
   }
 };
@@ -134,6 +137,33 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 template <class T>
 inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
+/// 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
+template <class T>
+struct voxel_nearness {
+  vec3<T> from_source;  ///< to the region's middle, mm
+  vec3<T> spacing;
+  vec3<T> half;  ///< of the region's extents less one
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T at(std::int64_t x, std::int64_t y,
+                                                 std::int64_t z) const {
+    T const a = square(0, x);
+    T const b = square(1, y);
+    T const c = square(2, z);
+    T const low = a < b ? a : b;
+    T const high = a < b ? b : a;
+    T const least = c < low ? c : low;
+    T const most = c < high ? high : c;
+    T const middle = c < low ? low : (c < high ? c : high);
+    return T(1) / Kokkos::sqrt((least + middle) + most);
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T square(int axis, std::int64_t index) const {
+    T const d = Kokkos::fma(T(std::int32_t(index)) - half[axis], spacing[axis], from_source[axis]);
+    return d * d;
+  }
+};
+
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
 template <class T, int Copy>
 struct lattice_copy_kernel {
@@ -143,9 +173,12 @@ struct lattice_copy_kernel {
   boxed_volume<T const> terma;
   boxed_volume<T const> density;
   lattice_range const* range;
+  voxel_nearness<T> nearness;
+  T least;      ///< that a voxel releases, of the most
   bool joined;  ///< TERMA and density side by side
   T* voxels;
   T* densities;
+  T* near;     ///< of voxels that release anything; or null
   word* sums;  ///< or null
 
   /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
@@ -159,7 +192,7 @@ struct lattice_copy_kernel {
     std::int64_t const pitch = layout.pitch[Copy];
     if (index == num_groups() - 1) {
       group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
-                    [&](int, std::int64_t at) { write(at, T(0), T(0)); });
+                    [&](int, std::int64_t at) { write(at, T(0), T(0), T(0)); });
       return;
     }
     std::int64_t const row = index % layout.rows();
@@ -172,30 +205,35 @@ struct lattice_copy_kernel {
       bool const has_voxel = has_row && fast < layout.extent[Copy == 0 ? 2 : 0];
       T t[together];
       T d[together];
+      T n[together];
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         std::int64_t const slow = first_slow + r;
         bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
         std::int64_t const x = Copy == 0 ? slow : fast;
         std::int64_t const z = Copy == 0 ? fast : slow;
         T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
-        t[r] = inside && scaled < least_terma<T> ? least_terma<T> : scaled;
+        t[r] = inside && scaled < least ? least : scaled;
         d[r] = inside ? density.row(x, y)[z] : T(0);
+        n[r] = near != nullptr && scaled > T(0) ? nearness.at(x, y, z) : T(0);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (plane + r < layout.planes(Copy)) {
-          write(((plane + r) * layout.rows() + row) * pitch + fast, t[r], d[r]);
+          write(((plane + r) * layout.rows() + row) * pitch + fast, t[r], d[r], n[r]);
         }
       }
     });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d) const {
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d, T n) const {
     if (joined) {
       reinterpret_cast<backend::pack<T, 2>*>(voxels)[at] = {{t, d}};
     } else {
       voxels[at] = t;
       densities[at] = d;
+    }
+    if (near != nullptr) {
+      near[at] = n;
     }
     if (sums != nullptr) {
       sums[at] = 0;
@@ -263,6 +301,7 @@ struct lattice_item_kernel {
   lattice_plane<T> const* planes;
   cone_terms<T, Terms> const* terms;
   voxel const* voxels[2];
+  T const* near[2];
   word* sums[2];
   std::int32_t first_element[2];  ///< of the region's first voxel
 
@@ -275,16 +314,16 @@ struct lattice_item_kernel {
  private:
   KOKKOS_FORCEINLINE_FUNCTION void walk(lattice_item const& item, int lane) const {
     using value = backend::one_lane_part::per_lane<T>;
-    lattice_path const& l = lines[item.line].path;
+    lattice_line<T> const& line = lines[item.line];
+    lattice_path const& l = line.path;
     cone_terms<T, Terms> const c = terms[item.line];
     lattice_plane<T> const* const table = planes + l.table;
     std::int32_t const lanes = l.lanes;
     std::int32_t const row_stride = l.row_stride;
     std::int32_t const step = l.way * l.plane_stride;
     voxel const* const from = voxels[l.copy];
+    T const* const near_from = near[l.copy];
     word* const to = sums[l.copy];
-    T const half_lanes = T(0.5) * T(lanes - 1);
-    T const half_rows = T(0.5) * T(l.rows - 1);
     std::int32_t const mine = item.lane + lane;
     bool const live = mine < lanes;
     value travels[Rows][Terms];
@@ -309,16 +348,16 @@ struct lattice_item_kernel {
       std::int32_t const row = item.row + p.row_shift();
       std::int32_t const at = plane + row * row_stride + n;
       voxel here[Rows];
+      T nearness[Rows];
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
         here[r] = backend::vector_load(from + (at + r * row_stride));
+        nearness[r] = near_from[at + r * row_stride];
       }
-      T const u = T(n) - half_lanes;
-      T const of_lane = u * Kokkos::fma(p.lane_lane, u, p.lane);
+      T const toward = line.toward(p.toward, n, row);
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
-        T const v = T(row + r) - half_rows;
-        T const delta = Kokkos::fma(p.lane_row, u * v, p.constant + (of_lane + tilt_of_row(p, v)));
-        value const dose =
-            cone_step(c, value(here[r][0]), value(here[r][1]), value(delta), travels[r]);
+        value const of_row(Kokkos::fma(T(r), line.toward_row, toward));
+        value const delta = tilt_of(line, of_row, value(nearness[r]));
+        value const dose = cone_step(c, value(here[r][0]), value(here[r][1]), delta, travels[r]);
         if (live) {
           backend::atomic_sum(to + (at + r * row_stride),
                               Kokkos::bit_cast<word>(dose.r[0] + fixed_point<T>::magic));
@@ -335,13 +374,14 @@ template <class T, int Terms>
 struct lattice_slab_kernel {
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
-  static constexpr std::int32_t slab_planes = 4;
+  static constexpr std::int32_t slab_planes = 2;
 
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
   cone_terms<T, Terms> const* terms;
   T const* terma[2];
   T const* density[2];
+  T const* near[2];
   word* sums[2];
   T* states;  ///< [lines at a time, Terms, state_size]
   std::int64_t state_size;
@@ -368,11 +408,12 @@ struct lattice_slab_kernel {
 
  private:
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, std::int32_t line, std::int32_t first,
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, std::int32_t number, std::int32_t first,
                                         std::int32_t last) const {
-    lattice_path const& l = lines[line].path;
-    cone_terms<T, Terms> const c = terms[line];
-    T* const states_of_line = states + (line - first_line) * Terms * state_size;
+    lattice_line<T> const line = lines[number];
+    lattice_path const& l = line.path;
+    cone_terms<T, Terms> const c = terms[number];
+    T* const states_of_line = states + (number - first_line) * Terms * state_size;
     if (first == 0) {
       for (std::int64_t i = 0; i < Terms * state_size; ++i) {
         states_of_line[i] = T(0);
@@ -382,30 +423,27 @@ struct lattice_slab_kernel {
     std::int64_t const ray_row =
         (l.lanes + 31) / 32 * 32 + (l.most_lane_shift - l.least_lane_shift);
     std::int32_t const blocks = (l.lanes + 31) / 32;
-    T const half_lanes = T(0.5) * T(l.lanes - 1);
-    T const half_rows = T(0.5) * T(l.rows - 1);
     for (std::int32_t k = first; k < last; ++k) {
-      lattice_plane<T> const& p = planes[l.table + k];
+      lattice_plane<T> const p = planes[l.table + k];
       std::int64_t const plane = std::int64_t(l.way > 0 ? k : l.planes - 1 - k) * l.plane_stride;
       for (std::int32_t j = 0; j < l.rows; ++j) {
         std::int64_t const at = plane + std::int64_t(j) * l.row_stride;
         T const* const t_row = terma[l.copy] + at;
         T const* const d_row = density[l.copy] + at;
+        T const* const n_row = near[l.copy] + at;
         auto* const sum_row = reinterpret_cast<signed_word*>(sums[l.copy] + at);
         T* const travels_row = states_of_line + (j - p.row_shift() + l.most_row_shift) * ray_row +
                                (l.most_lane_shift - p.lane_shift);
-        T const v = T(j) - half_rows;
-        T const of_row = tilt_of_row(p, v);
+        T const of_row = line.toward(p.toward, 0, j);
         for (std::int32_t block = 0; block < blocks; ++block) {
           std::int32_t const i = 32 * block;
+          T const first_toward = Kokkos::fma(T(i), line.toward_lane, of_row);
           group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
             using part_type = std::decay_t<decltype(part)>;
             using value = typename part_type::template per_lane<T>;
-            using index = typename part_type::index;
-            value const u = convert<T>(part.lane() + index(i)) - value(half_lanes);
-            value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
-            value const delta =
-                fma(value(p.lane_row), u * value(v), value(p.constant) + (of_lane + value(of_row)));
+            value const toward =
+                fma(convert<T>(part.lane()), value(line.toward_lane), value(first_toward));
+            value const delta = tilt_of(line, toward, part.load(n_row + i));
             value travels[Terms];
             ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
               travels[n] = part.load(travels_row + (n * state_size + i));

@@ -38,7 +38,9 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
     }
     if (all_of((low <= bin) & (bin < low + index(2 * width)))) {
       auto const constant = [&] ISO_INLINE_LAMBDA(auto const& at) { return at.load(bins); };
-      auto const slope = [&] ISO_INLINE_LAMBDA(auto const& at) { return at.load(bins + table::pitch); };
+      auto const slope = [&] ISO_INLINE_LAMBDA(auto const& at) {
+        return at.load(bins + table::pitch);
+      };
       return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
                  Part::template window<T>(lows, 1, constant).pick(bin));
     }
@@ -106,6 +108,7 @@ struct table_trace_kernel {
   table_rays<T> rays;
   T const* terma[2];  ///< of the region's first voxel in each copy
   T const* density[2];
+  T const* near[2];
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
@@ -118,10 +121,9 @@ struct table_trace_kernel {
     using value = typename Part::template per_lane<T>;
     using index_value = typename Part::index;
     lattice_item const tile = rays.tiles[index];
-    lattice_path const& l = rays.lines[tile.line].path;
-    line_terms<T> const& terms = rays.lines[tile.line].terms;
-    T const half_lanes = T(0.5) * T(l.lanes - 1);
-    T const half_rows = T(0.5) * T(l.rows - 1);
+    lattice_line<T> const& line = rays.lines[tile.line];
+    lattice_path const& l = line.path;
+    line_terms<T> const& terms = line.terms;
     value const step(terms.rate[0] + terms.rate[0]);
     T* const change = rays.change_in(index);
     T* const depth = rays.depth_in(index);
@@ -143,17 +145,14 @@ struct table_trace_kernel {
         value const none(T(0));
         t[r] = select(inside, part.load(terma[l.copy] + at.element), none);
         rho[r] = select(inside, part.load(density[l.copy] + at.element), none);
-        value const u = convert<T>(number) - value(half_lanes);
-        T const v = T(at.row) - half_rows;
-        value const of_lane = u * fma(value(p.lane_lane), u, value(p.lane));
-        delta[r] = fma(value(p.lane_row), u * value(v),
-                       value(p.constant) + (of_lane + value(tilt_of_row(p, v))));
+        value const toward = fma(convert<T>(part.lane()), value(line.toward_lane),
+                                 value(line.toward(p.toward, at.lane, at.row)));
+        delta[r] = tilt_of(line, toward, part.load(near[l.copy] + at.element));
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (k + r < tile.last) {
-          value const sent =
-              fma(t[r] * fma(value(terms.tilt_second[0]), delta[r], value(terms.tilt_first[0])),
-                  delta[r], t[r]);
+          value const kept = terms.tilt.kept(delta[r]);
+          value const sent = terms.tilt.sent(0, t[r], kept, t[r] * kept);
           // Depths rise and stay within the table, whatever the densities are.
           value const most_depth(radius_bins<T>::most_distance);
           value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
@@ -192,7 +191,8 @@ struct table_dose_kernel {
     lattice_item const tile = rays.tiles[number];
     std::int32_t const first = std::int32_t(index - number * groups_per_tile()) * Planes;
     if (first < tile.last - tile.first) {
-      group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) { add(part, tile, number, first); });
+      group.template parts<T, 2>(
+          [&] ISO_INLINE_LAMBDA(auto const& part) { add(part, tile, number, first); });
     }
   }
 

@@ -12,13 +12,11 @@
 namespace iso::dose {
 namespace detail {
 
-/// [columns + 1, rows + 1]
-std::vector<double> integral_of(fluence_map const& f);
 /// The coefficients of a depth_curve.
 std::vector<double> curve_of(spectrum const& s, terma_options const& options);
-/// Extent of a voxel along `axis`: the width of the box function that is as wide, in the sense of
-/// its variance, as the voxel's projection.
-double voxel_width(iso::grid const& g, vec3<double> const& axis);
+/// Of a voxel along `axis`: its three sides as they stand there, the two smaller ones as one of the
+/// same variance.
+voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis);
 void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes);
 
 }  // namespace detail
@@ -29,8 +27,7 @@ terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s
                               terma_options const& options)
     : beam_(b),
       frame_(frame_of(b)),
-      integral_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
-                                           detail::integral_of(b.fluence))),
+      fluence_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan", b.fluence.values)),
       curve_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
                                         detail::curve_of(s, options))) {}
 
@@ -51,10 +48,10 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   auto const launch = [&](auto index) {
     detail::terma_kernel<method, decltype(index), T> const kernel{
         {plan.curve().data()},
-        {plan.integral().data(), f.x_low, f.y_low, f.pixel_x, f.pixel_y, f.columns, f.rows},
+        {plan.fluence().data(), f.x_low, f.y_low, f.pixel_x, f.pixel_y, f.columns, f.rows},
         plan.frame(),
-        detail::voxel_width(terma.grid, plan.frame().x),
-        detail::voxel_width(terma.grid, plan.frame().y),
+        detail::shadow_of(terma.grid, plan.frame().x),
+        detail::shadow_of(terma.grid, plan.frame().y),
         plan.field().weight,
         terma.grid,
         ray::traversal_grid(density.grid),

@@ -34,9 +34,32 @@ struct depth_curve {
   }
 };
 
-/// The integral of a fluence map, bilinear within each pixel.
-struct fluence_integral {
-  double const* sums;  ///< [columns + 1, rows + 1], mm2
+/// A voxel as it stands along one of the field's axes: the sum of two uniform distributions, which
+/// is what a cube that is turned about the other axis has. Then the shares of neighbouring voxels
+/// add up to one, so that a turned field releases as much as an upright one.
+struct voxel_shadow {
+  double wide;  ///< mm
+  double narrow;
+
+  [[nodiscard]] KOKKOS_FUNCTION voxel_shadow scaled(double by) const {
+    return {wide * by, narrow * by};
+  }
+  /// From the middle to the end.
+  [[nodiscard]] KOKKOS_FUNCTION double reach() const { return 0.5 * (wide + narrow); }
+  /// The share of it that lies below x, mm from its middle.
+  [[nodiscard]] KOKKOS_FUNCTION double below(double x) const {
+    double const size = x < 0 ? -x : x;
+    double const left = reach() - size;
+    double const beyond = !(left > 0)     ? 0.0
+                          : left < narrow ? left * left / (2 * wide * narrow)
+                                          : (left - 0.5 * narrow) / wide;
+    return x < 0 ? beyond : 1 - beyond;
+  }
+};
+
+/// A fluence map in memory.
+struct fluence_pixels {
+  double const* values;  ///< [columns, rows]
   double x_low;
   double y_low;
   double pixel_x;
@@ -44,38 +67,36 @@ struct fluence_integral {
   std::int64_t columns;
   std::int64_t rows;
 
-  /// Mean fluence over a rectangle about (x, y), mm. Zero where the rectangle is not finite.
-  KOKKOS_FUNCTION double mean(double x, double y, double width_x, double width_y) const {
-    double const left = place(x - 0.5 * width_x - x_low, pixel_x, columns);
-    double const right = place(x + 0.5 * width_x - x_low, pixel_x, columns);
-    double const bottom = place(y - 0.5 * width_y - y_low, pixel_y, rows);
-    double const top = place(y + 0.5 * width_y - y_low, pixel_y, rows);
-    if (!(left < right && bottom < top)) {
-      return 0;
+  /// Mean fluence over a voxel whose middle is seen at (x, y), mm. Pixel by pixel, so that it is as
+  /// right in a pixel of a kilometre. Zero where the place is not finite.
+  [[nodiscard]] KOKKOS_FUNCTION double mean(double x, double y, voxel_shadow const& along_x,
+                                            voxel_shadow const& along_y) const {
+    std::int64_t const first_column = pixel_at((x - along_x.reach() - x_low) / pixel_x, columns);
+    std::int64_t const last_column = pixel_at((x + along_x.reach() - x_low) / pixel_x, columns);
+    std::int64_t const first_row = pixel_at((y - along_y.reach() - y_low) / pixel_y, rows);
+    std::int64_t const last_row = pixel_at((y + along_y.reach() - y_low) / pixel_y, rows);
+    double sum = 0;
+    double left = along_x.below(Kokkos::fma(double(first_column), pixel_x, x_low) - x);
+    double const bottom = along_y.below(Kokkos::fma(double(first_row), pixel_y, y_low) - y);
+    for (std::int64_t i = first_column; i <= last_column; ++i) {
+      double const right = along_x.below(Kokkos::fma(double(i + 1), pixel_x, x_low) - x);
+      double column = 0;
+      double low = bottom;
+      for (std::int64_t j = first_row; j <= last_row; ++j) {
+        double const high = along_y.below(Kokkos::fma(double(j + 1), pixel_y, y_low) - y);
+        column = Kokkos::fma(values[i * rows + j], high - low, column);
+        low = high;
+      }
+      sum = Kokkos::fma(column, right - left, sum);
+      left = right;
     }
-    return ((at(right, top) - at(left, top)) - (at(right, bottom) - at(left, bottom))) /
-           (width_x * width_y);
+    return sum;
   }
 
  private:
-  /// In pixels, kept within the map.
-  KOKKOS_FUNCTION static double place(double distance, double pixel, std::int64_t count) {
-    double const p = distance / pixel;
-    return p > 0 ? (p < double(count) ? p : double(count)) : 0.0;
-  }
-  KOKKOS_FUNCTION double at(double p, double q) const {
-    std::int64_t const i = floor_below(p, columns);
-    std::int64_t const j = floor_below(q, rows);
-    double const u = p - double(i);
-    double const v = q - double(j);
-    double const* const s = sums + i * (rows + 1) + j;
-    double const low = Kokkos::fma(v, s[1] - s[0], s[0]);
-    double const high = Kokkos::fma(v, s[rows + 2] - s[rows + 1], s[rows + 1]);
-    return Kokkos::fma(u, high - low, low);
-  }
-  KOKKOS_FUNCTION static std::int64_t floor_below(double p, std::int64_t count) {
-    auto const i = std::int64_t(p);
-    return i < count ? i : count - 1;
+  /// The pixel that has a place, or the nearest.
+  KOKKOS_FUNCTION static std::int64_t pixel_at(double place, std::int64_t count) {
+    return place > 0 ? (place < double(count) ? std::int64_t(place) : count - 1) : 0;
   }
 };
 
@@ -83,10 +104,10 @@ struct fluence_integral {
 template <class Method, class Index, class T>
 struct terma_kernel {
   depth_curve curve;
-  fluence_integral fluence;
+  fluence_pixels fluence;
   beam_frame frame;
-  double width_x;  ///< mm; of a voxel along the field's axes
-  double width_y;
+  voxel_shadow shadow_x;  ///< of a voxel along the field's axes
+  voxel_shadow shadow_y;
   double weight;
   grid g;
   ray::traversal_grid density_grid;
@@ -140,8 +161,8 @@ struct terma_kernel {
       return 0;
     }
     double const scale = frame.source_distance / depth;
-    double const f = fluence.mean(dot(v, frame.x) * scale, dot(v, frame.y) * scale, width_x * scale,
-                                  width_y * scale);
+    double const f = fluence.mean(dot(v, frame.x) * scale, dot(v, frame.y) * scale,
+                                  shadow_x.scaled(scale), shadow_y.scaled(scale));
     return f > 0 ? weight * f * (frame.source_distance * frame.source_distance / dot(v, v)) : 0.0;
   }
 };

@@ -33,9 +33,10 @@ struct exponential_absorption {
   /// \param path  density times length of the step, mm g/cm3
   KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
     T dose = T(0);
+    value const kept = terms.tilt.kept(value(delta));
+    value const product = value(terma) * kept;
     for (int n = 0; n < Terms; ++n) {
-      T const released = Kokkos::fma(
-          terma * Kokkos::fma(terms.tilt_second[n], delta, terms.tilt_first[n]), delta, terma);
+      T const released = terms.tilt.sent(n, value(terma), kept, product).r[0];
       T const m = decay(value(path * terms.scaled_half_step[n]), terms.doublings[n]).r[0];
       dose = Kokkos::fma(-(terms.energy[n] * released), left[n] * m, dose);
       left[n] = Kokkos::fma(left[n], m, left[n]);
@@ -47,23 +48,22 @@ struct exponential_absorption {
 /// The same by a table.
 template <class T>
 struct table_absorption {
+  using value = backend::one_lane_part::per_lane<T>;
   using tables = T;
 
   tables const* bins;
-  T tilt_first;
-  T tilt_second;
+  tilt_terms<T, most_kernel_terms> const& tilt;
   T distance = T(0);
   T before;
 
   KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
                                                std::int64_t)
       : bins(of_cones + line.path.cone * radius_bins<T>::of_cone),
-        tilt_first(line.terms.tilt_first[0]),
-        tilt_second(line.terms.tilt_second[0]),
+        tilt(line.terms.tilt),
         before(radius_bins<T>::absorbed(bins, T(0))) {}
   KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
-    T const released =
-        Kokkos::fma(terma * Kokkos::fma(tilt_second, delta, tilt_first), delta, terma);
+    value const kept = tilt.kept(value(delta));
+    T const released = tilt.sent(0, value(terma), kept, value(terma) * kept).r[0];
     distance = Kokkos::fma(path, T(0.1), distance);
     T const now = radius_bins<T>::absorbed(bins, distance);
     T const dose = released * (now - before);

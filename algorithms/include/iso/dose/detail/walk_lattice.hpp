@@ -17,9 +17,10 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
   auto const& tables = plan.storage();
   auto const launch = [&](auto rows) {
     lattice_item_kernel<T, Terms, decltype(rows)::value> kernel{
-        tables.items.data(), tables.lines.data(), tables.planes.data(), s.terms, {}, {}, {}};
+        tables.items.data(), tables.lines.data(), tables.planes.data(), s.terms, {}, {}, {}, {}};
     for (int copy = 0; copy < 2; ++copy) {
       kernel.voxels[copy] = reinterpret_cast<backend::pack<T, 2> const*>(s.voxels[copy]);
+      kernel.near[copy] = s.near[copy];
       kernel.sums[copy] = s.sums[copy];
       kernel.first_element[copy] = std::int32_t(tables.layout.at(copy, 0, 0, 0));
     }
@@ -48,6 +49,7 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
     kernel.terma[copy] = s.voxels[copy] + first;
     kernel.density[copy] = s.densities[copy] + first;
+    kernel.near[copy] = s.near[copy] + first;
     kernel.sums[copy] = s.sums[copy] + first;
   }
   kernel.states = s.states;
@@ -80,7 +82,7 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   auto const& tables = plan.storage();
   table_rays<T> rays{tables.items.data(),        tables.lines.data(), tables.planes.data(),
                      tables.batches.most_planes, s.rays[0],           s.rays[1]};
-  table_trace_kernel<T> trace{rays, {}, {}};
+  table_trace_kernel<T> trace{rays, {}, {}, {}};
   constexpr bool together = tuning::table_bytes > 0;
   table_dose_kernel<T, tuning::table_planes, together> dose{
       rays, tables.directions.data(), tables.bins.data(), {}};
@@ -88,6 +90,7 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
     trace.terma[copy] = s.voxels[copy] + first;
     trace.density[copy] = s.densities[copy] + first;
+    trace.near[copy] = s.near[copy] + first;
     dose.sums[copy] = s.sums[copy] + first;
   }
   std::int64_t begin = 0;

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Beams from every side onto a body as thick as a patient: the lattice against an exact
+// superposition that knows nothing of voxels, cones or the library's beams.
+#include "dose_support.hpp"
+
+#include <iso/oracle/superposition.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace dose_support;
+using exec_space = Kokkos::DefaultHostExecutionSpace;
+
+struct angles {
+  double gantry;  ///< degrees
+  double couch;
+  double collimator;
+};
+
+/// Where the beam lies by the rotation matrices of IEC 61217, written out: gantry about IEC's y,
+/// collimator about z, couch about z the other way; then from IEC's axes to the patient's.
+struct independent_frame {
+  vec3<double> x;
+  vec3<double> y;
+  vec3<double> along;
+
+  explicit independent_frame(angles const& a) {
+    auto const rad = [](double degrees) { return degrees * pi / 180; };
+    double const g = rad(a.gantry);
+    double const c = rad(a.collimator);
+    double const t = -rad(a.couch);
+    using matrix = std::array<std::array<double, 3>, 3>;
+    matrix const about_y{
+        {{std::cos(g), 0, std::sin(g)}, {0, 1, 0}, {-std::sin(g), 0, std::cos(g)}}};
+    auto const about_z = [](double angle) {
+      return matrix{{{std::cos(angle), -std::sin(angle), 0},
+                     {std::sin(angle), std::cos(angle), 0},
+                     {0, 0, 1}}};
+    };
+    matrix const to_patient{{{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}};
+    auto const times = [](matrix const& m, vec3<double> const& v) {
+      vec3<double> out;
+      for (int i = 0; i < 3; ++i) {
+        auto const& row = m[std::size_t(i)];
+        out[i] = row[0] * v.x + row[1] * v.y + row[2] * v.z;
+      }
+      return out;
+    };
+    auto const whole = [&](vec3<double> const& v) {
+      return times(to_patient, times(about_z(t), times(about_y, times(about_z(c), v))));
+    };
+    x = whole({1, 0, 0});
+    y = whole({0, 1, 0});
+    along = whole({0, 0, -1});
+  }
+};
+
+/// A cube of water, 400 mm wide, with its middle at the origin, in voxels of 4 mm; all around it,
+/// `empty` mm of nothing.
+struct cube {
+  double half = 200;
+  double empty = 0;
+  double voxel = 4;
+
+  [[nodiscard]] grid voxels() const {
+    auto const n = std::int64_t(std::lround(2 * (half + empty) / voxel));
+    return grid::centred({n, n, n}, {voxel, voxel, voxel});
+  }
+  [[nodiscard]] double density(grid const& g, std::int64_t i, std::int64_t j,
+                               std::int64_t k) const {
+    auto const inside = [&](double origin, std::int64_t n) {
+      return std::fabs(origin + voxel * double(n)) < half;
+    };
+    return inside(g.origin.x, i) && inside(g.origin.y, j) && inside(g.origin.z, k) ? 1 : 0;
+  }
+};
+
+struct oblique_field {
+  cube body = {};
+  angles turned = {};
+  double side = 100;
+  vec3<double> isocentre = {};
+  cone_options cones = {};
+  double margin = 1000;
+
+  [[nodiscard]] setup as_setup() const {
+    setup s{body.voxels(), {}};
+    s.field.fluence = fluence_map::rectangle(-side / 2, side / 2, -side / 2, side / 2);
+    s.field.isocentre = isocentre;
+    s.field.gantry = turned.gantry * pi / 180;
+    s.field.couch = turned.couch * pi / 180;
+    s.field.collimator = turned.collimator * pi / 180;
+    s.margin = margin;
+    s.cones = cones;
+    s.hardening.hardening_correction = false;
+    return s;
+  }
+  template <class T>
+  [[nodiscard]] calculation<T, exec_space> calculated() const {
+    auto const s = as_setup();
+    auto const rho = volume_of<T>(
+        s.phantom, [&](auto i, auto j, auto k) { return body.density(s.phantom, i, j, k); });
+    return calculation<T, exec_space>({}, s, rho);
+  }
+  /// The faces of the cube as the source sees them.
+  [[nodiscard]] iso::oracle::field_on_water exact_field() const {
+    independent_frame const f(turned);
+    iso::oracle::field_on_water out{side, {}};
+    vec3<double> const source = isocentre - out.source_distance * f.along;
+    for (int axis = 0; axis < 3; ++axis) {
+      for (double const sign : {-1.0, 1.0}) {
+        vec3<double> const normal{sign * f.x[axis], sign * f.y[axis], sign * f.along[axis]};
+        out.water.push_back({normal, body.half - sign * source[axis]});
+      }
+    }
+    return out;
+  }
+  /// Depth at which the axis enters the water, from the source, mm.
+  [[nodiscard]] double surface() const {
+    double from = 0;
+    for (auto const& side_of : exact_field().water) {
+      if (side_of.normal.z < 0) {
+        from = std::max(from, side_of.bound / side_of.normal.z);
+      }
+    }
+    return from;
+  }
+  /// Of the point `depth` along the axis from the source, and aside of it, mm.
+  [[nodiscard]] vec3<double> place(vec3<double> const& p) const {
+    independent_frame const f(turned);
+    return isocentre + p.x * f.x + p.y * f.y + (p.z - 1000) * f.along;
+  }
+};
+
+/// The exact superposition at a point of the beam.
+double exact_at(oblique_field const& f, vec3<double> const& point,
+                iso::oracle::superposition_nodes const& nodes = {}) {
+  auto const s = f.as_setup();
+  return iso::oracle::exact_water_dose(f.exact_field(), std::get<exponential_kernel>(s.kernel),
+                                       named_spectrum(s.photons), s.hardening, true, point, nodes);
+}
+
+/// Linear between the middles of voxels.
+template <class T>
+double interpolated(host_volume<T> const& v, vec3<double> const& at) {
+  vec3<double> const p = v.grid.to_index(at);
+  std::int64_t low[3];
+  double share[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    low[axis] = std::clamp<std::int64_t>(std::int64_t(std::floor(p[axis])), 0,
+                                         v.grid.extent[std::size_t(axis)] - 2);
+    share[axis] = p[axis] - double(low[axis]);
+  }
+  double sum = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    std::int64_t n[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      bool const upper = (corner >> axis & 1) != 0;
+      weight *= upper ? share[axis] : 1 - share[axis];
+      n[axis] = low[axis] + (upper ? 1 : 0);
+    }
+    sum += weight * double(v.data(n[0], n[1], n[2]));
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("dose: oblique beams have the dose of an exact superposition") {
+  std::array<angles, 7> const all{angles{0, 0, 0}, {34.4, 28.6, 0}, {45, 35, 10}, {70, 60, 45},
+                                  {200, 320, 20},  {300, 15, 80},   {123, 80, 5}};
+  double const maximum = exact_at({}, {0, 0, 815});
+  for (angles const& a : all) {
+    oblique_field f{{}, a, 100, {}};
+    double const surface = f.surface();
+    auto const dose = f.calculated<float>().dose_on_host();
+    double worst = 0;
+    double aside = 0;
+    std::string row;
+    for (double const depth : {30.0, 100.0, 200.0, 300.0}) {
+      vec3<double> const p{0, 0, surface + depth};
+      double const d = 100 * (interpolated(dose, f.place(p)) - exact_at(f, p)) / maximum;
+      row += " " + std::to_string(d);
+      worst = std::max(worst, std::fabs(d));
+    }
+    // Off the axis, in the field and outside.
+    for (vec3<double> const& p : {vec3<double>{30, 20, surface + 90},
+                                  {-28, 25, surface + 150},
+                                  {65, 0, surface + 100},
+                                  {10, -70, surface + 150}}) {
+      double const d = 100 * (interpolated(dose, f.place(p)) - exact_at(f, p)) / maximum;
+      row += " | " + std::to_string(d);
+      aside = std::max(aside, std::fabs(d));
+    }
+    MESSAGE("gantry ", a.gantry, ", couch ", a.couch, ", collimator ", a.collimator, ", surface ",
+            surface, ": ", row, " % of the maximum");
+    CHECK(worst < 0.6);
+    CHECK(aside < 0.6);
+  }
+}
+
+namespace {
+
+/// The dose in the voxels of the water, in the order of its voxels; zero where none was calculated.
+std::vector<double> dose_in_water(oblique_field const& f) {
+  auto const dose = f.calculated<double>().dose_on_host();
+  grid const& g = dose.grid;
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
+    for (std::int64_t j = 0; j < g.extent[1]; ++j) {
+      for (std::int64_t k = 0; k < g.extent[2]; ++k) {
+        if (f.body.density(g, i, j, k) > 0) {
+          out.push_back(dose.data(i, j, k));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/// The largest difference where both have a dose, over the largest dose.
+double most_apart(std::vector<double> const& a, std::vector<double> const& b) {
+  double most = 0;
+  double apart = 0;
+  REQUIRE(a.size() == b.size());
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    most = std::max(most, a[n]);
+    apart = a[n] > 0 && b[n] > 0 ? std::max(apart, std::fabs(a[n] - b[n])) : apart;
+  }
+  return apart / most;
+}
+
+}  // namespace
+
+TEST_CASE("dose: empty voxels about a body change nothing") {
+  oblique_field f{{100, 40}, {45, 35, 0}};
+  f.margin = default_margin;
+  auto const cropped = dose_in_water(f);
+  for (double const empty : {200.0, 300.0}) {
+    f.body.empty = empty;
+    double const apart = most_apart(cropped, dose_in_water(f));
+    MESSAGE(empty, " mm about the water: ", 100 * apart, " % of the maximum");
+    CHECK(apart < 1e-9);
+  }
+}
+
+TEST_CASE("dose: parts of a field that meet no body change nothing") {
+  for (dose_engine const engine : {dose_engine::lattice, dose_engine::voxel_lines}) {
+    std::vector<double> of_field[2];
+    for (int n = 0; n < 2; ++n) {
+      oblique_field const f{{48, 0, 6}, {34.4, 28.6, 11}, n == 0 ? 240.0 : 2000.0};
+      auto s = f.as_setup();
+      s.options.engine = engine;
+      s.cones = {4, 4};
+      auto const water = volume_of<double>(s.phantom, [](auto, auto, auto) { return 1.0; });
+      of_field[n] = numbers(calculation<double, exec_space>({}, s, water).dose_on_host());
+    }
+    double const apart = most_apart(of_field[0], of_field[1]);
+    CAPTURE(int(engine));
+    MESSAGE("fields of 240 mm and 2 m: ", 100 * apart, " % of the maximum");
+    CHECK(apart < 1e-9);
+  }
+}
