@@ -7,6 +7,7 @@
 #include <iso/dose/detail/lattice_kernels.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct convolution_scratch {
   /// Copies of the region, the second only for the lattice.
   T* voxels[2];
   T* densities[2];  ///< null where they stand beside the TERMA
-  T* near[2];       ///< the lattice's: 1 / the distance from the source
+  T* near[2];       ///< the lattice's: 1 / the distance from the source, in either form
+  typename nearness_code<T>::stored* codes[2];
   word* sums[2];
   T* states;
   T* rays[2];     ///< tables: changes of TERMA along them, and depth
@@ -78,6 +80,7 @@ struct convolution_scratch {
         voxels{},
         densities{},
         near{},
+        codes{},
         sums{},
         states(nullptr),
         rays{},
@@ -89,7 +92,11 @@ struct convolution_scratch {
       voxels[copy] = memory.take<T>({s.layout.size[copy], joined ? 2 : 1});
       densities[copy] = memory.take<T>({joined ? 0 : s.layout.size[copy]});
       if (engine == dose_engine::lattice) {
-        near[copy] = memory.take<T>({s.layout.size[copy]});
+        if (joined) {
+          codes[copy] = memory.take<typename nearness_code<T>::stored>({s.layout.size[copy]});
+        } else {
+          near[copy] = memory.take<T>({s.layout.size[copy]});
+        }
       }
       if (engine == dose_engine::lattice || engine == dose_engine::non_voxel) {
         sums[copy] = memory.take<word>({s.layout.size[copy]});
@@ -113,25 +120,48 @@ struct convolution_scratch {
   }
 };
 
+/// Of the voxels of a plan's region.
+template <class T, class Space>
+voxel_nearness<T> nearness_of(convolution_plan<T, Space> const& plan) {
+  iso::grid const& region = plan.region();
+  voxel_nearness<T> out{};
+  double least = 0;  // squares of distances
+  double most = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const half = 0.5 * double(region.extent[std::size_t(axis)] - 1);
+    double const middle =
+        region.origin[axis] + region.spacing[axis] * half - plan.frame().source[axis];
+    out.half[axis] = T(half);
+    out.spacing[axis] = T(region.spacing[axis]);
+    out.from_source[axis] = T(middle);
+    double const nearest = std::max(std::fabs(middle) - half * region.spacing[axis], 0.0);
+    double const furthest = std::fabs(middle) + half * region.spacing[axis];
+    least += nearest * nearest;
+    most += furthest * furthest;
+  }
+  out.code = nearness_code<T>::between(1 / std::sqrt(most), 1 / std::sqrt(least));
+  return out;
+}
+
 /// Fills a copy of the region.
 template <int Copy, class T, int Terms, class Exec>
 void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                  convolution_scratch<T, Terms, Exec> const& s) {
-  iso::grid const& region = plan.region();
-  voxel_nearness<T> nearness{};
-  for (int axis = 0; axis < 3; ++axis) {
-    double const half = 0.5 * double(region.extent[std::size_t(axis)] - 1);
-    nearness.half[axis] = T(half);
-    nearness.spacing[axis] = T(region.spacing[axis]);
-    nearness.from_source[axis] =
-        T(region.origin[axis] + region.spacing[axis] * half - plan.frame().source[axis]);
-  }
   // A table is read plane by plane, and planes without TERMA are passed over.
   T const least = plan.num_terms() > 0 ? least_terma<T> : T(0);
-  lattice_copy_kernel<T, Copy> const kernel{
-      plan.storage().layout,   terma,          density,           s.range,      nearness,    least,
-      plan.storage().rows > 0, s.voxels[Copy], s.densities[Copy], s.near[Copy], s.sums[Copy]};
+  lattice_copy_kernel<T, Copy> const kernel{plan.storage().layout,
+                                            terma,
+                                            density,
+                                            s.range,
+                                            nearness_of(plan),
+                                            least,
+                                            plan.storage().rows > 0,
+                                            s.voxels[Copy],
+                                            s.densities[Copy],
+                                            s.near[Copy],
+                                            s.codes[Copy],
+                                            s.sums[Copy]};
   backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
 }
 

@@ -137,15 +137,47 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 template <class T>
 inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
+/// How 1 / the distance from the source is kept: in float as one of 2^16 numbers that lie equally
+/// apart over the region, which GPUs read as 16 bits.
+template <class T>
+struct nearness_code {
+  using stored = T;
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stored coded(T x) const { return x; }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T of(stored x) const { return x; }
+  static nearness_code between(double, double) { return {}; }
+};
+template <>
+struct nearness_code<float> {
+  using stored = std::uint16_t;
+  float least;
+  float step;
+  float over_step;
+  float offset;  ///< least - 2^23 step
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stored coded(float x) const {
+    float const n = Kokkos::fma(x - least, over_step, 0.5F);
+    return n > 0.0F ? (n < 65535.0F ? stored(n) : stored(65535)) : stored(0);
+  }
+  /// The integer becomes the mantissa of a float at 2^23.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION float of(stored n) const {
+    return Kokkos::fma(Kokkos::bit_cast<float>(0x4B000000U | std::uint32_t(n)), step, offset);
+  }
+  static nearness_code between(double low, double high) {
+    double const step = high > low ? (high - low) / 65535 : 1e-5 * high;
+    return {float(low), float(step), float(1 / step), float(low - 8388608 * double(float(step)))};
+  }
+};
+
 /// 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
 template <class T>
 struct voxel_nearness {
   vec3<T> from_source;  ///< to the region's middle, mm
   vec3<T> spacing;
   vec3<T> half;  ///< of the region's extents less one
+  nearness_code<T> code;
 
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T at(std::int64_t x, std::int64_t y,
-                                                 std::int64_t z) const {
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION typename nearness_code<T>::stored at(
+      std::int64_t x, std::int64_t y, std::int64_t z) const {
     T const a = square(0, x);
     T const b = square(1, y);
     T const c = square(2, z);
@@ -154,7 +186,7 @@ struct voxel_nearness {
     T const least = c < low ? c : low;
     T const most = c < high ? high : c;
     T const middle = c < low ? low : (c < high ? c : high);
-    return T(1) / Kokkos::sqrt((least + middle) + most);
+    return code.coded(T(1) / Kokkos::sqrt((least + middle) + most));
   }
 
  private:
@@ -178,7 +210,9 @@ struct lattice_copy_kernel {
   bool joined;  ///< TERMA and density side by side
   T* voxels;
   T* densities;
-  T* near;     ///< of voxels that release anything; or null
+  /// 1 / the distance from the source, of voxels that release anything: in either form, or null.
+  T* near;
+  typename nearness_code<T>::stored* codes;
   word* sums;  ///< or null
 
   /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
@@ -192,7 +226,7 @@ struct lattice_copy_kernel {
     std::int64_t const pitch = layout.pitch[Copy];
     if (index == num_groups() - 1) {
       group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
-                    [&](int, std::int64_t at) { write(at, T(0), T(0), T(0)); });
+                    [&](int, std::int64_t at) { write(at, T(0), T(0), 0); });
       return;
     }
     std::int64_t const row = index % layout.rows();
@@ -205,7 +239,7 @@ struct lattice_copy_kernel {
       bool const has_voxel = has_row && fast < layout.extent[Copy == 0 ? 2 : 0];
       T t[together];
       T d[together];
-      T n[together];
+      typename nearness_code<T>::stored n[together];
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         std::int64_t const slow = first_slow + r;
         bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
@@ -214,7 +248,7 @@ struct lattice_copy_kernel {
         T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
         t[r] = inside && scaled < least ? least : scaled;
         d[r] = inside ? density.row(x, y)[z] : T(0);
-        n[r] = near != nullptr && scaled > T(0) ? nearness.at(x, y, z) : T(0);
+        n[r] = scaled > T(0) ? nearness.at(x, y, z) : 0;
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (plane + r < layout.planes(Copy)) {
@@ -225,7 +259,8 @@ struct lattice_copy_kernel {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d, T n) const {
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d,
+                                         typename nearness_code<T>::stored n) const {
     if (joined) {
       reinterpret_cast<backend::pack<T, 2>*>(voxels)[at] = {{t, d}};
     } else {
@@ -233,7 +268,10 @@ struct lattice_copy_kernel {
       densities[at] = d;
     }
     if (near != nullptr) {
-      near[at] = n;
+      near[at] = nearness.code.of(n);
+    }
+    if (codes != nullptr) {
+      codes[at] = n;
     }
     if (sums != nullptr) {
       sums[at] = 0;
@@ -301,7 +339,8 @@ struct lattice_item_kernel {
   lattice_plane<T> const* planes;
   cone_terms<T, Terms> const* terms;
   voxel const* voxels[2];
-  T const* near[2];
+  typename nearness_code<T>::stored const* near[2];
+  nearness_code<T> code;
   word* sums[2];
   std::int32_t first_element[2];  ///< of the region's first voxel
 
@@ -322,7 +361,7 @@ struct lattice_item_kernel {
     std::int32_t const row_stride = l.row_stride;
     std::int32_t const step = l.way * l.plane_stride;
     voxel const* const from = voxels[l.copy];
-    T const* const near_from = near[l.copy];
+    auto const* const near_from = near[l.copy];
     word* const to = sums[l.copy];
     std::int32_t const mine = item.lane + lane;
     bool const live = mine < lanes;
@@ -351,7 +390,7 @@ struct lattice_item_kernel {
       T nearness[Rows];
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
         here[r] = backend::vector_load(from + (at + r * row_stride));
-        nearness[r] = near_from[at + r * row_stride];
+        nearness[r] = code.of(near_from[at + r * row_stride]);
       }
       T const toward = line.toward(p.toward, n, row);
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {

@@ -38,21 +38,23 @@ struct depth_curve {
 /// is what a cube that is turned about the other axis has. Then the shares of neighbouring voxels
 /// add up to one, so that a turned field releases as much as an upright one.
 struct voxel_shadow {
-  double wide;  ///< mm
+  double reach;  ///< from the middle to the end, mm
   double narrow;
+  double over_wide;  ///< 1 / the wider width
+  double over_both;  ///< 1 / twice the product of the widths
 
-  [[nodiscard]] KOKKOS_FUNCTION voxel_shadow scaled(double by) const {
-    return {wide * by, narrow * by};
-  }
-  /// From the middle to the end.
-  [[nodiscard]] KOKKOS_FUNCTION double reach() const { return 0.5 * (wide + narrow); }
+  voxel_shadow(double wide, double narrower)
+      : reach(0.5 * (wide + narrower)),
+        narrow(narrower),
+        over_wide(1 / wide),
+        over_both(narrower > 0 ? 0.5 / (wide * narrower) : 0) {}
+
   /// The share of it that lies below x, mm from its middle.
-  [[nodiscard]] KOKKOS_FUNCTION double below(double x) const {
-    double const size = x < 0 ? -x : x;
-    double const left = reach() - size;
-    double const beyond = !(left > 0)     ? 0.0
-                          : left < narrow ? left * left / (2 * wide * narrow)
-                                          : (left - 0.5 * narrow) / wide;
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double below(double x) const {
+    double const left = reach - (x < 0 ? -x : x);
+    double const inner = (left - 0.5 * narrow) * over_wide;
+    double const outer = left > 0 ? left * left * over_both : 0.0;
+    double const beyond = left < narrow ? outer : inner;
     return x < 0 ? beyond : 1 - beyond;
   }
 };
@@ -67,35 +69,47 @@ struct fluence_pixels {
   std::int64_t columns;
   std::int64_t rows;
 
-  /// Mean fluence over a voxel whose middle is seen at (x, y), mm. Pixel by pixel, so that it is as
-  /// right in a pixel of a kilometre. Zero where the place is not finite.
-  [[nodiscard]] KOKKOS_FUNCTION double mean(double x, double y, voxel_shadow const& along_x,
-                                            voxel_shadow const& along_y) const {
-    std::int64_t const first_column = pixel_at((x - along_x.reach() - x_low) / pixel_x, columns);
-    std::int64_t const last_column = pixel_at((x + along_x.reach() - x_low) / pixel_x, columns);
-    std::int64_t const first_row = pixel_at((y - along_y.reach() - y_low) / pixel_y, rows);
-    std::int64_t const last_row = pixel_at((y + along_y.reach() - y_low) / pixel_y, rows);
+  /// Mean fluence over a voxel whose middle is seen at (x, y), mm, where the map is `wide` times as
+  /// wide as in the plane of the isocentre. Pixel by pixel, so that it is as right in a pixel of a
+  /// kilometre. Zero where the place is not finite.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double mean(double x, double y, double wide,
+                                                        voxel_shadow const& along_x,
+                                                        voxel_shadow const& along_y) const {
+    double const width = pixel_x * wide;
+    double const height = pixel_y * wide;
+    double const left = x_low * wide - x;  // of the map's edges, from the voxel's middle
+    double const bottom = y_low * wide - y;
+    double const right = Kokkos::fma(double(columns), width, left);
+    double const top = Kokkos::fma(double(rows), height, bottom);
+    if (!(left < along_x.reach && right > -along_x.reach && bottom < along_y.reach &&
+          top > -along_y.reach)) {
+      return 0;
+    }
+    std::int64_t const first_column = pixel_at((-along_x.reach - left) / width, columns);
+    std::int64_t const last_column = pixel_at((along_x.reach - left) / width, columns);
+    std::int64_t const first_row = pixel_at((-along_y.reach - bottom) / height, rows);
+    std::int64_t const last_row = pixel_at((along_y.reach - bottom) / height, rows);
     double sum = 0;
-    double left = along_x.below(Kokkos::fma(double(first_column), pixel_x, x_low) - x);
-    double const bottom = along_y.below(Kokkos::fma(double(first_row), pixel_y, y_low) - y);
+    double before = along_x.below(Kokkos::fma(double(first_column), width, left));
+    double const under = along_y.below(Kokkos::fma(double(first_row), height, bottom));
     for (std::int64_t i = first_column; i <= last_column; ++i) {
-      double const right = along_x.below(Kokkos::fma(double(i + 1), pixel_x, x_low) - x);
+      double const behind = along_x.below(Kokkos::fma(double(i + 1), width, left));
       double column = 0;
-      double low = bottom;
+      double low = under;
       for (std::int64_t j = first_row; j <= last_row; ++j) {
-        double const high = along_y.below(Kokkos::fma(double(j + 1), pixel_y, y_low) - y);
+        double const high = along_y.below(Kokkos::fma(double(j + 1), height, bottom));
         column = Kokkos::fma(values[i * rows + j], high - low, column);
         low = high;
       }
-      sum = Kokkos::fma(column, right - left, sum);
-      left = right;
+      sum = Kokkos::fma(column, behind - before, sum);
+      before = behind;
     }
     return sum;
   }
 
  private:
   /// The pixel that has a place, or the nearest.
-  KOKKOS_FUNCTION static std::int64_t pixel_at(double place, std::int64_t count) {
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t pixel_at(double place, std::int64_t count) {
     return place > 0 ? (place < double(count) ? std::int64_t(place) : count - 1) : 0;
   }
 };
@@ -160,9 +174,8 @@ struct terma_kernel {
     if (!(depth > 0)) {
       return 0;
     }
-    double const scale = frame.source_distance / depth;
-    double const f = fluence.mean(dot(v, frame.x) * scale, dot(v, frame.y) * scale,
-                                  shadow_x.scaled(scale), shadow_y.scaled(scale));
+    double const f = fluence.mean(dot(v, frame.x), dot(v, frame.y), depth / frame.source_distance,
+                                  shadow_x, shadow_y);
     return f > 0 ? weight * f * (frame.source_distance * frame.source_distance / dot(v, v)) : 0.0;
   }
 };

@@ -16,11 +16,18 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
                 convolution_scratch<T, Terms, Exec> const& s) {
   auto const& tables = plan.storage();
   auto const launch = [&](auto rows) {
-    lattice_item_kernel<T, Terms, decltype(rows)::value> kernel{
-        tables.items.data(), tables.lines.data(), tables.planes.data(), s.terms, {}, {}, {}, {}};
+    lattice_item_kernel<T, Terms, decltype(rows)::value> kernel{tables.items.data(),
+                                                                tables.lines.data(),
+                                                                tables.planes.data(),
+                                                                s.terms,
+                                                                {},
+                                                                {},
+                                                                nearness_of(plan).code,
+                                                                {},
+                                                                {}};
     for (int copy = 0; copy < 2; ++copy) {
       kernel.voxels[copy] = reinterpret_cast<backend::pack<T, 2> const*>(s.voxels[copy]);
-      kernel.near[copy] = s.near[copy];
+      kernel.near[copy] = s.codes[copy];
       kernel.sums[copy] = s.sums[copy];
       kernel.first_element[copy] = std::int32_t(tables.layout.at(copy, 0, 0, 0));
     }
