@@ -2,6 +2,19 @@
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
+# ISO_CUDA against what the Kokkos that was found has: else minutes of nvcc end at a missing libcuda.
+function(iso_check_cuda)
+  if(ISO_CUDA STREQUAL "AUTO")
+    return()
+  endif()
+  set(advice "set Kokkos_ROOT to another one, or ISO_CUDA=AUTO to build for what it has")
+  if(Kokkos_ENABLE_CUDA AND NOT ISO_CUDA)
+    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has CUDA (this build is for processors) ${advice}")
+  elseif(ISO_CUDA AND NOT Kokkos_ENABLE_CUDA)
+    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has no CUDA (this build is for GPUs) ${advice}")
+  endif()
+endfunction()
+
 # The numeric contract of docs/adr/0002-strict-numerics.md, as compile options that travel with the
 # exported target: no contraction but the fma that is written, on host and device.
 function(iso_strict_numerics target)
@@ -21,7 +34,20 @@ function(iso_instruction_set target scope)
     AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$"
     AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "(^| )-march="
   )
-    set(flags -mcx16 -msahf -mpopcnt -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mmovbe -mxsave)
+    set(
+      flags
+      -mcx16
+      -msahf
+      -mpopcnt
+      -mavx2
+      -mfma
+      -mf16c
+      -mbmi
+      -mbmi2
+      -mlzcnt
+      -mmovbe
+      -mxsave
+    )
     target_compile_options(${target} ${scope} ${flags})
   endif()
 endfunction()

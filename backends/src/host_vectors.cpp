@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/host_vectors.hpp>
 
-#include <algorithm>
 #include <atomic>
 
-namespace iso::backend::detail {
+namespace iso::backend {
 namespace {
+
+#ifdef ISO_HOST_AVX2
+constexpr int least_vector_bytes = 32;
+#else
+constexpr int least_vector_bytes = 0;
+#endif
 
 int most_vector_bytes() {
 #ifdef ISO_HOST_AVX512
@@ -14,11 +20,7 @@ int most_vector_bytes() {
     return 64;
   }
 #endif
-#ifdef ISO_HOST_AVX2
-  return 32;
-#else
-  return 0;
-#endif
+  return least_vector_bytes;
 }
 
 std::atomic<int>& vector_bytes() {
@@ -31,7 +33,8 @@ std::atomic<int>& vector_bytes() {
 int host_vector_bytes() { return vector_bytes().load(std::memory_order_relaxed); }
 
 void set_host_vector_bytes(int bytes) {
-  vector_bytes().store(std::min(bytes, most_vector_bytes()), std::memory_order_relaxed);
+  int const most = most_vector_bytes();
+  vector_bytes().store(bytes >= most ? most : least_vector_bytes, std::memory_order_relaxed);
 }
 
-}  // namespace iso::backend::detail
+}  // namespace iso::backend

@@ -30,6 +30,7 @@
 #include <iso/backend/detail/cuda_lane_group.hpp>
 #include <iso/backend/detail/cuda_launch.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/host_vectors.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 
@@ -45,10 +46,6 @@ inline constexpr int lanes = 32;
 
 /// One lane on its own, for what is written in lane values and runs outside of a group.
 using one_lane_part = detail::lane_part<detail::scalar_lanes, 1, 1>;
-
-/// Bytes of the vector registers that groups on processors use: 64 (AVX-512), 32 (AVX2), or 0 where
-/// the lanes are arrays. No bit depends on it.
-using detail::host_vector_bytes;
 
 /// How a processor's threads share groups out; a GPU deals them by itself.
 enum class sharing {

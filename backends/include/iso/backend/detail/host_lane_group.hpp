@@ -3,6 +3,7 @@
 
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
+#include <iso/backend/host_vectors.hpp>
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define ISO_HOST_AVX2
@@ -347,12 +348,8 @@ class array_lane_group {
 #define ISO_FLATTEN __attribute__((flatten))
 #endif
 
-/// Bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0
-/// (none: the lanes are arrays, of which the compiler makes what it can).
-int host_vector_bytes();
-/// Makes it `bytes`, or the most that this processor and this build have. No bit depends on it: for
-/// tests and measurements.
-void set_host_vector_bytes(int bytes);
+using backend::host_vector_bytes;
+using backend::set_host_vector_bytes;
 
 using portable_lane_group = array_lane_group<scalar_lanes>;
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -DPREFIX=... -DWORK=... -DVERSION=... -DDEVICES=... -P other_kokkos.cmake
+# The package in PREFIX, of Kokkos VERSION with DEVICES, where another Kokkos is found or another
+# component is asked for: under QUIET no error ends a program's configuration, and a sentence says why.
+file(REMOVE_RECURSE ${WORK})
+file(
+  WRITE
+  ${WORK}/CMakeLists.txt
+  "cmake_minimum_required(VERSION 3.25)
+   project(asks LANGUAGES NONE)
+   find_package(Isocenter QUIET COMPONENTS \${COMPONENT})
+   message(STATUS \"found: \${Isocenter_FOUND}, \${Isocenter_NOT_FOUND_MESSAGE}\")"
+)
+
+# A Kokkos that is nothing but its answers.
+function(make_kokkos folder version devices)
+  file(
+    WRITE
+    ${folder}/KokkosConfig.cmake
+    "set(Kokkos_DEVICES ${devices})
+     function(kokkos_check)
+       message(FATAL_ERROR \"kokkos_check\")
+     endfunction()"
+  )
+  file(
+    WRITE
+    ${folder}/KokkosConfigVersion.cmake
+    "set(PACKAGE_VERSION ${version})
+     if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+       set(PACKAGE_VERSION_COMPATIBLE TRUE)
+     endif()"
+  )
+endfunction()
+
+# expect(name pattern option...)
+function(expect name pattern)
+  execute_process(
+    COMMAND
+      ${CMAKE_COMMAND} -S ${WORK} -B ${WORK}/${name} -DCMAKE_PREFIX_PATH=${PREFIX}
+      -Dfmt_DIR=${WORK}/fmt ${ARGN}
+    RESULT_VARIABLE code
+    OUTPUT_VARIABLE said
+    ERROR_VARIABLE said
+  )
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  if(NOT code EQUAL 0 OR NOT said MATCHES "found: (0|FALSE), .*${pattern}")
+    message(SEND_ERROR "${name}: exit code ${code} or another sentence than '${pattern}': ${said}")
+  endif()
+endfunction()
+
+file(WRITE ${WORK}/fmt/fmtConfig.cmake "") # needs no language
+make_kokkos(${WORK}/serial ${VERSION} SERIAL)
+expect(lacks_a_backend "has no OPENMP" -DKokkos_DIR=${WORK}/serial)
+make_kokkos(${WORK}/old 4.7.1 "${DEVICES}")
+expect(too_old "is needed, and what is found is 4.7.1" -DKokkos_DIR=${WORK}/old)
+expect(unknown_component "there is no component nonsense" -DCOMPONENT=nonsense)
