@@ -160,7 +160,8 @@ def main():
     given = a.parse_args()
     truth = _truth()
     rows = []
-    print("| detector | Isocenter: scale | rms | RTK: scale | rms |\n| --- | --- | --- | --- | --- |")
+    print("| detector | Isocenter: scale | rms | RTK: scale | rms |")
+    print("| --- | --- | --- | --- | --- |")
     for name, pose in _POSES:
         views = [view(2 * np.pi * n / _VIEWS, pose) for n in range(_VIEWS)]
         stack = np.stack([w.line_integrals(pose.get("columns", _NU)) for w in views])

@@ -11,8 +11,9 @@
 
 namespace iso::ct::detail {
 
-/// Pixels times the weight of their ray and the factor of their column, padded: a pixel of the padding is zero, and so is one whose factor is. Columns beyond
-/// the detector take its edge's pixels.
+/// Pixels times the weight of their ray and the factor of their column, padded: a pixel of the
+/// padding is zero, and so is one whose factor is. Columns beyond the detector take its edge's
+/// pixels.
 template <class T>
 struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
