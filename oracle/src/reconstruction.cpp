@@ -46,12 +46,34 @@ struct filtered_view {
                         a * ((1 - b) * at(u0 + 1, v0) + b * at(u0 + 1, v0 + 1));
     double const pitch = std::sqrt(uu);
     if (!cone) {
-      return read / pitch;
+      // Of what a step along the row moves in the plane of rotation, the part across the rays.
+      double const level = std::hypot(w.u_step.x, w.u_step.y);
+      return read / pitch / std::abs(std::sin(seen_from_above(w.source, w.u_step)) * level) * level;
     }
-    double const distance = dot(n, w.detector_origin - w.source);
-    double const axis = -dot(n, w.source);
-    double const depth = dot(n, along) / axis;
-    return 0.5 * distance / axis / pitch / (depth * depth) * read;
+    // How much farther the detector is than x, by any measure along its normal.
+    double const farther = dot(n, w.detector_origin - w.source) / dot(n, along);
+    double const radius = std::hypot(w.source.x, w.source.y);
+    return 0.5 * radius * farther * farther / pitch * read;
+  }
+
+  /// The angle from a to b about the z axis.
+  static double seen_from_above(vec3<double> a, vec3<double> b) {
+    return std::atan2(a.x * b.y - a.y * b.x, a.x * b.x + a.y * b.y);
+  }
+  /// The weight of a reading before the ramp, from the formula of a fan beam alone: seen from
+  /// above, the rays to a row of pixels are a fan whose angles gamma are counted from the axis, and
+  /// whose flat detector stands at the row's distance from the source, however the row lies to the
+  /// middle ray. In coordinates along it the fan's weight is cos(gamma) over that distance (value()
+  /// has the rest); a body that is the same at all heights is seen from above through |ray|'s level
+  /// part.
+  [[nodiscard]] double fan_weight(vec3<double> ray) const {
+    if (!cone) {
+      return 1;
+    }
+    double const level = std::hypot(ray.x, ray.y);
+    double const gamma = seen_from_above(-1.0 * w.source, ray);
+    double const row_distance = level * std::abs(std::sin(seen_from_above(w.u_step, ray)));
+    return std::cos(gamma) / row_distance * level / norm(ray);
   }
 };
 
@@ -67,7 +89,6 @@ filtered_view filter(ct::geometry const& g,
                   columns,
                   g.num_v(),
                   std::vector<double>(std::size_t(columns * g.num_v()))};
-  vec3<double> const n = cross(f.w.u_step, f.w.v_step);
   std::vector<double> weighted(f.pixels.size());
   for (std::int64_t c = 0; c < columns; ++c) {
     std::int64_t const u = c - weights.before;
@@ -77,9 +98,8 @@ filtered_view filter(ct::geometry const& g,
     for (std::int64_t v = 0; v < f.num_v; ++v) {
       vec3<double> const ray =
           f.w.detector_origin + double(u) * f.w.u_step + double(v) * f.w.v_step - f.w.source;
-      double const cosine = f.cone ? std::abs(dot(n, ray)) / (norm(n) * norm(ray)) : 1.0;
       weighted[std::size_t(c * f.num_v + v)] =
-          factor == 0 ? 0 : factor * cosine * double(projections.data(view, edge, v));
+          factor == 0 ? 0 : factor * f.fan_weight(ray) * double(projections.data(view, edge, v));
     }
   }
   for (std::int64_t u = 0; u < columns; ++u) {

@@ -36,6 +36,23 @@ expect 0 'short scan' --phantom shepp-logan --geometry short.json "${small[@]}" 
 expect 0 'offset detector' --phantom shepp-logan --geometry offset.json "${small[@]}" --output x.mha
 expect 0 '"continuation": 20' "${phantom[@]}" --continuation 20 --json -
 rm x.mha
+# A detector that is rolled by 7 degrees about the central ray.
+awk 'BEGIN {
+  pi = atan2(0, -1)
+  printf "{\"type\": \"vectors\", \"rays\": \"cone\", \"detector\": {\"pixels\": [40, 40]}, \"views\": ["
+  for (n = 0; n < 40; ++n) {
+    x = cos(n * pi / 20); y = sin(n * pi / 20); c = 8 * cos(7 * pi / 180); s = 8 * sin(7 * pi / 180)
+    printf "%s{\"source_mm\": [%.9g, %.9g, 0], ", n ? "," : "", 1000 * x, 1000 * y
+    printf "\"detector_origin_mm\": [%.9g, %.9g, %.9g], ", -500 * x + 19.5 * y * (c - s), \
+      -500 * y - 19.5 * x * (c - s), -19.5 * (s + c)
+    printf "\"u_step_mm\": [%.9g, %.9g, %.9g], \"v_step_mm\": [%.9g, %.9g, %.9g]}", -y * c, x * c, s, y * s, -x * s, c
+  }
+  print "]}"
+}' >rolled.json
+rolled=(--phantom shepp-logan --geometry rolled.json "${small[@]}" --output rolled.mha)
+expect 2 'rows of u leave the plane of rotation by 7 degrees' "${rolled[@]}"
+expect 0 'difference from the phantom: mean absolute 0\.0' "${rolled[@]}" --max-roll 7.5
+expect 2 '--max-roll' "${rolled[@]}" --max-roll 12
 expect 2 'cover 180 degrees \(with a fan of 18.* degrees 198.* are needed' --phantom shepp-logan \
   --geometry half.json --output x.mha
 expect 2 'full circle.* is needed' --phantom shepp-logan --geometry short.json --arc full --output x.mha

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -308,6 +309,28 @@ TEST_CASE("fdk: what a scan chooses by itself") {
   // 3n + 1 views, and a single one.
   CHECK(chosen(centred, iso::ct::even_angles(31, 2 * pi)).first == scan_arc::full);
   CHECK(chosen(centred, {0.5}).first == scan_arc::full);
+}
+
+TEST_CASE("fdk: irregular angles over a full circle are not taken for an arc") {
+  iso::ct::flat_detector const d{60, 4, 2, 2};
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> anywhere(0, 2 * pi);
+  for (int scan = 0; scan < 50; ++scan) {
+    std::vector<double> angles(90);
+    for (double& angle : angles) {
+      angle = anywhere(random);
+    }
+    auto const why = refusal([&] { weigh_scan(iso::ct::circular_cone(d, 300, 450, angles)); });
+    // One wide gap alone is an arc's, which reaches far enough for the fan.
+    CHECK((why == "" || why.find("a full circle is needed") != std::string::npos));
+    CHECK(why.find("an arc") == std::string::npos);
+  }
+  auto uneven = iso::ct::even_angles(90, 2 * pi);
+  uneven.erase(uneven.begin() + 10, uneven.begin() + 13);
+  uneven.erase(uneven.begin() + 50, uneven.begin() + 53);
+  CHECK(refusal([&] { weigh_scan(iso::ct::circular_cone(d, 300, 450, uneven)); })
+            .find("no view within 16 degrees (views are 4.286 degrees apart on average; a full "
+                  "circle is needed)") != std::string::npos);
 }
 
 TEST_CASE("fdk: scans for which the weights do not hold are refused with a sentence") {

@@ -70,6 +70,14 @@ TEST_CASE("geometry: what it refuses") {
       "span the detector)";
   CHECK(refused_view({good.source, good.detector_origin, {0, 0, -3}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {}, good.v_step}) == parallel);
+  // Parallel but for rounding, and not parallel.
+  vec3<double> const slanted{0.3, 0.7, 0.1};
+  for (double const along : {0.1, -1.7, 3e20, 1e-20}) {
+    vec3<double> const same = along * slanted;
+    CHECK(refused_view({good.source, good.detector_origin, slanted, same}) == parallel);
+    vec3<double> const beside = same + (1e-3 * along) * vec3<double>{0.7, -0.3, 0};
+    CHECK(refused_view({good.source, good.detector_origin, slanted, beside}) == "");
+  }
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {}}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e-160, 0}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {0, 2e150, 0}, good.v_step}) ==

@@ -15,6 +15,13 @@ vec3<double> cross(vec3<double> a, vec3<double> b) {
 
 double largest(vec3<double> a) { return std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)}); }
 
+/// Sine of the angle between two directions, from 0 to 1.
+double sine_between(vec3<double> a, vec3<double> b) {
+  a = (1 / largest(a)) * a;
+  b = (1 / largest(b)) * b;
+  return norm(cross(a, b)) / (norm(a) * norm(b));
+}
+
 void check(vec3<double> a, char const* field, std::size_t view) {
   ISO_VALIDATE(is_finite(a) && largest(a) <= longest_length,
                "geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 either way)",
@@ -28,7 +35,7 @@ void check(view_vectors const& view, beam kind, std::size_t i) {
   check(view.v_step, "v_step", i);
   ISO_VALIDATE(
       std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
-          cross(view.u_step, view.v_step) != vec3<double>{},
+          sine_between(view.u_step, view.v_step) >= 1e-4,
       "geometry: u_step and v_step of view {} are parallel or shorter than 1e-150 mm (they "
       "must span the detector)",
       i);

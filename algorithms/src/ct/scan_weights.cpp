@@ -3,6 +3,7 @@
 
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
+#include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/detail/row_extension.hpp>
 
 #include "../sine.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double pi = 0x1.921fb54442d18p+1;
 constexpr double degrees = 180 / pi;
+constexpr double steepest_roll = 0.2;  // rad
 
 /// The angle of (x, y), in [0, 2 pi), by Newton's method on iso::math's sine: the same on every
 /// machine.
@@ -59,18 +61,41 @@ double tilt_of_sources(geometry const& g, double radius) {
   return angle;
 }
 
+/// Throws where the rows of a view leave the plane of rotation by more than `max_roll`, or one of
+/// them does not pass before the source as the z axis does.
+void validate_rows(geometry const& g, double max_roll) {
+  ISO_VALIDATE(
+      max_roll >= 0 && max_roll <= steepest_roll,
+      "fdk: rows may leave the plane of rotation by {} rad (must be from 0 to {}) choose a "
+      "smaller max_roll",
+      max_roll, steepest_roll);
+  for (std::size_t i = 0; i < g.views().size(); ++i) {
+    view_vectors const& w = g.views()[i];
+    double const roll = angle_of(horizontal(w.u_step), std::abs(w.u_step.z));
+    ISO_VALIDATE(roll <= max_roll * (1 + 1e-9),
+                 "fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
+                 "filter runs along them, at most {:.3g}) turn the detector, or allow more by "
+                 "max_roll (to {:.3g} degrees), which blurs along z",
+                 i, roll * degrees, max_roll * degrees, steepest_roll * degrees);
+    if (g.kind() == beam::parallel) {
+      continue;
+    }
+    vec3<double> const across = detail::across_rows(w);
+    vec3<double> const first = w.detector_origin - w.source;
+    vec3<double> const last = first + double(g.num_v() - 1) * w.v_step;
+    double const axis = -(across.x * w.source.x + across.y * w.source.y);
+    ISO_VALIDATE(
+        axis * dot(across, first) > 0 && axis * dot(across, last) > 0,
+        "fdk: view {}: a row of pixels does not stand across from the source as seen along "
+        "the z axis (its rays do not pass the axis) turn the detector up",
+        i);
+  }
+}
+
 /// Throws unless the sources of a cone beam lie on a circle about the z axis, and parallel rays
 /// across it.
 void validate_orbit(geometry const& g) {
   auto const& views = g.views();
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    vec3<double> const& u = views[i].u_step;
-    ISO_VALIDATE(
-        std::abs(u.z) <= 0.2 * norm(u),
-        "fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the filter "
-        "runs along them, at most 11.5) take u across the z axis",
-        i, degrees * angle_of(horizontal(u), std::abs(u.z)));
-  }
   if (g.kind() == beam::parallel) {
     for (std::size_t i = 0; i < views.size(); ++i) {
       vec3<double> const& d = views[i].source;
@@ -225,6 +250,17 @@ struct turn {
 
 constexpr double widest_gap = 3;  // of the mean one
 
+/// Whether the views leave out one part of the circle: beside it no gap is wide. Angles that are
+/// irregular all about the circle have several wide gaps.
+bool leaves_a_gap(turn const& t) {
+  if (t.order.size() < 2 || t.gaps[t.widest()] <= widest_gap * t.mean()) {
+    return false;
+  }
+  double const mean = (t.circle - t.gaps[t.widest()]) / double(t.gaps.size() - 1);
+  return std::count_if(t.gaps.begin(), t.gaps.end(),
+                       [&](double gap) { return gap > widest_gap * mean; }) == 1;
+}
+
 void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
   for (std::size_t n = 0; n < t.order.size(); ++n) {
     double const gap = t.gaps[n];
@@ -348,6 +384,7 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
                "fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
                int(options.arc));
+  validate_rows(g, options.max_roll);
   validate_orbit(g);
   auto const by = detail::extension_of(g, options);
   placement const p = place(g, options);
@@ -355,9 +392,8 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   // Without offset, parallel rays that run either way see the same.
   bool const folds = !cone && !p.offset && options.arc != scan_arc::short_scan;
   turn const t(g, folds ? pi : 2 * pi);
-  bool const gap = t.gaps[t.widest()] > widest_gap * t.mean() && t.order.size() > 1;
-  bool const is_short =
-      options.arc == scan_arc::short_scan || (options.arc == scan_arc::automatic && !folds && gap);
+  bool const is_short = options.arc == scan_arc::short_scan ||
+                        (options.arc == scan_arc::automatic && !folds && leaves_a_gap(t));
   ISO_VALIDATE(
       !(is_short && p.offset),
       "fdk: the detector lies beside the z axis and the views cover an arc (then some rays "

@@ -95,12 +95,14 @@ std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options = {}
 
 /// Reconstructs `volume` from `projections`.
 ///
-/// Pixels are weighted by the cosine of their ray's angle to the detector's normal and by how often
-/// their ray is measured (weigh_scan), every row of u, continued beyond the detector where the plan
-/// says so, is convolved with the ramp filter, and every voxel takes from every view the bilinearly
-/// interpolated value where its ray meets the detector, weighted by the square of (distance of the
-/// z axis from the source) / (distance of the voxel), both along the detector's normal. A reading
-/// whose weight is zero does not count, even if it is not finite.
+/// Pixels are weighted by the direction of their ray and by how often it is measured (weigh_scan),
+/// every row of u, continued beyond the detector where the plan says so, is convolved with the ramp
+/// filter, and every voxel takes from every view the bilinearly interpolated value where its ray
+/// meets the detector, weighted by the square of (distance of the z axis from the source) /
+/// (distance of the voxel), both along the detector's normal. The detector may be turned any way
+/// that leaves its rows in the plane of rotation, and source and detector may stand aside of the
+/// axis; across the central ray the weight is the cosine of the ray's angle to the detector's
+/// normal. A reading whose weight is zero does not count, even if it is not finite.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`. No two of
 /// `volume`, `projections` and `scratch` may overlap.

@@ -35,7 +35,7 @@ class geometry {
   /// \throws iso::invalid_argument  an unknown beam; an empty detector or no views; more pixels
   ///                                than 63 bits count; a view with a field (both named) that is
   ///                                not finite, longer than 1e150 or shorter than 1e-150 mm, or
-  ///                                makes u and v parallel
+  ///                                makes u and v parallel to 1e-4 rad
   geometry(beam kind, std::int64_t num_u, std::int64_t num_v, std::vector<view_vectors> views);
 
   [[nodiscard]] beam kind() const { return kind_; }

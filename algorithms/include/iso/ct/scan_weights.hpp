@@ -12,8 +12,8 @@ namespace iso::ct {
 
 /// The part of the circle that the views cover.
 enum class scan_arc {
-  automatic,   ///< cone: `full` where no gap between views is wider than three times the mean one,
-               ///< else `short_scan`; parallel: `full`
+  automatic,   ///< cone: `short_scan` where one gap between views, and no other, is wider than
+               ///< three times the mean one, else `full`; parallel: `full`
   full,        ///< cone: the circle; parallel: half of it or more
   short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
 };
@@ -32,6 +32,10 @@ struct scan_options {
   /// Columns of pixels over which readings fall to zero beyond the detector's edges, for objects
   /// wider than the detector. 0: they are zero there.
   std::int64_t continuation = 0;
+  /// rad: by how much rows of u may leave the plane of rotation, at most 0.2. The filter runs along
+  /// them, so that a volume is wrong where it changes along z (docs/algorithms/reconstruction.md
+  /// says by how much).
+  double max_roll = 0x1.657184ae74487p-4;  // 5 degrees
 };
 
 /// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
@@ -56,10 +60,11 @@ struct scan_weights {
 /// 29(7), 2002, doi:10.1118/1.1489043, in a ray's distance from the axis.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
-///                                tilted axis); rows of u or parallel rays that leave its plane; a
-///                                gap of more than three times the mean one; an arc too short for
-///                                the fan; an offset detector and a short scan; an offset detector
-///                                that does not see the axis or changes sides; an unknown option
+///                                tilted axis); rows of u or parallel rays that leave its plane;
+///                                rows that do not stand before the source; a gap of more than
+///                                three times the mean one; an arc too short for the fan; an offset
+///                                detector and a short scan; an offset detector that does not see
+///                                the axis or changes sides; an unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
 
 }  // namespace iso::ct

@@ -210,6 +210,11 @@ void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
                  "fall to zero")
       ->check(CLI::Range(0, 65536))
       ->capture_default_str();
+  sub.add_option("--max-roll", request.max_roll,
+                 "degrees by which the detector's rows may leave the plane of rotation; from 5 on "
+                 "what changes along z is visibly wrong")
+      ->check(number_from(0, 11.45))
+      ->capture_default_str();
 }
 
 }  // namespace

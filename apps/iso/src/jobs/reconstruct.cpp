@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 #include <utility>
 
@@ -67,7 +68,7 @@ ct::fdk_options options_of(reconstruct_request const& request) {
   return {value_of(windows, request.window, "window"),
           request.cutoff,
           {value_of(arcs, request.arc, "arc"), value_of(detectors, request.detector, "detector"),
-           request.continuation}};
+           request.continuation, request.max_roll * std::numbers::pi / 180}};
 }
 
 // By default as many voxels as pixels, at the pixels' distance at the z axis; across it as many as
@@ -86,7 +87,9 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
     auto const wanted = request.extent[std::size_t(axis)];
     return wanted > 0 ? wanted : pixels;
   };
-  auto const weights = ct::weigh_scan(g, {options.scan.arc, options.scan.detector});
+  auto scan = options.scan;
+  scan.continuation = 0;
+  auto const weights = ct::weigh_scan(g, scan);
   std::int64_t const across = weights.before + g.num_u() + weights.after;
   return grid::centred({n(0, across), n(1, across), n(2, g.num_v())}, {spacing, spacing, spacing});
 }

@@ -66,6 +66,22 @@ struct fdk_case {
   }
 };
 
+/// A detector that is yawed, pitched and a little rolled.
+ct::geometry turned_detector() {
+  auto const straight = verify_cone();
+  auto views = straight.views();
+  for (auto& view : views) {
+    vec3<double> const u = view.u_step;
+    vec3<double> const v = view.v_step;
+    view.u_step = u + (0.25 * norm(u) / norm(view.source)) * view.source + 0.0625 * v;
+    view.v_step = v - (0.5 * norm(v) / norm(view.source)) * view.source;
+    view.detector_origin = view.detector_origin +
+                           (0.5 * double(straight.num_u() - 1)) * (u - view.u_step) +
+                           (0.5 * double(straight.num_v() - 1)) * (v - view.v_step);
+  }
+  return {ct::beam::cone, straight.num_u(), straight.num_v(), std::move(views)};
+}
+
 }  // namespace
 
 void add_reconstruction(plan& all) {
@@ -79,6 +95,7 @@ void add_reconstruction(plan& all) {
   all.add<fdk_case>({"fbp_parallel", functions, {{}}}, verify_parallel(),
                     ct::fdk_options{ct::ramp_window::shepp_logan});
   all.add<fdk_case>({"fdk_tilted", functions, {{}}}, verify_tilted(), ct::fdk_options{});
+  all.add<fdk_case>({"fdk_turned_detector", functions, {{}}}, turned_detector(), ct::fdk_options{});
   auto const cone = [](double arc, double offset, std::int64_t views) {
     return ct::circular_cone({31, 37, 4, 4, offset}, 200, 320, ct::even_angles(views, arc, 0.25));
   };

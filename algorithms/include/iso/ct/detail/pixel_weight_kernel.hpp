@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iso/ct/detail/padded_images.hpp>
+#include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -10,9 +11,9 @@
 
 namespace iso::ct::detail {
 
-/// Pixels times the cosine of their ray's angle to the detector's normal and the factor of their
-/// column, padded: a pixel of the padding is zero, and so is one whose factor is. Columns beyond
-/// the detector take its edge's pixels.
+/// Pixels times the weight of their ray and the factor of their column, padded: a pixel of the
+/// padding is zero, and so is one whose factor is. Columns beyond the detector take its edge's
+/// pixels.
 template <class T>
 struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -50,9 +51,7 @@ struct pixel_weight_kernel {
     view_vectors const w = views(view);
     vec3<double> const ray =
         (w.detector_origin - w.source) + double(u) * w.u_step + double(v) * w.v_step;
-    vec3<double> const n = normal_of(w);
-    double const cosine = Kokkos::fabs(dot(n, ray)) / Kokkos::sqrt(dot(n, n) * dot(ray, ray));
-    return T(factor * cosine);
+    return T(factor * ray_weight(w, ray));
   }
 };
 

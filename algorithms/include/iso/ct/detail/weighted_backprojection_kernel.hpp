@@ -5,6 +5,7 @@
 #include <iso/core/grid.hpp>
 #include <iso/ct/detail/column_pair.hpp>
 #include <iso/ct/detail/padded_images.hpp>
+#include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -81,7 +82,7 @@ struct view_map_kernel {
       m.u = function(u, 1 - dot(u, w.detector_origin));
       m.v = function(v, 1 - dot(v, w.detector_origin));
       m.depth = {T(0), T(0), T(0), T(1)};
-      m.scale = T(weights(index) * Kokkos::sqrt(dot(u, u)));
+      m.scale = T(weights(index) * norm(u) * column_spread(w, u));
     }
     maps[index] = m;
   }

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scans whose detector does not stand upright across the central ray give the volume of those whose
+// detector does.
+#include "fdk_truth.hpp"
+#include "instances.hpp"
+
+#include <iso/oracle/reconstruction.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace fdk_truth;
+using iso::test::refusal;
+
+constexpr double allowed = 2e-3;  // of the scale
+
+Kokkos::DefaultHostExecutionSpace const& fast() {
+  static Kokkos::DefaultHostExecutionSpace const exec;
+  return exec;
+}
+
+grid measured() { return grid::centred({40, 40, 7}, {2, 2, 2.5}); }
+
+template <class T>
+comparison gaussian_result(geometry const& g, fdk_options const& options = {}) {
+  auto const bodies = gaussians();
+  auto const p = exact_stack<T>(g, bodies);
+  auto const found = reconstructed(fast(), g, p, measured(), options);
+  CHECK(difference(reconstructed(Kokkos::Serial(), g, p, measured(), options), found) == "");
+  return compared(found, measured(), bodies, [](auto const&) { return true; });
+}
+
+template <class T>
+comparison ball_result(geometry const& g, fdk_options const& options = {}) {
+  auto const bodies = one_ball();
+  auto const found = reconstructed(fast(), g, exact_stack<T>(g, bodies), measured(), options);
+  return compared(found, measured(), bodies, [&](vec3<double> x) {
+    return norm(x - bodies.front().centre) < 0.75 * bodies.front().width;
+  });
+}
+
+/// Both bodies against what the upright scan gives and against the truth.
+template <class T>
+void check_scale(geometry const& g, geometry const& upright, fdk_options const& options = {}) {
+  auto const gaussian = gaussian_result<T>(g, options);
+  auto const ball = ball_result<T>(g, options);
+  CHECK(std::abs(gaussian.scale - 1) < allowed);
+  CHECK(std::abs(ball.scale - 1) < 2 * allowed);
+  CHECK(std::abs(gaussian.scale / gaussian_result<T>(upright).scale - 1) < allowed);
+  CHECK(std::abs(ball.scale / ball_result<T>(upright).scale - 1) < allowed);
+  CHECK(gaussian.root_mean_square < 4e-3);
+}
+
+std::vector<double> turn() { return iso::ct::even_angles(180, 2 * pi); }
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("fdk: the scale of a cone beam does not depend on how the detector stands", T,
+                   float, double) {
+  for (pose const& p :
+       std::vector<pose>{{},
+                         {.yaw = 5},
+                         {.yaw = -20},
+                         {.yaw = 30},
+                         {.pitch = 5},
+                         {.pitch = -20},
+                         {.pitch = 30},
+                         {.yaw = 20, .pitch = 20},
+                         {.yaw = -25, .pitch = 15, .skew = 10},
+                         {.skew = 25},
+                         {.detector_u = 12, .detector_v = 15},
+                         {.detector_u = -30, .source_u = 60},
+                         {.detector_u = 30, .source_u = -60},
+                         {.yaw = 15, .detector_u = -20, .source_u = 40},
+                         {.detector_v = -3, .source_v = 6},
+                         {.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}}) {
+    CAPTURE(p.yaw);
+    CAPTURE(p.pitch);
+    CAPTURE(p.skew);
+    CAPTURE(p.source_u);
+    CAPTURE(p.source_v);
+    CAPTURE(p.detector_u);
+    // At this height, where FDK is as good as there.
+    pose const upright{.detector_v = p.detector_v, .source_v = p.source_v};
+    check_scale<T>(posed(beam::cone, p, turn()), posed(beam::cone, upright, turn()),
+                   {.scan = {.detector = detector_placement::centred}});
+  }
+}
+
+TEST_CASE_TEMPLATE("fdk: the scale of a parallel beam does not depend on how the detector stands",
+                   T, float, double) {
+  auto const half = iso::ct::even_angles(120, pi);
+  scan_size const size{.pitch = 0.8};
+  auto const upright = posed(beam::parallel, {}, half, size);
+  for (pose const& p : std::vector<pose>{{},
+                                         {.yaw = 30},
+                                         {.pitch = 30},
+                                         {.skew = 10},
+                                         {.skew = -30},
+                                         {.yaw = 20, .pitch = 20, .skew = 20}}) {
+    CAPTURE(p.yaw);
+    CAPTURE(p.pitch);
+    CAPTURE(p.roll);
+    CAPTURE(p.skew);
+    check_scale<T>(posed(beam::parallel, p, half, size), upright);
+  }
+}
+
+TEST_CASE("fdk: short scans and offset detectors that are turned") {
+  auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
+  auto const found = [&](pose const& p) {
+    return p.detector_u == 0 ? gaussian_result<float>(posed(beam::cone, p, arc))
+                             : gaussian_result<float>(posed(beam::cone, p, turn(), {.num_u = 120}));
+  };
+  for (double const aside : {0.0, 36.0, -36.0}) {
+    CAPTURE(aside);
+    double const upright = found({.detector_u = aside}).scale;
+    CHECK(std::abs(upright - 1) < allowed);
+    for (auto const& [yaw, pitch] : {std::pair(15.0, 0.0), std::pair(-20.0, 0.0),
+                                     std::pair(0.0, 20.0), std::pair(15.0, -15.0)}) {
+      CAPTURE(yaw);
+      CAPTURE(pitch);
+      auto const turned = found({.yaw = yaw, .pitch = pitch, .detector_u = aside});
+      CHECK(std::abs(turned.scale / upright - 1) < allowed);
+      // On an offset detector that is yawed and pitched the axis does not run along a column, and a
+      // column has one weight.
+      bool const leans = aside != 0 && yaw != 0 && pitch != 0;
+      CHECK(turned.root_mean_square < (leans ? 8e-3 : 4e-3));
+    }
+  }
+}
+
+TEST_CASE("fdk: a body that is the same at all heights comes back so however the detector stands") {
+  // Far from the plane of the sources, where the rays climb by 7 degrees.
+  auto const volume = grid::centred({40, 40, 2}, {2, 2, 70});
+  scan_size const size{.num_v = 160};
+  auto const root_mean_square = [&](pose const& p) {
+    auto const g = posed(beam::cone, p, turn(), size);
+    auto const found = reconstructed(fast(), g, exact_stack<float>(g, columns()), volume);
+    return compared(found, volume, columns(), [](auto const&) { return true; }).root_mean_square;
+  };
+  double const upright = root_mean_square({});
+  CHECK(upright < 1e-3);
+  for (pose const& p : std::vector<pose>{{.yaw = 15},
+                                         {.pitch = 15},
+                                         {.yaw = -20, .pitch = -10, .skew = 5},
+                                         {.yaw = 10, .detector_u = 15, .source_u = -30}}) {
+    CAPTURE(p.yaw);
+    CAPTURE(p.pitch);
+    CHECK(root_mean_square(p) < 1.5 * upright);
+  }
+}
+
+TEST_CASE_TEMPLATE("oracle::exact_fdk: known bodies on a detector that is turned every way", T,
+                   float, double) {
+  scan_size const size{.views = 60, .num_u = 84, .num_v = 60, .pitch = 2.4};
+  auto const volume = grid::centred({12, 12, 3}, {6, 6, 5});
+  for (pose const& p : std::vector<pose>{
+           {}, {.yaw = 30}, {.pitch = 30}, {.yaw = -20, .pitch = 20, .roll = 1, .skew = 10}}) {
+    auto const g = posed(beam::cone, p, iso::ct::even_angles(size.views, 2 * pi), size);
+    auto const stack = exact_stack<T>(g, gaussians());
+    auto const found = iso::oracle::exact_fdk<T>(g, stack, volume);
+    CAPTURE(p.yaw);
+    CAPTURE(p.pitch);
+    CHECK(std::abs(compared(found, volume, gaussians(), [](auto const&) { return true; }).scale -
+                   1) < 1e-2);
+    // The function computes its weights in another way.
+    double most = 0;
+    for (double const x : found) {
+      most = std::max(most, std::abs(x));
+    }
+    CHECK(farthest(reconstructed(fast(), g, stack, volume), found) <
+          100 * double(std::numeric_limits<T>::epsilon()) * most);
+  }
+}
+
+TEST_CASE("fdk: rows that leave the plane of rotation") {
+  scan_options const most{.detector = detector_placement::centred, .max_roll = 0.2};
+  struct expected {
+    double roll;
+    double scale;    ///< of Gaussians
+    double largest;  ///< error, of the peak
+  };
+  for (auto const& [roll, scale, largest] :
+       {expected{0, 0.9986, 0.0023}, expected{5, 1.0021, 0.0073}, expected{10, 1.0121, 0.0272}}) {
+    CAPTURE(roll);
+    auto const g = posed(beam::cone, {.roll = roll}, turn());
+    auto const gaussian = gaussian_result<float>(g, {.scan = most});
+    CHECK(std::abs(gaussian.scale - scale) < 3e-4);
+    CHECK(std::abs(gaussian.largest - largest) < 0.05 * largest);
+    CHECK(std::abs(ball_result<float>(g, {.scan = most}).scale - 1) < allowed);
+  }
+  // What is long in z loses 1 - cos(roll).
+  auto const g = posed(beam::cone, {.roll = 10}, turn());
+  auto const long_ones = compared(
+      reconstructed(fast(), g, exact_stack<float>(g, columns()), measured(), {.scan = most}),
+      measured(), columns(), [](auto const&) { return true; });
+  CHECK(std::abs(long_ones.scale - std::cos(pi / 18)) < allowed);
+
+  auto const weigh = [](double roll, double limit) {
+    auto const g = posed(beam::cone, {.roll = roll}, turn(), {.num_u = 20, .num_v = 10});
+    return refusal([&] { iso::ct::weigh_scan(g, {.max_roll = limit}); });
+  };
+  double const usual = scan_options().max_roll;
+  CHECK(usual == doctest::Approx(pi / 36));
+  CHECK(weigh(5, usual) == "");
+  CHECK(weigh(5.1, usual).find("rows of u leave the plane of rotation by 5.1 degrees") !=
+        std::string::npos);
+  CHECK(weigh(5.1, 0.1) == "");
+  CHECK(weigh(1, 0).find("at most 0") != std::string::npos);
+  CHECK(weigh(11.4, 0.2) == "");
+  CHECK(weigh(11.5, 0.2).find("11.5 degrees") != std::string::npos);
+  CHECK(weigh(0, 0.3).find("0.3 rad") != std::string::npos);
+  CHECK(weigh(0, -0.1).find("max_roll") != std::string::npos);
+  CHECK(weigh(0, std::numeric_limits<double>::quiet_NaN()).find("max_roll") != std::string::npos);
+}
+
+TEST_CASE("fdk: a detector that lies so flat that rows do not stand before the source") {
+  scan_size const size{.num_u = 20, .num_v = 200, .pitch = 5};
+  auto const weigh = [&](double pitch) {
+    return refusal([&] { iso::ct::weigh_scan(posed(beam::cone, {.pitch = pitch}, turn(), size)); });
+  };
+  CHECK(weigh(60) == "");
+  CHECK(weigh(70).find("a row of pixels does not stand across from the source") !=
+        std::string::npos);
+}
+
+TEST_CASE("fdk: upright detectors have the plain cosine, to the bit") {
+  std::vector<double> angles = iso::ct::even_angles(360, 2 * pi, 0.1);
+  for (double const pitch : {0.1, 1.0, 3.7}) {
+    iso::ct::flat_detector const d{9, 7, pitch, 1.3 * pitch, 2.1, -0.7};
+    auto const cone = iso::ct::circular_cone(d, 571.3, 1234.5, angles);
+    std::int64_t others = 0;
+    for (view_vectors const& w : cone.views()) {
+      vec3<double> const n = iso::cross(w.u_step, w.v_step);
+      for (int pixel = 0; pixel < 63; ++pixel) {
+        vec3<double> const ray = w.detector_origin - w.source + double(pixel / 7) * w.u_step +
+                                 double(pixel % 7) * w.v_step;
+        double const cosine = std::abs(dot(n, ray)) / std::sqrt(dot(n, n) * dot(ray, ray));
+        others += iso::ct::detail::ray_weight(w, ray) == cosine ? 0 : 1;
+      }
+    }
+    CHECK(others == 0);
+    auto const parallel = iso::ct::circular_parallel(d, angles);
+    for (view_vectors const& w : parallel.views()) {
+      others +=
+          iso::ct::detail::column_spread(w, (1 / dot(w.u_step, w.u_step)) * w.u_step) == 1 ? 0 : 1;
+    }
+    CHECK(others == 0);
+  }
+}

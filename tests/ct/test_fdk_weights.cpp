@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The weights of short scans and of offset detectors at their limits, by the images that they give.
+#include "fdk_truth.hpp"
+#include "instances.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace fdk_truth;
+using iso::test::refusal;
+
+Kokkos::DefaultHostExecutionSpace const& fast() {
+  static Kokkos::DefaultHostExecutionSpace const exec;
+  return exec;
+}
+
+/// Of Gaussians, by a detector of which the axis is seen at column `axis` from its near edge.
+comparison beside_axis(double axis, double side) {
+  constexpr std::int64_t columns = 80;
+  constexpr double pitch = 1.2;
+  auto const volume = grid::centred({40, 40, 1}, {1, 1, 1});
+  double const offset = side * (0.5 * double(columns - 1) - axis) * pitch;
+  auto const g = iso::ct::circular_cone({columns, 41, pitch, pitch, offset}, 300, 450,
+                                        iso::ct::even_angles(360, 2 * pi));
+  return compared(reconstructed(fast(), g, exact_stack<float>(g, gaussians()), volume), volume,
+                  gaussians(), [](auto const&) { return true; });
+}
+
+}  // namespace
+
+TEST_CASE("fdk: the shortest arc that is accepted suffices for the farther edge of the detector") {
+  constexpr std::int64_t columns = 192;
+  constexpr double pitch = 1.5;
+  constexpr double shift = 25;
+  constexpr double source = 300;
+  constexpr double detector = 450;
+  double const farther = std::atan((0.5 * double(columns - 1) * pitch + shift) / detector);
+  for (double const side : {1.0, -1.0}) {
+    CAPTURE(side);
+    iso::ct::flat_detector const d{columns, 9, pitch, pitch, side * shift};
+    // Its middle a quarter of a turn before the body, on whose side the detector reaches farther.
+    auto const scan = [&](double arc) {
+      return iso::ct::circular_cone(d, source, detector,
+                                    iso::ct::even_angles(400, arc, -side * pi / 2 - arc / 2));
+    };
+    double refused = pi;
+    double accepted = 1.5 * pi;
+    for (int step = 0; step < 40; ++step) {
+      double const middle = 0.5 * (refused + accepted);
+      bool const good = refusal([&] {
+                          iso::ct::weigh_scan(scan(middle), {.arc = scan_arc::short_scan});
+                        }).empty();
+      (good ? accepted : refused) = middle;
+    }
+    CHECK(std::abs(accepted - pi - 2 * farther) < 1e-6);
+    auto const g = scan(accepted);
+    auto const check = [&](std::vector<body> const& bodies, grid const& volume, double allowed) {
+      auto const found = compared(reconstructed(fast(), g, exact_stack<float>(g, bodies), volume,
+                                                {.scan = {.arc = scan_arc::short_scan}}),
+                                  volume, bodies, [](auto const&) { return true; });
+      CHECK(std::abs(found.scale - 1) < 6e-3);
+      CHECK(found.root_mean_square < allowed);
+    };
+    // Beyond what the nearer edge sees, and about the axis: angles of the fan that are counted from
+    // the detector's middle give 0.0036 there.
+    check({{{90, 0, 0}, 4, 1}}, {{24, 24, 1}, {1, 1, 1}, {78.5, -11.5, 0}}, 3e-3);
+    check(gaussians(), grid::centred({50, 50, 1}, {2, 2, 1}), 5e-4);
+  }
+}
+
+TEST_CASE("fdk: an offset detector whose first or last columns see the axis") {
+  // Weights that end half a pixel inside the near edge give NaN, 0.0055, 0.0032 and 0.0011.
+  for (auto const& [axis, allowed] : {std::pair(0.0, 0.004), std::pair(0.5, 0.0035),
+                                      std::pair(1.0, 0.0026), std::pair(2.0, 0.001)}) {
+    for (double const side : {1.0, -1.0}) {
+      CAPTURE(axis);
+      CAPTURE(side);
+      auto const found = beside_axis(axis, side);
+      CHECK(std::abs(found.scale - 1) < 1e-3);
+      CHECK(found.root_mean_square < allowed);
+    }
+  }
+  // A quarter of a column beside a pixel's centre, where opposite views see other lines.
+  for (auto const& [axis, largest] : {std::pair(0.25, 1.314), std::pair(1.25, 0.343),
+                                      std::pair(2.25, 0.0727), std::pair(3.25, 0.0348)}) {
+    CAPTURE(axis);
+    CHECK(std::abs(beside_axis(axis, 1).largest - largest) < 0.02 * largest);
+  }
+}
