@@ -70,6 +70,37 @@ TEST_CASE("volumes come back as they were written") {
   }
 }
 
+TEST_CASE("volumes keep their unit, and show their grid without their voxels") {
+  scratch_folder const folder;
+  auto volume = small_volume();
+  for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
+    CAPTURE(name);
+    files::prepare_volume(folder / name, volume).commit();
+    CHECK(files::read_volume(folder / name).unit.empty());
+    for (std::string const unit : {"Gy", "1/mm", "HU"}) {
+      volume.unit = unit;
+      files::prepare_volume(folder / name, volume).commit();
+      auto const read = files::read_volume(folder / name);
+      bool const nifti = std::string(name).starts_with("v.nii");  // has no field for it
+      CHECK(read.unit == (nifti ? "" : unit));
+      CHECK(read.values == volume.values);
+      auto const bare = files::read_volume_grid(folder / name);
+      CHECK(bare.unit == read.unit);
+      CHECK(bare.extent == volume.extent);
+      CHECK(bare.spacing == volume.spacing);
+      CHECK(bare.origin == volume.origin);
+      CHECK(bare.values.empty());
+    }
+    volume.unit.clear();
+  }
+  files::prepare_projection_image<float>(folder / "p.nrrd", volume.values, {2, 3, 4}, {1, 1})
+      .commit();
+  CHECK(files::read_volume_grid(folder / "p.nrrd").unit == "1");
+  auto const bytes = iso::test::get(folder / "v.mha");
+  put(folder / "cut.mha", bytes.substr(0, bytes.size() / 2));
+  CHECK(names(refusal([&] { files::read_volume_grid(folder / "cut.mha"); }), {"cut.mha"}));
+}
+
 TEST_CASE("a hand-written MetaImage, attached and detached, plain and compressed") {
   scratch_folder const folder;
   auto const voxels = bytes_of(file_values<short>());
