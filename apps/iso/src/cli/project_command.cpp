@@ -165,7 +165,8 @@ void warn_of_blind_views(project_options const& options, jobs::projection_result
                          low + double(v.extent[axis]) * v.spacing[axis]);
   }
   spdlog::warn(
-      "no ray meets the volume (all projections are zero: it lies at {} mm from the isocentre) give "
+      "no ray meets the volume (all projections are zero: it lies at {} mm from the isocentre) "
+      "give "
       "--isocentre X Y Z, the point of the volume that the scanner turns about, or --centre, which "
       "takes its middle",
       place);
