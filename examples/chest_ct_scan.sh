@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From the files of a scan to slices: 16-bit TIFF images with noise, unequal gains and dead pixels,
-# flats, darks, and settings that do not know that the detector stands 1.4 pixels aside.
+# flats, darks, and settings that do not know that the detector stands 1.4 pixels aside. The slices
+# are those of the CT: the same voxels in the same coordinates, in Hounsfield units.
 #
 #   chest_ct_scan.sh [ISO [CT [FOLDER]]]
 #
@@ -31,7 +32,7 @@ fi
 # The slices.
 "$iso" reconstruct --projections "$folder/scan/projection_*.tif" --flats "$folder/scan/flat_*.tif" \
   --darks "$folder/scan/dark_*.tif" --geometry "$folder/settings.json" --centre-of-rotation estimate \
-  --window hann --water 0.01707 --extent 233 167 191 --spacing 1.5 \
+  --window hann --water 0.01707 --like "$ct" --centre \
   --output "$folder/volume.mha" --png "$folder/slices.png" --json "$folder/reconstruct.json"
 
 # The axis is at 127.5 - 4.2 / 3 = 126.1 pixels; dead are 49 of 49152 pixels in the mean.

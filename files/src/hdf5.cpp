@@ -50,6 +50,8 @@ std::vector<hsize_t> extent_of(fs::path const& path, char const* name, hid_t dat
 
 }  // namespace
 
+bool has_dataset(hid_t file, char const* name) { return H5Lexists(file, name, H5P_DEFAULT) > 0; }
+
 bool is_hdf5_path(fs::path const& path) {
   auto const end = ending(path);
   return end == ".h5" || end == ".hdf5";
@@ -132,8 +134,15 @@ void hdf5_dataset::read_to(hid_t memory_type, void* values) const {
 }
 
 std::string hdf5_dataset::read_text() const {
-  if (kind() != H5T_STRING || H5Tis_variable_str(type_) > 0) {
-    refuse(path_, fmt::format("dataset /{} is not a text of fixed length", name_));
+  if (kind() != H5T_STRING) {
+    refuse(path_, fmt::format("dataset /{} is not a text", name_));
+  }
+  if (H5Tis_variable_str(type_) > 0) {
+    char* start = nullptr;
+    read_to(type_, static_cast<void*>(&start));
+    std::string text(start == nullptr ? "" : start);
+    H5free_memory(start);
+    return text;
   }
   std::string text;
   with_memory(path_, fmt::format("dataset /{}", name_), H5Tget_size(type_),

@@ -52,6 +52,9 @@ hdf5_handle open_hdf5(std::filesystem::path const& path);
 [[nodiscard]] atomic_file prepare_hdf5(std::filesystem::path const& path, std::uintmax_t bytes,
                                        std::function<void(hid_t)> const& fill);
 
+/// Whether the file has something of this name.
+bool has_dataset(hid_t file, char const* name);
+
 /// A dataset that is read.
 class hdf5_dataset {
  public:
@@ -81,7 +84,7 @@ class hdf5_dataset {
     read_to(memory_type, values.data());
     return values;
   }
-  /// A text of fixed length.
+  /// A text of fixed or variable length, which h5py writes.
   [[nodiscard]] std::string read_text() const;
 
  private:

@@ -23,6 +23,10 @@ void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
     auto reason = one_line(failure.GetDescription());
     auto const object = reason.find("): ");  // "ITK ERROR: NrrdImageIO(0x55fe5c7be6f0): "
     reason.erase(0, object == std::string::npos ? 0 : object + 3);
+    // "File cannot be read: ... Reason: ", and whatever error the C library met last, if any.
+    if (reason.starts_with("File cannot be") && reason.find("Reason:") != std::string::npos) {
+      reason = "ITK does not understand its header: a field is missing, out of order or no number";
+    }
     refuse(path, fmt::format("cannot be {} ({})", what, reason));
   }
 }

@@ -20,22 +20,25 @@ namespace iso::files::detail {
 template <class Take>
 void with_memory(std::filesystem::path const& path, std::string_view what, std::uint64_t bytes,
                  Take&& take) {
-  auto const free = iso::detail::read_host_memory().available;
-  auto const shortage = [&] {
-    return out_of_memory(fmt::format("'{}': {} needs {} bytes ({} are free) use less data, or a "
-                                     "larger machine",
-                                     path.string(), what, bytes, free),
-                         bytes, free);
+  auto const memory = iso::detail::read_host_memory();
+  auto const free = memory.available;
+  auto const shortage = [&](char const* more) {
+    return out_of_memory(
+        fmt::format("'{}': {} bytes{} are needed for {} ({} bytes are free{}) use less data, or a "
+                    "larger machine or limit",
+                    path.string(), bytes, more, what, free, memory.bound),
+        bytes, free);
   };
   if (free > 0 && bytes > free) {
-    throw shortage();
+    throw shortage("");
   }
+  char const* const more = " and what its library takes besides";
   try {
     take();
   } catch (std::bad_alloc const&) {
-    throw shortage();
+    throw shortage(more);
   } catch (std::length_error const&) {
-    throw shortage();
+    throw shortage(more);
   }
 }
 

@@ -60,12 +60,11 @@ projection_stack<T> read_stack(fs::path const& path) {
   projection_stack<T> stack;
   auto const& n = set.extent();
   stack.extent = {std::int64_t(n[0]), std::int64_t(n[1]), std::int64_t(n[2])};
-  auto unit = detail::read_attribute(path, set.id(), "unit");
-  if (!unit) {
-    refuse(path, "attribute 'unit' of /projections is missing, or no text");
+  // What other programs write may have neither.
+  stack.unit = detail::read_attribute(path, set.id(), "unit").value_or("");
+  if (detail::has_dataset(file, "geometry")) {
+    stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
   }
-  stack.unit = std::move(*unit);
-  stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
   stack.values = set.read<T>(native_type<T>());
   check_finite(path, stack);
   return stack;

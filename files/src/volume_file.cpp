@@ -2,6 +2,7 @@
 #include "finite.hpp"
 #include "image_io.hpp"
 #include "memory.hpp"
+#include "meta_header.hpp"
 #include "regular.hpp"
 
 #include <iso/files/reorder.hpp>
@@ -276,6 +277,9 @@ std::vector<std::byte> read_bytes(fs::path const& path, itk::ImageIOBase& io) {
 itk::ImageIOBase::Pointer opened(fs::path const& path) {
   auto const io = image_io(path);
   detail::check_regular(path);
+  if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
+    detail::check_meta_header(path);
+  }
   io->SetFileName(path.string());
   io->ReadImageInformation();
   return io;
@@ -294,11 +298,19 @@ void check_written(fs::path const& path, fs::path const& written) {
   }
 }
 
+constexpr char const* unit_field = "Unit";
+
+std::string read_unit(itk::ImageIOBase const& io) {
+  std::string text;
+  itk::ExposeMetaData(io.GetMetaDataDictionary(), unit_field, text);
+  return one_line(text);
+}
+
 template <class T>
 atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& values,
                                  std::array<std::int64_t, 3> const& extent,
                                  std::array<double, 3> const& spacing,
-                                 std::array<double, 3> const& origin) {
+                                 std::array<double, 3> const& origin, std::string const& unit) {
   auto const end = ending(path);
   if (end == ".mhd" || end == ".nhdr") {
     refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
@@ -316,6 +328,9 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
   io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
   io->SetComponentType(sizeof(T) == 4 ? itk::CommonEnums::IOComponent::FLOAT
                                       : itk::CommonEnums::IOComponent::DOUBLE);
+  if (!unit.empty()) {  // ITK leaves it out of a NIfTI, which has no field for it
+    itk::EncapsulateMetaData(io->GetMetaDataDictionary(), unit_field, unit);
+  }
   atomic_file file(path, values.size() * sizeof(T) + detail::most_overhead);
   detail::write_image(path, file, *io, values.data());
   check_written(path, file.temporary());
@@ -331,6 +346,7 @@ host_volume read_volume(fs::path const& path, finite_values values) {
     auto const n = checked_extent(path, *io);
     auto const how = align(path, *io);
     place(path, *io, how, n, volume);
+    volume.unit = read_unit(*io);
     // As the file has them, and as float.
     auto const count = std::uint64_t(n[0] * n[1] * n[2]);
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
@@ -344,11 +360,22 @@ host_volume read_volume(fs::path const& path, finite_values values) {
   return volume;
 }
 
+host_volume read_volume_grid(fs::path const& path) {
+  host_volume volume;
+  detail::guarded(path, "read", [&] {
+    auto const io = opened(path);
+    auto const n = checked_extent(path, *io);
+    place(path, *io, align(path, *io), n, volume);
+    volume.unit = read_unit(*io);
+  });
+  return volume;
+}
+
 atomic_file prepare_volume(fs::path const& path, host_volume const& volume) {
   auto const& n = volume.extent;
   auto const file_order =
       reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
-  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin);
+  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin, volume.unit);
 }
 
 template <class T>
@@ -358,7 +385,7 @@ atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const&
   auto const [views, nu, nv] = extent;
   auto const image =
       reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
-  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {});
+  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {}, "1");
 }
 template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
                                               std::array<std::int64_t, 3> const&,

@@ -42,7 +42,8 @@ T number(std::string const& bytes, std::size_t at) {
   return value;
 }
 
-/// CT number to 1/mm as docs/formats.md has it: lines through three points, the last one goes on.
+/// CT number to 1/mm as docs/formats.md has it, with the bone of 100 keV: lines through three
+/// points, the last one goes on.
 double attenuation(double hu) {
   double const water = 0.01707;
   return hu <= -1000 ? 0.0
@@ -91,7 +92,7 @@ char const* ct_path() {
 
 files::host_volume read_centred(char const* path) {
   auto volume = files::read_volume(path);
-  files::to_attenuation(volume.values);
+  files::to_attenuation(volume.values, {0.01707, 0.035616});
   for (std::size_t axis = 0; axis < 3; ++axis) {
     volume.origin[axis] = -0.5 * double(volume.extent[axis] - 1) * volume.spacing[axis];
   }

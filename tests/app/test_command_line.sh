@@ -122,6 +122,35 @@ expect 3 'iso demo: [0-9]+ bytes do not fit the memory' demo --size 1024 --views
 expect 3 'do not fit the memory' project --phantom shepp-logan --size 8192 --geometry "$cone" --png x.png
 [ -e x.png ] && fail 'x.png was written by a run that failed'
 
+# A limit of the process is what leaves no more, and is named; nothing but sentences comes.
+mkdir limited
+for limit in 100000 150000 200000 400000 600000; do
+  tool=(bash -c 'ulimit -v "$0"; exec "$@"' $limit env OMP_NUM_THREADS=2 "$iso")
+  expect 3 'bytes are free under ulimit -v' project --phantom shepp-logan --size 512 --geometry "$cone" --png limited/x.png
+  free=$(grep -oE '[0-9]+ bytes are free' <<<"$answer" | grep -oE '^[0-9]+')
+  [ "${free:-0}" -gt 0 ] && [ "$free" -lt $((limit * 1024)) ] || fail "ulimit -v $limit: $answer"
+done
+# The stacks of threads are a part of it: OpenMP would end the program.
+tool=(bash -c 'ulimit -v 300000; exec "$@"' _ env OMP_NUM_THREADS=64 "$iso")
+expect 3 '64 threads with stacks of [0-9]+ bytes do not fit the memory .[0-9]+ bytes are free under ulimit -v. set OMP_NUM_THREADS' \
+  info --no-ceilings
+expect 3 '99 threads with stacks' info --no-ceilings --threads 99
+tool=(bash -c 'ulimit -v 300000; exec "$@"' _ env OMP_NUM_THREADS=2 "$iso")
+expect 0 'processor' info --no-ceilings
+tool=(bash -c 'ulimit -v 300000; exec "$@"' _ env OMP_NUM_THREADS=64 OMP_STACKSIZE=256k "$iso")
+expect 0 'processor' info --no-ceilings
+# What a library takes to read a file is not known beforehand.
+printf 'NDims = 3\nDimSize = 256 256 256\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n' >wide.mha
+head -c 67108864 /dev/zero >>wide.mha
+for limit in 150000 180000; do
+  tool=(bash -c 'ulimit -v "$0"; exec "$@"' $limit env OMP_NUM_THREADS=2 "$iso")
+  expect 3 "'wide.mha': 134217728 bytes (and what its library takes besides )?are needed for its 256 x 256 x 256 voxels .[0-9]+ bytes are free under ulimit -v" \
+    project --volume wide.mha --geometry "$cone" --png limited/x.png
+done
+tool=("$iso")
+rm wide.mha
+[ -z "$(ls -A limited)" ] || fail "runs without memory wrote $(ls -A limited)"
+
 # Projections to files, from every example geometry; two formats, a picture, and JSON.
 for geometry in "$geometries"/*.json; do
   expect 0 'hash [0-9a-f]{16}' project "${phantom[@]}" --geometry "$geometry" --output p.h5 --png p.png
@@ -272,6 +301,20 @@ expect 0 'processor' info --no-ceilings --json info.json
 grep -q '"machine"' info.json || fail 'info.json has no machine'
 expect 0 'bits: ' verify --repeats 1 --threads 3 --json verify.json
 "$check_report" verify.json any "$table" || fail 'verify.json'
+# The same bits by every form of vectors that there is, which is said; no other is taken.
+wide=$(grep -oE '"vector_bytes": [0-9]+' verify.json | tail -1 | grep -oE '[0-9]+')
+hashes_of() { grep -E '"(operation|precision|hash)"' "$1"; }
+for bytes in 0 32 64; do
+  if [ "$bytes" -le "${wide:-0}" ]; then
+    expect 0 "vectors on processors: $bytes " verify --backend serial --repeats 1 --vector-bytes $bytes --json vectors.json
+    grep -q "^  \"vector_bytes\": $bytes" vectors.json || fail "vectors.json does not have $bytes"
+    [ ! -e narrow.json ] || diff <(hashes_of narrow.json) <(hashes_of vectors.json) >/dev/null || fail "vectors of $bytes bytes give other bits"
+    mv vectors.json narrow.json
+  else
+    expect 2 "vectors of $bytes bytes .this processor and this build have at most $wide. choose 0" verify --vector-bytes $bytes
+  fi
+done
+expect 2 '--vector-bytes: 16 not in' verify --vector-bytes 16
 # The checker notices an error that is too large, and one that is no number.
 for error in 0.01 '"nan"' null; do
   sed -E "0,/\"error\": [0-9]/s/\"error\": [0-9.e+-]+/\"error\": $error/" verify.json >wrong.json

@@ -43,7 +43,9 @@ expect 0 'hash' dose --plan plan.json --density water.mha --backend serial --out
 serial=$(hash_of)
 says '16 x 16 x 16 voxels, 1 beam of 16 directions on serial'
 grep -q "\"hash\": \"${serial#hash }\"" d.json || fail 'd.json has another hash'
-grep -q '"unit": "Gy per photon/cm2"' d.json || fail 'd.json has no unit'
+grep -q '"unit": "Gy"' d.json || fail 'd.json has no unit'
+says 'Gy for 1 photon/cm2 in air at the isocentre'
+grep -qa '^Unit = Gy$' d.mha || fail 'd.mha has no unit'
 for file in d.mha d.png d.csv d.json; do
   [ -s $file ] || fail "$file was not written"
 done
@@ -78,6 +80,21 @@ printf '{"beams": [%s, %s]}' \
   '{"isocentre_mm": [0, 0, 0], "gantry_deg": 90, "fluence": {"x_low_mm": -20, "y_low_mm": -20, "pixel_mm": [20, 40], "values": [[1], [0.5]]}}' >two.json
 expect 0 '2 beams of 64 directions' dose --plan two.json --density water.mha --curves two.csv
 grep -q '^2,depth_dose,' two.csv || fail 'two.csv has no curve of the second beam'
+# Weights are photons/cm2, and the dose is Gy wherever it is written.
+sed 's/"isocentre_mm"/"weight": 1e12, "isocentre_mm"/' plan.json >heavy.json
+expect 0 'at most [0-9.]+ Gy for 1e\+12 photons/cm2 in air at the isocentre' dose --plan heavy.json --density water.mha --out h.nrrd \
+  --png h.png --curves h.csv --json h.json
+says "red is [0-9.]+ Gy\)"
+grep -qa '^Unit:=Gy$' h.nrrd || fail 'h.nrrd has no unit'
+grep -q '"unit": "Gy"' h.json && grep -q '"weight_unit": "photons/cm2"' h.json || fail 'h.json has no units'
+grep -q "^# dose of the whole plan in Gy, for the plan's weights in photons/cm2" h.csv || fail "h.csv: $(head -1 h.csv)"
+grep -rq 'per photon' h.json h.csv && fail 'a dose in Gy is said to be per photon'
+"$iso" dose --help | grep -q 'per photon' && fail 'the help says that the dose is per photon'
+sed 's/"isocentre_mm"/"weight": 3, "isocentre_mm"/g' two.json >three.json
+sed 's/"isocentre_mm"/"weight": 0.5, "isocentre_mm"/' two.json >half.json
+expect 0 'Gy for 3 photons/cm2' dose --plan three.json --density water.mha --json w.json
+expect 0 'Gy for 0.5 to 1 photons/cm2' dose --plan half.json --density water.mha --json w.json
+expect 0 "'h.nrrd' holds values in Gy .g/cm3 is expected" dose --plan plan.json --density h.nrrd --json w.json
 # A kernel for each bin of the spectrum: one bin is the whole.
 printf '0.5,1,0.0966,0.0330\n' >line1.csv
 printf '0.5,1,0.0966,0.0330\n2,3,0.0494,0.0260\n' >line2.csv

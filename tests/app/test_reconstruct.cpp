@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -28,7 +30,7 @@ jobs::reconstruct_request head(std::string const& angles = R"({"range": 360, "co
           "}",
       "test");
   request.extent = {40, 40, 40};
-  request.spacing = 1.5;
+  request.spacing = {1.5, 1.5, 1.5};
   return request;
 }
 
@@ -81,17 +83,45 @@ TEST_CASE("short scans and offset detectors are seen from the geometry") {
 TEST_CASE("Hounsfield units for a given attenuation of water") {
   auto request = head();
   auto const plain = jobs::reconstruct(request, {});
-  request.water_attenuation = 0.25;
+  request.table = {0.25, 0};
   auto const hounsfield = jobs::reconstruct(request, {});
   CHECK(hounsfield.hash == plain.hash);  // of what was reconstructed, in 1/mm
+  CHECK(plain.volume.unit == "1/mm");
+  CHECK(hounsfield.volume.unit == "HU");
   REQUIRE(hounsfield.volume.values.size() == plain.volume.values.size());
   for (std::size_t n = 0; n < plain.volume.values.size(); ++n) {
     CHECK(hounsfield.volume.values[n] ==
           doctest::Approx(1000 * (double(plain.volume.values[n]) - 0.25) / 0.25).epsilon(1e-6));
   }
-  request.water_attenuation = 0;
+  request.table = {0, 0};
   CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains("attenuation of water 0"),
                        iso::invalid_argument);
+}
+
+TEST_CASE("a volume placed anywhere holds what lies there") {
+  auto request = head();
+  request.extent = {40, 40, 40};
+  request.spacing = {2, 2, 4};
+  auto const whole = jobs::reconstruct(request, {}).volume;
+  CHECK(whole.origin == std::array<double, 3>{-39, -39, -78});
+  CHECK(whole.spacing == std::array<double, 3>{2, 2, 4});
+  // A box of it, voxel upon voxel: the same numbers.
+  request.extent = {7, 9, 5};
+  request.origin = {whole.origin[0] + 2 * 11, whole.origin[1] + 2 * 20, whole.origin[2] + 4 * 16};
+  auto const part = jobs::reconstruct(request, {}).volume;
+  CHECK(part.origin == *request.origin);
+  double most = 0;
+  for (int i = 0; i < 7; ++i) {
+    for (int j = 0; j < 9; ++j) {
+      for (int k = 0; k < 5; ++k) {
+        float const there = whole.values[std::size_t(((i + 11) * 40 + j + 20) * 40 + k + 16)];
+        float const here = part.values[std::size_t((i * 9 + j) * 5 + k)];
+        most = std::max(most, std::abs(double(there)));
+        CHECK(here == doctest::Approx(there).epsilon(1e-5).scale(1));
+      }
+    }
+  }
+  CHECK(most > 0.01);
 }
 
 TEST_CASE("what a reconstruction cannot use is refused") {
@@ -114,7 +144,7 @@ TEST_CASE("what a reconstruction cannot use is refused") {
       },
       "1 views of 7 x 1 readings (the geometry has 90 views of 48 x 48 pixels)");
   // The source stands 300 mm from the axis.
-  refused([](auto& r) { r.spacing = 20; }, "source lies within the volume");
+  refused([](auto& r) { r.spacing = {20, 20, 20}; }, "source lies within the volume");
 }
 
 TEST_CASE("readings that say nothing are refused") {

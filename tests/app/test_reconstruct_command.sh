@@ -71,6 +71,27 @@ shown, kept = [row[:nx] for row in rows[:ny]], order(wanted)
 values = [shown[n // nx][n % nx] for n in kept]
 sys.exit(0 if values == sorted(values) and values[-1] > values[0] else 1)
 PYTHON
+# Stacks that h5py writes: the geometry as str, no unit, no geometry.
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  "$ISO_TEST_PYTHON" - <<'PYTHON' || fail 'h5py'
+import h5py
+with h5py.File("p.h5") as p:
+    values, geometry = p["projections"][...], p["geometry"][()].decode()
+for name, text, unit in ("text.h5", geometry, None), ("bare.h5", None, None), ("counts.h5", geometry, "counts"):
+    with h5py.File(name, "w") as f:
+        f["projections"] = values
+        if text:
+            f["geometry"] = text
+        if unit:
+            f["projections"].attrs["unit"] = unit
+PYTHON
+  expect 0 'hash' reconstruct --projections text.h5 --json w.json
+  [ "$(hash_of)" = "$serial" ] || fail "a geometry that h5py wrote as str: $(hash_of) instead of $serial"
+  expect 0 'hash' reconstruct --projections bare.h5 --geometry cone.json --json w.json
+  [ "$(hash_of)" = "$serial" ] || fail "a stack without unit and geometry: $(hash_of) instead of $serial"
+  expect 2 "'bare.h5': has no geometry .* give --geometry" reconstruct --projections bare.h5 --json w.json
+  expect 0 "'counts.h5': /projections is in 'counts' .line integrals" reconstruct --projections counts.h5 --json w.json
+fi
 # Parallel beams.
 expect 0 'hash' project "${phantom[@]}" --geometry "$geometries/circular_parallel.json" --output q.h5
 expect 0 'by fbp' reconstruct --projections q.h5 --method fbp --output q.nrrd

@@ -235,6 +235,40 @@ TEST_CASE("headers that make no sense are refused") {
   }
 }
 
+TEST_CASE("what ITK's reader of MetaImages does not say or survive is said") {
+  scratch_folder const folder;
+  auto const voxels = bytes_of(file_values<short>());
+  auto const read = [&](std::string const& name, std::string const& bytes) {
+    put(folder / name, bytes);
+    return refusal([&] { files::read_volume(folder / name); });
+  };
+  CHECK(names(read("t.mha", "hello\n"), {"t.mha", "is no MetaImage", "line 1", "ending"}));
+  put_gz(folder / "packed.gz", nifti() + voxels);
+  CHECK(names(read("z.mha", iso::test::get(folder / "packed.gz")), {"z.mha", "MetaImage"}));
+  CHECK(names(read("e.mha", ""), {"e.mha", "no field NDims"}));
+  CHECK(names(read("c.mha", "NDims = 3\nDimSize = 2 3 4\n"), {"no field ElementType"}));
+  CHECK(names(read("l.mha", metaimage("").substr(0, metaimage("").find("ElementDataFile"))),
+              {"no field ElementDataFile"}));
+  // Its buffers.
+  std::string const fits(254, 'x');
+  CHECK(read("fits.mha", metaimage(fits + " = " + fits + "\n") + voxels).empty());
+  CHECK(names(read("long.mha", metaimage("Comment = x" + fits + "\n") + voxels),
+              {"long.mha", "line 6", "255 characters"}));
+  CHECK(names(read("long.mha", metaimage("x" + fits + " = 1\n") + voxels),
+              {"long.mha", "line 6", "255 characters"}));
+  CHECK(names(read("long.mha", metaimage("C = " + std::string(9000, 'x') + "\n") + voxels),
+              {"long.mha", "line 6", "characters"}));
+  auto const detached = metaimage("").substr(0, metaimage("").find("LOCAL"));
+  CHECK(names(read("d.mhd", detached + "none.raw\n"), {"d.mhd", "data file 'none.raw' is not"}));
+  // What is left for it to refuse: no word of the C library's last error, whatever that was.
+  for (std::string const fields :
+       {"ElementSpacing = 1 1\n", "ElementSpacing = 1 nan 1\n", "Offset = 0 0 inf\n"}) {
+    auto const said = read("s.mha", metaimage(fields) + voxels);
+    CHECK(names(said, {"s.mha", "cannot be read", "header"}));
+    CHECK(!names(said, {"Reason"}));
+  }
+}
+
 TEST_CASE("NIfTI numbers are scaled as its header says") {
   scratch_folder const folder;
   auto header = nifti();

@@ -60,6 +60,33 @@ TEST_CASE("a stack in the other precision is converted") {
   CHECK(files::read_stack<float>(folder / "p.h5").values[1] == float(1.0 / 3.0));
 }
 
+TEST_CASE("what other programs write: text of variable length, no unit, no geometry") {
+  scratch_folder const folder;
+  auto const path = folder / "other.h5";
+  auto const stack = small_stack<float>();
+  hid_t const file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hsize_t const extent[3] = {2, 3, 4};
+  auto const add = [&](char const* name, hid_t type, hid_t space, void const* values) {
+    hid_t const set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+  };
+  add("projections", H5T_NATIVE_FLOAT, H5Screate_simple(3, extent, nullptr), stack.values.data());
+  H5Fflush(file, H5F_SCOPE_GLOBAL);
+  auto const bare = files::read_stack<float>(path);
+  CHECK(bare.values == stack.values);
+  CHECK(bare.unit.empty());
+  CHECK(bare.geometry.empty());
+  hid_t const text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  char const* const start = stack.geometry.c_str();
+  add("geometry", text, H5Screate(H5S_SCALAR), static_cast<void const*>(&start));
+  H5Tclose(text);
+  H5Fclose(file);
+  CHECK(files::read_stack<float>(path).geometry == stack.geometry);
+}
+
 TEST_CASE("stacks that are cut, damaged or something else are refused") {
   scratch_folder const folder;
   files::prepare_stack(folder / "p.h5", small_stack<float>()).commit();

@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace files = iso::files;
 using namespace iso::test;
 
@@ -68,6 +71,37 @@ TEST_CASE("volumes come back as they were written") {
     CHECK(read.origin == volume.origin);
     CHECK(read.values == volume.values);
   }
+}
+
+TEST_CASE("volumes keep their unit, and show their grid without their voxels") {
+  scratch_folder const folder;
+  auto volume = small_volume();
+  for (auto const* name : {"v.mha", "v.nrrd", "v.nii", "v.nii.gz"}) {
+    CAPTURE(name);
+    files::prepare_volume(folder / name, volume).commit();
+    CHECK(files::read_volume(folder / name).unit.empty());
+    for (std::string const unit : {"Gy", "1/mm", "HU"}) {
+      volume.unit = unit;
+      files::prepare_volume(folder / name, volume).commit();
+      auto const read = files::read_volume(folder / name);
+      bool const nifti = std::string(name).starts_with("v.nii");  // has no field for it
+      CHECK(read.unit == (nifti ? "" : unit));
+      CHECK(read.values == volume.values);
+      auto const bare = files::read_volume_grid(folder / name);
+      CHECK(bare.unit == read.unit);
+      CHECK(bare.extent == volume.extent);
+      CHECK(bare.spacing == volume.spacing);
+      CHECK(bare.origin == volume.origin);
+      CHECK(bare.values.empty());
+    }
+    volume.unit.clear();
+  }
+  files::prepare_projection_image<float>(folder / "p.nrrd", volume.values, {2, 3, 4}, {1, 1})
+      .commit();
+  CHECK(files::read_volume_grid(folder / "p.nrrd").unit == "1");
+  auto const bytes = iso::test::get(folder / "v.mha");
+  put(folder / "cut.mha", bytes.substr(0, bytes.size() / 2));
+  CHECK(names(refusal([&] { files::read_volume_grid(folder / "cut.mha"); }), {"cut.mha"}));
 }
 
 TEST_CASE("a hand-written MetaImage, attached and detached, plain and compressed") {
@@ -167,13 +201,44 @@ TEST_CASE("two-file formats are not written") {
 }
 
 TEST_CASE("CT numbers become attenuation by the documented table") {
-  CHECK(files::attenuation_per_mm(-1000) == 0);
-  CHECK(files::attenuation_per_mm(-3000) == 0);
-  CHECK(files::attenuation_per_mm(0) == float(0.01707));
-  CHECK(files::attenuation_per_mm(-500) == doctest::Approx(0.01707 / 2));
-  CHECK(files::attenuation_per_mm(1590) == float(0.1855 * 1.92 / 10));
-  CHECK(files::attenuation_per_mm(795) == doctest::Approx((0.01707 + 0.035616) / 2));
+  auto const of = [](double hu, files::attenuation_table const& table = {}) {
+    return files::attenuation_per_mm(float(hu), table);
+  };
+  CHECK(of(-1000) == 0);
+  CHECK(of(-3000) == 0);
+  CHECK(of(0) == float(0.01707));
+  CHECK(of(-500) == doctest::Approx(0.01707 / 2));
+  CHECK(of(1590) == doctest::Approx(2.59 * 0.01707));
+  CHECK(of(1000, {0.25, 0}) == doctest::Approx(0.5));
+  files::attenuation_table const measured{0.01707, 0.1855 * 1.92 / 10};
+  CHECK(of(-500, measured) == of(-500));
+  CHECK(of(1590, measured) == float(0.035616));
+  CHECK(of(795, measured) == doctest::Approx((0.01707 + 0.035616) / 2));
+  CHECK(of(3180, measured) == doctest::Approx(2 * 0.035616 - 0.01707));
   for (int hu = -1100; hu < 4000; ++hu) {
-    REQUIRE(files::attenuation_per_mm(float(hu)) <= files::attenuation_per_mm(float(hu + 1)));
+    REQUIRE(of(hu) <= of(hu + 1));
+    REQUIRE(of(hu, measured) <= of(hu + 1, measured));
+  }
+}
+
+TEST_CASE("attenuation comes back as the CT number that it was") {
+  // Of water at 100 and 70 keV, and anything; bone at 100 keV, and by definition.
+  for (files::attenuation_table const table :
+       {files::attenuation_table{}, {0.01707, 0.035616}, {0.01937, 0}, {0.25, 0.6}}) {
+    CAPTURE(table.water);
+    CAPTURE(table.bone);
+    double worst = 0;
+    for (int hu = -1000; hu <= 4000; ++hu) {  // air, lung, water, bone, metal
+      float const back =
+          files::hounsfield_units(files::attenuation_per_mm(float(hu), table), table);
+      worst = std::max(worst, std::abs(double(back) - hu));
+    }
+    CHECK(worst <= 1e-3);  // what rounding attenuation to float makes of it
+    CHECK(files::hounsfield_units(-table.water, table) == doctest::Approx(-2000));
+  }
+  for (files::attenuation_table const wrong :
+       {files::attenuation_table{0, 0}, {-1, 0}, {0.02, 0.02}, {0.02, 0.01}}) {
+    std::vector<float> values = {0};
+    CHECK_THROWS_AS(files::to_attenuation(values, wrong), iso::invalid_argument);
   }
 }

@@ -41,6 +41,10 @@ class fake_system {
     CHECK(memory.total == total);
     CHECK(memory.available == available);
   }
+  void check(std::uint64_t total, std::uint64_t available, std::string const& bound) const {
+    check(total, available);
+    CHECK(read_host_memory(root_).bound == bound);
+  }
 
  private:
   fs::path root_;
@@ -106,6 +110,36 @@ TEST_CASE("host memory: a group that allows more than the machine has changes no
   system.put("sys/fs/cgroup/memory.max", text(64 * gib));
   system.put("sys/fs/cgroup/memory.current", text(63 * gib));
   system.check(16 * gib, 12 * gib);
+}
+
+TEST_CASE("host memory: limits of the process, and which one it is") {
+  fake_system const system;
+  auto const limits = [&](std::string const& space, std::string const& data) {
+    system.put("proc/self/limits",
+               "Limit                     Soft Limit           Hard Limit           Units     \n"
+               "Max file size             1                    1                    bytes     \n"
+               "Max data size             " +
+                   data +
+                   "   unlimited   bytes     \n"
+                   "Max address space         " +
+                   space + "   unlimited   bytes     \n");
+  };
+  system.put("proc/self/status",
+             "Name:\tiso\nVmPeak:\t 9 kB\nVmSize:\t 2097152 kB\nVmData:\t 1048576 kB\n");
+  limits("unlimited", "unlimited");
+  system.check(16 * gib, 12 * gib, "");
+  limits(std::to_string(8 * gib), "unlimited");
+  system.check(8 * gib, 6 * gib, " under ulimit -v");
+  limits(std::to_string(8 * gib), std::to_string(4 * gib));
+  system.check(4 * gib, 3 * gib, " under ulimit -d");
+  limits(std::to_string(gib), std::to_string(4 * gib));
+  system.check(gib, 0, " under ulimit -v");
+  // Whatever leaves least.
+  limits(std::to_string(8 * gib), "unlimited");
+  system.put("proc/self/cgroup", "0::/\n");
+  system.put("sys/fs/cgroup/memory.max", text(4 * gib));
+  system.put("sys/fs/cgroup/memory.current", text(3 * gib));
+  system.check(4 * gib, gib, " in the control group");
 }
 
 TEST_CASE("host memory: a system that does not say") {

@@ -3,6 +3,7 @@
 
 #include "support.hpp"
 
+#include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
 
 #include <fmt/core.h>
@@ -103,8 +104,13 @@ int guarded(command const& run_command) {
   } catch (out_of_memory const& failure) {
     return report_failure(failure, memory_short);
   } catch (std::bad_alloc const&) {
-    return report_failure(out_of_memory("memory of this machine ran out (use less data)", 0, 0),
-                          memory_short);
+    auto const memory = iso::detail::read_host_memory();
+    return report_failure(
+        out_of_memory(fmt::format("memory ran out ({} bytes are free{}) use less data, or a larger "
+                                  "machine or limit",
+                                  memory.available, memory.bound),
+                      0, memory.available),
+        memory_short);
   } catch (invalid_argument const& failure) {
     return report_failure(failure, bad_input);
   } catch (file_error const& failure) {

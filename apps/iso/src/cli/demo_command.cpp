@@ -92,7 +92,7 @@ int run_demo(demo_options const& options) {
   fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
   if (!ct.empty()) {
     request.ct = files::read_volume(ct);
-    files::to_attenuation(request.ct->values);
+    files::to_attenuation(request.ct->values, {files::water_at_100_kev, files::bone_at_100_kev});
     centre(*request.ct);
   }
   fs::path const folder = options.folder;

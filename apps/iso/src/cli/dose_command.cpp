@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <numbers>
 
@@ -72,9 +73,12 @@ void read_inputs(dose_options& options) {
   if (request.hounsfield) {
     request.density_table = files::read_table(options.density_table, {});
     request.volume = files::read_volume(options.ct);
+    warn_of_unit(options.ct, request.volume.unit, "HU", "the numbers are taken as they are");
   } else {
     // What is not finite is counted with the rest.
     request.volume = files::read_volume(options.density, files::finite_values::not_required);
+    warn_of_unit(options.density, request.volume.unit, "g/cm3",
+                 "the numbers are taken as they are");
   }
 }
 
@@ -97,6 +101,16 @@ json beams_of(files::plan_description const& plan, jobs::dose_result const& resu
   return list;
 }
 
+/// For how many photons the dose is.
+std::string weights_of(files::plan_description const& plan) {
+  auto const [least, most] =
+      std::minmax_element(plan.beams.begin(), plan.beams.end(),
+                          [](auto const& a, auto const& b) { return a.weight < b.weight; });
+  return least->weight == most->weight
+             ? fmt::format("{:.6g} photon{}/cm2", most->weight, most->weight == 1 ? "" : "s")
+             : fmt::format("{:.6g} to {:.6g} photons/cm2", least->weight, most->weight);
+}
+
 json document_of(jobs::dose_request const& request, jobs::dose_result const& result) {
   auto const& plan = request.plan;
   return {{"isocenter", ISO_VERSION},
@@ -114,7 +128,8 @@ json document_of(jobs::dose_request const& request, jobs::dose_result const& res
             {"count", result.directions}}},
           {"extent", result.dose.extent},
           {"spacing_mm", result.dose.spacing},
-          {"unit", "Gy per photon/cm2"},
+          {"unit", result.dose.unit},
+          {"weight_unit", "photons/cm2"},
           {"maximum",
            {{"dose_gy", result.maximum},
             {"voxel", result.maximum_at},
@@ -144,7 +159,7 @@ int run_dose(dose_options& options) {
     outputs.push_back(files::prepare_png(options.png, dose_picture(result, point)));
     spdlog::info(
         "'{}': slices through the first isocentre, across z, y and x; density in grey (white is {} "
-        "g/cm3), dose in colours (red is {:.4g} Gy per photon/cm2)",
+        "g/cm3), dose in colours (red is {:.4g} Gy)",
         options.png, white_density, result.maximum);
     document["picture"] = {
         {"point_mm", point}, {"white_g_cm3", white_density}, {"red_gy", result.maximum}};
@@ -154,11 +169,12 @@ int run_dose(dose_options& options) {
     auto const& p = result.maximum_position;
     fmt::print(
         "{} x {} x {} voxels, {} beam{} of {} directions{} on {} in {:.4g} s: at most {:.5g} Gy "
-        "per photon/cm2, at ({:.5g}, {:.5g}, {:.5g}) mm; hash {}\n",
+        "for {} in air at the isocentre, at ({:.5g}, {:.5g}, {:.5g}) mm; hash {}\n",
         n[0], n[1], n[2], result.beams.size(), result.beams.size() == 1 ? "" : "s",
         result.directions,
         result.kernels == 1 ? "" : fmt::format(" for each of {} energies", result.kernels),
-        request.backend, result.seconds, result.maximum, p[0], p[1], p[2], result.hash);
+        request.backend, result.seconds, result.maximum, weights_of(request.plan), p[0], p[1], p[2],
+        result.hash);
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -204,7 +220,8 @@ command add_dose(CLI::App& app) {
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   sub->add_option("--output,--out", options->output,
-                  "dose in Gy per photon/cm2: .mha, .nrrd, .nii or .nii.gz");
+                  "dose in Gy, for the photons/cm2 that the plan's weights say (1 where it has "
+                  "none): .mha, .nrrd, .nii or .nii.gz");
   sub->add_option(
       "--png", options->png,
       "picture of slices through the first isocentre: density in grey, dose in colours");

@@ -103,7 +103,9 @@ class curve_table {
     return at;
   }
   [[nodiscard]] std::string text() const {
-    return "# dose of the whole plan in Gy per photon/cm2, density in g/cm3, lengths in mm\n"
+    return "# dose of the whole plan in Gy, for the plan's weights in photons/cm2; density in "
+           "g/cm3, "
+           "lengths in mm\n"
            "# depth_dose: position behind the surface of the volume along the beam's axis; inline "
            "and crossline: along the collimator's y and x from the axis, at the isocentre and at "
            "the maximum of the depth dose\n"

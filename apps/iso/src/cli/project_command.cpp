@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "hounsfield_options.hpp"
 #include "simulated_scan.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/files/hounsfield.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
@@ -32,7 +32,9 @@ struct project_options {
   double width = 256;
   std::int64_t view = 0;
   bool hounsfield = false;
+  hounsfield_options table;
   bool centred = false;
+  std::vector<double> isocentre;  ///< x, y, z in the volume's coordinates; empty: their zero
   simulated_scan_options scan;
   jobs::project_request request;
 };
@@ -62,6 +64,39 @@ void check_outputs(project_options const& options) {
                 {options.geometry, options.volume});
 }
 
+void convert_to_attenuation(project_options& options) {
+  auto& volume = options.request.volume;
+  auto& values = volume.values;
+  if (options.hounsfield) {
+    warn_of_unit(options.volume, volume.unit, "HU", "leave out --hounsfield");
+    files::to_attenuation(values, table_of(options.table));
+    volume.unit = "1/mm";
+  } else if (!volume.unit.empty()) {
+    warn_of_unit(options.volume, volume.unit, "1/mm",
+                 volume.unit == "HU" ? "give --hounsfield" : "the numbers are taken as they are");
+  } else if (*std::min_element(values.begin(), values.end()) < -100) {
+    spdlog::warn(
+        "'{}' holds values below -100; attenuation in 1/mm is expected (are these Hounsfield "
+        "units? then give --hounsfield)",
+        options.volume);
+  }
+}
+
+/// Moves the volume so that the isocentre becomes the world's origin.
+void place_on_isocentre(project_options& options) {
+  auto& volume = options.request.volume;
+  if (options.centred) {
+    auto const middle = middle_of(volume);
+    centre(volume);
+    options.isocentre.assign(middle.begin(), middle.end());
+    return;
+  }
+  options.isocentre.resize(3);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    volume.origin[axis] -= options.isocentre[axis];
+  }
+}
+
 void read_inputs(project_options& options) {
   auto& request = options.request;
   request.geometry = files::read_geometry(options.geometry);
@@ -78,18 +113,8 @@ void read_inputs(project_options& options) {
     return;
   }
   request.volume = files::read_volume(options.volume);
-  auto& values = request.volume.values;
-  if (options.hounsfield) {
-    files::to_attenuation(values);
-  } else if (*std::min_element(values.begin(), values.end()) < -100) {
-    spdlog::warn(
-        "'{}' holds values below -100; attenuation in 1/mm is expected (are these Hounsfield "
-        "units? then give --hounsfield)",
-        options.volume);
-  }
-  if (options.centred) {
-    centre(request.volume);
-  }
+  convert_to_attenuation(options);
+  place_on_isocentre(options);
 }
 
 std::array<double, 2> pitch_of(files::geometry_description const& g) {
@@ -114,6 +139,37 @@ std::int64_t warn_not_finite(jobs::projection_result const& result) {
                  count, result.extent[0] * result.extent[1] * result.extent[2]);
   }
   return count;
+}
+
+/// Says so where rays pass the volume by.
+void warn_of_blind_views(project_options const& options, jobs::projection_result const& result) {
+  auto const views = result.extent[0];
+  if (result.blind_views == 0) {
+    return;
+  }
+  if (result.blind_views < views) {
+    spdlog::warn(
+        "no ray of {} of the {} views meets the volume (these views are zero) check the geometry{}",
+        result.blind_views, views, options.volume.empty() ? "" : ", --isocentre and --centre");
+    return;
+  }
+  if (options.volume.empty()) {
+    spdlog::warn("no ray meets the phantom (all projections are zero) check the geometry");
+    return;
+  }
+  std::string place;
+  auto const& v = options.request.volume;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    double const low = v.origin[axis] - 0.5 * v.spacing[axis];
+    place += fmt::format("{}{} {:.6g} to {:.6g}", axis == 0 ? "" : ", ", "xyz"[axis], low,
+                         low + double(v.extent[axis]) * v.spacing[axis]);
+  }
+  spdlog::warn(
+      "no ray meets the volume (all projections are zero: it lies at {} mm from the isocentre) "
+      "give "
+      "--isocentre X Y Z, the point of the volume that the scanner turns about, or --centre, which "
+      "takes its middle",
+      place);
 }
 
 template <class T>
@@ -149,11 +205,22 @@ int run_project(project_options& options) {
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
-  json document = {{"isocenter", ISO_VERSION},   {"operation", "project"},
-                   {"method", request.method},   {"sum", request.sum},
-                   {"backend", request.backend}, {"precision", request.precision},
-                   {"extent", result.extent},    {"not_finite", warn_not_finite(result)},
-                   {"hash", result.hash},        {"time_ms", result.time_ms}};
+  warn_of_blind_views(options, result);
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "project"},
+                   {"method", request.method},
+                   {"sum", request.sum},
+                   {"backend", request.backend},
+                   {"precision", request.precision},
+                   {"extent", result.extent},
+                   {"unit", "1"},
+                   {"blind_views", result.blind_views},
+                   {"not_finite", warn_not_finite(result)},
+                   {"hash", result.hash},
+                   {"time_ms", result.time_ms}};
+  if (!options.volume.empty()) {
+    document["isocentre_mm"] = options.isocentre;
+  }
   std::string const text =
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], request.method, request.backend,
@@ -195,11 +262,22 @@ void add_input_options(CLI::App& sub, project_options& options) {
   auto* const volume =
       sub.add_option("--volume", options.volume,
                      "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), attenuation in 1/mm");
-  sub.add_flag("--hounsfield", options.hounsfield,
-               "the volume holds CT numbers: convert them (100 keV)")
-      ->needs(volume);
-  sub.add_flag("--centre", options.centred, "move the volume's middle onto the isocenter")
-      ->needs(volume);
+  auto* const hounsfield =
+      sub.add_flag("--hounsfield", options.hounsfield,
+                   "the volume holds CT numbers: convert them to attenuation by the table of "
+                   "docs/formats.md, of which iso reconstruct --water is the inverse")
+          ->needs(volume);
+  add_hounsfield_options(sub, options.table, hounsfield);
+  auto* const isocentre =
+      sub.add_option("--isocentre", options.isocentre,
+                     "X Y Z: the point of the volume that the scanner turns about, in the volume's "
+                     "coordinates, mm (default: 0 0 0)")
+          ->expected(3)
+          ->check(number_from(-1e9, 1e9))
+          ->needs(volume);
+  sub.add_flag("--centre", options.centred, "the volume's middle is that point")
+      ->needs(volume)
+      ->excludes(isocentre);
   auto* const phantom =
       sub.add_option("--phantom", options.phantom, "shepp-logan, instead of a volume")
           ->check(CLI::IsMember({"shepp-logan"}))

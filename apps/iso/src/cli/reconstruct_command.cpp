@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "grid_options.hpp"
+#include "hounsfield_options.hpp"
 #include "scan_options.hpp"
 #include "support.hpp"
 
@@ -26,8 +28,9 @@ struct reconstruct_options {
   std::string output;
   std::string png;
   std::string method = "fdk";
-  std::vector<std::int64_t> extent;
-  double water = 0;
+  grid_options grid;
+  placement place;
+  hounsfield_options table;
   scan_options scan;
   jobs::reconstruct_request request;
 };
@@ -45,7 +48,7 @@ void check_outputs(reconstruct_options const& options) {
                     options.output, files::ending(options.output)));
   }
   check_written(options.output, options.png, options.common.json_file,
-                {options.geometry, options.projections});
+                {options.geometry, options.projections, options.grid.like});
 }
 
 /// The readings that are reconstructed from; none where a phantom is.
@@ -67,11 +70,9 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
   }
-  if (!options.extent.empty()) {
-    std::copy_n(options.extent.begin(), 3, request.extent.begin());
-  }
-  if (options.water > 0) {
-    request.water_attenuation = options.water;
+  options.place = place_grid(options.grid, request);
+  if (options.table.water > 0) {
+    request.table = table_of(options.table);
   }
   return scan;
 }
@@ -113,11 +114,12 @@ int run_reconstruct(reconstruct_options& options) {
     request.projections = std::move(corrected.projections);
     request.geometry = std::move(corrected.geometry);
   }
-  auto const result = jobs::reconstruct(request, terminal_observer());
+  auto result = jobs::reconstruct(request, terminal_observer());
+  move_to(options.place, result.volume);
   if (result.blind_views > 0) {
     spdlog::warn(
         "{} of {} views see nothing of the volume (they add nothing to it) check the geometry, "
-        "--extent and --spacing",
+        "--extent, --spacing and --isocentre",
         result.blind_views, result.views);
   }
   auto const& v = result.volume;
@@ -133,6 +135,9 @@ int run_reconstruct(reconstruct_options& options) {
                    {"precision", request.precision},
                    {"extent", v.extent},
                    {"spacing", v.spacing},
+                   {"origin", v.origin},
+                   {"isocentre_mm", options.place.isocentre},
+                   {"unit", v.unit},
                    {"hash", result.hash},
                    {"time_ms", result.time_ms},
                    {"blind_views", result.blind_views}};
@@ -154,11 +159,15 @@ int run_reconstruct(reconstruct_options& options) {
     document["picture"] = {{"black", window.black}, {"white", window.white}};
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} x {} x {} voxels of {:.4g} mm by {} ({}{}{}) on {} in {:.4g} ms; hash {}\n",
-               v.extent[0], v.extent[1], v.extent[2], v.spacing[0], options.method, request.window,
-               result.arc == "short" ? ", short scan" : "",
+    auto const& s = v.spacing;
+    bool const cubes = s[0] == s[1] && s[1] == s[2];
+    fmt::print("{} x {} x {} voxels of {} mm by {} ({}{}{}) on {} in {:.4g} ms, in {}; hash {}\n",
+               v.extent[0], v.extent[1], v.extent[2],
+               cubes ? fmt::format("{:.4g}", s[0])
+                     : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
+               options.method, request.window, result.arc == "short" ? ", short scan" : "",
                result.detector == "offset" ? ", offset detector" : "", request.backend,
-               result.time_ms, result.hash);
+               result.time_ms, v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
     if (result.error) {
       fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
                  (*result.error)[0], (*result.error)[1]);
@@ -236,15 +245,8 @@ command add_reconstruct(CLI::App& app) {
                   "in float")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
-  sub->add_option("--extent", options->extent, "voxels along x, y, z (default: as many as pixels)")
-      ->expected(3)
-      ->check(CLI::Range(1, 65536));
-  sub->add_option("--spacing", options->request.spacing,
-                  "of voxels, mm (default: the pixels' distance at the z axis)")
-      ->check(number_from(1e-6, 1e6));
-  sub->add_option("--water", options->water,
-                  "attenuation of water, 1/mm: the result is in Hounsfield units")
-      ->check(number_from(1e-9, 1e3));
+  add_grid_options(*sub, options->grid);
+  add_hounsfield_options(*sub, options->table, nullptr);
   sub->add_option("--output", options->output, "volume: .mha, .nrrd, .nii or .nii.gz");
   sub->add_option(
       "--png", options->png,

@@ -154,6 +154,18 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
                       projections));
     }
     auto stack = files::read_stack<float>(projections);
+    if (geometry_file.empty() && stack.geometry.empty()) {
+      throw file_error(fmt::format(
+          "'{}': has no geometry (dataset /geometry with the JSON text of a geometry file is "
+          "missing) write one, or give --geometry",
+          projections));
+    }
+    if (!stack.unit.empty() && stack.unit != "1") {
+      spdlog::warn(
+          "'{}': /projections is in '{}' (line integrals, which have no unit, are expected) the "
+          "numbers are taken as they are",
+          projections, files::shortened(files::one_line(stack.unit), 40));
+    }
     request.geometry = geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)
                                              : files::read_geometry(geometry_file);
     request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};

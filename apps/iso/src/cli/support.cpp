@@ -6,6 +6,7 @@
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -236,6 +237,23 @@ CLI::Validator whole_number() {
                    : fmt::format("{} is not a whole number from 0 to 2^64 - 1", text);
       },
       "WHOLE NUMBER");
+}
+
+std::array<double, 3> middle_of(files::host_volume const& volume) {
+  std::array<double, 3> middle{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    middle[axis] =
+        volume.origin[axis] + 0.5 * double(volume.extent[axis] - 1) * volume.spacing[axis];
+  }
+  return middle;
+}
+
+void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
+                  char const* advice) {
+  if (!has.empty() && has != wanted) {
+    spdlog::warn("'{}' holds values in {} ({} is expected) {}", name, files::shortened(has, 40),
+                 wanted, advice);
+  }
 }
 
 void centre(files::host_volume& volume) {

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -88,8 +89,14 @@ std::string sole_backend(std::string const& choice, char const* command);
 CLI::Validator number_from(double low, double high);
 /// For whole numbers from 0 to 2^64 - 1.
 CLI::Validator whole_number();
+/// The middle of a volume, mm.
+std::array<double, 3> middle_of(files::host_volume const& volume);
 /// Moves the volume so that its middle lies on the isocenter.
 void centre(files::host_volume& volume);
+/// Says that the file `name` holds values in `has`, where that is known and is not `wanted`;
+/// `advice` ends the sentence.
+void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
+                  char const* advice);
 
 /// A subcommand's registration: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;

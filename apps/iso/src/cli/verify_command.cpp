@@ -2,9 +2,13 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/jobs/vectors.hpp>
 #include <iso/jobs/verify.hpp>
 
+#include <fmt/core.h>
+
 #include <memory>
+#include <optional>
 
 namespace iso::cli {
 namespace {
@@ -14,6 +18,7 @@ struct verify_options {
   std::vector<int> threads = {1, 2, 3, 7, 16};
   int repeats = 2;
   bool flip_a_bit = false;
+  std::optional<int> vector_bytes;
 };
 
 int run_verify(verify_options const& options) {
@@ -23,6 +28,9 @@ int run_verify(verify_options const& options) {
         "from) ask for 2 or more");
   }
   check_writable(options.common.json_file);
+  if (options.vector_bytes) {
+    jobs::choose_vectors(*options.vector_bytes);
+  }
   jobs::session const session(0);
   jobs::verify_request request;
   request.backends = jobs::choose_backends(options.common.backend);
@@ -32,9 +40,12 @@ int run_verify(verify_options const& options) {
   auto const report = jobs::verify(request, terminal_observer());
   if (options.common.json_file != "-") {
     print_records(report);
+    fmt::print("vectors on processors: {}\n", jobs::vectors_in_words(jobs::vector_bytes()));
     print_verdict(report);
   }
-  write_json(options.common.json_file, to_json(report));
+  json document = to_json(report);
+  document["vector_bytes"] = jobs::vector_bytes();
+  write_json(options.common.json_file, document);
   return report.bits_agree.value_or(true) ? success : bits_differ;
 }
 
@@ -53,6 +64,10 @@ command add_verify(CLI::App& app) {
   sub->add_option("--repeats", options->repeats, "runs of each")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  sub->add_option("--vector-bytes", options->vector_bytes,
+                  "registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the "
+                  "portable form); default: the most that this processor and this build have")
+      ->check(CLI::IsMember({0, 32, 64}));
   sub->add_flag(
       "--flip-a-bit", options->flip_a_bit,
       "flip one bit of one run of each operation, to see that verify notices: must exit with 1; "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Which views see the volume that is made from them.
+//! Which views see a volume.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -12,5 +12,9 @@ namespace iso::jobs {
 /// Views that see the centre of no voxel: its ray meets the detector's plane a pixel or more beside
 /// the outermost pixels' centres. A view with a voxel at or behind its source does not count.
 std::int64_t blind_views(ct::geometry const& g, grid const& volume);
+
+/// Views of which no ray meets the box of `volume` and of `margin` voxels about it. A cone ray ends
+/// at its pixel. Takes time for the pixels before the box in those views alone.
+std::int64_t missed_views(ct::geometry const& g, grid const& volume, double margin);
 
 }  // namespace iso::jobs

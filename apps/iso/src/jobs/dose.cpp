@@ -312,6 +312,7 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
         auto const values = fetch(exec, total.data);
         result.hash = hash_text(hash_bits<T>(values));
         result.dose = volume_on_host(g, values);
+        result.dose.unit = "Gy";
         return 0;
       });
   find_maximum(result);

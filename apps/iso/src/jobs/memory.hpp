@@ -16,31 +16,42 @@
 
 namespace iso::jobs {
 
+/// What leaves no more memory where `exec` computes, for a sentence; empty: the machine itself.
+template <class Exec>
+char const* bound_of(Exec const&) {
+  return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible
+             ? iso::detail::read_host_memory().bound
+             : "";
+}
+
 /// Throws iso::out_of_memory unless `bytes` are free where `exec` computes.
 template <class Exec>
 void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   auto const facts = backend::facts(exec);
   if (facts.memory_free_bytes > 0 && bytes > facts.memory_free_bytes) {
     throw out_of_memory(
-        message(
-            "{}: {} bytes do not fit the memory of backend {} ({} bytes are free) ask for less, or "
-            "use a larger machine",
-            {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
-             iso::detail::as_message_arg(facts.backend),
-             iso::detail::as_message_arg(facts.memory_free_bytes)}),
+        message("{}: {} bytes do not fit the memory of backend {} ({} bytes are free{}) ask for "
+                "less, or "
+                "use a larger machine or limit",
+                {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
+                 iso::detail::as_message_arg(facts.backend),
+                 iso::detail::as_message_arg(facts.memory_free_bytes),
+                 iso::detail::as_message_arg(bound_of(exec))}),
         std::uint64_t(bytes), std::uint64_t(facts.memory_free_bytes));
   }
 }
 
 /// Throws iso::out_of_memory unless `bytes` are free on the host. Works without Kokkos.
 inline void check_free(std::int64_t bytes, char const* what) {
-  auto const free = iso::detail::read_host_memory().available;
+  auto const memory = iso::detail::read_host_memory();
+  auto const free = memory.available;
   if (free > 0 && std::uint64_t(bytes) > free) {
     throw out_of_memory(
-        message("{}: {} bytes do not fit the memory ({} bytes are free) ask for less, or use a "
-                "larger machine",
+        message("{}: {} bytes do not fit the memory ({} bytes are free{}) ask for less, or use a "
+                "larger machine or limit",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
-                 iso::detail::as_message_arg(std::int64_t(free))}),
+                 iso::detail::as_message_arg(std::int64_t(free)),
+                 iso::detail::as_message_arg(memory.bound)}),
         std::uint64_t(bytes), free);
   }
 }
@@ -67,9 +78,10 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
     throw;
   } catch (std::exception const&) {
     throw out_of_memory(
-        message("{}: {} bytes could not be allocated ({} bytes were free) ask for less",
+        message("{}: {} bytes could not be allocated ({} bytes are free{}) ask for less",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
-                 iso::detail::as_message_arg(backend::facts(exec).memory_free_bytes)}),
+                 iso::detail::as_message_arg(backend::facts(exec).memory_free_bytes),
+                 iso::detail::as_message_arg(bound_of(exec))}),
         std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "coverage.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
 #include "scan.hpp"
@@ -84,6 +85,10 @@ projection_result run(Exec const& exec, project_request const& request, observer
   watch.step(0, "preparing");
   projection_result result;
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
+  // Joseph's samples blend over a voxel, half of which lies outside.
+  bool const blends = options.method == ct::projector::joseph_linear ||
+                      options.method == ct::projector::joseph_spline;
+  result.blind_views = missed_views(g, volume_grid, blends ? 0.5 : 0);
   guard_memory(exec, bytes, "iso project", [&] {
     auto const volume = volume_of<T>(exec, request, volume_grid);
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",

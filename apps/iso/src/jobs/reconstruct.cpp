@@ -71,8 +71,8 @@ ct::fdk_options options_of(reconstruct_request const& request) {
            request.continuation, request.max_roll * std::numbers::pi / 180}};
 }
 
-// By default as many voxels as pixels, at the pixels' distance at the z axis; across it as many as
-// an offset detector sees in a whole turn.
+// By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocenter;
+// across it as many as an offset detector sees in a whole turn.
 grid grid_of(reconstruct_request const& request, ct::geometry const& g,
              ct::fdk_options const& options) {
   auto const& w = g.views().front();
@@ -81,8 +81,10 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
     vec3<double> const n = cross(w.u_step, w.v_step);
     magnification = dot(n, w.detector_origin - w.source) / -dot(n, w.source);
   }
-  double const spacing =
-      request.spacing > 0 ? request.spacing : std::abs(norm(w.u_step) / magnification);
+  double const of_pixels = std::abs(norm(w.u_step) / magnification);
+  auto const step = [&](std::size_t axis) {
+    return request.spacing[axis] > 0 ? request.spacing[axis] : of_pixels;
+  };
   auto const n = [&](int axis, std::int64_t pixels) {
     auto const wanted = request.extent[std::size_t(axis)];
     return wanted > 0 ? wanted : pixels;
@@ -91,19 +93,27 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
   scan.continuation = 0;
   auto const weights = ct::weigh_scan(g, scan);
   std::int64_t const across = weights.before + g.num_u() + weights.after;
-  return grid::centred({n(0, across), n(1, across), n(2, g.num_v())}, {spacing, spacing, spacing});
+  auto placed =
+      grid::centred({n(0, across), n(1, across), n(2, g.num_v())}, {step(0), step(1), step(2)});
+  if (request.origin) {
+    auto const& o = *request.origin;
+    placed.origin = {o[0], o[1], o[2]};
+  }
+  return placed;
 }
 
 template <class T>
 files::host_volume on_host(grid const& g, std::vector<T> const& values,
-                           std::optional<double> water) {
+                           std::optional<files::attenuation_table> const& table) {
   files::host_volume v;
   v.extent = {g.extent[0], g.extent[1], g.extent[2]};
   v.spacing = {g.spacing.x, g.spacing.y, g.spacing.z};
   v.origin = {g.origin.x, g.origin.y, g.origin.z};
   v.values.resize(values.size());
-  std::transform(values.begin(), values.end(), v.values.begin(),
-                 [&](T x) { return float(water ? 1000 * (double(x) / *water - 1) : double(x)); });
+  v.unit = table ? "HU" : "1/mm";
+  std::transform(values.begin(), values.end(), v.values.begin(), [&](T x) {
+    return table ? files::hounsfield_units(double(x), *table) : float(x);
+  });
   return v;
 }
 
@@ -174,9 +184,9 @@ void check(reconstruct_request const& request, ct::geometry const& g) {
   if (!request.phantom_width) {
     check_readings(request, g);
   }
-  ISO_VALIDATE(!request.water_attenuation || *request.water_attenuation > 0,
-               "iso reconstruct: attenuation of water {} /mm (must be positive)",
-               request.water_attenuation.value_or(0));
+  if (request.table) {
+    files::validate(*request.table);
+  }
 }
 
 template <class T, class Exec>
@@ -194,7 +204,9 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   ISO_VALIDATE(
       result.blind_views < result.views,
       "iso reconstruct: none of the {} views sees any voxel of the volume (the result would "
-      "be zero) check the detector's place in the geometry, --extent and --spacing",
+      "be zero) check the detector's place in the geometry, --extent and --spacing; a volume in "
+      "the "
+      "patient's coordinates wants --isocentre",
       result.views);
   std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
@@ -220,7 +232,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
                          });
         auto const values = fetch(exec, volume.data);
         result.hash = hash_text(hash_bits<T>(values));
-        result.volume = on_host(volume_grid, values, request.water_attenuation);
+        result.volume = on_host(volume_grid, values, request.table);
         if (request.phantom_width) {
           result.error = error_of<T>(exec, *request.phantom_width, values, volume);
         }

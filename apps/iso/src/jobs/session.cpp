@@ -2,10 +2,12 @@
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
+#include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
+#include <pthread.h>
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -40,6 +42,48 @@ void check_devices() {
 int threads_to_start(int asked) {
   bool const free = asked == 0 && std::getenv("KOKKOS_NUM_THREADS") == nullptr;
   return free && backend::count_threads() > most_threads ? most_threads : asked;
+}
+
+/// Of an OpenMP thread that starts: OMP_STACKSIZE, or what the system gives.
+std::uint64_t bytes_of_stack() {
+  char const* const asked = std::getenv("OMP_STACKSIZE");
+  if (asked != nullptr) {
+    char* unit = nullptr;
+    std::uint64_t const number = std::strtoull(asked, &unit, 10);
+    while (*unit == ' ') {
+      ++unit;
+    }
+    int const shift = *unit == 'B' || *unit == 'b'   ? 0
+                      : *unit == 'M' || *unit == 'm' ? 20
+                      : *unit == 'G' || *unit == 'g' ? 30
+                                                     : 10;
+    return number << shift;
+  }
+  std::size_t bytes = 0;
+  pthread_attr_t given;
+  if (pthread_getattr_default_np(&given) == 0) {
+    pthread_attr_getstacksize(&given, &bytes);
+    pthread_attr_destroy(&given);
+  }
+  return bytes;
+}
+
+/// Throws where the stacks of so many threads are more than the process may map: OpenMP would end
+/// the program.
+void check_stacks(int threads) {
+  auto const memory = iso::detail::read_host_memory();
+  std::uint64_t const stack = bytes_of_stack();
+  std::uint64_t const all = std::uint64_t(std::max(threads - 1, 0)) * stack;
+  if (std::string_view(memory.bound).find("ulimit") != std::string_view::npos &&
+      all > memory.available) {
+    throw out_of_memory(
+        message(
+            "{} threads with stacks of {} bytes do not fit the memory ({} bytes are free{}) set "
+            "OMP_NUM_THREADS or OMP_STACKSIZE lower, or raise the limit",
+            {threads, std::int64_t(stack), std::int64_t(memory.available),
+             std::string_view(memory.bound)}),
+        all, memory.available);
+  }
 }
 
 }  // namespace
@@ -79,9 +123,14 @@ std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int d
 
 session::session(int threads, std::optional<int> device) {
   check_devices();
+  int const number = threads_to_start(threads);
+  // Kokkos starts all that OpenMP would take, however few are asked for.
+  char const* const named = std::getenv("KOKKOS_NUM_THREADS");
+  check_stacks(
+      std::max({number, named == nullptr ? 0 : std::atoi(named), backend::count_threads()}));
   // Threads that nothing binds are what this tool wants: several numbers of them share the cores.
   auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
-  if (int const number = threads_to_start(threads); number > 0) {
+  if (number > 0) {
     settings.set_num_threads(number);
   }
   if (device) {

@@ -19,7 +19,7 @@ struct projection_stack {
   std::array<std::int64_t, 3> extent{};  ///< views, u, v
   std::vector<T> values;                 ///< [views, u, v], v fastest
   std::string unit = "1";                ///< of a value: "1" for line integrals of attenuation
-  std::string geometry;                  ///< the geometry file's JSON text
+  std::string geometry;                  ///< the geometry file's JSON text; may be empty
 };
 
 /// A file, which a commit puts in place, with dataset /projections [views, u, v], its attribute
@@ -29,10 +29,10 @@ template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
                                         projection_stack<T> const& stack);
 
-/// Reads it back; a file in the other precision is converted.
-/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, an
-/// attribute
-///                             missing, a value that is not finite
+/// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where
+/// the file has none. Text may be of fixed or variable length.
+/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
+///                             that is not finite
 /// \throws iso::out_of_memory  more than this machine has
 template <class T>
 projection_stack<T> read_stack(std::filesystem::path const& path);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace iso::files {
@@ -19,6 +20,7 @@ struct host_volume {
   std::array<double, 3> spacing{1, 1, 1};  ///< mm
   std::array<double, 3> origin{};          ///< mm; centre of voxel (0, 0, 0)
   std::vector<float> values;               ///< [nx, ny, nz], z fastest
+  std::string unit{};                      ///< of a value: "1/mm", "HU", "Gy"; empty: not known
 };
 
 enum class finite_values {
@@ -30,23 +32,27 @@ enum class finite_values {
 /// z of the result run along the world's axes.
 ///
 /// Header and length of the file are compared before any memory is asked for.
+/// The unit is that of the file's field `Unit`, where prepare_volume has put it.
 /// \throws iso::file_error     no such file, unknown ending, a header that lies or makes no sense,
-/// a
-///                             truncated or damaged file, a tilted direction matrix, values not
+///                             a truncated or damaged file, a tilted direction matrix, values not
 ///                             finite
 /// \throws iso::out_of_memory  more than this machine has
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required);
 
+/// The same without values: extent, spacing, origin and unit.
+/// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
+host_volume read_volume_grid(std::filesystem::path const& path);
+
 /// A volume's file, which a commit puts in place; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
-/// chooses the format.
+/// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
                                          host_volume const& volume);
 
 /// Projections [views, u, v], v fastest, as an image with u along x, v along y and the views along
 /// z
-/// (.mha, .nrrd), in their own precision, which a commit puts in place.
+/// (.mha, .nrrd), in their own precision and with the unit "1", which a commit puts in place.
 /// \param[in] pitch  distance of pixel centres along u and v, mm
 /// \throws iso::file_error
 template <class T>

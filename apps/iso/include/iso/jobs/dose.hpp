@@ -36,12 +36,12 @@ struct beam_result {
 };
 
 struct dose_result {
-  files::host_volume dose;     ///< Gy per photon/cm2, on the grid of the whole volume
+  files::host_volume dose;     ///< Gy for the beams' weights, on the grid of the whole volume
   files::host_volume density;  ///< g/cm3; without values unless asked for
   std::vector<beam_result> beams;
   std::int64_t directions = 0;               ///< of each kernel
   std::int64_t kernels = 1;                  ///< above 1: of bins of the spectrum
-  double maximum = 0;                        ///< Gy per photon/cm2
+  double maximum = 0;                        ///< Gy
   std::array<std::int64_t, 3> maximum_at{};  ///< its first voxel
   std::array<double, 3> maximum_position{};  ///< mm
   std::string hash;                          ///< of the bits in the precision of the request

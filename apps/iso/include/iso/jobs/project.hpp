@@ -32,6 +32,7 @@ struct project_request {
 struct projection_result {
   std::array<std::int64_t, 3> extent{};                          ///< views, u, v
   std::variant<std::vector<float>, std::vector<double>> values;  ///< [views, u, v]
+  std::int64_t blind_views = 0;  ///< those of which no ray meets the volume: they are zero
   std::string hash;
   double time_ms = 0;  ///< of the projection alone, data in place
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/files/geometry_file.hpp>
+#include <iso/files/hounsfield.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/session.hpp>
@@ -31,16 +32,19 @@ struct reconstruct_request {
   double max_roll = 5;            ///< degrees: by how much rows may leave the plane of rotation
   std::string precision = "float";  ///< or "double"
   files::geometry_description geometry;
-  std::array<std::int64_t, 3> shape{};        ///< of `projections`: views, u, v
-  std::vector<float> projections;             ///< [views, u, v]; empty with phantom_width
-  std::optional<double> phantom_width{};      ///< mm; given: of the Shepp-Logan head's cube
-  std::array<std::int64_t, 3> extent{};       ///< voxels along x, y, z; 0: as many as pixels
-  double spacing = 0;                         ///< mm; 0: the pixels' distance at the z axis
-  std::optional<double> water_attenuation{};  ///< 1/mm; given: the result is in Hounsfield units
+  std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
+  std::vector<float> projections;         ///< [views, u, v]; empty with phantom_width
+  std::optional<double> phantom_width{};  ///< mm; given: of the Shepp-Logan head's cube
+  std::array<std::int64_t, 3> extent{};   ///< voxels along x, y, z; 0: as many as pixels
+  std::array<double, 3> spacing{};        ///< mm; 0: the pixels' distance at the z axis
+  std::optional<std::array<double, 3>>
+      origin{};  ///< mm; centre of the first voxel, as the geometry
+                 ///< counts; none: the isocenter in the middle
+  std::optional<files::attenuation_table> table{};  ///< given: the result is in Hounsfield units
 };
 
 struct reconstruct_result {
-  files::host_volume volume;  ///< 1/mm, or Hounsfield units; about the isocenter
+  files::host_volume volume;  ///< with its unit, "1/mm" or "HU"
   std::string arc;            ///< that was chosen
   std::string detector;       ///< likewise
   /// Mean absolute and root mean square difference from the phantom's voxels, 1/mm, where a phantom

@@ -26,6 +26,7 @@ class session {
   /// \throws iso::invalid_argument  the environment names a GPU that is not there, leaves a thread
   ///                                less stack than backend::enough_stack, or lets OpenMP grant
   ///                                fewer threads than there are
+  /// \throws iso::out_of_memory     ulimit -v leaves no room for the stacks of the threads
   /// \throws iso::error             a build for GPUs finds none, with which Kokkos cannot start
   explicit session(int threads, std::optional<int> device = {});
   session(session const&) = delete;

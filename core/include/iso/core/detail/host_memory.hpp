@@ -8,6 +8,7 @@
 #include <fstream>
 #include <locale>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace iso::detail {
@@ -16,7 +17,18 @@ namespace iso::detail {
 struct host_memory {
   std::uint64_t total = 0;
   std::uint64_t available = 0;  ///< without swapping; what caches of files would give back counts
+  char const* bound = "";       ///< what leaves no more, for a sentence; empty: the machine itself
 };
+
+/// Lowers `memory` to `left` of `limit`.
+inline void apply_limit(host_memory& memory, std::uint64_t limit, std::uint64_t left,
+                        char const* bound) {
+  memory.total = std::min(memory.total, limit);
+  if (left < memory.available) {
+    memory.available = left;
+    memory.bound = bound;
+  }
+}
 
 /// The number that follows the word `key` in a file, or that it begins with.
 inline std::optional<std::uint64_t> number_in(std::filesystem::path const& file,
@@ -58,14 +70,44 @@ inline void apply_cgroup(host_memory& memory, std::filesystem::path const& root,
       std::uint64_t const cached = number_in(statistics, names.inactive_cache).value_or(0) +
                                    number_in(statistics, names.active_cache).value_or(0);
       std::uint64_t const kept = std::min(*limit, used - std::min(used, cached));
-      memory.total = std::min(memory.total, *limit);
-      memory.available = std::min(memory.available, *limit - kept);
+      apply_limit(memory, *limit, *limit - kept, " in the control group");
     }
   }
 }
 
-/// Of the machine, or of the control group (version 1 or 2) where that allows less. `root` has the
-/// folders proc and sys.
+/// The soft limit of this process that a line of proc/self/limits begins with; none: unlimited.
+inline std::optional<std::uint64_t> process_limit(std::filesystem::path const& root,
+                                                  std::string const& name) {
+  std::ifstream in(root / "proc/self/limits");
+  for (std::string line; std::getline(in, line);) {
+    if (line.compare(0, name.size(), name) == 0) {
+      std::istringstream numbers(line.substr(name.size()));
+      numbers.imbue(std::locale::classic());
+      std::uint64_t limit = 0;
+      return numbers >> limit ? std::optional(limit) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Lowers `memory` to what the process may still map: ulimit -v (all of it) and -d (its data).
+inline void apply_process_limits(host_memory& memory, std::filesystem::path const& root) {
+  struct {
+    char const* name;
+    char const* used;
+    char const* bound;
+  } const limits[] = {{"Max address space", "VmSize:", " under ulimit -v"},
+                      {"Max data size", "VmData:", " under ulimit -d"}};
+  for (auto const& [name, used, bound] : limits) {
+    if (auto const limit = process_limit(root, name)) {
+      std::uint64_t const mapped = 1024 * number_in(root / "proc/self/status", used).value_or(0);
+      apply_limit(memory, *limit, *limit - std::min(*limit, mapped), bound);
+    }
+  }
+}
+
+/// Of the machine, or of the control group (version 1 or 2) or the limits of this process where
+/// they allow less. `root` has the folders proc and sys.
 inline host_memory read_host_memory(std::filesystem::path const& root = "/") {
   auto const machine = root / "proc/meminfo";
   std::uint64_t const kib = 1024;
@@ -88,6 +130,7 @@ inline host_memory read_host_memory(std::filesystem::path const& root = "/") {
       apply_cgroup(memory, root, cgroup_v1, line.substr(second + 1));
     }
   }
+  apply_process_limits(memory, root);
   return memory;
 }
 

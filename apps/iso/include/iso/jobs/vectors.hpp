@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/vectors.hpp
+#pragma once
+
+#include <string>
+
+namespace iso::jobs {
+
+/// Bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the
+/// portable form).
+int vector_bytes();
+/// The words for it.
+std::string vectors_in_words(int bytes);
+
+/// Makes it `bytes`; no bit of a result depends on it.
+/// \throws iso::invalid_argument  neither 0, 32 nor 64, or more than this processor and this build
+///                                have
+void choose_vectors(int bytes);
+
+}  // namespace iso::jobs
