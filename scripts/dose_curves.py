@@ -7,7 +7,7 @@
 
 A row of the picture is a beam. On the left stands the dose along its central axis, with the density
 in grey behind it. Then follow the inline and the crossline profiles, at the isocentre and at the
-maximum of the depth dose. Dose is that of the whole plan, in Gy per photon/cm2.
+maximum of the depth dose. Dose is that of the whole plan, in Gy.
 
 Usage: dose_curves.py CURVES.csv PICTURE.png
        dose_curves.py --self-test
@@ -55,7 +55,7 @@ def draw(beams, path):
             axes[0].patch.set_visible(False)
             axes[0].plot(position, dose, color="C3")
         axes[0].set(title=f"beam {beam}: depth dose", xlabel="behind the volume's surface, mm",
-                    ylabel="dose, Gy per photon/cm2")
+                    ylabel="dose, Gy")
         for axis, name in ((axes[1], "inline"), (axes[2], "crossline")):
             for place, colour in (("maximum", "C3"), ("isocentre", "C0")):
                 if f"{name}_{place}" in curves:

@@ -84,6 +84,13 @@ class curve_table {
              double first, double last) {
     double most = -1;
     double at = first;
+    // A margin may be wider than any volume.
+    auto const inside = crossing(result_.dose, from, along);
+    if (!inside) {
+      return at;
+    }
+    first = std::max(first, (*inside)[0] - step_);
+    last = std::min(last, (*inside)[1] + step_);
     // Counted from s = 0, so that profiles have a sample on the axis.
     for (auto n = std::int64_t(std::ceil(first / step_)); double(n) * step_ <= last; ++n) {
       double const s = double(n) * step_;
