@@ -77,6 +77,16 @@ struct setup {
   }
 };
 
+/// The angles of `s`, or those of a beam that is oblique to all axes of the grid.
+inline setup turned(setup s, bool oblique) {
+  if (oblique) {
+    s.field.gantry = 0.6;
+    s.field.couch = 0.5;
+    s.field.collimator = 0.2;
+  }
+  return s;
+}
+
 /// What a dose calculation wants where `Exec` computes, made before it.
 template <class T, class Exec>
 struct prepared {

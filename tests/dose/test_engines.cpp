@@ -72,13 +72,15 @@ host_volume<T> dose_of(setup const& s) {
 }  // namespace
 
 TEST_CASE("dose: lines of every voxel are those of the oracle") {
-  auto s = small_body();
-  s.phantom = grid::centred({13, 17, 11}, {5, 4, 6});
-  s.field.gantry = 0.4;
-  s.cones = {4, 5};
-  s.options.engine = dose_engine::voxel_lines;
-  for (bool const table : {false, true}) {
+  for (auto const& [table, oblique] :
+       {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
     CAPTURE(table);
+    CAPTURE(oblique);
+    auto s = turned(small_body(), oblique);
+    s.phantom = grid::centred({13, 17, 11}, {5, 4, 6});
+    s.field.gantry = oblique ? s.field.gantry : 0.4;
+    s.cones = {4, 5};
+    s.options.engine = dose_engine::voxel_lines;
     auto const density = volume_of<double>(s.phantom, layers);
     s.kernel = table ? point_kernel(mix_kernels(water_kernels(), named_spectrum("mohan_6mv")))
                      : point_kernel(named_kernel("6mv_quad"));
@@ -108,11 +110,15 @@ TEST_CASE("dose: lines of every voxel are those of the oracle") {
 }
 
 TEST_CASE("dose: tables of exponentials give their dose") {
-  auto s = small_body();
   auto const kernel = named_kernel("6mv");
-  s.options.tilt = false;  // a table tilts its terms together
-  for (auto const engine : {dose_engine::lattice, dose_engine::voxel_lines}) {
+  for (auto const& [engine, oblique] : {std::pair(dose_engine::lattice, false),
+                                        {dose_engine::voxel_lines, false},
+                                        {dose_engine::lattice, true},
+                                        {dose_engine::voxel_lines, true}}) {
+    auto s = turned(small_body(), oblique);
+    s.options.tilt = false;  // a table tilts its terms together
     CAPTURE(int(engine));
+    CAPTURE(oblique);
     s.options.engine = engine;
     s.kernel = kernel;
     s.own_cones = make_cones(kernel);
@@ -126,25 +132,30 @@ TEST_CASE("dose: tables of exponentials give their dose") {
 }
 
 TEST_CASE("dose: engines that sample come near exact lines") {
-  auto s = small_body();
-  s.options.engine = dose_engine::voxel_lines;
-  s.cones = {4, 8};
-  auto const lines = dose_of<double>(s);
   struct row {
     dose_engine engine;
     double step;
     double spacing;
     double most_rms;
+    bool oblique;
   };
-  for (row const r :
-       {row{dose_engine::voxel_samples, 1, 2, 0.02}, row{dose_engine::voxel_samples, 0.5, 2, 0.02},
-        row{dose_engine::non_voxel, 1, 2, 0.03}, row{dose_engine::non_voxel, 1, 1, 0.03}}) {
+  for (row const r : {row{dose_engine::voxel_samples, 1, 2, 0.02, false},
+                      row{dose_engine::voxel_samples, 0.5, 2, 0.02, false},
+                      row{dose_engine::non_voxel, 1, 2, 0.03, false},
+                      row{dose_engine::non_voxel, 1, 1, 0.03, false},
+                      row{dose_engine::voxel_samples, 1, 2, 0.02, true},
+                      row{dose_engine::non_voxel, 1, 2, 0.03, true}}) {
+    auto s = turned(small_body(), r.oblique);
+    s.options.engine = dose_engine::voxel_lines;
+    s.cones = {4, 8};
+    auto const lines = dose_of<double>(s);
     s.options.engine = r.engine;
     s.options.radial_step = r.step;
     s.options.ray_spacing = r.spacing;
     auto const d = apart(dose_of<double>(s), lines);
-    MESSAGE("engine ", int(r.engine), ", step ", r.step, " mm, rays ", r.spacing,
-            " mm apart: largest ", 100 * d.most, " %, rms ", 100 * d.rms, " % of the maximum");
+    MESSAGE(std::string(r.oblique ? "oblique, " : ""), "engine ", int(r.engine), ", step ", r.step,
+            " mm, rays ", r.spacing, " mm apart: largest ", 100 * d.most, " %, rms ", 100 * d.rms,
+            " % of the maximum");
     CHECK(d.rms < r.most_rms);
   }
 }

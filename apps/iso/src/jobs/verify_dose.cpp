@@ -23,8 +23,9 @@ struct irradiation {
   grid region;
   dose::spectrum photons = dose::named_spectrum("mohan_6mv");
 
-  explicit irradiation(double gantry, double couch) {
-    patient = grid::centred({33, 29, 41}, {3, 4, 2.5});
+  explicit irradiation(double gantry, double couch,
+                       grid const& body = grid::centred({33, 29, 41}, {3, 4, 2.5}))
+      : patient(body) {
     field.gantry = gantry;
     field.couch = couch;
     field.collimator = 0.25;
@@ -325,6 +326,8 @@ void add_dose(plan& all) {
                    "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);
+  // As thick as a patient, so that the field is a small part of the region.
+  irradiation const patient(0.6, 0.5, grid::centred({34, 30, 36}, {10, 10, 10}));
   std::vector<std::string> const tables = {"iso::dose::named_density_table",
                                            "iso::dose::parse_density_table"};
   auto from_hounsfield = tables;
@@ -337,6 +340,8 @@ void add_dose(plan& all) {
   all.add<terma_case>({"terma", release, {{}}}, oblique);
   all.add<dose_case>({"dose_lattice", convolve}, oblique, std::string("6mv"), dose::cone_options{},
                      dose::convolution_options{});
+  all.add<dose_case>({"dose_lattice_patient", convolve}, patient, std::string("6mv"),
+                     dose::cone_options{4, 8}, dose::convolution_options{});
   all.add<dose_case>({"dose_lattice_four_terms", convolve}, along_x, std::string("6mv_quad"),
                      dose::cone_options{5, 9, dose::cone_placing::gauss},
                      dose::convolution_options{});
