@@ -35,9 +35,14 @@ expect 'no preset is named (usage: scripts/build.sh PRESET *)' build.sh
 expect 'unknown argument: --nope (scripts/lint.sh --help lists them)' lint.sh --fix --nope
 expect 'unknown argument: --nope (scripts/setup.sh takes none)' setup.sh --nope
 expect 'unknown argument: nope (scripts/get_example_data.sh takes none)' get_example_data.sh nope
+compilers='(scripts/compilers.sh --help'
+expect "no row is named $compilers says how)" compilers.sh
+expect "unknown argument: --nope $compilers lists them)" compilers.sh --nope
+expect "--root needs a name $compilers says which)" compilers.sh --root
+expect "--make needs --root $compilers says why)" compilers.sh --make sid 'g++ -O1'
 
 # Help comes without a set-up or a build.
-for script in demo.sh build.sh test.sh setup.sh; do
+for script in compilers.sh demo.sh build.sh test.sh setup.sh; do
   "$scripts/$script" --help | grep -q . || {
     echo "FAILED: $script --help says nothing"
     failures=$((failures + 1))

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -P compare.cmake, in the folder of the build: every program prints the hash of the plain one.
+foreach(
+  name
+  IN
+  ITEMS plain native optimised debug sanitised
+)
+  execute_process(COMMAND ${name}/${name} RESULT_VARIABLE code OUTPUT_VARIABLE hash)
+  message(STATUS "${name}: ${hash}")
+  if(name STREQUAL "plain")
+    set(expected "${hash}")
+  endif()
+  if(NOT code EQUAL 0 OR NOT hash MATCHES "^[0-9a-f]+\n$" OR NOT hash STREQUAL expected)
+    message(SEND_ERROR "${name}: exit code ${code}, ${hash} instead of ${expected}")
+  endif()
+endforeach()

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processor time of a kernel of one's own on lane groups and of a projection by the library, on one
+// thread. `speed` prints it; `speed OTHER` compares it with that of the program OTHER, in turns.
+#include <iso/backend/lane_group.hpp>
+#include <iso/ct/forward_project.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace {
+
+using exec_space = Kokkos::Serial;
+using memory = Kokkos::HostSpace;
+
+struct polynomial {
+  float* x;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.template parts<float, 4>([&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
+      value const here = part.load(x + 32 * index);
+      value sum = here;
+      for (int step = 0; step < 500; ++step) {
+        sum = fma(sum, here, value(0.25F));
+      }
+      part.store(x + 32 * index, select(value(0.5F) < sum, here, sum));
+    });
+  }
+};
+
+template <class Run>
+double least_seconds(Run const& run) {
+  double least = std::numeric_limits<double>::max();
+  for (int repeat = 0; repeat < 7; ++repeat) {
+    std::clock_t const begin = std::clock();
+    run();
+    least = std::min(least, double(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+using times = std::array<double, 2>;
+
+times measured() {
+  exec_space const exec;
+  std::int64_t const groups = 4000;
+  Kokkos::View<float*, memory> const x("x", 32 * groups);
+  Kokkos::deep_copy(exec, x, 0.5F);
+  auto const cube =
+      iso::make_volume<float, memory>("cube", iso::grid::centred({96, 96, 96}, {1, 1, 1}));
+  Kokkos::deep_copy(exec, cube.data, 1.0F);
+  iso::volume_view<float const, memory> const input = cube;
+  auto const scan = iso::ct::circular_cone({.num_u = 256, .num_v = 256}, 500, 700, {0.1, 0.8});
+  auto const staged = iso::ct::stage(exec, scan);
+  auto const seen = iso::make_projections<float, memory>("seen", 2, 256, 256);
+  iso::workspace<memory> const scratch(
+      iso::ct::forward_project_bytes_needed<exec_space, float>(scan, cube.grid));
+  return {least_seconds([&] {
+            iso::backend::for_each_lane_group("polynomial", exec, groups, polynomial{x.data()});
+            exec.fence();
+          }),
+          least_seconds([&] {
+            iso::ct::forward_project(exec, staged, input, seen, scratch);
+            exec.fence();
+          })};
+}
+
+times measured_by(std::string const& program) {
+  times found = {-1, -1};
+  if (std::FILE* const output = popen(program.c_str(), "r")) {
+    if (std::fscanf(output, "%lf %lf", found.data(), &found[1]) != 2) {
+      found = {-1, -1};
+    }
+    pclose(output);
+  }
+  return found;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard const kokkos;
+  if (argc < 2) {
+    times const here = measured();
+    std::printf("%.6f %.6f\n", here[0], here[1]);
+    return 0;
+  }
+  // In turns and the least of them, because others use the machine too.
+  double const most = std::numeric_limits<double>::max();
+  times here = {most, most};
+  times other = {most, most};
+  for (int turn = 0; turn < 3; ++turn) {
+    times const this_turn = measured();
+    times const other_turn = measured_by(argv[1]);
+    for (std::size_t i = 0; i < 2; ++i) {
+      here[i] = std::min(here[i], this_turn[i]);
+      other[i] = std::min(other[i], other_turn[i]);
+    }
+  }
+  std::printf("own kernel: %.2f ms, %.2f ms by %s\n", 1e3 * here[0], 1e3 * other[0], argv[1]);
+  std::printf("projection: %.2f ms, %.2f ms\n", 1e3 * here[1], 1e3 * other[1]);
+  bool const fast = here[0] <= 1.3 * other[0] && here[1] <= 1.3 * other[1];
+  return fast ? 0 : 1;
+}
