@@ -179,9 +179,9 @@ TEST_CASE("dose: the lattice is as exact lines are") {
       }
     }
     double const rms = std::sqrt(squares / double(count));
-    MESSAGE(std::string(oblique ? "oblique, " : "") + (lung ? "lung, " : ""),
-            "lattice against lines: rms ", 100 * rms, " %, beyond 4.5 mm of the edges at most ",
-            100 * beyond_edges, " % of the maximum");
+    std::string const name = std::string(oblique ? "oblique, " : "") + (lung ? "lung, " : "");
+    MESSAGE(name, "lattice against lines: rms ", 100 * rms,
+            " %, beyond 4.5 mm of the edges at most ", 100 * beyond_edges, " % of the maximum");
     CHECK(rms < 0.005);
     // Lung stretches what an edge does.
     CHECK(beyond_edges < (!lung ? 0.01 : oblique ? 0.021 : 0.015));
