@@ -2,42 +2,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds iso_parity by other compilers and options, and compares every hash with this tree's: a Markdown table.
 #
-#   scripts/compilers.sh [--root FOLDER [--make SUITE]] [--all | ROW...]
+#   scripts/compilers.sh [--preset NAME] [--root FOLDER [--make SUITE]] [--all | ROW...]
 #
 #   ROW             a compiler and its options in one argument: 'clang++ -O1', 'g++-12 -O2 -fstack-protector-strong'.
 #                   NAME=VALUE sets a variable of CMake: 'g++ -O3 ISO_X86_64_V3=OFF'
 #   --all           every g++ and clang++ that is installed, each with four sets of options (hours)
+#   --preset NAME   whose iso_parity gives the hashes (default: openmp)
 #   --root FOLDER   compile and run within FOLDER, the root of another release of the distribution (as root)
 #   --make SUITE    first make FOLDER by debootstrap, from the archive that apt already uses, with g++ and clang
 #
 # A row takes from minutes (-O1) to half an hour on two processors. Exit code 1: a row failed or differs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-root="" suite="" all="" rows=()
+preset=openmp root="" make="" all="" rows=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --root | --make)
+    --preset | --root | --make)
       [ -n "${2:-}" ] || misused "$1 needs a name (scripts/compilers.sh --help says which)"
-      if [ "$1" = --root ]; then root=$2; else suite=$2; fi
+      printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
     --all) all=1 && shift ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0" && exit 0 ;;
     -*) misused "unknown argument: $1 (scripts/compilers.sh --help lists them)" ;;
     *) rows+=("$1") && shift ;;
   esac
 done
 [ -n "$all" ] || [ ${#rows[@]} -gt 0 ] || misused "no row is named (scripts/compilers.sh --help says how)"
-[ -z "$suite" ] || [ -n "$root" ] || misused "--make needs --root (scripts/compilers.sh --help says why)"
+[ -z "$make" ] || [ -n "$root" ] || misused "--make needs --root (scripts/compilers.sh --help says why)"
+check_preset "$preset"
 
 # The distribution's release SUITE in the folder `root`, with what a build of iso_parity needs.
 make_root() {
   local address
   have debootstrap || fail "debootstrap is missing" "Install the package debootstrap."
-  address=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u | head -n 1)
-  [ -n "$address" ] || fail "apt knows no archive" "Add one to its sources."
-  debootstrap --variant=minbase --include=g++,clang,cmake,ninja-build,libfmt-dev,libomp-dev \
-    "$suite" "$root" "$address" >&2
+  # The archive of security updates is among them, and holds no whole release.
+  for address in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
+    debootstrap --variant=minbase --include=g++,clang,cmake,ninja-build,libfmt-dev,libomp-dev \
+      "$make" "$root" "$address" >&2 && return
+  done
+  fail "no archive that apt knows gives the release $make" "Name another, or add one to apt's sources."
 }
 
 # in_root COMMAND...: with this tree at its own path, for the time of the command.
@@ -105,18 +109,18 @@ verdict() {
   fi
 }
 
-[ -z "$suite" ] || make_root
+[ -z "$make" ] || make_root
 [ -z "$all" ] || mapfile -t -O ${#rows[@]} rows < <(every_row)
 results=$ISO_TOP/build/compilers/
 [ -z "$root" ] || results+=$(basename "$root")-
 mkdir -p "$ISO_TOP/build/compilers"
 reference=$ISO_TOP/build/compilers/reference.txt
-"$ISO_TOP/scripts/build.sh" openmp iso_parity >"$reference.log" 2>&1 ||
+"$ISO_TOP/scripts/build.sh" "$preset" iso_parity >"$reference.log" 2>&1 ||
   fail "the reference did not build (log: $reference.log)" "Run scripts/setup.sh."
-"$ISO_TOP/build/openmp/tests/parity/iso_parity" >"$reference" 2>>"$reference.log"
+"$ISO_TOP/build/$preset/tests/parity/iso_parity" >"$reference" 2>>"$reference.log"
 
 failed=0
-echo "| compiler | options | same hashes as preset openmp |"
+echo "| compiler | options | same hashes as preset $preset |"
 echo "| --- | --- | --- |"
 for row in "${rows[@]}"; do
   compiler=${row%% *}

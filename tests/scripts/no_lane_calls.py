@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No object may call an operation of the lane instruction sets: no_lane_calls.py FILE...
 
-FILE is an object or a static library. An operation that GCC leaves out of line is slow, and one that AVX2
-code calls for AVX-512 takes its arguments through memory. Needs objdump.
+FILE is an object or a static library. An operation that GCC leaves out of line is slow, and one
+that AVX2 code calls for AVX-512 takes its arguments through memory. Needs objdump.
 """
 
 import collections
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# Members of iso::backend::detail::avx2_lanes and avx512_lanes, their clones (.isra, .constprop) included.
+# Members of iso::backend::detail::avx2_lanes and avx512_lanes, and clones (.isra, .constprop).
 OPERATION = re.compile(r"\b(_ZNK?3iso7backend6detail1[02]avx(?:2|512)_lanes[\w.]+)")
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 # A call or a jump to another function: by address, or by a relocation in the line after it.
