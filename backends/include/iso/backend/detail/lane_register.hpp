@@ -33,9 +33,9 @@ ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
 /// between functions that are compiled for different instruction sets. Operations load and store an
 /// array whole, and the compiler keeps it in a register.
 ///
-/// No more than 32 bytes of alignment: GCC 12 to 16 align what a call returns to no more in functions
-/// that are compiled for AVX2, whatever the type says, so that a function compiled for AVX-512 may
-/// not rely on 64.
+/// No more than 32 bytes of alignment: GCC 12 to 16 align what a call returns to no more in
+/// functions that are compiled for AVX2, whatever the type says, so that a function compiled for
+/// AVX-512 may not rely on 64.
 template <class T, int W>
 struct alignas(W * sizeof(T) > 32 ? 32 : W * sizeof(T)) lane_register {
   using element = T;
