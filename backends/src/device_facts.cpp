@@ -44,7 +44,7 @@ device_facts host_facts(Exec const& exec) {
   result.l3_bytes = detail::host_l3_bytes();
   result.cores = detail::host_cores();
   result.threads = int(exec.concurrency());
-  result.vector_bytes = detail::host_vector_bytes();
+  result.vector_bytes = host_vector_bytes();
   result.vector_isa = vector_isa(result.vector_bytes);
   result.clock_hz = detail::host_clock_hz();
   return result;

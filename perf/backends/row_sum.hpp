@@ -67,7 +67,7 @@ struct scalar_row_sum {
 template <class T>
 struct blocked_row_sum {
   row_arrays<T> rows;
-  int vector_bytes = backend::detail::host_vector_bytes();
+  int vector_bytes = backend::host_vector_bytes();
 
   void operator()(std::int64_t row) const {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -78,7 +78,7 @@ void measure(benchmark::State& state, variant const& what, double pixels, std::i
   pair_problem<Exec, T> const problem(exec, n, pixels, views,
                                       {.method = what.method, .path = what.path});
   auto const least = problem.work();
-  backend::detail::set_host_vector_bytes(what.host_vector_bytes);
+  backend::set_host_vector_bytes(what.host_vector_bytes);
   problem.project();
   problem.back_project();
   std::vector<double> forward;
@@ -88,7 +88,7 @@ void measure(benchmark::State& state, variant const& what, double pixels, std::i
     adjoint.push_back(seconds_of_call(exec, [&] { problem.back_project(); }));
     state.SetIterationTime(adjoint.back());
   }
-  backend::detail::set_host_vector_bytes(64);
+  backend::set_host_vector_bytes(64);
   auto const typical = [](std::vector<double> const& seconds) {
     return backend::is_device<Exec> ? median(seconds)
                                     : *std::min_element(seconds.begin(), seconds.end());

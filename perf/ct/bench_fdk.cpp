@@ -35,12 +35,12 @@ template <class Exec, class T>
 void measure(benchmark::State& state, ct::fdk_options const& options, std::int64_t n,
              std::int64_t views, int host_vector_bytes) {
   Exec const exec;
-  backend::detail::set_host_vector_bytes(host_vector_bytes);
+  backend::set_host_vector_bytes(host_vector_bytes);
   fdk_problem<Exec, T> const problem(exec, n, views, options);
   auto const call = [&] { problem.reconstruct(); };
   double const seconds = time_calls(state, exec, call);
   auto const parts = kernel_times(call);
-  backend::detail::set_host_vector_bytes(64);
+  backend::set_host_vector_bytes(64);
   double const filter = parts.at("iso::ct::fdk::filter");
   double const back = parts.at("iso::ct::fdk::back_project");
   auto const least = problem.work();

@@ -120,9 +120,9 @@ void measure(benchmark::State& state, variant const& what, std::int64_t n, std::
   Exec const exec;
   projection_problem<Exec, T> const problem(exec, n, views, what.options);
   int const calls = backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
-  backend::detail::set_host_vector_bytes(what.host_vector_bytes);
+  backend::set_host_vector_bytes(what.host_vector_bytes);
   double const seconds = time_calls(state, exec, [&] { problem.project(); }, calls);
-  backend::detail::set_host_vector_bytes(64);
+  backend::set_host_vector_bytes(64);
   set_projection_counters(state, problem, seconds);
 }
 

@@ -44,10 +44,10 @@ namespace {
 template <class Exec, class T>
 void measure(benchmark::State& state, field_problem const& p, int host_vector_bytes) {
   Exec const exec;
-  backend::detail::set_host_vector_bytes(host_vector_bytes);
+  backend::set_host_vector_bytes(host_vector_bytes);
   dose_problem<Exec, T> const problem(exec, p);
   double const seconds = time_calls(state, exec, [&] { problem.convolve(); });
-  backend::detail::set_host_vector_bytes(64);
+  backend::set_host_vector_bytes(64);
   auto const& at_most = ceilings_of(exec);
   auto const least = problem.work();
   double const steps = problem.voxels() * problem.directions();

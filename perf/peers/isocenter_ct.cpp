@@ -254,7 +254,7 @@ void run(arguments const& given) {
                                 " (one of ordered, avx2; of projection also reproducible)");
   }
   if (variant == "avx2") {
-    iso::backend::detail::set_host_vector_bytes(32);
+    iso::backend::set_host_vector_bytes(32);
   }
   auto const what = given.text("backend") + ", " + variant;
   if (work == "projection") {

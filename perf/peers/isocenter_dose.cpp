@@ -168,7 +168,7 @@ void serve(arguments const& given) {
 
 int main(int argc, char** argv) {
   return iso::perf::drive("isocenter_dose", argc, argv, [](arguments const& given) {
-    iso::backend::detail::set_host_vector_bytes(int(given.integer("vector-bytes")));
+    iso::backend::set_host_vector_bytes(int(given.integer("vector-bytes")));
     bool const twice = given.one_of<bool>("precision", {{"float", false}, {"double", true}});
     iso::backend::with_name(given.text("backend"), [&](auto tag) {
       using exec = typename decltype(tag)::execution_space;

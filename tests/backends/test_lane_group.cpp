@@ -109,7 +109,7 @@ void check_everywhere(std::vector<T> const& expected, std::int64_t count, Make c
     CHECK(same_bits(back(out), expected));
   });
   for (int const vector_bytes : {32, 64}) {
-    if (vector_bytes > iso::backend::detail::host_vector_bytes()) {
+    if (vector_bytes > iso::backend::host_vector_bytes()) {
       continue;
     }
     CAPTURE(vector_bytes);

@@ -178,7 +178,7 @@ void check(int steps, int left, int longest_run) {
     REQUIRE(same(found, expected));
     std::fill(found.begin(), found.end(), T(-7));
   };
-  int const most = backend::detail::host_vector_bytes();
+  int const most = backend::host_vector_bytes();
   for (int const bytes : {64, 32}) {
     CAPTURE(bytes);
     backend::detail::host_body<add_products<T, Stored, R, K>>{products, std::min(bytes, most)}(0);

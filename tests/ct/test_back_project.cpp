@@ -193,7 +193,7 @@ TEST_CASE_TEMPLATE("back_project: the gather's bits are those of its definition,
       auto const expected = defined_gather(y, p, edge);
       for (int const bytes : {0, 32, most}) {
         CAPTURE(bytes);
-        iso::backend::detail::set_host_vector_bytes(bytes);
+        iso::backend::set_host_vector_bytes(bytes);
         CHECK(difference(backprojected(y, p, {.edge = edge}), expected) == "");
         gather_plan<T> plan{16, 4, true, 3};
         CHECK(difference(by_kernel<back_project_register_kernel<T, 1>>(y, p, edge, plan),
@@ -210,7 +210,7 @@ TEST_CASE_TEMPLATE("back_project: the gather's bits are those of its definition,
       }
     }
   }
-  iso::backend::detail::set_host_vector_bytes(most);
+  iso::backend::set_host_vector_bytes(most);
   CHECK(compared > 40);
 }
 
@@ -361,10 +361,10 @@ TEST_CASE_TEMPLATE("back_project: the same bits on every backend and in batches 
           CHECK(difference(backprojected(Kokkos::Serial(), y, p, options, batch), expected) == "");
         }
         for (int const bytes : {0, 32}) {
-          iso::backend::detail::set_host_vector_bytes(bytes);
+          iso::backend::set_host_vector_bytes(bytes);
           CHECK(difference(backprojected(y, p, options), expected) == "");
         }
-        iso::backend::detail::set_host_vector_bytes(most);
+        iso::backend::set_host_vector_bytes(most);
         iso::test::for_each_instance([&](auto const& exec) {
           options.shape.groups_per_launch = 37;
           CHECK(difference(backprojected(exec, y, p, options, 32), expected) == "");

@@ -104,10 +104,10 @@ TEST_CASE_TEMPLATE("fdk: the same bits on every backend, number of threads and v
     });
     int const most = iso::backend::host_vector_bytes();
     for (int const bytes : {0, 32}) {
-      iso::backend::detail::set_host_vector_bytes(bytes);
+      iso::backend::set_host_vector_bytes(bytes);
       CHECK(difference(reconstructed(Kokkos::Serial(), g, p, volume, options), expected) == "");
     }
-    iso::backend::detail::set_host_vector_bytes(most);
+    iso::backend::set_host_vector_bytes(most);
   }
 }
 

@@ -16,8 +16,8 @@ using namespace projector_support;
 /// Registers of `bytes` at most, as long as it lives.
 class narrow_registers {
  public:
-  explicit narrow_registers(int bytes) { iso::backend::detail::set_host_vector_bytes(bytes); }
-  ~narrow_registers() { iso::backend::detail::set_host_vector_bytes(before_); }
+  explicit narrow_registers(int bytes) { iso::backend::set_host_vector_bytes(bytes); }
+  ~narrow_registers() { iso::backend::set_host_vector_bytes(before_); }
   narrow_registers(narrow_registers const&) = delete;
   narrow_registers& operator=(narrow_registers const&) = delete;
 

@@ -32,9 +32,9 @@ class parity {
     });
     int const widest = backend::host_vector_bytes();
     if (widest > 32) {
-      backend::detail::set_host_vector_bytes(32);
+      backend::set_host_vector_bytes(32);
       check(name + " in registers of 32 bytes", expected, run(Kokkos::Serial()));
-      backend::detail::set_host_vector_bytes(widest);
+      backend::set_host_vector_bytes(widest);
     }
   }
   [[nodiscard]] int differences() const { return differences_; }

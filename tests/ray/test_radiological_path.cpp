@@ -174,7 +174,7 @@ TEST_CASE_TEMPLATE("rays in step, registers of either width, both indices: the v
   for (auto const& p : {make_long_problem<T>(), make_problem<T>()}) {
     auto const expected = expected_paths(p);
     for (int const vector_bytes : {0, 32, 64}) {
-      if (vector_bytes > iso::backend::detail::host_vector_bytes()) {
+      if (vector_bytes > iso::backend::host_vector_bytes()) {
         continue;
       }
       CAPTURE(vector_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/host_vectors.hpp>
 #include <iso/core/check.hpp>
 #include <iso/jobs/vectors.hpp>
 
@@ -12,16 +12,23 @@ std::string vectors_in_words(int bytes) {
 }
 
 void choose_vectors(int bytes) {
-  ISO_VALIDATE(bytes == 0 || bytes == 32 || bytes == 64,
-               "vectors of {} bytes (choose 0, the portable form, 32 or 64)", bytes);
   int const before = backend::host_vector_bytes();
-  backend::detail::set_host_vector_bytes(bytes);
-  int const most = backend::host_vector_bytes();
-  if (most != bytes) {
-    backend::detail::set_host_vector_bytes(before);
-    fail_argument("vectors of {} bytes (this processor and this build have at most {}) choose {}",
-                  bytes, most, most == 0 ? "0" : "0 or 32");
+  auto const set = [](int wanted) {
+    backend::set_host_vector_bytes(wanted);
+    return backend::host_vector_bytes();
+  };
+  if (set(bytes) == bytes) {
+    return;
   }
+  int const least = set(0);
+  int const most = set(64);
+  set(before);
+  if (least == most) {
+    fail_argument("vectors of {} bytes (this processor and this build have {} alone)", bytes, most);
+  }
+  fail_argument(
+      "vectors of {} bytes (this processor and this build have {} and {}) choose one of those",
+      bytes, least, most);
 }
 
 }  // namespace iso::jobs

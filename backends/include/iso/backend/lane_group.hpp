@@ -102,7 +102,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
       }
       if constexpr (detail::is_processor<Exec>) {
         Kokkos::parallel_for(label, range,
-                             detail::host_body<Kernel>{kernel, detail::host_vector_bytes()});
+                             detail::host_body<Kernel>{kernel, host_vector_bytes()});
       } else {
         Kokkos::parallel_for(label, range, detail::portable_body<Kernel>{kernel});
       }

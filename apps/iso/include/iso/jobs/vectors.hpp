@@ -13,8 +13,7 @@ int vector_bytes();
 std::string vectors_in_words(int bytes);
 
 /// Makes it `bytes`; no bit of a result depends on it.
-/// \throws iso::invalid_argument  neither 0, 32 nor 64, or more than this processor and this build
-///                                have
+/// \throws iso::invalid_argument  this processor and this build do not have it
 void choose_vectors(int bytes);
 
 }  // namespace iso::jobs

@@ -348,9 +348,6 @@ class array_lane_group {
 #define ISO_FLATTEN __attribute__((flatten))
 #endif
 
-using backend::host_vector_bytes;
-using backend::set_host_vector_bytes;
-
 using portable_lane_group = array_lane_group<scalar_lanes>;
 
 /// kernel(group, index) on a processor, compiled for each of the instruction sets.
