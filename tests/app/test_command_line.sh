@@ -281,8 +281,7 @@ if [ -c /dev/full ]; then
   code=$?
   [ $code = 4 ] || fail "demo --json - >/dev/full returned $code"
   [ "$(grep -c 'standard output cannot be written (No space' full.txt)" = 1 ] || fail "demo >/dev/full: $(cat full.txt)"
-  [ -z "$(ls -A left)" ] || fail "demo >/dev/full left $(ls -A left)"
-  rmdir left
+  [ ! -e left ] || rmdir left || fail "demo >/dev/full left $(ls -A left)"
 fi
 [ -z "$(find . -name 'left*')" ] || fail "a run whose output could not be written left $(find . -name 'left*')"
 if [ -c /dev/full ]; then

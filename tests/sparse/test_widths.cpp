@@ -90,7 +90,7 @@ void check_sum(Rows const& rows, std::int64_t num_cols) {
   REQUIRE(std::adjacent_find(plain.begin(), plain.end(), std::not_equal_to<>()) != plain.end());
   for (int const bytes : {32, 64}) {
     CAPTURE(bytes);
-    int const taken = std::min(bytes, lane::host_vector_bytes());
+    int const taken = std::min(bytes, iso::backend::host_vector_bytes());
     CHECK(problem.bits([taken](auto const& kernel, std::int64_t index) {
       lane::host_body<std::decay_t<decltype(kernel)>>{kernel, taken}(index);
     }) == plain);
