@@ -9,41 +9,53 @@
 
 namespace iso::dose::detail {
 
-/// exp(-x) - 1 for 0 <= x <= 2^(doublings - 1), `scaled` being x 2^-doublings: a polynomial, then
-/// e^-2x - 1 = m (m + 2). Float: relative error below 2e-7, and 6e-8 more for each doubling.
+/// exp(-x) - 1 of `Count` numbers 0 <= x <= 2^(doublings - 1), `scaled` being x 2^-doublings: a
+/// polynomial, then e^-2x - 1 = m (m + 2). Float: relative error below 2e-7, and 6e-8 more for each
+/// doubling. Numbers that double together share the loop's instructions.
+template <int Count, class V>
+KOKKOS_FORCEINLINE_FUNCTION void decay(V const (&scaled)[Count], int doublings, V (&m)[Count]) {
+  using T = typename V::element;
+  ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
+    V const& x = scaled[i];
+    V q;
+    if constexpr (sizeof(T) == 4) {
+      // Minimax on [0, 1/2], its constant term fixed, to 9.1e-8.
+      q = fma(V(-0.00680760853F), x, V(0.0410424843F));
+      q = fma(q, x, V(-0.1665636F));
+      q = fma(q, x, V(0.499994636F));
+      q = fma(q, x, V(-1.0F));
+    } else {
+      // Taylor's, to 4e-17 on [0, 1/2].
+      q = V(1.0 / 87178291200.0);
+      q = fma(q, x, V(-1.0 / 6227020800.0));
+      q = fma(q, x, V(1.0 / 479001600.0));
+      q = fma(q, x, V(-1.0 / 39916800.0));
+      q = fma(q, x, V(1.0 / 3628800.0));
+      q = fma(q, x, V(-1.0 / 362880.0));
+      q = fma(q, x, V(1.0 / 40320.0));
+      q = fma(q, x, V(-1.0 / 5040.0));
+      q = fma(q, x, V(1.0 / 720.0));
+      q = fma(q, x, V(-1.0 / 120.0));
+      q = fma(q, x, V(1.0 / 24.0));
+      q = fma(q, x, V(-1.0 / 6.0));
+      q = fma(q, x, V(0.5));
+      q = fma(q, x, V(-1.0));
+    }
+    m[i] = x * q;
+  }
+  ISO_DEVICE_NO_UNROLL
+  for (int n = 0; n < doublings; ++n) {
+    ISO_EACH_REGISTER(int i = 0; i < Count; ++i) { m[i] = fma(m[i], m[i], m[i] + m[i]); }
+  }
+}
+
+/// The same of one.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
-  using T = typename V::element;
-  V q;
-  if constexpr (sizeof(T) == 4) {
-    // Minimax on [0, 1/2], its constant term fixed, to 9.1e-8.
-    q = fma(V(-0.00680760853F), scaled, V(0.0410424843F));
-    q = fma(q, scaled, V(-0.1665636F));
-    q = fma(q, scaled, V(0.499994636F));
-    q = fma(q, scaled, V(-1.0F));
-  } else {
-    // Taylor's, to 4e-17 on [0, 1/2].
-    q = V(1.0 / 87178291200.0);
-    q = fma(q, scaled, V(-1.0 / 6227020800.0));
-    q = fma(q, scaled, V(1.0 / 479001600.0));
-    q = fma(q, scaled, V(-1.0 / 39916800.0));
-    q = fma(q, scaled, V(1.0 / 3628800.0));
-    q = fma(q, scaled, V(-1.0 / 362880.0));
-    q = fma(q, scaled, V(1.0 / 40320.0));
-    q = fma(q, scaled, V(-1.0 / 5040.0));
-    q = fma(q, scaled, V(1.0 / 720.0));
-    q = fma(q, scaled, V(-1.0 / 120.0));
-    q = fma(q, scaled, V(1.0 / 24.0));
-    q = fma(q, scaled, V(-1.0 / 6.0));
-    q = fma(q, scaled, V(0.5));
-    q = fma(q, scaled, V(-1.0));
-  }
-  V m = scaled * q;
-  ISO_DEVICE_NO_UNROLL
-  for (int i = 0; i < doublings; ++i) {
-    m = fma(m, m, m + m);
-  }
-  return m;
+  V const x[1] = {scaled};
+  V m[1];
+  decay(x, doublings, m);
+  return m[0];
 }
 
 /// How much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms` terms, the
@@ -54,6 +66,15 @@ struct tilt_terms {
   T least;
   T most;
 
+  /// Those of the first terms alone.
+  template <int Some>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION tilt_terms<T, Some> first() const {
+    tilt_terms<T, Some> out{{}, least, most};
+    ISO_EACH_REGISTER(int p = 0; p < tilt_degree; ++p) {
+      ISO_EACH_REGISTER(int n = 0; n < Some; ++n) { out.coefficients[p][n] = coefficients[p][n]; }
+    }
+    return out;
+  }
   /// Delta within its bounds.
   template <class V>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V kept(V const& delta) const {
@@ -94,23 +115,40 @@ struct cone_terms {
   }
 };
 
-/// One step of a line through a voxel: what travels goes towards `terma` as exp(-rate density
-/// length). Returns the dose at the middle of the step.
-/// \param delta  cosine of the angle to the photons' ray less that to the axis
-template <class V, class T, int Terms>
-KOKKOS_FORCEINLINE_FUNCTION V cone_step(cone_terms<T, Terms> const& c, V const& terma,
-                                        V const& density, V const& delta, V (&travels)[Terms]) {
-  V dose;
-  V const kept = c.tilt.kept(delta);
-  V const product = terma * kept;
-  ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
-    V const released = c.tilt.sent(n, terma, kept, product);
-    V const m = decay(density * V(c.scaled_half_step[n]), c.doublings[n]);
-    V const middle = fma(m, travels[n] - released, travels[n]);
-    travels[n] = fma(m, middle - released, middle);
-    dose = n == 0 ? V(c.energy[n]) * middle : fma(V(c.energy[n]), middle, dose);
+/// What some lines of one direction meet, side by side.
+template <class V, int Count>
+struct voxels_met {
+  V terma[Count];
+  V density[Count];
+  V delta[Count];  ///< cosine of the angle to the photons' ray less that to the axis
+};
+
+/// One step of `Count` lines of one direction, each through its voxel: what travels goes towards
+/// the TERMA as exp(-rate density length). `dose` becomes that at the middle of the step.
+template <class V, class T, int Count, int Terms>
+KOKKOS_FORCEINLINE_FUNCTION void cone_step(cone_terms<T, Terms> const& c,
+                                           voxels_met<V, Count> const& met,
+                                           V (&travels)[Count][Terms], V (&dose)[Count]) {
+  V kept[Count];
+  V product[Count];
+  ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
+    kept[i] = c.tilt.kept(met.delta[i]);
+    product[i] = met.terma[i] * kept[i];
   }
-  return dose;
+  ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
+    V scaled[Count];
+    V m[Count];
+    ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
+      scaled[i] = met.density[i] * V(c.scaled_half_step[n]);
+    }
+    decay(scaled, c.doublings[n], m);
+    ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
+      V const released = c.tilt.sent(n, met.terma[i], kept[i], product[i]);
+      V const middle = fma(m[i], travels[i][n] - released, travels[i][n]);
+      travels[i][n] = fma(m[i], middle - released, middle);
+      dose[i] = n == 0 ? V(c.energy[n]) * middle : fma(V(c.energy[n]), middle, dose[i]);
+    }
+  }
 }
 
 }  // namespace iso::dose::detail

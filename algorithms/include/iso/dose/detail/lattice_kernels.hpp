@@ -364,7 +364,9 @@ struct lattice_item_kernel {
     auto const* const near_from = near[l.copy];
     word* const to = sums[l.copy];
     std::int32_t const mine = item.lane + lane;
-    bool const live = mine < lanes;
+    if (mine >= lanes) {
+      return;
+    }
     value travels[Rows][Terms];
     ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
       ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) { travels[r][n] = value(T(0)); }
@@ -375,7 +377,7 @@ struct lattice_item_kernel {
     ISO_DEVICE_NO_UNROLL
     for (std::int32_t k = item.first; k < item.last; ++k, plane += step) {
       lattice_plane<T> const p = backend::vector_load(table + k);
-      std::int32_t n = (live ? mine : 0) + p.lane_shift;
+      std::int32_t n = mine + p.lane_shift;
       n = n >= lanes ? n - lanes : n;
       if (n != before + p.lane_step()) {
         // The ray has left the box, and a new one enters on the other side.
@@ -386,21 +388,21 @@ struct lattice_item_kernel {
       before = n;
       std::int32_t const row = item.row + p.row_shift();
       std::int32_t const at = plane + row * row_stride + n;
-      voxel here[Rows];
-      T nearness[Rows];
-      ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
-        here[r] = backend::vector_load(from + (at + r * row_stride));
-        nearness[r] = code.of(near_from[at + r * row_stride]);
-      }
+      voxels_met<value, Rows> met;
       T const toward = line.toward(p.toward, n, row);
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+        voxel const here = backend::vector_load(from + (at + r * row_stride));
+        value const nearness(code.of(near_from[at + r * row_stride]));
         value const of_row(Kokkos::fma(T(r), line.toward_row, toward));
-        value const delta = tilt_of(line, of_row, value(nearness[r]));
-        value const dose = cone_step(c, value(here[r][0]), value(here[r][1]), delta, travels[r]);
-        if (live) {
-          backend::atomic_sum(to + (at + r * row_stride),
-                              Kokkos::bit_cast<word>(dose.r[0] + fixed_point<T>::magic));
-        }
+        met.terma[r] = value(here[0]);
+        met.density[r] = value(here[1]);
+        met.delta[r] = tilt_of(line, of_row, nearness);
+      }
+      value dose[Rows];
+      cone_step(c, met, travels, dose);
+      ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
+        backend::atomic_sum(to + (at + r * row_stride),
+                            Kokkos::bit_cast<word>(dose[r].r[0] + fixed_point<T>::magic));
       }
     }
   }
@@ -483,16 +485,18 @@ struct lattice_slab_kernel {
             value const toward =
                 fma(convert<T>(part.lane()), value(line.toward_lane), value(first_toward));
             value const delta = tilt_of(line, toward, part.load(n_row + i));
-            value travels[Terms];
+            value travels[1][Terms];
             ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
-              travels[n] = part.load(travels_row + (n * state_size + i));
+              travels[0][n] = part.load(travels_row + (n * state_size + i));
             }
-            value const dose =
-                cone_step(c, part.load(t_row + i), part.load(d_row + i), delta, travels);
+            value dose[1];
+            cone_step(c,
+                      voxels_met<value, 1>{{part.load(t_row + i)}, {part.load(d_row + i)}, {delta}},
+                      travels, dose);
             ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
-              part.store(travels_row + (n * state_size + i), travels[n]);
+              part.store(travels_row + (n * state_size + i), travels[0][n]);
             }
-            auto const add = bit_cast<signed_word>(dose + value(fixed_point<T>::magic));
+            auto const add = bit_cast<signed_word>(dose[0] + value(fixed_point<T>::magic));
             part.store(sum_row + i, part.load(sum_row + i) + add);
           });
         }

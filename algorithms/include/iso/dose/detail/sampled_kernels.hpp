@@ -78,8 +78,8 @@ struct follow_samples {
         return total;
       }
       auto const here = region.at(p);
-      T const delta = here.terma > T(0) ? seen.tilt(distance, line.cosine) : T(0);
-      total += absorption.step(here.terma, delta, here.density * step);
+      total += absorption.step(here.terma, here.density * step,
+                               [&] { return seen.tilt(distance, line.cosine); });
     }
   }
 };
@@ -176,8 +176,8 @@ struct ray_convolution_kernel {
       T const path = density[ray * rays.samples + s] * rays.step;
       // Half of the sample's own step lies behind it.
       bool const own = s == sample;
-      T const delta = t > T(0) ? seen.tilt(T(sample - s) * rays.step, l.cosine) : T(0);
-      total += absorption.step(t, delta, own ? T(0.5) * path : path);
+      total += absorption.step(t, own ? T(0.5) * path : path,
+                               [&] { return seen.tilt(T(sample - s) * rays.step, l.cosine); });
     }
     dose[index] = total;
   }

@@ -121,10 +121,11 @@ struct table_trace_kernel {
     using value = typename Part::template per_lane<T>;
     using index_value = typename Part::index;
     lattice_item const tile = rays.tiles[index];
-    lattice_line<T> const& line = rays.lines[tile.line];
+    // A copy, which what is stored below cannot change.
+    lattice_line<T> const line = rays.lines[tile.line];
     lattice_path const& l = line.path;
-    line_terms<T> const& terms = line.terms;
-    value const step(terms.rate[0] + terms.rate[0]);
+    auto const tilt = line.terms.tilt.template first<1>();
+    value const step(line.terms.rate[0] + line.terms.rate[0]);
     T* const change = rays.change_in(index);
     T* const depth = rays.depth_in(index);
     value reached(T(0));
@@ -151,8 +152,8 @@ struct table_trace_kernel {
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (k + r < tile.last) {
-          value const kept = terms.tilt.kept(delta[r]);
-          value const sent = terms.tilt.sent(0, t[r], kept, t[r] * kept);
+          value const kept = tilt.kept(delta[r]);
+          value const sent = tilt.sent(0, t[r], kept, t[r] * kept);
           // Depths rise and stay within the table, whatever the densities are.
           value const most_depth(radius_bins<T>::most_distance);
           value const deeper = fma(rho[r] * step, value(T(0.1)), reached);

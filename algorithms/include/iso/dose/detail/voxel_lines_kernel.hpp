@@ -30,15 +30,23 @@ struct exponential_absorption {
       x = T(1);
     }
   }
-  /// \param path  density times length of the step, mm g/cm3
-  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
+  /// \param path   density times length of the step, mm g/cm3
+  /// \param delta  the tilt there, asked for where anything is released
+  template <class Delta>
+  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T path, Delta const& delta) {
+    value released[Terms];
+    ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) { released[n] = value(T(0)); }
+    if (terma > T(0)) {
+      value const kept = terms.tilt.kept(value(delta()));
+      value const product = value(terma) * kept;
+      ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
+        released[n] = terms.tilt.sent(n, value(terma), kept, product);
+      }
+    }
     T dose = T(0);
-    value const kept = terms.tilt.kept(value(delta));
-    value const product = value(terma) * kept;
-    for (int n = 0; n < Terms; ++n) {
-      T const released = terms.tilt.sent(n, value(terma), kept, product).r[0];
+    ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
       T const m = decay(value(path * terms.scaled_half_step[n]), terms.doublings[n]).r[0];
-      dose = Kokkos::fma(-(terms.energy[n] * released), left[n] * m, dose);
+      dose = Kokkos::fma(-(terms.energy[n] * released[n].r[0]), left[n] * m, dose);
       left[n] = Kokkos::fma(left[n], m, left[n]);
     }
     return dose;
@@ -52,18 +60,22 @@ struct table_absorption {
   using tables = T;
 
   tables const* bins;
-  tilt_terms<T, most_kernel_terms> const& tilt;
+  tilt_terms<T, 1> const tilt;
   T distance = T(0);
   T before;
 
   KOKKOS_FORCEINLINE_FUNCTION table_absorption(tables const* of_cones, cone_line<T> const& line,
                                                std::int64_t)
       : bins(of_cones + line.path.cone * radius_bins<T>::of_cone),
-        tilt(line.terms.tilt),
+        tilt(line.terms.tilt.template first<1>()),
         before(radius_bins<T>::absorbed(bins, T(0))) {}
-  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T delta, T path) {
-    value const kept = tilt.kept(value(delta));
-    T const released = tilt.sent(0, value(terma), kept, value(terma) * kept).r[0];
+  template <class Delta>
+  KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T path, Delta const& delta) {
+    T released = T(0);
+    if (terma > T(0)) {
+      value const kept = tilt.kept(value(delta()));
+      released = tilt.sent(0, value(terma), kept, value(terma) * kept).r[0];
+    }
     distance = Kokkos::fma(path, T(0.1), distance);
     T const now = radius_bins<T>::absorbed(bins, distance);
     T const dose = released * (now - before);
@@ -104,9 +116,8 @@ struct line_dose {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Index index, T next) {
     T const length = next - at;
     if (length > T(0)) {
-      T const t = terma[index];
-      T const delta = t > T(0) ? seen.tilt(T(0.5) * (at + next), cosine) : T(0);
-      dose += absorption.step(t, delta, density[index] * length);
+      dose += absorption.step(terma[index], density[index] * length,
+                              [&] { return seen.tilt(T(0.5) * (at + next), cosine); });
     }
     at = next;
   }

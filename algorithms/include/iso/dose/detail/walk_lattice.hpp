@@ -31,9 +31,11 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
       kernel.sums[copy] = s.sums[copy];
       kernel.first_element[copy] = std::int32_t(tables.layout.at(copy, 0, 0, 0));
     }
-    backend::for_each_lane_group<128>("iso::dose::convolve", exec,
-                                      std::int64_t(tables.items.extent(0)), kernel,
-                                      plan.options().shape);
+    // As many registers as hold the rows, and no more: what a warp waits for, others hide.
+    constexpr unsigned blocks = sizeof(T) == 8 ? 0 : decltype(rows)::value == 8 ? 5 : 7;
+    backend::for_each_lane_group<128, blocks>("iso::dose::convolve", exec,
+                                              std::int64_t(tables.items.extent(0)), kernel,
+                                              plan.options().shape);
   };
   if (tables.rows == 8) {
     launch(backend::constant<8>());
