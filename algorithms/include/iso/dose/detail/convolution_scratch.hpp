@@ -63,11 +63,11 @@ struct convolution_scratch {
   using word = typename fixed_point<T>::word;
   lattice_range* range;
   cone_terms<T, Terms>* terms;
-  /// Copies of the region, the second only for the lattice.
-  T* voxels[2];
-  T* densities[2];  ///< null where they stand beside the TERMA
-  T* near[2];       ///< the lattice's: 1 / the distance from the source, in either form
-  typename nearness_code<T>::stored* codes[2];
+  /// Copies of the region, the second only for the lattice: joined, or in three arrays.
+  typename voxel_code<T>::memory joined[2];
+  T* voxels[2];  ///< what they release
+  T* densities[2];
+  T* near[2];  ///< the lattice's: 1 / the distance from the source
   word* sums[2];
   T* states;
   T* rays[2];     ///< tables: changes of TERMA along them, and depth
@@ -77,32 +77,34 @@ struct convolution_scratch {
                       convolution_plan<T, typename Exec::memory_space> const& plan)
       : range(memory.take<lattice_range>({1})),
         terms(memory.take<cone_terms<T, Terms>>({plan.num_directions()})),
+        joined{},
         voxels{},
         densities{},
         near{},
-        codes{},
         sums{},
         states(nullptr),
         rays{},
         samples{} {
     auto const& s = plan.storage();
     auto const engine = plan.options().engine;
-    bool const joined = s.rows > 0;
+    bool const by_items = s.rows > 0;
     for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
-      voxels[copy] = memory.take<T>({s.layout.size[copy], joined ? 2 : 1});
-      densities[copy] = memory.take<T>({joined ? 0 : s.layout.size[copy]});
-      if (engine == dose_engine::lattice) {
-        if (joined) {
-          codes[copy] = memory.take<typename nearness_code<T>::stored>({s.layout.size[copy]});
-        } else {
-          near[copy] = memory.take<T>({s.layout.size[copy]});
-        }
+      std::int64_t const size = s.layout.size[copy];
+      if (by_items || (engine == dose_engine::lattice && tuning::by_items)) {
+        using memory_type = typename voxel_code<T>::memory;
+        joined[copy].voxels =
+            memory.take<std::remove_pointer_t<decltype(memory_type::voxels)>>({size});
+        joined[copy].nearness = memory_type::apart ? memory.take<T>({size}) : nullptr;
+      } else {
+        voxels[copy] = memory.take<T>({size});
+        densities[copy] = memory.take<T>({size});
+        near[copy] = engine == dose_engine::lattice ? memory.take<T>({size}) : nullptr;
       }
       if (engine == dose_engine::lattice || engine == dose_engine::non_voxel) {
         sums[copy] = memory.take<word>({s.layout.size[copy]});
       }
     }
-    if (engine == dose_engine::lattice && plan.num_terms() > 0 && !joined) {
+    if (engine == dose_engine::lattice && plan.num_terms() > 0 && !by_items) {
       auto const threads = std::int32_t(exec.concurrency());
       states = memory.take<T>(
           {most_lines_at_once(s.classes, threads, tuning::most_bundle), Terms, s.state_size});
@@ -125,22 +127,28 @@ template <class T, class Space>
 voxel_nearness<T> nearness_of(convolution_plan<T, Space> const& plan) {
   iso::grid const& region = plan.region();
   voxel_nearness<T> out{};
+  for (int axis = 0; axis < 3; ++axis) {
+    double const half = 0.5 * double(region.extent[std::size_t(axis)] - 1);
+    out.half[axis] = T(half);
+    out.spacing[axis] = T(region.spacing[axis]);
+    out.from_source[axis] =
+        T(region.origin[axis] + region.spacing[axis] * half - plan.frame().source[axis]);
+  }
+  return out;
+}
+
+template <class T, class Space>
+voxel_code<T> code_of(convolution_plan<T, Space> const& plan) {
+  iso::grid const& region = plan.region();
   double least = 0;  // squares of distances
   double most = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    double const half = 0.5 * double(region.extent[std::size_t(axis)] - 1);
-    double const middle =
-        region.origin[axis] + region.spacing[axis] * half - plan.frame().source[axis];
-    out.half[axis] = T(half);
-    out.spacing[axis] = T(region.spacing[axis]);
-    out.from_source[axis] = T(middle);
-    double const nearest = std::max(std::fabs(middle) - half * region.spacing[axis], 0.0);
-    double const furthest = std::fabs(middle) + half * region.spacing[axis];
-    least += nearest * nearest;
-    most += furthest * furthest;
+    double const reach = 0.5 * double(region.extent[std::size_t(axis)] - 1) * region.spacing[axis];
+    double const middle = std::fabs(region.origin[axis] + reach - plan.frame().source[axis]);
+    least += std::pow(std::max(middle - reach, 0.0), 2);
+    most += std::pow(middle + reach, 2);
   }
-  out.code = nearness_code<T>::between(1 / std::sqrt(most), 1 / std::sqrt(least));
-  return out;
+  return voxel_code<T>::between(1 / std::sqrt(most), 1 / std::sqrt(least));
 }
 
 /// Fills a copy of the region.
@@ -150,18 +158,10 @@ void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                  convolution_scratch<T, Terms, Exec> const& s) {
   // A table is read plane by plane, and planes without TERMA are passed over.
   T const least = plan.num_terms() > 0 ? least_terma<T> : T(0);
-  lattice_copy_kernel<T, Copy> const kernel{plan.storage().layout,
-                                            terma,
-                                            density,
-                                            s.range,
-                                            nearness_of(plan),
-                                            least,
-                                            plan.storage().rows > 0,
-                                            s.voxels[Copy],
-                                            s.densities[Copy],
-                                            s.near[Copy],
-                                            s.codes[Copy],
-                                            s.sums[Copy]};
+  lattice_copy_kernel<T, Copy> const kernel{
+      plan.storage().layout, terma,       density,        s.range,        nearness_of(plan),
+      code_of(plan),         least,       s.joined[Copy], s.voxels[Copy], s.densities[Copy],
+      s.near[Copy],          s.sums[Copy]};
   backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
 }
 

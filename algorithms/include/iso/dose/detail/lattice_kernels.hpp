@@ -7,6 +7,7 @@
 #include <iso/backend/loads.hpp>
 #include <iso/backend/pack.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/dose/detail/carried_voxel.hpp>
 #include <iso/dose/detail/cone_step.hpp>
 #include <iso/dose/detail/lattice.hpp>
 
@@ -137,65 +138,6 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 template <class T>
 inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
-/// How 1 / the distance from the source is kept: in float as one of 2^16 numbers that lie equally
-/// apart over the region, which GPUs read as 16 bits.
-template <class T>
-struct nearness_code {
-  using stored = T;
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stored coded(T x) const { return x; }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T of(stored x) const { return x; }
-  static nearness_code between(double, double) { return {}; }
-};
-template <>
-struct nearness_code<float> {
-  using stored = std::uint16_t;
-  float least;
-  float step;
-  float over_step;
-  float offset;  ///< least - 2^23 step
-
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stored coded(float x) const {
-    float const n = Kokkos::fma(x - least, over_step, 0.5F);
-    return n > 0.0F ? (n < 65535.0F ? stored(n) : stored(65535)) : stored(0);
-  }
-  /// The integer becomes the mantissa of a float at 2^23.
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION float of(stored n) const {
-    return Kokkos::fma(Kokkos::bit_cast<float>(0x4B000000U | std::uint32_t(n)), step, offset);
-  }
-  static nearness_code between(double low, double high) {
-    double const step = high > low ? (high - low) / 65535 : 1e-5 * high;
-    return {float(low), float(step), float(1 / step), float(low - 8388608 * double(float(step)))};
-  }
-};
-
-/// 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
-template <class T>
-struct voxel_nearness {
-  vec3<T> from_source;  ///< to the region's middle, mm
-  vec3<T> spacing;
-  vec3<T> half;  ///< of the region's extents less one
-  nearness_code<T> code;
-
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION typename nearness_code<T>::stored at(
-      std::int64_t x, std::int64_t y, std::int64_t z) const {
-    T const a = square(0, x);
-    T const b = square(1, y);
-    T const c = square(2, z);
-    T const low = a < b ? a : b;
-    T const high = a < b ? b : a;
-    T const least = c < low ? c : low;
-    T const most = c < high ? high : c;
-    T const middle = c < low ? low : (c < high ? c : high);
-    return code.coded(T(1) / Kokkos::sqrt((least + middle) + most));
-  }
-
- private:
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T square(int axis, std::int64_t index) const {
-    T const d = Kokkos::fma(T(std::int32_t(index)) - half[axis], spacing[axis], from_source[axis]);
-    return d * d;
-  }
-};
-
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
 template <class T, int Copy>
 struct lattice_copy_kernel {
@@ -206,13 +148,14 @@ struct lattice_copy_kernel {
   boxed_volume<T const> density;
   lattice_range const* range;
   voxel_nearness<T> nearness;
-  T least;      ///< that a voxel releases, of the most
-  bool joined;  ///< TERMA and density side by side
+  voxel_code<T> code;
+  T least;  ///< that a voxel releases, of the most
+  /// Filled are these, side by side, or the three arrays below; of the lattice's engine alone, the
+  /// nearness of voxels that release anything.
+  typename voxel_code<T>::memory joined;
   T* voxels;
   T* densities;
-  /// 1 / the distance from the source, of voxels that release anything: in either form, or null.
   T* near;
-  typename nearness_code<T>::stored* codes;
   word* sums;  ///< or null
 
   /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
@@ -226,7 +169,7 @@ struct lattice_copy_kernel {
     std::int64_t const pitch = layout.pitch[Copy];
     if (index == num_groups() - 1) {
       group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
-                    [&](int, std::int64_t at) { write(at, T(0), T(0), 0); });
+                    [&](int, std::int64_t at) { write(at, code.of(T(0), T(0), T(0))); });
       return;
     }
     std::int64_t const row = index % layout.rows();
@@ -237,41 +180,35 @@ struct lattice_copy_kernel {
     double const scale = power_of_two(-terma_exponent(*range));
     group.strided(std::int64_t(0), pitch, [&](int, std::int64_t fast) {
       bool const has_voxel = has_row && fast < layout.extent[Copy == 0 ? 2 : 0];
-      T t[together];
-      T d[together];
-      typename nearness_code<T>::stored n[together];
+      carried_voxel<T> v[together];
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         std::int64_t const slow = first_slow + r;
         bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
         std::int64_t const x = Copy == 0 ? slow : fast;
         std::int64_t const z = Copy == 0 ? fast : slow;
         T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
-        t[r] = inside && scaled < least ? least : scaled;
-        d[r] = inside ? density.row(x, y)[z] : T(0);
-        n[r] = scaled > T(0) ? nearness.at(x, y, z) : 0;
+        v[r] =
+            code.of(inside && scaled < least ? least : scaled, inside ? density.row(x, y)[z] : T(0),
+                    scaled > T(0) ? nearness.at(x, y, z) : T(0));
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (plane + r < layout.planes(Copy)) {
-          write(((plane + r) * layout.rows() + row) * pitch + fast, t[r], d[r], n[r]);
+          write(((plane + r) * layout.rows() + row) * pitch + fast, v[r]);
         }
       }
     });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, T t, T d,
-                                         typename nearness_code<T>::stored n) const {
-    if (joined) {
-      reinterpret_cast<backend::pack<T, 2>*>(voxels)[at] = {{t, d}};
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, carried_voxel<T> const& v) const {
+    if (joined.voxels != nullptr) {
+      code.write(joined, at, v);
     } else {
-      voxels[at] = t;
-      densities[at] = d;
-    }
-    if (near != nullptr) {
-      near[at] = nearness.code.of(n);
-    }
-    if (codes != nullptr) {
-      codes[at] = n;
+      voxels[at] = v.terma;
+      densities[at] = v.density;
+      if (near != nullptr) {
+        near[at] = v.nearness;
+      }
     }
     if (sums != nullptr) {
       sums[at] = 0;
@@ -332,15 +269,13 @@ struct lattice_join_kernel {
 template <class T, int Terms, int Rows>
 struct lattice_item_kernel {
   using word = typename fixed_point<T>::word;
-  using voxel = backend::pack<T, 2>;
 
   lattice_item const* items;
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
   cone_terms<T, Terms> const* terms;
-  voxel const* voxels[2];
-  typename nearness_code<T>::stored const* near[2];
-  nearness_code<T> code;
+  typename voxel_code<T>::memory voxels[2];
+  voxel_code<T> code;
   word* sums[2];
   std::int32_t first_element[2];  ///< of the region's first voxel
 
@@ -360,8 +295,7 @@ struct lattice_item_kernel {
     std::int32_t const lanes = l.lanes;
     std::int32_t const row_stride = l.row_stride;
     std::int32_t const step = l.way * l.plane_stride;
-    voxel const* const from = voxels[l.copy];
-    auto const* const near_from = near[l.copy];
+    auto const from = voxels[l.copy];
     word* const to = sums[l.copy];
     std::int32_t const mine = item.lane + lane;
     if (mine >= lanes) {
@@ -391,12 +325,11 @@ struct lattice_item_kernel {
       voxels_met<value, Rows> met;
       T const toward = line.toward(p.toward, n, row);
       ISO_EACH_REGISTER(int r = 0; r < Rows; ++r) {
-        voxel const here = backend::vector_load(from + (at + r * row_stride));
-        value const nearness(code.of(near_from[at + r * row_stride]));
+        auto const here = code.read(from, at + r * row_stride);
         value const of_row(Kokkos::fma(T(r), line.toward_row, toward));
-        met.terma[r] = value(here[0]);
-        met.density[r] = value(here[1]);
-        met.delta[r] = tilt_of(line, of_row, nearness);
+        met.terma[r] = value(here.terma);
+        met.density[r] = value(here.density);
+        met.delta[r] = tilt_of(line, of_row, value(here.nearness));
       }
       value dose[Rows];
       cone_step(c, met, travels, dose);

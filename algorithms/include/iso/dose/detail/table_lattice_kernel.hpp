@@ -103,10 +103,13 @@ struct table_rays {
 };
 
 /// Step 1: what is released along the rays, and how deep it lies. A tile a group.
-template <class T>
+template <class T, bool Joined>
 struct table_trace_kernel {
   table_rays<T> rays;
-  T const* terma[2];  ///< of the region's first voxel in each copy
+  voxel_code<T> code;
+  /// Of the region's first voxel in each copy: these, or three arrays.
+  typename voxel_code<T>::memory joined[2];
+  T const* terma[2];
   T const* density[2];
   T const* near[2];
 
@@ -144,11 +147,22 @@ struct table_trace_kernel {
         index_value const number = part.lane() + index_value(at.lane);
         auto const inside = (index_value(-1) < number) & (number < index_value(l.lanes));
         value const none(T(0));
-        t[r] = select(inside, part.load(terma[l.copy] + at.element), none);
-        rho[r] = select(inside, part.load(density[l.copy] + at.element), none);
+        value seen;
+        if constexpr (Joined) {
+          auto const here = code.read(joined[l.copy], at.element + part.lane().r[0]);
+          t[r] = value(here.terma);
+          rho[r] = value(here.density);
+          seen = value(here.nearness);
+        } else {
+          t[r] = part.load(terma[l.copy] + at.element);
+          rho[r] = part.load(density[l.copy] + at.element);
+          seen = part.load(near[l.copy] + at.element);
+        }
+        t[r] = select(inside, t[r], none);
+        rho[r] = select(inside, rho[r], none);
         value const toward = fma(convert<T>(part.lane()), value(line.toward_lane),
                                  value(line.toward(p.toward, at.lane, at.row)));
-        delta[r] = tilt_of(line, toward, part.load(near[l.copy] + at.element));
+        delta[r] = tilt_of(line, toward, seen);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (k + r < tile.last) {

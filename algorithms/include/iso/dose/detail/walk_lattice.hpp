@@ -21,13 +21,11 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
                                                                 tables.planes.data(),
                                                                 s.terms,
                                                                 {},
-                                                                {},
-                                                                nearness_of(plan).code,
+                                                                code_of(plan),
                                                                 {},
                                                                 {}};
     for (int copy = 0; copy < 2; ++copy) {
-      kernel.voxels[copy] = reinterpret_cast<backend::pack<T, 2> const*>(s.voxels[copy]);
-      kernel.near[copy] = s.codes[copy];
+      kernel.voxels[copy] = s.joined[copy];
       kernel.sums[copy] = s.sums[copy];
       kernel.first_element[copy] = std::int32_t(tables.layout.at(copy, 0, 0, 0));
     }
@@ -91,15 +89,19 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   auto const& tables = plan.storage();
   table_rays<T> rays{tables.items.data(),        tables.lines.data(), tables.planes.data(),
                      tables.batches.most_planes, s.rays[0],           s.rays[1]};
-  table_trace_kernel<T> trace{rays, {}, {}, {}};
+  table_trace_kernel<T, tuning::by_items> trace{rays, code_of(plan), {}, {}, {}, {}};
   constexpr bool together = tuning::table_bytes > 0;
   table_dose_kernel<T, tuning::table_planes, together> dose{
       rays, tables.directions.data(), tables.bins.data(), {}};
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
-    trace.terma[copy] = s.voxels[copy] + first;
-    trace.density[copy] = s.densities[copy] + first;
-    trace.near[copy] = s.near[copy] + first;
+    if constexpr (tuning::by_items) {
+      trace.joined[copy] = s.joined[copy].from(first);
+    } else {
+      trace.terma[copy] = s.voxels[copy] + first;
+      trace.density[copy] = s.densities[copy] + first;
+      trace.near[copy] = s.near[copy] + first;
+    }
     dose.sums[copy] = s.sums[copy] + first;
   }
   std::int64_t begin = 0;
