@@ -79,6 +79,20 @@ printf '{"beams": [%s, %s]}' \
   '{"isocentre_mm": [0, 0, 0], "field_mm": {"x": [-20, 20], "y": [-20, 20]}}' \
   '{"isocentre_mm": [0, 0, 0], "gantry_deg": 90, "fluence": {"x_low_mm": -20, "y_low_mm": -20, "pixel_mm": [20, 40], "values": [[1], [0.5]]}}' >two.json
 expect 0 '2 beams of 64 directions' dose --plan two.json --density water.mha --curves two.csv
+# Curves end where the volume does, whatever the margin; a field may be far larger than the body, and a source may not stand in it.
+plan ', "margin_mm": 1e9' >margin.json
+tool=(timeout 60 "$iso")
+expect 0 'hash' dose --plan margin.json --density water.mha --curves margin.csv
+[ "$(wc -l <margin.csv)" -lt 1000 ] || fail "margin.csv has $(wc -l <margin.csv) lines"
+tool=("$iso")
+for side in 1e3 1e7 1e9; do
+  sed "s/\"x\": .*\]}/\"x\": [-$side, $side], \"y\": [-$side, $side]}/" plan.json >large.json
+  expect 0 'hash' dose --plan large.json --density water.mha --json w.json
+  [ $side = 1e3 ] && large=$(hash_of)
+  same "a field of +-$side mm" "$large"
+done
+sed 's/"gantry_deg"/"source_distance_mm": 130, "gantry_deg"/' plan.json >near.json
+expect 2 'the source is [0-9.]+ mm from a voxel .*nearer than 100 mm. move the source away' dose --plan near.json --density water.mha --json w.json
 grep -q '^2,depth_dose,' two.csv || fail 'two.csv has no curve of the second beam'
 # Weights are photons/cm2, and the dose is Gy wherever it is written.
 sed 's/"isocentre_mm"/"weight": 1e12, "isocentre_mm"/' plan.json >heavy.json

@@ -13,6 +13,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -76,6 +78,24 @@ struct setup {
     return s;
   }
 };
+
+/// The same cones, with their exponentials as tables of thin shells.
+inline cone_set tabulated(cone_set cones) {
+  for (double r = 0.02; r < 60; r *= 1.03) {
+    cones.radii.push_back(r);
+  }
+  for (transport_cone& cone : cones.cones) {
+    for (double const r : cones.radii) {
+      double within = 0;
+      for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
+        within -= cone.energy[c] * std::expm1(-cone.rate[c] * r);
+      }
+      cone.absorbed.push_back(within);
+    }
+  }
+  cones.num_terms = 0;
+  return cones;
+}
 
 /// The angles of `s`, or those of a beam that is oblique to all axes of the grid.
 inline setup turned(setup s, bool oblique) {

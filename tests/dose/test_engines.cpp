@@ -17,24 +17,6 @@ namespace {
 
 using namespace dose_support;
 
-/// The same cones, with their exponentials as tables of thin shells.
-cone_set tabulated(cone_set cones) {
-  for (double r = 0.02; r < 60; r *= 1.03) {
-    cones.radii.push_back(r);
-  }
-  for (transport_cone& cone : cones.cones) {
-    for (double const r : cones.radii) {
-      double within = 0;
-      for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
-        within -= cone.energy[c] * std::expm1(-cone.rate[c] * r);
-      }
-      cone.absorbed.push_back(within);
-    }
-  }
-  cones.num_terms = 0;
-  return cones;
-}
-
 /// Largest and root mean square difference over the maximum of `b`.
 struct distance {
   double most;

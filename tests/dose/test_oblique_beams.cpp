@@ -105,11 +105,13 @@ struct oblique_field {
     return s;
   }
   template <class T>
+  [[nodiscard]] host_volume<T> density_of() const {
+    grid const g = body.voxels();
+    return volume_of<T>(g, [&](auto i, auto j, auto k) { return body.density(g, i, j, k); });
+  }
+  template <class T>
   [[nodiscard]] calculation<T, exec_space> calculated() const {
-    auto const s = as_setup();
-    auto const rho = volume_of<T>(
-        s.phantom, [&](auto i, auto j, auto k) { return body.density(s.phantom, i, j, k); });
-    return calculation<T, exec_space>({}, s, rho);
+    return calculation<T, exec_space>({}, as_setup(), density_of<T>());
   }
   /// The faces of the cube as the source sees them.
   [[nodiscard]] iso::oracle::field_on_water exact_field() const {
@@ -142,11 +144,10 @@ struct oblique_field {
 };
 
 /// The exact superposition at a point of the beam.
-double exact_at(oblique_field const& f, vec3<double> const& point,
-                iso::oracle::superposition_nodes const& nodes = {}) {
+double exact_at(oblique_field const& f, vec3<double> const& point, bool tilt = true) {
   auto const s = f.as_setup();
   return iso::oracle::exact_water_dose(f.exact_field(), std::get<exponential_kernel>(s.kernel),
-                                       named_spectrum(s.photons), s.hardening, true, point, nodes);
+                                       named_spectrum(s.photons), s.hardening, tilt, point, {});
 }
 
 /// Linear between the middles of voxels.
@@ -176,12 +177,18 @@ double interpolated(host_volume<T> const& v, vec3<double> const& at) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::array<angles, 7> all_angles{angles{0, 0, 0}, {34.4, 28.6, 0}, {45, 35, 10},
+                                           {70, 60, 45},    {200, 320, 20},  {300, 15, 80},
+                                           {123, 80, 5}};
+
+}  // namespace
+
 TEST_CASE("dose: oblique beams have the dose of an exact superposition") {
-  std::array<angles, 7> const all{angles{0, 0, 0}, {34.4, 28.6, 0}, {45, 35, 10}, {70, 60, 45},
-                                  {200, 320, 20},  {300, 15, 80},   {123, 80, 5}};
   double const maximum = exact_at({}, {0, 0, 815});
-  for (angles const& a : all) {
-    oblique_field f{{}, a, 100, {}};
+  for (angles const& a : all_angles) {
+    oblique_field const f{{}, a, 100, {}};
     double const surface = f.surface();
     auto const dose = f.calculated<float>().dose_on_host();
     double worst = 0;
@@ -209,18 +216,56 @@ TEST_CASE("dose: oblique beams have the dose of an exact superposition") {
   }
 }
 
+TEST_CASE("dose: oblique beams to another depth, of another width, and by a table") {
+  // The isocentre 80 mm aside of the cube's middle, so that the axis enters elsewhere.
+  vec3<double> const isocentre{31, -57, 23};
+  for (bool const table : {false, true}) {
+    for (std::size_t n = 0; n < all_angles.size(); n += table ? 3 : 1) {
+      angles const& a = all_angles[n];
+      oblique_field f{{}, a, 60, isocentre};
+      f.cones = table ? cone_options{6, 6} : cone_options{};
+      double const surface = f.surface();
+      double const maximum = exact_at(f, {0, 0, surface + 15});
+      auto s = f.as_setup();
+      if (table) {
+        s.own_cones = tabulated(make_cones(s.kernel, f.cones));
+        s.kernel = mix_kernels(water_kernels(), named_spectrum(s.photons));
+        s.options.tilt = false;  // which a table of all terms has of its own
+        s.margin = default_margin;
+      }
+      calculation<float, exec_space> const c({}, s, f.density_of<float>());
+      auto const dose = c.dose_on_host();
+      double worst = 0;
+      std::string row;
+      for (vec3<double> const& p : {vec3<double>{0, 0, surface + 40},
+                                    {0, 0, surface + 110},
+                                    {0, 0, surface + 210},
+                                    {15, -12, surface + 110}}) {
+        s.options.tilt = !table;
+        double const d = 100 * (interpolated(dose, f.place(p)) - exact_at(f, p, !table)) / maximum;
+        row += " " + std::to_string(d);
+        worst = std::max(worst, std::fabs(d));
+      }
+      MESSAGE("gantry ", a.gantry, ", couch ", a.couch, ", collimator ", a.collimator, ", surface ",
+              surface, std::string(table ? ", table: " : ": "), row, " % of the maximum");
+      CHECK(worst < 0.6);
+    }
+  }
+}
+
 namespace {
 
 /// The dose in the voxels of the water, in the order of its voxels; zero where none was calculated.
+template <class T>
 std::vector<double> dose_in_water(oblique_field const& f) {
-  auto const dose = f.calculated<double>().dose_on_host();
+  auto const dose = f.calculated<T>().dose_on_host();
   grid const& g = dose.grid;
   std::vector<double> out;
   for (std::int64_t i = 0; i < g.extent[0]; ++i) {
     for (std::int64_t j = 0; j < g.extent[1]; ++j) {
       for (std::int64_t k = 0; k < g.extent[2]; ++k) {
         if (f.body.density(g, i, j, k) > 0) {
-          out.push_back(dose.data(i, j, k));
+          out.push_back(double(dose.data(i, j, k)));
         }
       }
     }
@@ -242,15 +287,20 @@ double most_apart(std::vector<double> const& a, std::vector<double> const& b) {
 
 }  // namespace
 
-TEST_CASE("dose: empty voxels about a body change nothing") {
+TEST_CASE_TEMPLATE("dose: empty voxels about a body change nothing", T, float, double) {
   oblique_field f{{100, 40}, {45, 35, 0}};
   f.margin = default_margin;
-  auto const cropped = dose_in_water(f);
-  for (double const empty : {200.0, 300.0}) {
+  auto const cropped = dose_in_water<T>(f);
+  // The last reaches to 109 mm from the source.
+  for (double const empty : {200.0, 300.0, 500.0}) {
+    if (empty > 400 && sizeof(T) == 8) {
+      continue;  // as before, in four times the time
+    }
     f.body.empty = empty;
-    double const apart = most_apart(cropped, dose_in_water(f));
+    double const apart = most_apart(cropped, dose_in_water<T>(f));
     MESSAGE(empty, " mm about the water: ", 100 * apart, " % of the maximum");
-    CHECK(apart < 1e-9);
+    // In float, numbers of the nearness lie further apart in a larger region.
+    CHECK(apart < (sizeof(T) == 4 ? 1e-3 : 1e-9));
   }
 }
 
@@ -312,7 +362,7 @@ TEST_CASE("dose: a field of any size, and a turned one, release what they should
 }
 
 TEST_CASE("dose: with the source near the body the lattice is as exact lines are") {
-  for (double const gap : {150.0, 100.0, 50.0, 20.0}) {
+  for (double const gap : {150.0, 102.0}) {
     for (angles const& turned : {angles{0, 0, 0}, angles{34.4, 28.6, 0}}) {
       oblique_field f{{48, 0, 4}, turned, 50};
       auto s = f.as_setup();
@@ -335,7 +385,13 @@ TEST_CASE("dose: with the source near the body the lattice is as exact lines are
               " %, at most ", 100 * largest, " % of the maximum");
       // As far away: edges of the field differ by a voxel's width, the rest does not.
       CHECK(rms < 0.006);
-      CHECK(largest < 0.12);
+      CHECK(largest < 0.07);
+      if (turned.gantry == 0) {
+        s.field.source_distance = 48 + 97;
+        CHECK_THROWS_WITH_AS((calculation<double, exec_space>({}, s, water)),
+                             doctest::Contains("the source is 99 mm from a voxel"),
+                             iso::invalid_argument);
+      }
     }
   }
 }

@@ -99,8 +99,10 @@ struct turned_beam {
   double gantry = 0;
   double couch = 0;
   double collimator = 0;
+  vec3<double> isocentre = {};
 };
 constexpr turned_beam oblique{0.3, 0.2, 0.5};
+constexpr turned_beam aside{0.3, 0.2, 0.5, {7.3, -11.2, 5.9}};
 
 /// The largest difference of a rotated or mirrored dose from the dose, over its largest.
 template <class T>
@@ -112,6 +114,7 @@ double most_changed(dose_engine engine, grid const& g, turned_beam const& turned
   b.gantry = turned.gantry;
   b.couch = turned.couch;
   b.collimator = turned.collimator;
+  b.isocentre = turned.isocentre;
   moved_dose<T> calculate{{.engine = engine, .radial_step = 4, .ray_spacing = 6},
                           kernel,
                           cones,
@@ -151,6 +154,7 @@ TEST_CASE_TEMPLATE("dose: rotations and mirrors permute the lattice's bits", T, 
   grid const g = grid::centred({28, 33, 25}, {4, 3, 5});
   CHECK(most_changed<T>(dose_engine::lattice, g) == 0);
   CHECK(most_changed<T>(dose_engine::lattice, g, oblique) == 0);
+  CHECK(most_changed<T>(dose_engine::lattice, g, aside) == 0);
   CHECK(most_changed<T>(dose_engine::lattice, g, {0.7, 0, 0}) == 0);
   grid const small = grid::centred({14, 11, 13}, {8, 9, 10});
   auto const table = mix_kernels(water_kernels(), named_spectrum("mohan_6mv"));

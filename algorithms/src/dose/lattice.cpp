@@ -2,6 +2,7 @@
 #include <iso/dose/detail/lattice.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/dose/convolution_plan.hpp>
 
 #include "angles.hpp"
 
@@ -61,6 +62,22 @@ std::int32_t displacement(std::int64_t slope, std::int64_t twice) {
   std::int64_t const half = std::int64_t(1) << slope_bits;
   std::int64_t const size = ((product < 0 ? -product : product) + half) >> (slope_bits + 1);
   return std::int32_t(product < 0 ? -size : size);
+}
+
+void validate_source(iso::grid const& region, beam_frame const& frame) {
+  double nearest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const reach = 0.5 * region.spacing[axis] * double(region.extent[std::size_t(axis)] - 1);
+    double const apart =
+        std::max(std::fabs(region.origin[axis] + reach - frame.source[axis]) - reach, 0.0);
+    nearest += apart * apart;
+  }
+  nearest = std::sqrt(nearest);
+  ISO_VALIDATE(nearest >= least_source_to_voxel,
+               "convolution_plan: the source is {} mm from a voxel (the photons' direction changes "
+               "too much within voxels nearer than {} mm) move the source away, or crop the volume "
+               "to the patient",
+               nearest, least_source_to_voxel);
 }
 
 vec3<double> middle_of(iso::grid const& region) {
@@ -183,6 +200,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                             cone_set const& cones, fluence_map const& field, bool tilt,
                             int direction_bits, int total_bits, int digits) {
   validate(region, "convolution_plan");
+  validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
                  "convolution_plan: {} voxels along an axis (at most 2^22 are counted exactly)",

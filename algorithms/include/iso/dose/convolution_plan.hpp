@@ -44,6 +44,10 @@ struct convolution_options {
   backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
 };
 
+/// How near the source may be to the middle of a voxel of the region, mm. Nearer to it, the
+/// direction of the photons changes too much within a voxel.
+inline constexpr double least_source_to_voxel = 100;
+
 /// The lines of a convolution of T, in `Space`.
 template <real T, class Space>
 class convolution_plan {
@@ -53,9 +57,10 @@ class convolution_plan {
   ///                axis
   /// \param kernel  that the cones were made of
   /// \throws iso::invalid_argument  an invalid grid, or one too large for 32-bit offsets; a frame
-  ///                                that is not finite; a step or ray spacing below a 2^20th of the
-  ///                                diagonal or, of an engine that samples, above a quarter of the
-  ///                                longest side; an unknown engine; a kernel as
+  ///                                that is not finite; a source nearer to a voxel than
+  ///                                least_source_to_voxel; a step or ray spacing below a 2^20th of
+  ///                                the diagonal or, of an engine that samples, above a quarter of
+  ///                                the longest side; an unknown engine; a kernel as
   ///                                iso::dose::validate refuses it; cones of another kind of kernel
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
