@@ -27,6 +27,10 @@ struct voxel_code {
                                                                 T nearness) const {
     return {terma, density, nearness};
   }
+  /// Of a voxel that releases nothing, or next to nothing.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> silent(T terma, T density) const {
+    return {terma, density, T(0)};
+  }
   /// \param low, high  bounds of the nearness in the region
   static voxel_code between(double, double) { return {}; }
 
@@ -54,24 +58,32 @@ struct voxel_code {
 
 /// In float the nearness is one of 2^16 numbers, and TERMA and density are the nearest numbers
 /// whose last bytes are that number's two bytes: so a voxel is eight bytes. They differ by at most
-/// 2^-16 of themselves from what they were. Voxels that release nothing have number 0.
+/// 2^-16 of themselves from what they were. A voxel that releases nothing keeps its density, and
+/// whatever number its bytes make.
 template <>
 struct voxel_code<float> {
   std::uint32_t least;  ///< bits of the least nearness
-  std::uint32_t step;   ///< of these bits, from a number to the next: a power of two
+  std::uint32_t step;   ///< of these bits, from a number to the next: 2^shift
+  std::int32_t shift;
 
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<float> of(float terma, float density,
                                                                     float nearness) const {
     std::uint32_t const bits = Kokkos::bit_cast<std::uint32_t>(nearness);
-    std::uint32_t const above = bits > least ? (bits - least + step / 2) / step : 0;
-    std::uint32_t const number = terma > 0.0F ? (above < 0xFFFF ? above : 0xFFFF) : 0;
+    std::uint32_t const above = bits > least ? (bits - least + step / 2) >> shift : 0;
+    std::uint32_t const number = above < 0xFFFF ? above : 0xFFFF;
     float const t = with_last_byte(terma, number & 0xFF);
     float const d = with_last_byte(density, number >> 8);
     return {t, d, nearness_in(t, d)};
   }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<float> silent(float terma,
+                                                                        float density) const {
+    return {terma, density, nearness_in(terma, density)};
+  }
   static voxel_code between(double low, double high) {
-    voxel_code out{Kokkos::bit_cast<std::uint32_t>(float(low)), 1};
-    while ((Kokkos::bit_cast<std::uint32_t>(float(high)) - out.least) / out.step > 0xFFFE) {
+    voxel_code out{Kokkos::bit_cast<std::uint32_t>(float(low)), 1, 0};
+    std::uint32_t const apart = Kokkos::bit_cast<std::uint32_t>(float(high)) - out.least;
+    while (apart >> out.shift > 0xFFFE) {
+      ++out.shift;
       out.step *= 2;
     }
     return out;

@@ -169,7 +169,7 @@ struct lattice_copy_kernel {
     std::int64_t const pitch = layout.pitch[Copy];
     if (index == num_groups() - 1) {
       group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
-                    [&](int, std::int64_t at) { write(at, code.of(T(0), T(0), T(0))); });
+                    [&](int, std::int64_t at) { write(at, code.silent(T(0), T(0))); });
       return;
     }
     std::int64_t const row = index % layout.rows();
@@ -187,9 +187,9 @@ struct lattice_copy_kernel {
         std::int64_t const x = Copy == 0 ? slow : fast;
         std::int64_t const z = Copy == 0 ? fast : slow;
         T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
-        v[r] =
-            code.of(inside && scaled < least ? least : scaled, inside ? density.row(x, y)[z] : T(0),
-                    scaled > T(0) ? nearness.at(x, y, z) : T(0));
+        T const d = inside ? density.row(x, y)[z] : T(0);
+        v[r] = scaled > T(0) ? code.of(scaled < least ? least : scaled, d, nearness.at(x, y, z))
+                             : code.silent(inside ? least : T(0), d);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (plane + r < layout.planes(Copy)) {
@@ -423,9 +423,11 @@ struct lattice_slab_kernel {
               travels[0][n] = part.load(travels_row + (n * state_size + i));
             }
             value dose[1];
-            cone_step(c,
-                      voxels_met<value, 1>{{part.load(t_row + i)}, {part.load(d_row + i)}, {delta}},
-                      travels, dose);
+            voxels_met<value, 1> met;
+            met.terma[0] = part.load(t_row + i);
+            met.density[0] = part.load(d_row + i);
+            met.delta[0] = delta;
+            cone_step(c, met, travels, dose);
             ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
               part.store(travels_row + (n * state_size + i), travels[0][n]);
             }
