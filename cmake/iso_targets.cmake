@@ -29,10 +29,12 @@ endfunction()
 # replace it. Scope is PUBLIC or PRIVATE.
 function(iso_instruction_set target scope)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  # A program that has this project as a subfolder may name its options by add_compile_options.
+  get_directory_property(options COMPILE_OPTIONS)
   if(
     ISO_X86_64_V3
     AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$"
-    AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "(^| )-march="
+    AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} ${options}" MATCHES "(^|[ ;:])-march="
   )
     set(
       flags
@@ -53,16 +55,20 @@ function(iso_instruction_set target scope)
 endfunction()
 
 # What kernels need of a compiler for speed. Public, because programs that use the library compile
-# kernels too.
+# kernels too; by generator expressions, because they may do so with another compiler.
 function(iso_kernel_options target)
   iso_instruction_set(${target} PUBLIC)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-    # That pass makes copies of lambdas, into which GCC then inlines no lane operation.
-    target_compile_options(${target} PUBLIC -fno-ipa-sra)
-  elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    # Attributes before a lambda's parameters are C++23.
-    target_compile_options(${target} PUBLIC -Wno-c++2b-extensions)
-  endif()
+  # That pass makes copies of lambdas, into which GCC before 14 then inlines no lane operation.
+  # clang-tidy is handed the options of the compiler, and refuses this one.
+  set(gcc "$<COMPILE_LANG_AND_ID:CXX,GNU>")
+  set(old "$<VERSION_LESS:$<CXX_COMPILER_VERSION>,14>")
+  set(no_tidy "$<NOT:$<BOOL:$<TARGET_PROPERTY:CXX_CLANG_TIDY>>>")
+  # Attributes before a lambda's parameters are C++23.
+  set(clang "$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>")
+  target_compile_options(
+    ${target}
+    PUBLIC "$<$<AND:${gcc},${old},${no_tidy}>:-fno-ipa-sra>" "$<${clang}:-Wno-c++2b-extensions>"
+  )
 endfunction()
 
 # One library of a layer, alias iso::<name>. Its header set is every .hpp under include/, and what

@@ -2,34 +2,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds iso_parity by other compilers and options, and compares every hash with this tree's: a Markdown table.
 #
-#   scripts/compilers.sh [--preset NAME] [--root FOLDER [--make SUITE]] [--all | ROW...]
+#   scripts/compilers.sh [--preset NAME] [--root FOLDER [--make SUITE [--with PACKAGES]]] [--list] [--all | ROW...]
 #
 #   ROW             a compiler and its options in one argument: 'clang++ -O1', 'g++-12 -O2 -fstack-protector-strong'.
 #                   NAME=VALUE sets a variable of CMake: 'g++ -O3 ISO_X86_64_V3=OFF'
-#   --all           every g++ and clang++ that is installed, each with four sets of options (hours)
+#   --all           every g++ and clang++ that is installed, once where it has two names, each with four sets of
+#                   options (hours)
+#   --list          print the rows and build none
 #   --preset NAME   whose iso_parity gives the hashes (default: openmp)
 #   --root FOLDER   compile and run within FOLDER, the root of another release of the distribution (as root)
 #   --make SUITE    first make FOLDER by debootstrap, from the archive that apt already uses, with g++ and clang
+#   --with PACKAGES and with these, with commas between them: g++-13,clang-17
 #
 # A row takes from minutes (-O1) to half an hour on two processors. Exit code 1: a row failed or differs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset=openmp root="" make="" all="" rows=()
+preset=openmp root="" make="" with="" all="" list="" rows=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --preset | --root | --make)
+    --preset | --root | --make | --with)
       [ -n "${2:-}" ] || misused "$1 needs a name (scripts/compilers.sh --help says which)"
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
     --all) all=1 && shift ;;
-    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    --list) list=1 && shift ;;
+    -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0" && exit 0 ;;
     -*) misused "unknown argument: $1 (scripts/compilers.sh --help lists them)" ;;
     *) rows+=("$1") && shift ;;
   esac
 done
 [ -n "$all" ] || [ ${#rows[@]} -gt 0 ] || misused "no row is named (scripts/compilers.sh --help says how)"
 [ -z "$make" ] || [ -n "$root" ] || misused "--make needs --root (scripts/compilers.sh --help says why)"
+[ -z "$with" ] || [ -n "$make" ] || misused "--with needs --make (scripts/compilers.sh --help says why)"
 check_preset "$preset"
 
 # The distribution's release SUITE in the folder `root`, with what a build of iso_parity needs.
@@ -38,27 +43,38 @@ make_root() {
   have debootstrap || fail "debootstrap is missing" "Install the package debootstrap."
   # The archive of security updates is among them, and holds no whole release.
   for address in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
-    debootstrap --variant=minbase --include=g++,clang,cmake,ninja-build,libfmt-dev,libomp-dev \
+    debootstrap --variant=minbase --include="g++,clang,cmake,ninja-build,libfmt-dev,libomp-dev${with:+,$with}" \
       "$make" "$root" "$address" >&2 && return
   done
   fail "no archive that apt knows gives the release $make" "Name another, or add one to apt's sources."
 }
 
-# in_root COMMAND...: with this tree at its own path, for the time of the command.
+# in_root COMMAND...: with this tree and its Kokkos at their own paths, for the time of the command.
 in_root() {
   if [ -z "$root" ]; then
     "$@"
     return
   fi
-  mkdir -p "$root$ISO_TOP"
+  # .deps, or the Kokkos in it, may be a link to somewhere else.
+  local kokkos
+  kokkos=$(readlink -f "$ISO_DEPS/kokkos/openmp")
+  mkdir -p "$root$ISO_TOP" "$root$kokkos"
   # shellcheck disable=SC2016
-  unshare --mount bash -c 'mount --bind "$1" "$2$1" && mount -t proc proc "$2/proc" && root=$2 &&
-    shift 2 && exec chroot "$root" "$@"' - "$ISO_TOP" "$root" "$@"
+  unshare --mount bash -c 'mount --bind "$1" "$3$1" && { [ -e "$3$2/lib" ] || mount --bind "$2" "$3$2"; } &&
+    mount -t proc proc "$3/proc" && root=$3 && shift 3 && exec chroot "$root" "$@"' - \
+    "$ISO_TOP" "$kokkos" "$root" "$@"
+}
+
+# Of names that lead to one compiler, the first: g++ and not g++-12.
+every_compiler() {
+  # shellcheck disable=SC2016
+  in_root sh -c 'cd /usr/bin && for name in g++* clang++*; do echo "$(readlink -f "$name") $name"; done' |
+    grep -E ' (clan)?g\+\+(-[0-9]+)?$' | awk '!seen[$1]++ { print $2 }'
 }
 
 every_row() {
   local compiler options
-  in_root sh -c 'ls /usr/bin' | grep -xE '(clan)?g\+\+(-[0-9]+)?' | while read -r compiler; do
+  every_compiler | while read -r compiler; do
     for options in -O3 '-O2 -fstack-protector-strong' -O0 '-O3 ISO_X86_64_V3=OFF'; do
       echo "$compiler $options"
     done
@@ -111,6 +127,10 @@ verdict() {
 
 [ -z "$make" ] || make_root
 [ -z "$all" ] || mapfile -t -O ${#rows[@]} rows < <(every_row)
+if [ -n "$list" ]; then
+  printf '%s\n' "${rows[@]}"
+  exit
+fi
 results=$ISO_TOP/build/compilers/
 [ -z "$root" ] || results+=$(basename "$root")-
 mkdir -p "$ISO_TOP/build/compilers"

@@ -319,6 +319,8 @@ done
 if [ $forms = 0 ] || [ $forms = 3 ] || [ "$taken" != "$widest" ]; then
   fail "verify takes $forms forms of vectors, the widest of $taken bytes (the default is $widest)"
 fi
+# The portable form is a build of its own, which the advice names.
+[ "$widest" = 0 ] || expect 2 '.this processor and this build have .*. .*ISO_X86_64_V3=OFF' verify --vector-bytes 0
 expect 2 '--vector-bytes: 16 not in' verify --vector-bytes 16
 # The checker notices an error that is too large, and one that is no number.
 for error in 0.01 '"nan"' null; do

@@ -260,7 +260,7 @@ struct load_numbers {
   numbers& mine;
 
   template <class Part>
-  KOKKOS_FUNCTION void operator()(Part const& part) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
     typename Part::template per_lane<T> found;
     ISO_EACH_REGISTER(int i = 0; i < Part::template per_lane<T>::shape::registers; ++i) {
       found.set(i, part.template widened<T, 1>(values.ask(0), i));
@@ -271,7 +271,7 @@ struct load_numbers {
 
 struct twice {
   template <class V>
-  KOKKOS_FUNCTION V operator()(V const& x) const {
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(V const& x) const {
     return x + x;
   }
 };

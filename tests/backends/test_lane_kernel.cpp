@@ -25,7 +25,7 @@ struct add_positive {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<float, 2>([&](auto const& part) {
+    group.template parts<float, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
       using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
       value const here = part.load(x + 32 * index);
       value const sum = fma(value(a), here, part.load(y + 32 * index));

@@ -36,8 +36,8 @@ struct add_products {
   T* found;  ///< [count]
 
   template <class Part, class Lanes, class Value>
-  KOKKOS_FUNCTION void add(Part const& part, Lanes const& columns_of, pack<Stored, R> const* a,
-                           Value& sum) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add(Part const& part, Lanes const& columns_of,
+                                       pack<Stored, R> const* a, Value& sum) const {
     auto const at = part.fetch(x, part.columns(from, columns_of));
     ISO_EACH_REGISTER(int i = 0; i < Value::shape::registers; ++i) {
       if (part.template reaches<count>(i)) {
@@ -54,7 +54,7 @@ struct add_products {
     add_products const& all;
     Value& sum;
     template <class Part>
-    KOKKOS_FUNCTION void operator()(Part const& part) const {
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
       all.add(part, all.columns + 32 * all.steps, all.values + 32 * all.steps, sum);
     }
   };
@@ -63,7 +63,7 @@ struct add_products {
     add_products const& all;
     Array& sums;
     template <class Part>
-    KOKKOS_FUNCTION void operator()(Part const& part) const {
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
       auto sum = part.template repeat<count>(all.origins);
       for (int step = 0; step < all.steps; ++step) {
         all.add(part, all.columns + 32 * step, all.values + 32 * step, sum);
@@ -76,7 +76,7 @@ struct add_products {
   };
   struct less_one {
     template <class V>
-    KOKKOS_FUNCTION V operator()(V const& x) const {
+    KOKKOS_FORCEINLINE_FUNCTION V operator()(V const& x) const {
       return x - V(T(1));
     }
   };

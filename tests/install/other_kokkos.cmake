@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -DPREFIX=... -DWORK=... -DVERSION=... -DDEVICES=... -P other_kokkos.cmake
+# cmake -DPREFIX=... -DSOURCE=... -DWORK=... -DVERSION=... -DDEVICES=...
+#   -DCOMPILER=... -P other_kokkos.cmake
 # The package in PREFIX, of Kokkos VERSION with DEVICES, where another Kokkos is found or another
 # component is asked for: under QUIET no error ends a program's configuration, and a sentence says why.
+# And SOURCE, where it is built for another machine than Kokkos.
 file(REMOVE_RECURSE ${WORK})
 file(
   WRITE
@@ -17,7 +19,10 @@ function(make_kokkos folder version devices)
   file(
     WRITE
     ${folder}/KokkosConfig.cmake
-    "set(Kokkos_DEVICES ${devices})
+    "set(Kokkos_DEVICES \"${devices}\")
+     foreach(device IN LISTS Kokkos_DEVICES)
+       set(Kokkos_ENABLE_\${device} ON)
+     endforeach()
      function(kokkos_check)
        message(FATAL_ERROR \"kokkos_check\")
      endfunction()"
@@ -51,6 +56,38 @@ endfunction()
 file(WRITE ${WORK}/fmt/fmtConfig.cmake "") # needs no language
 make_kokkos(${WORK}/serial ${VERSION} SERIAL)
 expect(lacks_a_backend "has no OPENMP" -DKokkos_DIR=${WORK}/serial)
+make_kokkos(${WORK}/more ${VERSION} "${DEVICES};SYCL")
+expect(has_a_backend_more "has SYCL .Isocenter was built with" -DKokkos_DIR=${WORK}/more)
 make_kokkos(${WORK}/old 4.7.1 "${DEVICES}")
 expect(too_old "is needed, and what is found is 4.7.1" -DKokkos_DIR=${WORK}/old)
 expect(unknown_component "there is no component nonsense" -DCOMPONENT=nonsense)
+
+# refuse(name pattern option...): configuring SOURCE ends with a sentence
+function(refuse name pattern)
+  execute_process(
+    COMMAND
+      ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/${name} -DCMAKE_CXX_COMPILER=${COMPILER} ${ARGN}
+    RESULT_VARIABLE code
+    OUTPUT_VARIABLE said
+    ERROR_VARIABLE said
+  )
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  if(code EQUAL 0 OR NOT said MATCHES "${pattern}")
+    message(SEND_ERROR "${name}: exit code ${code} or another sentence than '${pattern}': ${said}")
+  endif()
+endfunction()
+
+make_kokkos(${WORK}/cuda ${VERSION} "SERIAL;CUDA")
+set(advice "set Kokkos_ROOT to another one, or ISO_CUDA=AUTO")
+refuse(
+  cuda_unwanted
+  "has CUDA .this build is for processors. ${advice}"
+  -DISO_CUDA=OFF
+  -DKokkos_DIR=${WORK}/cuda
+)
+refuse(
+  cuda_missing
+  "has no CUDA .this build is for GPUs. ${advice}"
+  -DISO_CUDA=ON
+  -DKokkos_DIR=${WORK}/serial
+)

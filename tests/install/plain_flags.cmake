@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=... -DPRESET=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DKOKKOS=... -DGENERATOR=...
-#   -DPYTHON=... -P plain_flags.cmake
-# SOURCE configured without a preset, by itself and as a subfolder of CONSUMER, compiles the library with
-# the options of the build folder PRESET. Nothing is built.
+#   -DPYTHON=... -DFILES=... -P plain_flags.cmake
+# SOURCE configured without a preset, by itself, as a subfolder of CONSUMER and by FetchContent, compiles
+# the library with the options of the build folder PRESET; with a -march or clang-tidy of the program,
+# with what these take. FILES says whether iso::files is among it. Nothing is built.
 file(REMOVE_RECURSE ${WORK})
 set(parts)
-foreach(
-  part
-  IN
-  ITEMS TESTS PERF EXAMPLES FILES APPS
-)
+foreach(part IN ITEMS TESTS PERF EXAMPLES APPS)
   list(APPEND parts -DISO_BUILD_${part}=OFF)
 endforeach()
+list(APPEND parts -DISO_BUILD_FILES=${FILES})
 
 # configure(name source option...)
 function(configure name source)
@@ -27,13 +25,52 @@ function(configure name source)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${name} does not configure: ${said}")
   endif()
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  set(said "${said}" PARENT_SCOPE)
+  file(READ ${WORK}/${name}/compile_commands.json commands)
+  set(commands "${commands}" PARENT_SCOPE)
 endfunction()
 
 configure(plain ${SOURCE} ${parts})
-configure(subfolder ${CONSUMER} -DISOCENTER_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Release)
+set(subfolder -DISOCENTER_SOURCE=${SOURCE} -DISO_BUILD_FILES=${FILES})
+configure(subfolder ${CONSUMER} ${subfolder} -DCMAKE_BUILD_TYPE=Release)
+file(
+  WRITE
+  ${WORK}/fetches/CMakeLists.txt
+  "cmake_minimum_required(VERSION 3.25)
+   project(fetches LANGUAGES CXX)
+   include(FetchContent)
+   FetchContent_Declare(isocenter URL nowhere)
+   FetchContent_MakeAvailable(isocenter)"
+)
+configure(
+  fetched
+  ${WORK}/fetches
+  -DFETCHCONTENT_SOURCE_DIR_ISOCENTER=${SOURCE}
+  -DISO_BUILD_FILES=${FILES}
+  -DCMAKE_BUILD_TYPE=Release
+)
+set(ways)
+foreach(way IN ITEMS plain subfolder fetched)
+  list(APPEND ways ${way}=${WORK}/${way}/compile_commands.json)
+endforeach()
 execute_process(
-  COMMAND
-    ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plain_flags.py ${PRESET}/compile_commands.json
-    plain=${WORK}/plain/compile_commands.json subfolder=${WORK}/subfolder/compile_commands.json
+  COMMAND ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plain_flags.py ${PRESET}/compile_commands.json ${ways}
   COMMAND_ERROR_IS_FATAL ANY
 )
+
+# The processor that a program names by add_compile_options is the one that is compiled for.
+file(WRITE ${WORK}/march.cmake "add_compile_options(-march=x86-64-v2)")
+configure(march ${CONSUMER} ${subfolder} -DCMAKE_PROJECT_consumer_INCLUDE=${WORK}/march.cmake)
+if(commands MATCHES "-mavx2" OR NOT commands MATCHES "-march=x86-64-v2")
+  message(SEND_ERROR "a program's -march=x86-64-v2 gets -mavx2 besides")
+endif()
+# A program without a build type gets a library without optimisation, which is said.
+if(NOT said MATCHES "without optimisation .CMAKE_BUILD_TYPE is empty")
+  message(SEND_ERROR "an empty CMAKE_BUILD_TYPE is not said: ${said}")
+endif()
+# clang-tidy refuses options that it does not know.
+configure(tidy ${SOURCE} ${parts} -DCMAKE_CXX_CLANG_TIDY=clang-tidy)
+if(commands MATCHES "-fno-ipa-sra")
+  message(SEND_ERROR "clang-tidy is given -fno-ipa-sra")
+endif()

@@ -40,6 +40,16 @@ expect "no row is named $compilers says how)" compilers.sh
 expect "unknown argument: --nope $compilers lists them)" compilers.sh --nope
 expect "--root needs a name $compilers says which)" compilers.sh --root
 expect "--make needs --root $compilers says why)" compilers.sh --make sid 'g++ -O1'
+expect "--with needs --make $compilers says why)" compilers.sh --root r --with g++-13 'g++ -O1'
+
+# Each compiler is compared once, also where it has two names.
+rows=$("$scripts/compilers.sh" --list --all)
+compilers=$(grep -oE '^[^ ]+' <<<"$rows" | sort -u)
+programs=$(for name in $compilers; do readlink -f "/usr/bin/$name"; done | sort -u)
+[ -z "$rows" ] || [ "$(wc -w <<<"$compilers")" = "$(wc -l <<<"$programs")" ] || {
+  echo "FAILED: compilers.sh --list --all has a compiler twice:" $compilers
+  failures=$((failures + 1))
+}
 
 # Help comes without a set-up or a build.
 for script in compilers.sh demo.sh build.sh test.sh setup.sh; do

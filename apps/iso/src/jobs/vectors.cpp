@@ -23,12 +23,12 @@ void choose_vectors(int bytes) {
   int const least = set(0);
   int const most = set(64);
   set(before);
-  if (least == most) {
-    fail_argument("vectors of {} bytes (this processor and this build have {} alone)", bytes, most);
-  }
-  fail_argument(
-      "vectors of {} bytes (this processor and this build have {} and {}) choose one of those",
-      bytes, least, most);
+  std::string const here = least == most ? std::to_string(most) + " alone"
+                                         : std::to_string(least) + " and " + std::to_string(most);
+  fail_argument("vectors of {} bytes (this processor and this build have {}) {}", bytes, here,
+                bytes == 0  ? "build with ISO_X86_64_V3=OFF for the portable form"
+                : most == 0 ? "choose 0, or build with ISO_X86_64_V3=ON"
+                            : "choose what they have");
 }
 
 }  // namespace iso::jobs
