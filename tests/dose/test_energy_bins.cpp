@@ -102,8 +102,9 @@ TEST_CASE_TEMPLATE("dose: kernels that are the same for all energies give the do
     std::vector<mono_kernel> const same = {{1, one}, {6, one}};
     auto const by_bins = dose_by_bins<T>(s, same, density);
     auto const whole = calculation<T, exec_space>(exec_space(), s, density).dose_on_host();
-    // Each of 24 doses is rounded to a fixed point of its own.
-    CHECK(largest_difference(by_bins, whole) < (sizeof(T) == 4 ? 2e-6 : 1e-8));
+    // Each of 24 doses is rounded to a fixed point of its own, and in float the TERMA of each is
+    // rounded by up to 2^-16.
+    CHECK(largest_difference(by_bins, whole) < (sizeof(T) == 4 ? 0x1p-16 : 1e-8));
     // The same bits each time.
     CHECK(largest_difference(by_bins, dose_by_bins<T>(s, same, density)) == 0);
   }
