@@ -8,6 +8,8 @@
 #include "exact_sums.hpp"
 
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -385,7 +387,8 @@ TEST_CASE("dose_matrix refuses, in sentences") {
   CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
   CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
   char const* const none =
-      "iso::sparse::dose_matrix: no matrix (it was made by default) make it from arrays";
+      "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+      "arrays";
   dose_matrix<host> const nothing;
   CHECK(refusal([&] { static_cast<void>(nothing.report()); }) == none);
   CHECK(refusal([&] { applied(exec, nothing, direction::forward, x, y, {}); }) == none);
@@ -401,4 +404,49 @@ TEST_CASE("dose_matrix refuses, in sentences") {
         }) ==
         "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors of "
         "double");
+}
+
+TEST_CASE("dose_matrix: what was moved from has no matrix, and what was moved to outlives it") {
+  Kokkos::Serial const exec;
+  lists const m{4, {{{0, 1}, {3, 2}}, {{1, 1}}}};
+  std::vector<double> const x(4, 1.0);
+  std::vector<double> const y(2, 0.0);
+  std::vector<double> const ones(2, 1.0);
+  auto const multiplies = [&](dose_matrix<host> const& a) {
+    return applied(exec, a, direction::forward, x, y, {}) == std::vector<double>{3, 1} &&
+           applied(exec, a, direction::transposed, ones, x, {}) == std::vector<double>{1, 1, 0, 2};
+  };
+  auto const check_empty = [&](dose_matrix<host> const& a) {
+    char const* const none =
+        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+        "arrays";
+    CHECK(a.num_rows() == 0);
+    CHECK(a.num_cols() == 0);
+    CHECK(a.num_entries() == 0);
+    CHECK(a.bytes() == 0);
+    CHECK(refusal([&] { static_cast<void>(a.report()); }) == none);
+    CHECK(refusal([&] { applied(exec, a, direction::forward, x, y, {}); }) == none);
+    CHECK(refusal([&] { applied(exec, a, direction::transposed, y, x, {}); }) == none);
+  };
+  auto a = made(exec, m, by_rows<iso::half>(m));
+  {
+    auto const inner = std::move(a);
+    CHECK(multiplies(inner));
+  }
+  check_empty(a);  // NOLINT(bugprone-use-after-move): that is what is tested
+  a = made(exec, m, by_rows<iso::half>(m));
+  CHECK(multiplies(a));
+  auto b = made(exec, m, by_rows<float>(m));
+  b = std::move(a);
+  CHECK(multiplies(b));
+  check_empty(a);
+  auto& same = b;
+  b = std::move(same);
+  CHECK(multiplies(b));
+  auto const copy = b;
+  b = {};
+  check_empty(b);
+  CHECK(multiplies(copy));
+  static_assert(std::is_nothrow_move_constructible_v<dose_matrix<host>> &&
+                std::is_nothrow_move_assignable_v<dose_matrix<host>>);
 }
