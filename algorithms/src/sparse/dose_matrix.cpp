@@ -159,6 +159,16 @@ void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
                vectors, most);
 }
 
+double scaled_alpha(double alpha, double scale) {
+  double const scaled = alpha * scale;
+  bool const exact = scaled / scale == alpha || std::isnan(alpha);
+  ISO_VALIDATE(exact,
+               "iso::sparse::dose_matrix: alpha {} for values divided by 2^{} (their product is no "
+               "normal double) take a part of alpha into x",
+               alpha, std::ilogb(scale));
+  return scaled;
+}
+
 }  // namespace detail
 
 std::string to_string(dose_matrix_report const& r) {

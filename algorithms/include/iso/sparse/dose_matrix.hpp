@@ -153,6 +153,8 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
 
 void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
+/// alpha times the power of two that the values were divided by. Throws where it is not exact.
+double scaled_alpha(double alpha, double scale);
 
 /// f(matrix) of what a direction has. Throws where it was not asked for.
 template <class Space, class F>
@@ -264,7 +266,8 @@ class dose_matrix {
   /// Enqueued on `exec`; does not fence and does not allocate. Determinism: backend_to_backend.
   ///
   /// \throws iso::invalid_argument  as spmv; a direction that was not asked for, more vectors than
-  ///                                were; vectors of float with values that are not
+  ///                                were; vectors of float with values that are not; an alpha
+  ///                                whose product with report().scale is no normal double
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
              spmv_options const& options = {}) const {
@@ -322,8 +325,8 @@ class dose_matrix {
       using scalar = typename Y::non_const_value_type;
       if constexpr (std::is_same_v<scalar, double> ||
                     std::is_same_v<typename Matrix::value_type, float>) {
-        // Exact, as the scale is a power of two.
-        spmv(exec, alpha * of.report.scale, a, x, beta, y, of.plan, state_.scratch, options);
+        double const scaled = detail::scaled_alpha(alpha, of.report.scale);
+        spmv(exec, scaled, a, x, beta, y, of.plan, state_.scratch, options);
       } else {
         fail_argument(
             "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
