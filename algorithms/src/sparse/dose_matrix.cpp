@@ -136,10 +136,7 @@ ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
 void validate_options(dose_matrix_options const& options) {
   using choice = dose_matrix_options;
   auto const known = [](char const* name, auto value, auto last, char const* enumeration) {
-    ISO_VALIDATE(int(value) >= 0 && value <= last,
-                 "iso::sparse::dose_matrix: {} {} (is none of the enumeration) choose one of "
-                 "iso::sparse::{}",
-                 std::string_view(name), int(value), std::string_view(enumeration));
+    validate_choice("iso::sparse::dose_matrix", name, value, last, enumeration);
   };
   known("products", options.products, choice::directions::transposed,
         "dose_matrix_options::directions");
