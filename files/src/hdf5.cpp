@@ -39,9 +39,15 @@ std::vector<hsize_t> extent_of(fs::path const& path, char const* name, hid_t dat
   handle const space(path, H5Dget_space(dataset), H5Sclose,
                      fmt::format("dataset /{} has no shape", name));
   int const found = H5Sget_simple_extent_ndims(space);
-  if (found != axes || H5Sget_simple_extent_type(space) == H5S_NULL) {
-    refuse(path, fmt::format("dataset /{} has {} axes ({} expected)", name, found,
-                             axes == 1 ? "1 is" : fmt::format("{} are", axes)));
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) {
+    refuse(path, fmt::format("dataset /{} is empty (its shape is null) write values", name));
+  }
+  if (found != axes) {
+    refuse(path, fmt::format("dataset /{} has {} ({} expected)", name,
+                             found == 1 ? "1 axis" : fmt::format("{} axes", found),
+                             axes == 0   ? "none is"
+                             : axes == 1 ? "1 is"
+                                         : fmt::format("{} are", axes)));
   }
   std::vector<hsize_t> extent(static_cast<std::size_t>(axes));
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
@@ -117,9 +123,12 @@ void hdf5_dataset::check_storage() const {
   if (!possible || needed > wide(stored) * (layout == H5D_CHUNKED ? 1032 : 1) ||
       (!unknown && stored > file_bytes)) {
     refuse(path_,
-           fmt::format("dataset /{} claims {} values of {} bytes ({} bytes of them are stored) "
-                       "fetch or write it again",
-                       name_, fmt::join(extent_, " x "), H5Tget_size(type_), stored));
+           fmt::format("dataset /{} claims {} of {} bytes ({} bytes of them are stored) fetch or "
+                       "write it again",
+                       name_,
+                       extent_.empty() ? std::string("one value")
+                                       : fmt::format("{} values", fmt::join(extent_, " x ")),
+                       H5Tget_size(type_), stored));
   }
 }
 

@@ -11,8 +11,30 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace iso::files::detail {
+
+/// Why ITK could not do what `what` says ("read", "written"), of its own description.
+inline std::string reason_of(std::string_view what, std::string_view description) {
+  auto reason = one_line(description);
+  auto const object = reason.find("): ");  // "ITK ERROR: NrrdImageIO(0x55fe5c7be6f0): "
+  reason.erase(0, object == std::string::npos ? 0 : object + 3);
+  // "File cannot be read: ... Reason: ", and whatever error the C library met last, if any.
+  constexpr std::string_view label = "Reason:";
+  auto const why = reason.find(label);
+  if (!reason.starts_with("File cannot be") || why == std::string::npos) {
+    return reason;
+  }
+  if (what != "written") {
+    return "ITK does not understand its header: a field is missing, out of order or no number";
+  }
+  auto const begin = reason.find_first_not_of(' ', why + label.size());
+  auto const said = begin == std::string::npos ? std::string() : reason.substr(begin);
+  return said.empty() || said.starts_with("Success") ? "ITK does not say why: is the disk full?"
+                                                     : said;
+}
 
 /// Runs `step`, which calls ITK; its exceptions become ours, naming the file.
 template <class Step>
@@ -20,14 +42,7 @@ void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
   try {
     step();
   } catch (itk::ExceptionObject const& failure) {
-    auto reason = one_line(failure.GetDescription());
-    auto const object = reason.find("): ");  // "ITK ERROR: NrrdImageIO(0x55fe5c7be6f0): "
-    reason.erase(0, object == std::string::npos ? 0 : object + 3);
-    // "File cannot be read: ... Reason: ", and whatever error the C library met last, if any.
-    if (reason.starts_with("File cannot be") && reason.find("Reason:") != std::string::npos) {
-      reason = "ITK does not understand its header: a field is missing, out of order or no number";
-    }
-    refuse(path, fmt::format("cannot be {} ({})", what, reason));
+    refuse(path, fmt::format("cannot be {} ({})", what, reason_of(what, failure.GetDescription())));
   }
 }
 

@@ -50,7 +50,7 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 }
 
 template <class T>
-projection_stack<T> read_stack(fs::path const& path) {
+projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry) {
   auto const file = detail::open_hdf5(path);
   detail::hdf5_dataset const set(path, file, dataset_name, 3);
   if (set.kind() != H5T_FLOAT) {
@@ -62,7 +62,7 @@ projection_stack<T> read_stack(fs::path const& path) {
   stack.extent = {std::int64_t(n[0]), std::int64_t(n[1]), std::int64_t(n[2])};
   // What other programs write may have neither.
   stack.unit = detail::read_attribute(path, set.id(), "unit").value_or("");
-  if (detail::has_dataset(file, "geometry")) {
+  if (geometry == stack_geometry::read && detail::has_dataset(file, "geometry")) {
     stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
   }
   stack.values = set.read<T>(native_type<T>());
@@ -72,7 +72,7 @@ projection_stack<T> read_stack(fs::path const& path) {
 
 template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
 template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
-template projection_stack<float> read_stack(fs::path const&);
-template projection_stack<double> read_stack(fs::path const&);
+template projection_stack<float> read_stack(fs::path const&, stack_geometry);
+template projection_stack<double> read_stack(fs::path const&, stack_geometry);
 
 }  // namespace iso::files

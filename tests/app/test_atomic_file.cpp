@@ -122,6 +122,9 @@ TEST_CASE("a disk that is full after any byte leaves the old file, and a sentenc
         sentence = refusal([&] { prepare(folder / name).commit(); });
       }
       CHECK(names(sentence, {name}));
+      CAPTURE(sentence);
+      CHECK(!names(sentence, {"header"}));  // that is said of files that are read
+      CHECK(!names(sentence, {"Success"}));
       CHECK(get(folder / name) == "old");
       CHECK(files_in(folder.path()) == 1);
     }

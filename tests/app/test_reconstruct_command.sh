@@ -84,12 +84,27 @@ for name, text, unit in ("text.h5", geometry, None), ("bare.h5", None, None), ("
             f["geometry"] = text
         if unit:
             f["projections"].attrs["unit"] = unit
+for name, other in ("list.h5", [1.0, 2.0]), ("group.h5", None), ("empty.h5", ""), ("null.h5", h5py.Empty("f")):
+    with h5py.File(name, "w") as f:
+        f["projections"] = values
+        if other is None:
+            f.create_group("geometry")
+        else:
+            f["geometry"] = other
 PYTHON
   expect 0 'hash' reconstruct --projections text.h5 --json w.json
   [ "$(hash_of)" = "$serial" ] || fail "a geometry that h5py wrote as str: $(hash_of) instead of $serial"
   expect 0 'hash' reconstruct --projections bare.h5 --geometry cone.json --json w.json
   [ "$(hash_of)" = "$serial" ] || fail "a stack without unit and geometry: $(hash_of) instead of $serial"
   expect 2 "'bare.h5': has no geometry .* give --geometry" reconstruct --projections bare.h5 --json w.json
+  for kind in list group empty null; do
+    expect 0 'hash' reconstruct --projections $kind.h5 --geometry cone.json --json w.json
+    [ "$(hash_of)" = "$serial" ] || fail "a $kind as /geometry, which is not read: $(hash_of) instead of $serial"
+  done
+  expect 2 "'list.h5': dataset /geometry has 1 axis" reconstruct --projections list.h5 --json w.json
+  expect 2 "'group.h5': dataset /geometry cannot be opened" reconstruct --projections group.h5 --json w.json
+  expect 2 "'empty.h5': has no geometry .* give --geometry" reconstruct --projections empty.h5 --json w.json
+  expect 2 "'null.h5': dataset /geometry is empty" reconstruct --projections null.h5 --json w.json
   expect 0 "'counts.h5': /projections is in 'counts' .line integrals" reconstruct --projections counts.h5 --json w.json
 fi
 # Parallel beams.

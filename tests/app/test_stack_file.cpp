@@ -87,6 +87,85 @@ TEST_CASE("what other programs write: text of variable length, no unit, no geome
   CHECK(files::read_stack<float>(path).geometry == stack.geometry);
 }
 
+TEST_CASE("a /geometry of any kind is left alone where another is known") {
+  scratch_folder const folder;
+  auto const path = folder / "other.h5";
+  auto const stack = small_stack<float>();
+  // What `add` makes of /geometry, and what is said of it.
+  auto const check = [&](auto const& add, std::string const& sentence) {
+    CAPTURE(sentence);
+    hid_t const file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hsize_t const extent[3] = {2, 3, 4};
+    hid_t const space = H5Screate_simple(3, extent, nullptr);
+    hid_t const set = H5Dcreate2(file, "projections", H5T_NATIVE_FLOAT, space, H5P_DEFAULT,
+                                 H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, stack.values.data()) >=
+            0);
+    H5Dclose(set);
+    H5Sclose(space);
+    add(file);
+    H5Fclose(file);
+    auto const left = files::read_stack<float>(path, files::stack_geometry::leave);
+    CHECK(left.values == stack.values);
+    CHECK(left.geometry.empty());
+    std::string read;
+    auto const said = refusal([&] { read = files::read_stack<float>(path).geometry; });
+    CHECK(read.empty());
+    CHECK(said == (sentence.empty() ? "" : "'" + path.string() + "': " + sentence));
+  };
+  auto const text_of_size = [](std::size_t size) {
+    hid_t const text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, size);
+    return text;
+  };
+  // A dataset of one type and space, with or without a value.
+  auto const add_set = [](hid_t file, hid_t type, hid_t space, void const* value) {
+    hid_t const set =
+        H5Dcreate2(file, "geometry", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(set >= 0);
+    if (value != nullptr) {
+      REQUIRE(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0);
+    }
+    H5Dclose(set);
+    H5Sclose(space);
+  };
+  check([](hid_t) {}, "");
+  check(
+      [](hid_t file) {
+        H5Gclose(H5Gcreate2(file, "geometry", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      },
+      "dataset /geometry cannot be opened (damaged, or no dataset)");
+  double const list[2] = {1, 2};
+  check(
+      [&](hid_t file) {
+        hsize_t const two = 2;
+        add_set(file, H5T_NATIVE_DOUBLE, H5Screate_simple(1, &two, nullptr), list);
+      },
+      "dataset /geometry has 1 axis (none is expected)");
+  check(
+      [&](hid_t file) {
+        hsize_t const extent[2] = {1, 2};
+        add_set(file, H5T_NATIVE_DOUBLE, H5Screate_simple(2, extent, nullptr), list);
+      },
+      "dataset /geometry has 2 axes (none is expected)");
+  check([&](hid_t file) { add_set(file, H5T_NATIVE_DOUBLE, H5Screate(H5S_SCALAR), list); },
+        "dataset /geometry is not a text");
+  check([&](hid_t file) { add_set(file, text_of_size(9), H5Screate(H5S_NULL), nullptr); },
+        "dataset /geometry is empty (its shape is null) write values");
+  check([&](hid_t file) { add_set(file, text_of_size(9), H5Screate(H5S_SCALAR), nullptr); },
+        "dataset /geometry claims one value of 9 bytes (0 bytes of them are stored) fetch or "
+        "write it again");
+  // Texts of no length.
+  check([&](hid_t file) { add_set(file, text_of_size(1), H5Screate(H5S_SCALAR), "\0"); }, "");
+  char const* const nothing = "";
+  check(
+      [&](hid_t file) {
+        add_set(file, text_of_size(H5T_VARIABLE), H5Screate(H5S_SCALAR),
+                static_cast<void const*>(&nothing));
+      },
+      "");
+}
+
 TEST_CASE("stacks that are cut, damaged or something else are refused") {
   scratch_folder const folder;
   files::prepare_stack(folder / "p.h5", small_stack<float>()).commit();

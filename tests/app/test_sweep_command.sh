@@ -30,6 +30,14 @@ expect 2 'give both' sweep --file sweep.json --output r.jsonl --rank 3
 expect 2 'rank counts from 0' sweep --file sweep.json --output r.jsonl --rank 3 --ranks 3
 expect 2 'cannot be written' sweep --file sweep.json --output none/r.jsonl
 
+# What is no sweep's stays as it is.
+for text in 'notes without an end' '{"sets": []}' '\211PNG\r\000\377' 'two\nlines\n'; do
+  printf "$text" >notes
+  cp notes notes.before
+  expect 2 "'notes.*(holds no results of a sweep .* remove the file|line 1)" sweep --file sweep.json --output notes
+  cmp -s notes notes.before || fail "a file of '$text' was changed"
+done
+
 # The given sweeps hold nothing that is not in the table.
 for given in quick full memory_bound; do
   expect 0 '^[1-9][0-9]* points, 3 rounds' sweep --list --file "$examples/$given.json"

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 namespace files = iso::files;
+using iso::test::files_in;
 using iso::test::get;
 using iso::test::names;
 using iso::test::put;
@@ -176,6 +177,39 @@ TEST_CASE("of a file cut short every whole line counts, wherever it is cut") {
     }
     CHECK(get(path) == whole);
   }
+}
+
+TEST_CASE("a file that no sweep began is refused and left as it is") {
+  scratch_folder const folder;
+  auto const path = folder / "notes.txt";
+  {
+    files::sweep_writer const writer(path, header());
+  }
+  auto const first = get(path);
+  auto changed = first.substr(0, 60);
+  changed.back() ^= 1;
+  auto other = header();
+  other.revision = "def";
+  for (auto const& text :
+       {std::string("what I must not forget"), std::string(R"({"record": "sweep"})"),
+        std::string(R"({"record":"sweep"})"), std::string("{}"), std::string(" "),
+        std::string("\x89PNG\r\0\x1a\xff", 8), std::string(1, '\0'), std::string(5000, '\0'),
+        std::string("notes\nof two lines\n"), std::string("\n"), std::string("\xff\xfe\n\0", 4),
+        changed, first.substr(0, first.size() - 1) + ' '}) {
+    CAPTURE(text);
+    put(path, text);
+    CHECK(names(refusal([&] { files::sweep_writer const writer(path, header()); }), {"notes.txt"}));
+    CHECK(get(path) == text);
+  }
+  put(path, "what I must not forget");
+  CHECK(names(refusal([&] { files::sweep_writer const writer(path, header()); }),
+              {"notes.txt", "holds no results of a sweep", "--output", "remove the file"}));
+  // What another run began is not this one's either.
+  put(path, first.substr(0, first.size() - 1));
+  CHECK(names(refusal([&] { files::sweep_writer const writer(path, other); }),
+              {"holds no results of a sweep"}));
+  CHECK(get(path) == first.substr(0, first.size() - 1));
+  CHECK(files_in(folder.path()) == 1);
 }
 
 TEST_CASE("results of another version, sweep, rank or node are not mixed with this run's") {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 namespace files = iso::files;
 using iso::test::get;
@@ -19,6 +20,8 @@ using iso::test::scratch_folder;
 using nlohmann::json;
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Around `typical` by half a per cent, differently in each process.
 std::vector<double> samples(double typical, int rank) {
@@ -197,6 +200,55 @@ TEST_CASE("what was disturbed counts for bits and slow processes, not for shares
   files::compare_with(now, folder / "disturbed.json", 0.05);
   CHECK(now.compared_points == 2);
   CHECK(now.improvements.empty());
+}
+
+TEST_CASE("a round that was disturbed and yet faster is not the fastest, unless all were") {
+  auto all = processes(4);
+  auto const disturb = [](files::sweep_point& p, double factor) {
+    p.waited = 0.3;
+    for (auto& s : p.seconds) {
+      s *= factor;
+    }
+  };
+  auto const least = [](files::sweep_results const& one, int round) {
+    double fastest = infinity;
+    for (auto const& p : one.points) {
+      if (p.key.size == 32 && p.round == round) {
+        fastest = std::min(fastest, *std::min_element(p.seconds.begin(), p.seconds.end()));
+      }
+    }
+    return fastest;
+  };
+  for (auto& p : all[0].points) {
+    if (p.key.size == 32 && p.round == 0) {
+      disturb(p, 0.1);  // a clock that was set back, say
+    }
+  }
+  double const quiet = least(all[0], 1);
+  auto report = merged(all);
+  REQUIRE(report.points[0].key.size == 32);
+  REQUIRE(report.points[0].ranks[0].rank == 0);
+  CHECK(report.points[0].ranks[0].disturbed_rounds == 1);
+  CHECK(report.points[0].ranks[0].fastest == quiet);
+  double expected = quiet;
+  for (std::size_t rank = 1; rank < 4; ++rank) {
+    expected = std::min({expected, least(all[rank], 0), least(all[rank], 1)});
+  }
+  CHECK(report.points[0].fastest == expected);
+  // Both rounds of one process: others of the point are not.
+  for (auto& p : all[0].points) {
+    if (p.key.size == 32 && p.round == 1) {
+      disturb(p, 0.1);
+    }
+  }
+  expected = infinity;
+  for (std::size_t rank = 1; rank < 4; ++rank) {
+    expected = std::min({expected, least(all[rank], 0), least(all[rank], 1)});
+  }
+  report = merged(all);
+  CHECK(!report.points[0].disturbed);
+  CHECK(report.points[0].ranks[0].fastest == std::min(least(all[0], 0), least(all[0], 1)));
+  CHECK(report.points[0].fastest == expected);
 }
 
 TEST_CASE("time that grows too fast is noted where one ceiling binds both sizes") {

@@ -6,6 +6,8 @@
 
 #include "sparse_support.hpp"
 
+#include <limits>
+
 namespace {
 
 using namespace sparse_support;
@@ -188,6 +190,42 @@ TEST_CASE("values: scaled rows lose nothing that half can hold relative to their
     CHECK(refusal([&] { iso::sparse::transpose(exec, scaled.matrix); }) ==
           "iso::sparse::transpose: a matrix with row scales (they would scale columns) transpose "
           "before scaling");
+  });
+}
+
+TEST_CASE("values: powers of two reach the ends of double, by rows and for all") {
+  using iso::sparse::row_scaling;
+  double const most = std::numeric_limits<double>::max();
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    typename decltype(tag)::execution_space const exec;
+    for (auto const scaling : {row_scaling::by_largest, row_scaling::uniform}) {
+      // The one value of a matrix: its stored form, its scale and what is said of it.
+      auto const check = [&]<class To>(To, double value, double stored, double scale,
+                                       std::int64_t overflowed = 0, std::int64_t lost = 0) {
+        CAPTURE(value);
+        auto const made = iso::sparse::convert_values<To>(
+            exec, csr<double, std::int32_t>(exec, lists{1, {{{0, value}}}}), scaling);
+        CHECK(double(to_vector(made.matrix.values)[0]) == stored);
+        CHECK(to_vector(made.matrix.row_scales)[0] == scale);
+        CHECK(made.report.overflowed == overflowed);
+        CHECK(made.report.underflowed == 0);
+        CHECK(made.report.lost == lost);
+      };
+      double const large = 0x1.e4p1023;  // 1.7e308
+      check(iso::half(), large, 0x1.e4p14, 0x1p1009);
+      check(iso::half(), -0x1.8p1016, -0x1.8p14, 0x1p1002);
+      // The inverse of the power must be a normal number too.
+      check(bfloat16(), large, 0x1.e4p1, 0x1p1022);
+      check(0.0F, large, 0x1.e4p1, 0x1p1022);
+      check(iso::half(), 0x1.4p-1000, 0x1.4p14, 0x1p-1014);
+      check(iso::half(), 0x1.4p-1020, 0x1.4p2, 0x1p-1022);
+      check(bfloat16(), 0x1p-1074, 0x1p-52, 0x1p-1022);
+      check(iso::half(), 0x1p-1074, 0, 0x1p-1022, 0, 1);
+      // What is rounded beyond double is no number any more, though half holds it.
+      check(iso::half(), most, 0x1p15, 0x1p1009, 1);
+      check(0.0F, most, 0x1p2, 0x1p1022, 1);
+    }
   });
 }
 

@@ -8,6 +8,9 @@
 #include "exact_sums.hpp"
 
 #include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -18,6 +21,7 @@ using iso::sparse::matrix_format;
 using iso::test::refusal;
 using direction = dose_matrix_options::directions;
 using storage = dose_matrix_options::value_storage;
+using list = std::vector<double>;
 
 /// A matrix as arrays on the host.
 template <class Value>
@@ -298,6 +302,65 @@ TEST_CASE("dose_matrix: values rounded to 16 bits keep their digits where one po
         "bfloat16");
 }
 
+TEST_CASE("dose_matrix: values at the ends of double, rounded to 16 bits") {
+  Kokkos::Serial const exec;
+  auto const close = [](double found, double exact, double eps) {
+    return std::abs(found - exact) <= eps * std::abs(exact);
+  };
+  for (double const size : {1.7e308, 1.1e306, 1e304, 1e-300, 1e-306}) {
+    CAPTURE(size);
+    lists const m{3, {{{0, size / 3}, {2, -size}}, {{1, 1e-3 * size}, {2, 0.7 * size}}}};
+    for (auto const values : {storage::half, storage::bfloat16}) {
+      double const eps = values == storage::half ? 0x1p-11 : 0x1p-8;
+      auto const a = made(exec, m, by_rows<double>(m), {.values = values});
+      for (auto const of : {direction::forward, direction::transposed}) {
+        auto const& lost = a.report(of).rounding;
+        CHECK(lost.overflowed + lost.underflowed + lost.lost == 0);
+      }
+      for (auto const sum : {summation::ordered, summation::reproducible}) {
+        how const plain{.sum = sum, .alpha = 1, .beta = 0};
+        auto const y = applied(exec, a, direction::forward, list{1, 0, 0}, list{0, 0}, plain);
+        CHECK(close(y[0], size / 3, eps));
+        CHECK(y[1] == 0);
+        auto const x = applied(exec, a, direction::transposed, list{1, 0}, list{0, 0, 0}, plain);
+        CHECK(close(x[0], size / 3, eps));
+        CHECK(x[1] == 0);
+        CHECK(close(x[2], -size, eps));
+      }
+    }
+  }
+  // What 16 bits hold no more is counted, at either end.
+  lists const most{1, {{{0, std::numeric_limits<double>::max()}}}};
+  CHECK(made(exec, most, by_rows<double>(most), {.values = storage::half})
+            .report()
+            .rounding.overflowed == 1);
+  lists const least{1, {{{0, 0x1p-1074}}}};
+  CHECK(
+      made(exec, least, by_rows<double>(least), {.values = storage::half}).report().rounding.lost ==
+      1);
+}
+
+TEST_CASE("dose_matrix refuses an alpha that the power of its values takes out of double") {
+  Kokkos::Serial const exec;
+  auto const times = [&](double value, double alpha) {
+    lists const m{1, {{{0, value}}}};
+    auto const a = made(exec, m, by_rows<double>(m), {.values = storage::half});
+    return applied(exec, a, direction::forward, list{1}, list{0},
+                   {.sum = summation::ordered, .alpha = alpha, .beta = 0})[0];
+  };
+  char const* const advice = " (their product is no normal double) take a part of alpha into x";
+  CHECK(times(0x1p1020, 0x1p-1020) == 1);
+  CHECK(refusal([&] { times(0x1p1020, 1e10); }) ==
+        std::string("iso::sparse::dose_matrix: alpha 10000000000 for values divided by 2^1006") +
+            advice);
+  CHECK(refusal([&] {
+          times(0x1p-1000, 0x1.8p-1060);
+        }).ends_with(std::string(" for values divided by 2^-1014") + advice));
+  CHECK(times(0x1p1020, 0) == 0);
+  CHECK(times(0x1p1020, infinity) == infinity);
+  CHECK(std::isnan(times(0x1p1020, nan_value)));
+}
+
 TEST_CASE("dose_matrix: both directions hold the same rounded values, over fourteen decades") {
   lists m{40, std::vector<std::vector<item>>(30)};
   for (std::int32_t i = 0; i < 300; ++i) {
@@ -385,7 +448,8 @@ TEST_CASE("dose_matrix refuses, in sentences") {
   CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
   CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
   char const* const none =
-      "iso::sparse::dose_matrix: no matrix (it was made by default) make it from arrays";
+      "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+      "arrays";
   dose_matrix<host> const nothing;
   CHECK(refusal([&] { static_cast<void>(nothing.report()); }) == none);
   CHECK(refusal([&] { applied(exec, nothing, direction::forward, x, y, {}); }) == none);
@@ -401,4 +465,49 @@ TEST_CASE("dose_matrix refuses, in sentences") {
         }) ==
         "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors of "
         "double");
+}
+
+TEST_CASE("dose_matrix: what was moved from has no matrix, and what was moved to outlives it") {
+  Kokkos::Serial const exec;
+  lists const m{4, {{{0, 1}, {3, 2}}, {{1, 1}}}};
+  std::vector<double> const x(4, 1.0);
+  std::vector<double> const y(2, 0.0);
+  std::vector<double> const ones(2, 1.0);
+  auto const multiplies = [&](dose_matrix<host> const& a) {
+    return applied(exec, a, direction::forward, x, y, {}) == std::vector<double>{3, 1} &&
+           applied(exec, a, direction::transposed, ones, x, {}) == std::vector<double>{1, 1, 0, 2};
+  };
+  auto const check_empty = [&](dose_matrix<host> const& a) {
+    char const* const none =
+        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+        "arrays";
+    CHECK(a.num_rows() == 0);
+    CHECK(a.num_cols() == 0);
+    CHECK(a.num_entries() == 0);
+    CHECK(a.bytes() == 0);
+    CHECK(refusal([&] { static_cast<void>(a.report()); }) == none);
+    CHECK(refusal([&] { applied(exec, a, direction::forward, x, y, {}); }) == none);
+    CHECK(refusal([&] { applied(exec, a, direction::transposed, y, x, {}); }) == none);
+  };
+  auto a = made(exec, m, by_rows<iso::half>(m));
+  {
+    auto const inner = std::move(a);
+    CHECK(multiplies(inner));
+  }
+  check_empty(a);  // NOLINT(bugprone-use-after-move): that is what is tested
+  a = made(exec, m, by_rows<iso::half>(m));
+  CHECK(multiplies(a));
+  auto b = made(exec, m, by_rows<float>(m));
+  b = std::move(a);
+  CHECK(multiplies(b));
+  check_empty(a);
+  auto& same = b;
+  b = std::move(same);
+  CHECK(multiplies(b));
+  auto const copy = b;
+  b = {};
+  check_empty(b);
+  CHECK(multiplies(copy));
+  static_assert(std::is_nothrow_move_constructible_v<dose_matrix<host>> &&
+                std::is_nothrow_move_assignable_v<dose_matrix<host>>);
 }

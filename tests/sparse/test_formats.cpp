@@ -132,3 +132,32 @@ TEST_CASE("formats: what a product costs on each kind of processor") {
   CHECK(product_cost(blocks, processor::host) == doctest::Approx((1.95 + 0.25) * 1.5));
   CHECK(product_cost(blocks, processor::avx512_host) == doctest::Approx((0.6 + 0.25) * 1.5));
 }
+
+TEST_CASE("formats: formats and processors outside their enumeration are refused") {
+  using iso::sparse::product_cost;
+  using iso::test::refusal;
+  Kokkos::Serial const exec;
+  auto const a = csr<iso::half, std::int32_t>(exec, lists{4, {{{0, 1}, {3, 2}}, {{1, 1}}}});
+  auto const said = [](char const* function, char const* what, char const* enumeration) {
+    return std::string("iso::sparse::") + function + ": " + what +
+           " (is none of the enumeration) choose one of iso::sparse::" + enumeration;
+  };
+  for (int const wrong : {-1, 4, 7}) {
+    auto const format = matrix_format(wrong);
+    auto const what = "format " + std::to_string(wrong);
+    CHECK(refusal([&] { iso::sparse::measure_format(exec, a, format); }) ==
+          said("measure_format", what.c_str(), "matrix_format"));
+    CHECK(refusal([&] { product_cost({.format = format}, processor::host); }) ==
+          said("product_cost", what.c_str(), "matrix_format"));
+    CHECK(refusal([&] { static_cast<void>(iso::sparse::to_string(format)); }) ==
+          said("to_string", what.c_str(), "matrix_format"));
+  }
+  for (int const wrong : {-1, 3, 9}) {
+    auto const kind = processor(wrong);
+    auto const what = "kind " + std::to_string(wrong);
+    CHECK(refusal([&] { iso::sparse::choose_format(exec, a, kind); }) ==
+          said("choose_format", what.c_str(), "processor"));
+    CHECK(refusal([&] { product_cost({}, kind); }) ==
+          said("product_cost", what.c_str(), "processor"));
+  }
+}

@@ -31,7 +31,7 @@ KOKKOS_FUNCTION double scale_to(double largest, int top) {
   auto const bits = Kokkos::bit_cast<std::uint64_t>(subnormal ? largest * 0x1p54 : largest);
   int const exponent = int(bits >> 52) - 1023 - (subnormal ? 54 : 0);
   int const shift = top - exponent;
-  int const held = shift > 1000 ? 1000 : shift < -1000 ? -1000 : shift;
+  int const held = shift > 1022 ? 1022 : shift < -1022 ? -1022 : shift;
   return Kokkos::bit_cast<double>(std::uint64_t(held + 1023) << 52);
 }
 
@@ -68,13 +68,15 @@ struct convert_kernel {
     To* KOKKOS_RESTRICT const out = to + first;
     double const scale =
         common_scale != 0 ? common_scale : scale_to(largest(group, in, length), top_exponent<To>);
+    double const inverse = 1 / scale;
     counts over(0), under(0), lost(0);
     group.strided(std::int32_t(0), length, [&](int lane, std::int32_t j) {
       double const given = backend::widen<double>(in[j]);
       double const x = given * scale;
       To const rounded(x);
       double const back = Kokkos::fabs(backend::widen<double>(rounded));
-      over[lane] += is_finite(x) && !(back - back == 0) ? 1 : 0;
+      // As a product uses it: what is rounded up may leave double only when it is scaled back.
+      over[lane] += is_finite(x) && !is_finite(back * inverse) ? 1 : 0;
       under[lane] += back > 0 && back < smallest_normal<To> ? 1 : 0;
       bool const gone = back == 0 && given != 0;
       lost[lane] += gone ? 1 : 0;
@@ -86,7 +88,7 @@ struct convert_kernel {
     group.once([&] {
       reports[row] = {overflowed, underflowed, vanished};
       if (to_scales != nullptr) {
-        to_scales[row] = (from_scales != nullptr ? from_scales[row] : 1.0) / scale;
+        to_scales[row] = (from_scales != nullptr ? from_scales[row] : 1.0) * inverse;
       }
     });
   }

@@ -136,10 +136,7 @@ ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
 void validate_options(dose_matrix_options const& options) {
   using choice = dose_matrix_options;
   auto const known = [](char const* name, auto value, auto last, char const* enumeration) {
-    ISO_VALIDATE(int(value) >= 0 && value <= last,
-                 "iso::sparse::dose_matrix: {} {} (is none of the enumeration) choose one of "
-                 "iso::sparse::{}",
-                 std::string_view(name), int(value), std::string_view(enumeration));
+    validate_choice("iso::sparse::dose_matrix", name, value, last, enumeration);
   };
   known("products", options.products, choice::directions::transposed,
         "dose_matrix_options::directions");
@@ -157,6 +154,16 @@ void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
                "iso::sparse::dose_matrix: {} vectors (it was made for {}) ask for more in its "
                "options",
                vectors, most);
+}
+
+double scaled_alpha(double alpha, double scale) {
+  double const scaled = alpha * scale;
+  bool const exact = scaled / scale == alpha || std::isnan(alpha);
+  ISO_VALIDATE(exact,
+               "iso::sparse::dose_matrix: alpha {} for values divided by 2^{} (their product is no "
+               "normal double) take a part of alpha into x",
+               alpha, std::ilogb(scale));
+  return scaled;
 }
 
 }  // namespace detail

@@ -72,6 +72,14 @@ format_report cheapest(std::vector<format_report> const& formats, processor kind
   return best;
 }
 
+void validate_format(char const* function, matrix_format format) {
+  validate_choice(function, "format", format, matrix_format::row_block8, "matrix_format");
+}
+
+void validate_kind(char const* function, processor kind) {
+  validate_choice(function, "kind", kind, processor::device, "processor");
+}
+
 }  // namespace
 }  // namespace iso::sparse::detail
 
@@ -79,10 +87,13 @@ namespace iso::sparse {
 
 std::string_view to_string(matrix_format format) {
   constexpr std::string_view names[] = {"csr32", "csr16", "row_block4", "row_block8"};
+  detail::validate_format("iso::sparse::to_string", format);
   return names[int(format)];
 }
 
 double product_cost(format_report const& format, processor kind) {
+  detail::validate_format("iso::sparse::product_cost", format.format);
+  detail::validate_kind("iso::sparse::product_cost", kind);
   if (kind == processor::device) {
     // They take as long as one read of x by a lane on an H200, and each hides most of the other.
     constexpr double bytes_of_read = 6.3;
@@ -104,6 +115,7 @@ template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              matrix_format format) {
+  detail::validate_format("iso::sparse::measure_format", format);
   detail::validate_shape(a, "iso::sparse::measure_format");
   detail::chunk_counts counts{};
   if (int const rows = format_report{.format = format}.rows(); rows > 1) {
@@ -122,6 +134,7 @@ template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,
                             processor kind) {
+  detail::validate_kind("iso::sparse::choose_format", kind);
   std::vector<format_report> formats{measure_format(exec, a, matrix_format::csr32)};
   if (sizeof(Value) == 2 && a.num_entries() > 0) {
     if (a.num_cols <= 65536 || validate(exec, a).wide_rows == 0) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/core/check.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 /// Calls macro(Exec, Value, further arguments...) for every backend and type of values.
@@ -27,6 +29,15 @@ namespace iso::sparse::detail {
 
 template <class Exec>
 using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+/// Throws where `value` is none of its enumeration, whose enumerators go from 0 to `last`.
+template <class Enum>
+void validate_choice(char const* function, char const* name, Enum value, Enum last,
+                     char const* enumeration) {
+  ISO_VALIDATE(int(value) >= 0 && value <= last,
+               "{}: {} {} (is none of the enumeration) choose one of iso::sparse::{}", function,
+               std::string_view(name), int(value), std::string_view(enumeration));
+}
 
 /// offsets[i + 1], counts, become running totals.
 struct running_total {

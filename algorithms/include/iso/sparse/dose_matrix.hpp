@@ -15,6 +15,7 @@
 #include <ranges>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace iso::sparse {
@@ -152,6 +153,8 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
 
 void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
+/// alpha times the power of two that the values were divided by. Throws where it is not exact.
+double scaled_alpha(double alpha, double scale);
 
 /// f(matrix) of what a direction has. Throws where it was not asked for.
 template <class Space, class F>
@@ -213,8 +216,17 @@ class dose_matrix {
   using memory_space = Space;
   using direction = dose_matrix_options::directions;
 
-  /// No matrix: every product is refused.
+  /// No matrix: every product is refused. So it is of an object that was moved from.
   dose_matrix() = default;
+  dose_matrix(dose_matrix const&) = default;
+  dose_matrix& operator=(dose_matrix const&) = default;
+  // A Kokkos::View that is moved from keeps its address, not its memory: the defaults would dangle.
+  dose_matrix(dose_matrix&& other) noexcept : state_(std::exchange(other.state_, {})) {}
+  dose_matrix& operator=(dose_matrix&& other) noexcept {
+    state_ = std::exchange(other.state_, {});
+    return *this;
+  }
+  ~dose_matrix() = default;
 
   /// Copies the arrays, checks them, and makes what is asked for. Fences `exec`; allocates, on the
   /// way up to four times the arrays. Determinism: backend_to_backend, of one kind of processor.
@@ -228,67 +240,68 @@ class dose_matrix {
     requires std::same_as<typename Exec::memory_space, Space>
   dose_matrix(Exec const& exec, compressed_arrays<Value, From> const& arrays,
               dose_matrix_options const& options = {})
-      : num_rows_(arrays.num_rows),
-        num_cols_(arrays.num_cols),
-        num_entries_(std::int64_t(arrays.values.extent(0))),
-        vectors_(options.vectors) {
+      : state_{.num_rows = arrays.num_rows,
+               .num_cols = arrays.num_cols,
+               .num_entries = std::int64_t(arrays.values.extent(0)),
+               .vectors = options.vectors} {
     detail::validate_options(options);
-    sides_ = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays), arrays.stored,
-                                             options);
+    state_.sides = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays),
+                                                   arrays.stored, options);
     auto const reserve = [&](side const& of, direction other) {
       if (options.products != other) {
         detail::with_matrix(of, [&](auto const& a) {
-          scratch_.reserve(spmv_bytes_needed<double>(a, of.plan, vectors_));
+          state_.scratch.reserve(spmv_bytes_needed<double>(a, of.plan, state_.vectors));
         });
       }
     };
-    reserve(sides_.forward, direction::transposed);
-    reserve(sides_.transposed, direction::forward);
+    reserve(state_.sides.forward, direction::transposed);
+    reserve(state_.sides.transposed, direction::forward);
   }
 
-  [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
-  [[nodiscard]] std::int64_t num_cols() const { return num_cols_; }
-  [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
+  [[nodiscard]] std::int64_t num_rows() const { return state_.num_rows; }
+  [[nodiscard]] std::int64_t num_cols() const { return state_.num_cols; }
+  [[nodiscard]] std::int64_t num_entries() const { return state_.num_entries; }
 
   /// y = alpha A x + beta y, as `spmv` computes it: one vector, or several with their number last.
   /// Enqueued on `exec`; does not fence and does not allocate. Determinism: backend_to_backend.
   ///
   /// \throws iso::invalid_argument  as spmv; a direction that was not asked for, more vectors than
-  ///                                were; vectors of float with values that are not
+  ///                                were; vectors of float with values that are not; an alpha
+  ///                                whose product with report().scale is no normal double
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
              spmv_options const& options = {}) const {
-    multiply(exec, sides_.forward, alpha, x, beta, y, options);
+    multiply(exec, state_.sides.forward, alpha, x, beta, y, options);
   }
   /// y = A x.
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, X const& x, Y const& y, spmv_options const& options = {}) const {
-    multiply(exec, sides_.forward, 1, x, 0, y, options);
+    multiply(exec, state_.sides.forward, 1, x, 0, y, options);
   }
   /// y = alpha A^T x + beta y, as `apply`.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, sides_.transposed, alpha, x, beta, y, options);
+    multiply(exec, state_.sides.transposed, alpha, x, beta, y, options);
   }
   /// y = A^T x.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, X const& x, Y const& y,
                         spmv_options const& options = {}) const {
-    multiply(exec, sides_.transposed, 1, x, 0, y, options);
+    multiply(exec, state_.sides.transposed, 1, x, 0, y, options);
   }
 
   /// What was chosen for A (`forward`) or A^T (`transposed`).
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
-    side const& s = of == direction::transposed ? sides_.transposed : sides_.forward;
+    side const& s = of == direction::transposed ? state_.sides.transposed : state_.sides.forward;
     with(s, [](auto const&) {});
     return s.report;
   }
   /// Of everything that is kept: matrices, plans and scratch.
   [[nodiscard]] std::int64_t bytes() const {
     auto const of = [](side const& s) { return s.report.matrix_bytes + s.report.plan_bytes; };
-    return of(sides_.forward) + of(sides_.transposed) + scratch_.size();
+    return of(state_.sides.forward) + of(state_.sides.transposed) + state_.scratch.size();
   }
 
  private:
@@ -296,9 +309,10 @@ class dose_matrix {
 
   template <class F>
   void with(side const& of, F const& f) const {
-    ISO_VALIDATE(vectors_ > 0,
-                 "iso::sparse::dose_matrix: no matrix (it was made by default) make it from "
-                 "arrays");
+    ISO_VALIDATE(
+        state_.vectors > 0,
+        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it "
+        "from arrays");
     detail::with_matrix(of, f);
   }
 
@@ -307,12 +321,12 @@ class dose_matrix {
                 spmv_options const& options) const {
     with(of, [&]<class Matrix>(Matrix const& a) {
       std::int64_t const vectors = X::rank() == 1 ? 1 : std::int64_t(x.extent(X::rank() - 1));
-      detail::validate_vectors_at_once(vectors, vectors_);
+      detail::validate_vectors_at_once(vectors, state_.vectors);
       using scalar = typename Y::non_const_value_type;
       if constexpr (std::is_same_v<scalar, double> ||
                     std::is_same_v<typename Matrix::value_type, float>) {
-        // Exact, as the scale is a power of two.
-        spmv(exec, alpha * of.report.scale, a, x, beta, y, of.plan, scratch_, options);
+        double const scaled = detail::scaled_alpha(alpha, of.report.scale);
+        spmv(exec, scaled, a, x, beta, y, of.plan, state_.scratch, options);
       } else {
         fail_argument(
             "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
@@ -321,12 +335,15 @@ class dose_matrix {
     });
   }
 
-  std::int64_t num_rows_ = 0;
-  std::int64_t num_cols_ = 0;
-  std::int64_t num_entries_ = 0;
-  std::int64_t vectors_ = 0;  ///< 0: no matrix
-  detail::dose_matrix_sides<Space> sides_;
-  workspace<Space> scratch_;
+  struct state {
+    std::int64_t num_rows = 0;
+    std::int64_t num_cols = 0;
+    std::int64_t num_entries = 0;
+    std::int64_t vectors = 0;  ///< 0: no matrix
+    detail::dose_matrix_sides<Space> sides = {};
+    workspace<Space> scratch = {};
+  };
+  state state_;
 };
 
 }  // namespace iso::sparse

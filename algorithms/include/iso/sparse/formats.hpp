@@ -21,6 +21,7 @@ enum class matrix_format {
 };
 
 /// The enumerator's name. Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  none of the enumeration
 std::string_view to_string(matrix_format format);
 
 /// What a matrix costs in a format.
@@ -42,7 +43,7 @@ struct format_report {
 /// are narrow enough. Fences `exec`. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row blocks of values that do not have 16 bits; arrays whose
-///                                lengths disagree
+///                                lengths disagree; a format that is none of its enumeration
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
@@ -68,6 +69,7 @@ processor processor_of() {
 /// How long a product in a format takes, per entry, by the formulas of
 /// docs/algorithms/dose_matrices.md. Only the ratio of two costs on one kind of processor means
 /// something. Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  a format or a processor that is none of its enumeration
 double product_cost(format_report const& format, processor kind);
 
 /// The format that a product should be fastest in on this kind of processor: of csr32 and, for
@@ -77,7 +79,8 @@ double product_cost(format_report const& format, processor kind);
 /// `exec`. Determinism: backend_to_backend, of one kind.
 ///
 /// \param[in] a  valid, its rows ascending
-/// \throws iso::invalid_argument  arrays whose lengths disagree
+/// \throws iso::invalid_argument  arrays whose lengths disagree; a processor that is none of its
+///                                enumeration
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,

@@ -153,7 +153,9 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
                       "out --flats, --darks, --white, --dead-pixels and --line-integrals",
                       projections));
     }
-    auto stack = files::read_stack<float>(projections);
+    auto stack =
+        files::read_stack<float>(projections, geometry_file.empty() ? files::stack_geometry::read
+                                                                    : files::stack_geometry::leave);
     if (geometry_file.empty() && stack.geometry.empty()) {
       throw file_error(fmt::format(
           "'{}': has no geometry (dataset /geometry with the JSON text of a geometry file is "

@@ -30,8 +30,8 @@ constexpr std::size_t largest_file = std::size_t(1) << 30;
 double rounded(double x) { return to_digits(x, 6); }
 
 /// Names and reasons may be no UTF-8: what is not becomes U+FFFD.
-std::string text_of(json const& line) {
-  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string line_of(json const& record) {
+  return record.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 json to_json(sweep_header const& h) {
@@ -188,6 +188,19 @@ sweep_results parse_results(std::string_view text, std::string const& file) {
                                    std::error_code(errno, std::generic_category()).message()));
 }
 
+/// The line that a process begins its file with.
+std::string first_line(sweep_header const& header) { return line_of(to_json(header)); }
+
+/// Throws where a file without a whole line is not what this run left when it was killed at once.
+void check_begun(std::filesystem::path const& path, std::string_view text,
+                 sweep_header const& header) {
+  if (!first_line(header).starts_with(text)) {
+    detail::refuse(path,
+                   "holds no results of a sweep (it is not empty, and not the beginning of what "
+                   "this run writes) choose another name by --output, or remove the file");
+  }
+}
+
 /// Throws where what the file holds is not the beginning of what this process measures.
 void check_same(std::filesystem::path const& path, sweep_header const& there,
                 sweep_header const& here) {
@@ -249,9 +262,12 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
                      "launcher that does not tell it its rank?) give --rank and --ranks, or "
                      "another --output");
     }
-    found_ = parse_results(read_text(path, largest_file), path.string());
+    auto const text = read_text(path, largest_file);
+    found_ = parse_results(text, path.string());
     if (found_.whole_bytes > 0) {
       check_same(path, found_.header, header);
+    } else {
+      check_begun(path, text, header);
     }
     if (found_.cut_short && ::ftruncate(file_, ::off_t(found_.whole_bytes)) != 0) {
       refuse_system(path, "cannot be shortened by its last line, which is not whole");
@@ -269,15 +285,14 @@ sweep_writer::~sweep_writer() { ::close(file_); }
 
 void sweep_writer::begin(sweep_header const& header) {
   try {
-    append(text_of(to_json(header)));
+    append(first_line(header));
   } catch (...) {
     ::unlink(path_.c_str());
     throw;
   }
 }
 
-void sweep_writer::append(std::string const& text) {
-  std::string const line = text + '\n';
+void sweep_writer::append(std::string const& line) {
   std::size_t written = 0;
   while (written < line.size()) {
     auto const part = ::write(file_, line.data() + written, line.size() - written);
@@ -292,12 +307,12 @@ void sweep_writer::append(std::string const& text) {
   ::fsync(file_);
 }
 
-void sweep_writer::add(sweep_ceilings const& ceilings) { append(text_of(to_json(ceilings))); }
-void sweep_writer::add(sweep_point const& point) { append(text_of(to_json(point))); }
+void sweep_writer::add(sweep_ceilings const& ceilings) { append(line_of(to_json(ceilings))); }
+void sweep_writer::add(sweep_point const& point) { append(line_of(to_json(point))); }
 void sweep_writer::add(sweep_gap const& gap) {
   auto line = to_json(gap.key, "gap");
   line["reason"] = gap.reason;
-  append(text_of(line));
+  append(line_of(line));
 }
 
 }  // namespace iso::files

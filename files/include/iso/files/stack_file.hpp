@@ -29,12 +29,17 @@ template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
                                         projection_stack<T> const& stack);
 
+/// What is done with a stack's /geometry: where another geometry is known, whatever it may be is
+/// left alone.
+enum class stack_geometry { read, leave };
+
 /// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where
-/// the file has none. Text may be of fixed or variable length.
+/// the file has none, or `geometry` is left. Text may be of fixed or variable length.
 /// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
 ///                             that is not finite
 /// \throws iso::out_of_memory  more than this machine has
 template <class T>
-projection_stack<T> read_stack(std::filesystem::path const& path);
+projection_stack<T> read_stack(std::filesystem::path const& path,
+                               stack_geometry geometry = stack_geometry::read);
 
 }  // namespace iso::files

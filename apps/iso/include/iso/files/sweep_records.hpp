@@ -113,7 +113,7 @@ class sweep_writer {
   /// Takes the file for this process alone, and drops a last line that is cut short. Where the
   /// first line cannot be written, no file is left.
   /// \throws iso::file_error  another process writes it; it is of another version, sweep, rank or
-  ///                          machine; it cannot be written
+  ///                          machine, or not of a sweep: its bytes stay; it cannot be written
   sweep_writer(std::filesystem::path const& path, sweep_header const& header);
   sweep_writer(sweep_writer const&) = delete;
   sweep_writer& operator=(sweep_writer const&) = delete;
