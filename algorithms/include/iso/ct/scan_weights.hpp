@@ -39,7 +39,8 @@ struct scan_options {
 };
 
 /// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
-/// angle times its column's factor; one beyond the detector is the edge's.
+/// angle times its factor (factor_of), which is its column's unless rays of a column differ; one
+/// beyond the detector is the edge's.
 struct scan_weights {
   scan_arc arc = scan_arc::full;                              ///< that was chosen
   detector_placement detector = detector_placement::centred;  ///< that was chosen
@@ -48,6 +49,13 @@ struct scan_weights {
   std::int64_t after = 0;
   std::int64_t rows = 0;        ///< of `factors`: 0, all are 1; 1, the same in all views; or views
   std::vector<double> factors;  ///< [rows, before + num_u + after]
+  /// Where columns of pixels do not run along z, how often a ray is measured depends on its pixel
+  /// and is not in `factors`, but follows from these. Empty else.
+  std::vector<double> overlaps;  ///< [v], mm, offset detector: rays of a row that are nearer to the
+                                 ///< axis are measured twice; below zero where those that are
+                                 ///< measured once have distances below zero
+  std::vector<double> begins;    ///< [views], rad, short scan: of a view after the arc's beginning
+  double spare = 0;              ///< rad, short scan: half of the arc beyond half a circle
 };
 
 /// The angle that each view stands for, half the way to its neighbours on either side, and the
@@ -66,5 +74,11 @@ struct scan_weights {
 ///                                detector and a short scan; an offset detector that does not see
 ///                                the axis or changes sides; an unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
+
+/// By how much a reading counts beside its view's angle; u from -before on.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  no such pixel
+double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
+                 std::int64_t v);
 
 }  // namespace iso::ct
