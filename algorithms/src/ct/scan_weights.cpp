@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -227,6 +228,7 @@ struct turn {
     }
   }
   [[nodiscard]] double mean() const { return circle / double(gaps.size()); }
+  [[nodiscard]] double covered() const { return circle - gaps[widest()]; }
   [[nodiscard]] std::size_t widest() const {
     return std::size_t(std::max_element(gaps.begin(), gaps.end()) - gaps.begin());
   }
@@ -234,22 +236,31 @@ struct turn {
 
 constexpr double widest_gap = 3;  // of the mean one
 
-/// Whether the views leave out one part of the circle: beside it no gap is wide. Angles that are
-/// irregular all about the circle have several wide gaps.
+/// The widest gap of a circle, whatever the mean one: rays that it lacks are seen from the other
+/// side, and the views beside it stand for them.
+double allowed_gap(turn const& t) {
+  double const half_circle = 1.5 * pi;  // there are none from the other side
+  return t.circle < half_circle ? widest_gap * t.mean() : std::max(widest_gap * t.mean(), pi / 15);
+}
+
+/// Whether the views leave out one part of the circle: no other gap is wide, or none nearly as
+/// wide. Angles that are irregular all about the circle have several wide gaps.
 bool leaves_a_gap(turn const& t) {
-  if (t.order.size() < 2 || t.gaps[t.widest()] <= widest_gap * t.mean()) {
+  double const widest = t.gaps[t.widest()];
+  if (t.order.size() < 2 || widest <= allowed_gap(t)) {
     return false;
   }
-  double const mean = (t.circle - t.gaps[t.widest()]) / double(t.gaps.size() - 1);
-  return std::count_if(t.gaps.begin(), t.gaps.end(),
-                       [&](double gap) { return gap > widest_gap * mean; }) == 1;
+  auto gaps = t.gaps;
+  std::nth_element(gaps.begin(), gaps.begin() + 1, gaps.end(), std::greater<>());
+  double const mean = (t.circle - widest) / double(gaps.size() - 1);
+  return gaps[1] <= widest_gap * mean || widest > widest_gap * gaps[1];
 }
 
 void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
   for (std::size_t n = 0; n < t.order.size(); ++n) {
     double const gap = t.gaps[n];
     ISO_VALIDATE(
-        gap <= widest_gap * t.mean() || t.order.size() == 1,
+        gap <= allowed_gap(t) || t.order.size() == 1,
         "fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on average; {} "
         "is needed) scan further, without gaps",
         gap * degrees, t.mean() * degrees, needed);
@@ -273,9 +284,9 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
     bool const ends = n + 1 == size;
     begins[view] = at;
     ISO_VALIDATE(ends || gap_after(n) <= widest_gap * mean,
-                 "fdk: no view within {:.4g} degrees of an arc (views are {:.4g} degrees apart on "
-                 "average) scan the arc without gaps",
-                 gap_after(n) * degrees, mean * degrees);
+                 "fdk: no view within {:.4g} degrees of an arc of {:.4g} degrees (views are {:.4g} "
+                 "degrees apart on average) scan the arc without gaps, or the full circle",
+                 gap_after(n) * degrees, t.covered() * degrees, mean * degrees);
     weights.angles[view] =
         (n == 0 ? first : gap_after(n - 1)) / 2 + (ends ? last : gap_after(n)) / 2;
     at += ends ? last / 2 : gap_after(n);
@@ -381,9 +392,11 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
                         (options.arc == scan_arc::automatic && !folds && leaves_a_gap(t));
   ISO_VALIDATE(
       !(is_short && p.offset),
-      "fdk: the detector lies beside the z axis and the views cover an arc (then some rays "
-      "are measured from neither side) scan the full circle, or choose a centred detector "
-      "for what both its sides see");
+      "fdk: the detector lies beside the z axis and the views are taken for an arc of {:.4g} "
+      "degrees "
+      "(then some rays are measured from neither side) scan the full circle, or choose a centred "
+      "detector for what both its sides see",
+      t.covered() * degrees);
   scan_weights weights;
   weights.arc = is_short ? scan_arc::short_scan : scan_arc::full;
   weights.detector = p.offset ? detector_placement::offset : detector_placement::centred;
@@ -393,7 +406,12 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   if (is_short) {
     weigh_short_scan(g, t, weights);
   } else {
-    weigh_circle(t, folds ? "half a circle" : "a full circle", weights);
+    weigh_circle(t,
+                 folds ? "half a circle"
+                 : p.offset || options.arc == scan_arc::full
+                     ? "a full circle"
+                     : "an arc without gaps, or a full circle,",
+                 weights);
     weights.overlaps = p.overlaps;
   }
   fill_factors(g, options.continuation, weights);

@@ -12,8 +12,8 @@ namespace iso::ct {
 
 /// The part of the circle that the views cover.
 enum class scan_arc {
-  automatic,   ///< cone: `short_scan` where one gap between views, and no other, is wider than
-               ///< three times the mean one, else `full`; parallel: `full`
+  automatic,   ///< cone: `short_scan` where one gap between views is wider than 12 degrees and
+               ///< three times the mean one, and no other nearly so, else `full`; parallel: `full`
   full,        ///< cone: the circle; parallel: half of it or more
   short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
 };
@@ -70,9 +70,10 @@ struct scan_weights {
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
 ///                                tilted axis); rows of u or parallel rays that leave its plane;
 ///                                rows that do not stand before the source; a gap of more than
-///                                three times the mean one; an arc too short for the fan; an offset
-///                                detector and a short scan; an offset detector that does not see
-///                                the axis or changes sides; an unknown option
+///                                three times the mean one, and in a circle of 12 degrees; an arc
+///                                too short for the fan; an offset detector and a short scan; an
+///                                offset detector that does not see the axis or changes sides; an
+///                                unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
 
 /// By how much a reading counts beside its view's angle; u from -before on.
