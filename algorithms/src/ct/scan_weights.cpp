@@ -25,6 +25,8 @@ using detail::pi;
 
 constexpr double degrees = 180 / pi;
 constexpr double steepest_roll = 0.2;  // rad
+constexpr double usual_roll = 5 / degrees;
+constexpr double usual_roll_of_once = 1.5 / degrees;  // where rays are measured once
 
 /// Degrees by which the plane of the sources is tilted; negative where they lie in none.
 double tilt_of_sources(geometry const& g, double radius) {
@@ -50,7 +52,7 @@ double tilt_of_sources(geometry const& g, double radius) {
 
 /// Throws where the rows of a view leave the plane of rotation by more than `max_roll`, or one of
 /// them does not pass before the source as the z axis does.
-void validate_rows(geometry const& g, double max_roll) {
+void validate_rows(geometry const& g, double max_roll, char const* where = "") {
   ISO_VALIDATE(
       max_roll >= 0 && max_roll <= steepest_roll,
       "fdk: rows may leave the plane of rotation by {} rad (must be from 0 to {}) choose a "
@@ -61,9 +63,10 @@ void validate_rows(geometry const& g, double max_roll) {
     double const roll = angle_of(horizontal(w.u_step), std::abs(w.u_step.z));
     ISO_VALIDATE(roll <= max_roll * (1 + 1e-9),
                  "fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
-                 "filter runs along them, at most {:.3g}) turn the detector, or allow more by "
-                 "max_roll (to {:.3g} degrees), which blurs along z",
-                 i, roll * degrees, max_roll * degrees, steepest_roll * degrees);
+                 "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
+                 "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
+                 "along z",
+                 i, roll * degrees, max_roll * degrees, where);
     if (g.kind() == beam::parallel) {
       continue;
     }
@@ -243,11 +246,13 @@ double allowed_gap(turn const& t) {
   return t.circle < half_circle ? widest_gap * t.mean() : std::max(widest_gap * t.mean(), pi / 15);
 }
 
+bool is_closed(turn const& t) { return t.gaps[t.widest()] <= allowed_gap(t); }
+
 /// Whether the views leave out one part of the circle: no other gap is wide, or none nearly as
 /// wide. Angles that are irregular all about the circle have several wide gaps.
 bool leaves_a_gap(turn const& t) {
   double const widest = t.gaps[t.widest()];
-  if (t.order.size() < 2 || widest <= allowed_gap(t)) {
+  if (t.order.size() < 2 || is_closed(t)) {
     return false;
   }
   auto gaps = t.gaps;
@@ -380,7 +385,7 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
                "fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
                int(options.arc));
-  validate_rows(g, options.max_roll);
+  validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
   auto const by = detail::extension_of(g, options);
   placement const p = place(g, options);
@@ -397,6 +402,11 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
       "(then some rays are measured from neither side) scan the full circle, or choose a centred "
       "detector for what both its sides see",
       t.covered() * degrees);
+  // Parallel rays all about the circle see every line from both sides.
+  bool const once = is_short || p.offset || (folds && !is_closed(turn(g, 2 * pi)));
+  if (once && !options.max_roll) {
+    validate_rows(g, usual_roll_of_once, " where rays are measured once");
+  }
   scan_weights weights;
   weights.arc = is_short ? scan_arc::short_scan : scan_arc::full;
   weights.detector = p.offset ? detector_placement::offset : detector_placement::centred;

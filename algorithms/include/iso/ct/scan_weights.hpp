@@ -6,6 +6,7 @@
 #include <iso/ct/geometry.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace iso::ct {
@@ -34,8 +35,9 @@ struct scan_options {
   std::int64_t continuation = 0;
   /// rad: by how much rows of u may leave the plane of rotation, at most 0.2. The filter runs along
   /// them, so that a volume is wrong where it changes along z (docs/algorithms/reconstruction.md
-  /// says by how much).
-  double max_roll = 0x1.657184ae74487p-4;  // 5 degrees
+  /// says by how much). Without: 5 degrees, or 1.5 where rays are measured once, whose errors do
+  /// not cancel (half circles of parallel rays, short scans, offset detectors).
+  std::optional<double> max_roll{};
 };
 
 /// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
