@@ -93,9 +93,8 @@ filtered_view filter(ct::geometry const& g,
   for (std::int64_t c = 0; c < columns; ++c) {
     std::int64_t const u = c - weights.before;
     std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
-    std::int64_t const row = weights.rows > 1 ? view : 0;
-    double const factor = weights.rows > 0 ? weights.factors[std::size_t(row * columns + c)] : 1.0;
     for (std::int64_t v = 0; v < f.num_v; ++v) {
+      double const factor = ct::factor_of(g, weights, view, u, v);
       vec3<double> const ray =
           f.w.detector_origin + double(u) * f.w.u_step + double(v) * f.w.v_step - f.w.source;
       weighted[std::size_t(c * f.num_v + v)] =

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FDK of Isocenter and of RTK on detectors that do not stand upright across the central ray.
 
-    turned_detectors.py --iso build/openmp/apps/iso/iso [--json FILE]
+    turned_detectors.py --iso build/openmp/apps/iso/iso [--json FILE --machine TEXT]
 
 Both get the same line integrals of three Gaussians (closed forms) along the same rays: RTK by the
 positions of source and detector and the directions of its rows and columns, the tool `iso` by a
@@ -9,6 +9,7 @@ geometry of vectors. Wants numpy and itk-rtk. The scale is the least squares' fa
 a volume and the Gaussians; `rms` and `largest` are the differences from them, of the peak.
 """
 import argparse
+import datetime
 import importlib.metadata
 import json
 import pathlib
@@ -157,7 +158,10 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     a.add_argument("--iso", required=True)
     a.add_argument("--json")
+    a.add_argument("--machine", help="what it runs on, for the file")
     given = a.parse_args()
+    if given.json and not given.machine:
+        a.error("--json wants --machine")
     truth = _truth()
     rows = []
     print("| detector | Isocenter: scale | rms | RTK: scale | rms |")
@@ -173,8 +177,15 @@ def main():
         print(f"| {name} | " + " | ".join(f"{x:.4f}" for x in figures) + " |", flush=True)
     if given.json:
         document = {
-            "topic": "turned detectors",
-            "command": "perf/peers/turned_detectors.py",
+            "date": datetime.date.today().isoformat(),
+            "machine": given.machine,
+            "revision": subprocess.run(
+                ["git", "rev-parse", "--short", "HEAD"],
+                cwd=pathlib.Path(__file__).parent, check=True, capture_output=True, text=True,
+            ).stdout.strip(),
+            "command": "perf/peers/turned_detectors.py --iso build/openmp/apps/iso/iso "
+            f"--json {given.json} --machine '{given.machine}'",
+            "topic": "turned-detectors",
             "peer": f"RTK {importlib.metadata.version('itk-rtk')}, processor",
             "rows": rows,
         }

@@ -303,7 +303,7 @@ TEST_CASE("fdk: what a scan chooses by itself") {
   CHECK(chosen(beside, turn) == std::pair(scan_arc::full, detector_placement::offset));
   CHECK(chosen(centred, iso::ct::even_angles(90, 1.3 * pi)) ==
         std::pair(scan_arc::short_scan, detector_placement::centred));
-  // Five neighbouring views are missing: no full circle any more.
+  // Five neighbouring views are missing, 24 degrees: no full circle any more.
   CHECK(chosen(centred, iso::ct::even_angles(85, 2 * pi * 85 / 90)).first == scan_arc::short_scan);
   CHECK(chosen(centred, iso::ct::even_angles(88, 2 * pi * 88 / 90)).first == scan_arc::full);
   // 3n + 1 views, and a single one.
@@ -313,24 +313,74 @@ TEST_CASE("fdk: what a scan chooses by itself") {
 
 TEST_CASE("fdk: irregular angles over a full circle are not taken for an arc") {
   iso::ct::flat_detector const d{60, 4, 2, 2};
+  iso::ct::flat_detector const beside{60, 4, 2, 2, 20};
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> anywhere(0, 2 * pi);
-  for (int scan = 0; scan < 50; ++scan) {
-    std::vector<double> angles(90);
-    for (double& angle : angles) {
-      angle = anywhere(random);
+  // Of 50 scans; the widest of 90 random gaps has 20 degrees. One scan of 180 leaves out 29 degrees
+  // and nowhere else more than 6.
+  int arcs = 0;
+  for (auto const& [views, accepted] : {std::pair(360, 50), std::pair(180, 25), std::pair(90, 0)}) {
+    CAPTURE(views);
+    int full = 0;
+    for (int scan = 0; scan < 50; ++scan) {
+      std::vector<double> angles(std::size_t(views), 0.0);
+      for (double& angle : angles) {
+        angle = anywhere(random);
+      }
+      auto const g = iso::ct::circular_cone(d, 300, 450, angles);
+      auto const why = refusal([&] { weigh_scan(g); });
+      CAPTURE(why);
+      CHECK((why == "" || why.find("full circle") != std::string::npos));
+      arcs += why.find("degrees of an arc") != std::string::npos ? 1 : 0;
+      full += why == "" && weigh_scan(g).arc == scan_arc::full ? 1 : 0;
+      auto const other =
+          refusal([&] { weigh_scan(iso::ct::circular_cone(beside, 300, 450, angles)); });
+      CHECK((other == "") == (why == "" && weigh_scan(g).arc == scan_arc::full));
     }
-    auto const why = refusal([&] { weigh_scan(iso::ct::circular_cone(d, 300, 450, angles)); });
-    // One wide gap alone is an arc's, which reaches far enough for the fan.
-    CHECK((why == "" || why.find("a full circle is needed") != std::string::npos));
-    CHECK(why.find("an arc") == std::string::npos);
+    CAPTURE(full);
+    CHECK(full >= accepted);
   }
+  CHECK(arcs <= 1);
+  auto const weigh = [&](std::vector<double> const& angles, iso::ct::flat_detector const& on) {
+    return refusal([&] { weigh_scan(iso::ct::circular_cone(on, 300, 450, angles)); });
+  };
   auto uneven = iso::ct::even_angles(90, 2 * pi);
   uneven.erase(uneven.begin() + 10, uneven.begin() + 13);
   uneven.erase(uneven.begin() + 50, uneven.begin() + 53);
-  CHECK(refusal([&] { weigh_scan(iso::ct::circular_cone(d, 300, 450, uneven)); })
-            .find("no view within 16 degrees (views are 4.286 degrees apart on average; a full "
-                  "circle is needed)") != std::string::npos);
+  CHECK(weigh(uneven, d).find(
+            "no view within 16 degrees (views are 4.286 degrees apart on average; "
+            "an arc without gaps, or a full circle, is needed)") != std::string::npos);
+  CHECK(weigh(uneven, beside).find("a full circle is needed") != std::string::npos);
+}
+
+TEST_CASE("fdk: whether a scan that lacks views is an arc depends on what the others cover") {
+  iso::ct::flat_detector const d{60, 4, 2, 2};
+  iso::ct::flat_detector const beside{60, 4, 2, 2, 20};
+  auto const lacking = [](std::int64_t views, double range, int gone) {
+    auto angles = iso::ct::even_angles(views, range, 0.3);
+    angles.erase(angles.begin() + 50, angles.begin() + 50 + gone);
+    return angles;
+  };
+  auto const cone = [](iso::ct::flat_detector const& on, std::vector<double> const& angles) {
+    return iso::ct::circular_cone(on, 300, 450, angles);
+  };
+  for (int const gone : {3, 4, 5}) {
+    CHECK(weigh_scan(cone(d, lacking(180, 2 * pi, gone))).arc == scan_arc::full);
+    CHECK(weigh_scan(cone(beside, lacking(180, 2 * pi, gone))).arc == scan_arc::full);
+  }
+  CHECK(weigh_scan(cone(d, lacking(180, 2 * pi, 6))).arc == scan_arc::short_scan);
+  CHECK(refusal([&] {
+          weigh_scan(cone(beside, lacking(180, 2 * pi, 6)));
+        }).find("beside the z axis and the views are taken for an arc of 346 degrees") !=
+        std::string::npos);
+  for (int const gone : {3, 4, 10}) {
+    CHECK(refusal([&] {
+            weigh_scan(cone(d, lacking(112, 1.25 * pi, gone)));
+          }).find("degrees of an arc of 223 degrees (views are 2.") != std::string::npos);
+  }
+  CHECK(refusal([&] {
+          weigh_scan(cone(d, lacking(112, 1.25 * pi, 4)));
+        }).find("scan the arc without gaps, or the full circle") != std::string::npos);
 }
 
 TEST_CASE("fdk: scans for which the weights do not hold are refused with a sentence") {

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,7 +55,7 @@ void check_scale(geometry const& g, geometry const& upright, fdk_options const& 
   auto const gaussian = gaussian_result<T>(g, options);
   auto const ball = ball_result<T>(g, options);
   CHECK(std::abs(gaussian.scale - 1) < allowed);
-  CHECK(std::abs(ball.scale - 1) < 2 * allowed);
+  CHECK(std::abs(ball.scale - 1) < allowed);
   CHECK(std::abs(gaussian.scale / gaussian_result<T>(upright).scale - 1) < allowed);
   CHECK(std::abs(ball.scale / ball_result<T>(upright).scale - 1) < allowed);
   CHECK(gaussian.root_mean_square < 4e-3);
@@ -123,19 +124,84 @@ TEST_CASE("fdk: short scans and offset detectors that are turned") {
   };
   for (double const aside : {0.0, 36.0, -36.0}) {
     CAPTURE(aside);
-    double const upright = found({.detector_u = aside}).scale;
-    CHECK(std::abs(upright - 1) < allowed);
-    for (auto const& [yaw, pitch] : {std::pair(15.0, 0.0), std::pair(-20.0, 0.0),
-                                     std::pair(0.0, 20.0), std::pair(15.0, -15.0)}) {
-      CAPTURE(yaw);
-      CAPTURE(pitch);
-      auto const turned = found({.yaw = yaw, .pitch = pitch, .detector_u = aside});
-      CHECK(std::abs(turned.scale / upright - 1) < allowed);
-      // On an offset detector that is yawed and pitched the axis does not run along a column, and a
-      // column has one weight.
-      bool const leans = aside != 0 && yaw != 0 && pitch != 0;
-      CHECK(turned.root_mean_square < (leans ? 8e-3 : 4e-3));
+    auto const upright = found({.detector_u = aside});
+    CHECK(std::abs(upright.scale - 1) < allowed);
+    // On most of these the axis does not run along a column.
+    for (pose p : std::vector<pose>{{.yaw = 15},
+                                    {.yaw = -20},
+                                    {.pitch = 20},
+                                    {.yaw = 15, .pitch = -15},
+                                    {.yaw = 20, .pitch = 20},
+                                    {.skew = 5},
+                                    {.skew = -10},
+                                    {.skew = 20},
+                                    {.yaw = -10, .pitch = 10, .skew = 10}}) {
+      p.detector_u = aside;
+      CAPTURE(p.yaw);
+      CAPTURE(p.pitch);
+      CAPTURE(p.skew);
+      auto const turned = found(p);
+      CHECK(std::abs(turned.scale / upright.scale - 1) < allowed);
+      CHECK(turned.root_mean_square < 4e-3);
+      CHECK(turned.largest < 0.012);
     }
+  }
+}
+
+TEST_CASE("fdk: an offset detector in a parallel beam whose columns lean") {
+  scan_size const size{.num_u = 100, .pitch = 0.8};
+  for (double const aside : {24.0, -24.0}) {
+    for (double const skew : {0.0, 10.0, -20.0}) {
+      CAPTURE(aside);
+      CAPTURE(skew);
+      auto const found = gaussian_result<float>(
+          posed(beam::parallel, {.skew = skew, .detector_u = aside}, turn(), size));
+      CHECK(std::abs(found.scale - 1) < allowed);
+      CHECK(found.root_mean_square < 1e-3);
+    }
+  }
+}
+
+TEST_CASE("fdk: weights of a short scan and of an offset detector hold at all its heights") {
+  // Of a body that is the same at all heights. With one weight a column short scans had 7e-4 and
+  // 1.5e-3.
+  auto const volume = grid::centred({40, 40, 5}, {2, 2, 12});
+  auto const found = [&](pose const& p, std::vector<double> const& angles, std::int64_t num_u) {
+    auto const g = posed(beam::cone, p, angles, {.num_u = num_u});
+    auto const values = reconstructed(fast(), g, exact_stack<float>(g, columns()), volume);
+    return compared(values, volume, columns(), [](auto const&) { return true; });
+  };
+  for (auto const& [aside, num_u] : {std::pair(0.0, 160), std::pair(36.0, 120)}) {
+    CAPTURE(aside);
+    auto const angles = aside == 0 ? iso::ct::even_angles(140, 1.4 * pi, 0.3) : turn();
+    double const upright = found({.detector_u = aside}, angles, num_u).root_mean_square;
+    for (double const skew : {10.0, -20.0}) {
+      CAPTURE(skew);
+      auto const turned = found({.skew = skew, .detector_u = aside}, angles, num_u);
+      CHECK(turned.root_mean_square < (aside == 0 ? 5e-4 : 1e-3));
+    }
+  }
+}
+
+TEST_CASE(
+    "oracle::exact_fdk: short scans and offset detectors whose columns lean, in subsets of views") {
+  auto const volume = grid::centred({12, 12, 3}, {6, 6, 5});
+  scan_size const size{.views = 60, .num_u = 64, .num_v = 60, .pitch = 2.4};
+  for (auto const& [arc, aside] :
+       {std::pair(1.5 * pi, 0.0), std::pair(2 * pi, 40.0), std::pair(2 * pi, -40.0)}) {
+    CAPTURE(arc);
+    CAPTURE(aside);
+    auto const g = posed(beam::cone, {.yaw = 10, .pitch = 10, .skew = 10, .detector_u = aside},
+                         iso::ct::even_angles(size.views, arc), size);
+    fdk_options const options{.scan = {.continuation = 5}};
+    auto const stack = exact_stack<double>(g, gaussians());
+    auto const found = iso::oracle::exact_fdk<double>(g, stack, volume, options);
+    auto const weights = iso::ct::weigh_scan(g, options.scan);
+    CHECK(weights.begins.size() == (aside == 0 ? 60 : 0));
+    CHECK(weights.overlaps.size() == (aside == 0 ? 0 : 60));
+    iso::test::for_each_instance([&](auto const& exec) {
+      CHECK(farthest(reconstructed(exec, g, stack, volume, options), found) < 1e-13);
+    });
   }
 }
 
@@ -206,22 +272,62 @@ TEST_CASE("fdk: rows that leave the plane of rotation") {
       measured(), columns(), [](auto const&) { return true; });
   CHECK(std::abs(long_ones.scale - std::cos(pi / 18)) < allowed);
 
-  auto const weigh = [](double roll, double limit) {
+  auto const weigh = [](double roll, std::optional<double> limit) {
     auto const g = posed(beam::cone, {.roll = roll}, turn(), {.num_u = 20, .num_v = 10});
     return refusal([&] { iso::ct::weigh_scan(g, {.max_roll = limit}); });
   };
-  double const usual = scan_options().max_roll;
-  CHECK(usual == doctest::Approx(pi / 36));
+  std::optional<double> const usual;
   CHECK(weigh(5, usual) == "");
   CHECK(weigh(5.1, usual).find("rows of u leave the plane of rotation by 5.1 degrees") !=
         std::string::npos);
+  CHECK(weigh(5.1, usual).find("--max-roll), at most 11.45 degrees") != std::string::npos);
   CHECK(weigh(5.1, 0.1) == "");
-  CHECK(weigh(1, 0).find("at most 0") != std::string::npos);
+  CHECK(weigh(1, 0.0).find("at most 0") != std::string::npos);
   CHECK(weigh(11.4, 0.2) == "");
+  CHECK(weigh(11.45, 11.45 * pi / 180) == "");
   CHECK(weigh(11.5, 0.2).find("11.5 degrees") != std::string::npos);
   CHECK(weigh(0, 0.3).find("0.3 rad") != std::string::npos);
   CHECK(weigh(0, -0.1).find("max_roll") != std::string::npos);
   CHECK(weigh(0, std::numeric_limits<double>::quiet_NaN()).find("max_roll") != std::string::npos);
+}
+
+TEST_CASE("fdk: rolled detectors in scans that measure rays once") {
+  scan_size const narrow{.num_u = 120};
+  scan_size const fine{.pitch = 0.8};
+  auto const half = iso::ct::even_angles(120, pi);
+  auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
+  struct expected {
+    char const* scan;
+    double roll;
+    double scale;    ///< of Gaussians
+    double largest;  ///< error, of the peak
+  };
+  for (auto const& [scan, roll, scale, largest] :
+       {expected{"half", 1.5, 1.0007, 0.0138}, expected{"half", 5, 1.0065, 0.0463},
+        expected{"half", 10, 1.0205, 0.0918}, expected{"short", 1.5, 0.9999, 0.0166},
+        expected{"short", 5, 1.0054, 0.0415}, expected{"short", 10, 1.0186, 0.0805},
+        expected{"offset", 1.5, 0.9938, 0.0194}, expected{"offset", 5, 0.9864, 0.0600},
+        expected{"offset", 10, 0.9855, 0.1249}}) {
+    CAPTURE(scan);
+    CAPTURE(roll);
+    std::string const name(scan);
+    auto const g = name == "half" ? posed(beam::parallel, {.roll = roll}, half, fine)
+                   : name == "short"
+                       ? posed(beam::cone, {.roll = roll}, arc)
+                       : posed(beam::cone, {.roll = roll, .detector_u = 36}, turn(), narrow);
+    auto const found = gaussian_result<float>(g, {.scan = {.max_roll = 0.2}});
+    MESSAGE(name, ", roll ", roll, ": scale ", found.scale, ", largest error ", found.largest);
+    CHECK(std::abs(found.scale - scale) < 3e-4);
+    CHECK(std::abs(found.largest - largest) < 0.05 * largest);
+    // What is accepted without a word.
+    auto const why = refusal([&] { iso::ct::weigh_scan(g); });
+    CHECK((why == "") == (roll < 2));
+    CHECK((why == "" || roll > 5 ||
+           why.find("at most 1.5 where rays are measured once") != std::string::npos));
+  }
+  // Parallel rays about the whole circle cancel as those of a cone do.
+  auto const both = posed(beam::parallel, {.roll = 5}, turn(), fine);
+  CHECK(gaussian_result<float>(both).largest < 0.0075);
 }
 
 TEST_CASE("fdk: a detector that lies so flat that rows do not stand before the source") {

@@ -2,42 +2,31 @@
 #include <iso/ct/scan_weights.hpp>
 
 #include <iso/core/check.hpp>
-#include <iso/core/math.hpp>
+#include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/detail/row_extension.hpp>
-
-#include "../sine.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 namespace iso::ct {
 namespace {
 
-constexpr double pi = 0x1.921fb54442d18p+1;
+using detail::angle_of;
+using detail::distance_from_axis;
+using detail::fan_angle;
+using detail::horizontal;
+using detail::pi;
+
 constexpr double degrees = 180 / pi;
 constexpr double steepest_roll = 0.2;  // rad
-
-/// The angle of (x, y), in [0, 2 pi), by Newton's method on iso::math's sine: the same on every
-/// machine.
-double angle_of(double x, double y) {
-  double const length = std::sqrt(x * x + y * y);
-  double const c = x / length;
-  double const s = y / length;
-  double angle = s >= 0 ? (1 - c) * (pi / 2) : (3 + c) * (pi / 2);
-  for (int step = 0; step < 6; ++step) {
-    double sine;
-    double cosine;
-    math::sincos(angle, sine, cosine);
-    double const off = s * cosine - c * sine;  // sin of what is missing
-    angle += off + off * off * off / 6;
-  }
-  return angle < 0 ? angle + 2 * pi : angle >= 2 * pi ? angle - 2 * pi : angle;
-}
-
-double horizontal(vec3<double> a) { return std::sqrt(a.x * a.x + a.y * a.y); }
+constexpr double usual_roll = 5 / degrees;
+constexpr double usual_roll_of_once = 1.5 / degrees;  // where rays are measured once
 
 /// Degrees by which the plane of the sources is tilted; negative where they lie in none.
 double tilt_of_sources(geometry const& g, double radius) {
@@ -63,7 +52,7 @@ double tilt_of_sources(geometry const& g, double radius) {
 
 /// Throws where the rows of a view leave the plane of rotation by more than `max_roll`, or one of
 /// them does not pass before the source as the z axis does.
-void validate_rows(geometry const& g, double max_roll) {
+void validate_rows(geometry const& g, double max_roll, char const* where = "") {
   ISO_VALIDATE(
       max_roll >= 0 && max_roll <= steepest_roll,
       "fdk: rows may leave the plane of rotation by {} rad (must be from 0 to {}) choose a "
@@ -74,9 +63,10 @@ void validate_rows(geometry const& g, double max_roll) {
     double const roll = angle_of(horizontal(w.u_step), std::abs(w.u_step.z));
     ISO_VALIDATE(roll <= max_roll * (1 + 1e-9),
                  "fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
-                 "filter runs along them, at most {:.3g}) turn the detector, or allow more by "
-                 "max_roll (to {:.3g} degrees), which blurs along z",
-                 i, roll * degrees, max_roll * degrees, steepest_roll * degrees);
+                 "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
+                 "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
+                 "along z",
+                 i, roll * degrees, max_roll * degrees, where);
     if (g.kind() == beam::parallel) {
       continue;
     }
@@ -129,33 +119,52 @@ void validate_orbit(geometry const& g) {
   }
 }
 
-/// Signed distance of the ray through column u, at the detector's middle height, from the z axis.
-/// The opposite ray's is its negative.
-double distance_from_axis(geometry const& g, view_vectors const& w, double u) {
-  vec3<double> const pixel =
-      w.detector_origin + u * w.u_step + (0.5 * double(g.num_v() - 1)) * w.v_step;
-  vec3<double> const along = g.kind() == beam::cone ? pixel - w.source : w.source;
-  return (pixel.x * along.y - pixel.y * along.x) / horizontal(along);
+double middle_row(geometry const& g) { return 0.5 * double(g.num_v() - 1); }
+
+/// The rows whose rays differ as seen along the z axis: one where columns run along it.
+std::vector<double> rows_of(geometry const& g) {
+  if (g.v_parallel_to_z()) {
+    return {middle_row(g)};
+  }
+  std::vector<double> rows(std::size_t(g.num_v()));
+  std::iota(rows.begin(), rows.end(), 0.0);
+  return rows;
 }
 
-/// Where the z axis is seen, in columns.
-double column_of_axis(geometry const& g, view_vectors const& w) {
-  vec3<double> const n = cross(w.u_step, w.v_step);
-  vec3<double> const along = g.kind() == beam::cone ? vec3<double>{-w.source.x, -w.source.y, 0}
-                                                    : vec3<double>{w.source.x, w.source.y, 0};
-  vec3<double> const from = g.kind() == beam::cone ? w.source : vec3<double>{};
-  double const t = dot(n, w.detector_origin - from) / dot(n, along);
-  return dot(cross(w.v_step, n), from + t * along - w.detector_origin) / dot(n, n);
+/// Where the z axis is seen in a row, in columns.
+double column_of_axis(view_vectors const& w, double v) {
+  vec3<double> const from = w.detector_origin + v * w.v_step;
+  vec3<double> const& h = w.source;  // seen from above, rays to the axis run along it
+  return -(from.x * h.y - from.y * h.x) / (w.u_step.x * h.y - w.u_step.y * h.x);
 }
 
 /// What is known of an offset detector.
 struct placement {
   bool offset = false;
-  double side = 0;     ///< the sign of the distance of the rays that are measured once
-  double overlap = 0;  ///< mm: rays nearer to the axis are measured twice
+  double side = 0;               ///< the sign of the distance of the rays that are measured once
+  std::vector<double> overlaps;  ///< [rows_of], mm: rays nearer to the axis are measured twice
   std::int64_t before = 0;
   std::int64_t after = 0;
 };
+
+/// Adds what a row of a view says to `p`. Returns how far the row sees on its nearer side, in mm
+/// from the axis.
+double place_row(geometry const& g, std::size_t view, double v, placement& p) {
+  view_vectors const& w = g.views()[view];
+  double const width = double(g.num_u());
+  double const axis = column_of_axis(w, v);
+  ISO_VALIDATE(
+      axis > -0.5 && axis < width - 0.5,
+      "fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the offset "
+      "detector of {} columns, so that no ray near the axis is measured) move the detector",
+      view, axis, v, g.num_u());
+  double const low = std::abs(distance_from_axis(g.kind(), w, -0.5, v));
+  double const high = std::abs(distance_from_axis(g.kind(), w, width - 0.5, v));
+  // Until both sides are equally wide.
+  auto const missing = std::int64_t(std::ceil(std::abs(2 * axis + 1 - width) - 1e-6));
+  (high < low ? p.after : p.before) = std::max(high < low ? p.after : p.before, missing);
+  return std::min(low, high);
+}
 
 placement place(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::offset,
@@ -164,9 +173,10 @@ placement place(geometry const& g, scan_options const& options) {
                int(options.detector));
   placement p;
   double const width = double(g.num_u());
+  double const middle = middle_row(g);
   double farthest = 0;
   for (view_vectors const& w : g.views()) {
-    double const shift = (column_of_axis(g, w) - 0.5 * (width - 1)) / width;
+    double const shift = (column_of_axis(w, middle) - 0.5 * (width - 1)) / width;
     farthest = std::abs(shift) > std::abs(farthest) ? shift : farthest;
   }
   p.offset = options.detector == detector_placement::offset ||
@@ -174,15 +184,15 @@ placement place(geometry const& g, scan_options const& options) {
   if (!p.offset) {
     return p;
   }
+  auto const rows = rows_of(g);
+  p.overlaps.assign(rows.size(), std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < g.views().size(); ++i) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      p.overlaps[row] = std::min(p.overlaps[row], place_row(g, i, rows[row], p));
+    }
     view_vectors const& w = g.views()[i];
-    double const axis = column_of_axis(g, w);
-    ISO_VALIDATE(axis > -0.5 && axis < width - 0.5,
-                 "fdk: view {}: the z axis is seen at column {:.4g} (beyond the offset detector of "
-                 "{} columns, so that no ray near the axis is measured) move the detector",
-                 i, axis, g.num_u());
-    double const low = distance_from_axis(g, w, -0.5);
-    double const high = distance_from_axis(g, w, width - 0.5);
+    double const low = distance_from_axis(g.kind(), w, -0.5, middle);
+    double const high = distance_from_axis(g.kind(), w, width - 0.5, middle);
     bool const high_is_near = std::abs(high) < std::abs(low);
     double const near = std::abs(high_is_near ? high : low);
     double const side = (high_is_near ? low : high) > 0 ? 1 : -1;
@@ -192,33 +202,11 @@ placement place(geometry const& g, scan_options const& options) {
                  "(opposite views must complete each other) take one side for all views",
                  i);
     p.side = is_even && p.side != 0 ? p.side : side;
-    p.overlap = i == 0 ? near : std::min(near, p.overlap);
-    // Until both sides are equally wide.
-    auto const missing = std::int64_t(std::ceil(std::abs(2 * axis + 1 - width) - 1e-6));
-    (high_is_near ? p.after : p.before) = std::max(high_is_near ? p.after : p.before, missing);
+  }
+  for (double& overlap : p.overlaps) {
+    overlap *= p.side;
   }
   return p;
-}
-
-/// From 0 at x = -1 to 2 at x = 1, x and -x adding up to 2.
-double half_fan(double x) {
-  return x <= -1 ? 0 : x >= 1 ? 2 : 1 + iso::detail::sine_of(0.5 * pi * x);
-}
-
-/// Twice Parker's weight of the ray at the angle gamma of the fan, beta after the arc's beginning;
-/// the arc is pi + 2 spare. The ray that runs the other way is (beta + pi + 2 gamma, -gamma).
-double parker(double beta, double gamma, double spare) {
-  auto const rise = [](double part) {
-    double const s = iso::detail::sine_of(0.5 * pi * part);
-    return 2 * s * s;
-  };
-  if (beta < 2 * (spare - gamma)) {
-    return rise(beta / (2 * (spare - gamma)));
-  }
-  if (beta > pi - 2 * gamma) {
-    return rise((pi + 2 * spare - beta) / (2 * (spare + gamma)));
-  }
-  return 2;
 }
 
 /// The views in the order of their angles about the z axis, with the gap after each.
@@ -243,6 +231,7 @@ struct turn {
     }
   }
   [[nodiscard]] double mean() const { return circle / double(gaps.size()); }
+  [[nodiscard]] double covered() const { return circle - gaps[widest()]; }
   [[nodiscard]] std::size_t widest() const {
     return std::size_t(std::max_element(gaps.begin(), gaps.end()) - gaps.begin());
   }
@@ -250,22 +239,33 @@ struct turn {
 
 constexpr double widest_gap = 3;  // of the mean one
 
-/// Whether the views leave out one part of the circle: beside it no gap is wide. Angles that are
-/// irregular all about the circle have several wide gaps.
+/// The widest gap of a circle, whatever the mean one: rays that it lacks are seen from the other
+/// side, and the views beside it stand for them.
+double allowed_gap(turn const& t) {
+  double const half_circle = 1.5 * pi;  // there are none from the other side
+  return t.circle < half_circle ? widest_gap * t.mean() : std::max(widest_gap * t.mean(), pi / 15);
+}
+
+bool is_closed(turn const& t) { return t.gaps[t.widest()] <= allowed_gap(t); }
+
+/// Whether the views leave out one part of the circle: no other gap is wide, or none nearly as
+/// wide. Angles that are irregular all about the circle have several wide gaps.
 bool leaves_a_gap(turn const& t) {
-  if (t.order.size() < 2 || t.gaps[t.widest()] <= widest_gap * t.mean()) {
+  double const widest = t.gaps[t.widest()];
+  if (t.order.size() < 2 || is_closed(t)) {
     return false;
   }
-  double const mean = (t.circle - t.gaps[t.widest()]) / double(t.gaps.size() - 1);
-  return std::count_if(t.gaps.begin(), t.gaps.end(),
-                       [&](double gap) { return gap > widest_gap * mean; }) == 1;
+  auto gaps = t.gaps;
+  std::nth_element(gaps.begin(), gaps.begin() + 1, gaps.end(), std::greater<>());
+  double const mean = (t.circle - widest) / double(gaps.size() - 1);
+  return gaps[1] <= widest_gap * mean || widest > widest_gap * gaps[1];
 }
 
 void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
   for (std::size_t n = 0; n < t.order.size(); ++n) {
     double const gap = t.gaps[n];
     ISO_VALIDATE(
-        gap <= widest_gap * t.mean() || t.order.size() == 1,
+        gap <= allowed_gap(t) || t.order.size() == 1,
         "fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on average; {} "
         "is needed) scan further, without gaps",
         gap * degrees, t.mean() * degrees, needed);
@@ -289,9 +289,9 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
     bool const ends = n + 1 == size;
     begins[view] = at;
     ISO_VALIDATE(ends || gap_after(n) <= widest_gap * mean,
-                 "fdk: no view within {:.4g} degrees of an arc (views are {:.4g} degrees apart on "
-                 "average) scan the arc without gaps",
-                 gap_after(n) * degrees, mean * degrees);
+                 "fdk: no view within {:.4g} degrees of an arc of {:.4g} degrees (views are {:.4g} "
+                 "degrees apart on average) scan the arc without gaps, or the full circle",
+                 gap_after(n) * degrees, t.covered() * degrees, mean * degrees);
     weights.angles[view] =
         (n == 0 ? first : gap_after(n - 1)) / 2 + (ends ? last : gap_after(n)) / 2;
     at += ends ? last / 2 : gap_after(n);
@@ -299,59 +299,60 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
   return at;
 }
 
-/// The angle of the ray through column u to the one through the z axis, from x to y.
-double fan_angle(geometry const& g, view_vectors const& w, double u) {
-  if (g.kind() == beam::parallel) {
-    return 0;
-  }
-  double const s = -distance_from_axis(g, w, u) / horizontal(w.source);
-  double const angle = angle_of(std::sqrt(std::max(0.0, 1 - s * s)), s);
-  return angle > pi ? angle - 2 * pi : angle;
+/// The shares of rays, to be read on the host.
+detail::ray_shares shares_of(scan_weights const& weights) {
+  return {weights.overlaps.empty() ? nullptr : weights.overlaps.data(),
+          weights.begins.empty() ? nullptr : weights.begins.data(), weights.spare};
 }
 
-/// Redundancy as f(view, column), and beyond the detector's edges the cosine fall.
-template <class F>
-void fill_factors(geometry const& g, std::int64_t continuation, F const& redundancy,
-                  scan_weights& weights) {
+/// The factor of each column: beyond the detector's edges the cosine fall, and the share of its
+/// rays where they have one.
+void fill_factors(geometry const& g, std::int64_t continuation, scan_weights& weights) {
   std::int64_t const columns = weights.before + g.num_u() + weights.after;
+  bool const by_column =
+      g.v_parallel_to_z() && !(weights.overlaps.empty() && weights.begins.empty());
+  weights.rows = by_column ? g.num_views() : columns > g.num_u() ? 1 : 0;
   weights.factors.reserve(std::size_t(weights.rows * columns));
   for (std::int64_t view = 0; view < weights.rows; ++view) {
+    view_vectors const& w = g.views()[std::size_t(view)];
     for (std::int64_t c = 0; c < columns; ++c) {
       std::int64_t const u = c - weights.before;
       std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
       std::int64_t const beyond = std::abs(u - edge);
       // cos^2 falls from 1 at the edge to 0 one column after the last.
-      double const fall = iso::detail::sine_of(0.5 * pi * double(continuation + 1 - beyond) /
-                                               double(continuation + 1));
+      double const fall =
+          detail::sine_of(0.5 * pi * double(continuation + 1 - beyond) / double(continuation + 1));
+      double const share =
+          by_column ? shares_of(weights).at(g.kind(), w, view, double(edge), middle_row(g), 0)
+                    : 1.0;
       weights.factors.push_back(beyond > continuation ? 0.0
-                                : beyond == 0         ? redundancy(view, edge)
-                                                      : fall * fall * redundancy(view, edge));
+                                : beyond == 0         ? share
+                                                      : fall * fall * share);
     }
+  }
+  if (by_column) {
+    weights.overlaps.clear();
+    weights.begins.clear();
   }
 }
 
-void weigh_short_scan(geometry const& g, std::int64_t continuation, turn const& t,
-                      scan_weights& weights) {
-  std::vector<double> begins(t.order.size());
-  double const arc = weigh_arc(t, weights, begins);
-  double fan = 0;  // to the farther edge
+void weigh_short_scan(geometry const& g, turn const& t, scan_weights& weights) {
+  weights.begins.resize(t.order.size());
+  double const arc = weigh_arc(t, weights, weights.begins);
+  weights.spare = 0.5 * (arc - pi);
+  double fan = 0;  // to the farther edge; at its largest in the first or the last row
+  auto const rows = rows_of(g);
   for (view_vectors const& w : g.views()) {
-    fan = std::max(
-        {fan, std::abs(fan_angle(g, w, 0)), std::abs(fan_angle(g, w, double(g.num_u() - 1)))});
+    for (double const v : {rows.front(), rows.back()}) {
+      fan = std::max({fan, std::abs(fan_angle(g.kind(), w, 0, v)),
+                      std::abs(fan_angle(g.kind(), w, double(g.num_u() - 1), v))});
+    }
   }
   ISO_VALIDATE(
       arc * (1 + 1e-9) >= pi + 2 * fan,
       "fdk: the views cover {:.4g} degrees (with a fan of {:.4g} degrees {:.4g} are needed, "
       "or the full circle) scan further",
       arc * degrees, 2 * fan * degrees, (pi + 2 * fan) * degrees);
-  weights.rows = g.num_views();
-  fill_factors(
-      g, continuation,
-      [&](std::int64_t view, std::int64_t u) {
-        auto const i = std::size_t(view);
-        return parker(begins[i], fan_angle(g, g.views()[i], double(u)), 0.5 * (arc - pi));
-      },
-      weights);
 }
 
 }  // namespace
@@ -384,7 +385,7 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
                "fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
                int(options.arc));
-  validate_rows(g, options.max_roll);
+  validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
   auto const by = detail::extension_of(g, options);
   placement const p = place(g, options);
@@ -396,9 +397,16 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
                         (options.arc == scan_arc::automatic && !folds && leaves_a_gap(t));
   ISO_VALIDATE(
       !(is_short && p.offset),
-      "fdk: the detector lies beside the z axis and the views cover an arc (then some rays "
-      "are measured from neither side) scan the full circle, or choose a centred detector "
-      "for what both its sides see");
+      "fdk: the detector lies beside the z axis and the views are taken for an arc of {:.4g} "
+      "degrees "
+      "(then some rays are measured from neither side) scan the full circle, or choose a centred "
+      "detector for what both its sides see",
+      t.covered() * degrees);
+  // Parallel rays all about the circle see every line from both sides.
+  bool const once = is_short || p.offset || (folds && !is_closed(turn(g, 2 * pi)));
+  if (once && !options.max_roll) {
+    validate_rows(g, usual_roll_of_once, " where rays are measured once");
+  }
   scan_weights weights;
   weights.arc = is_short ? scan_arc::short_scan : scan_arc::full;
   weights.detector = p.offset ? detector_placement::offset : detector_placement::centred;
@@ -406,21 +414,17 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   weights.after = by.after;
   weights.angles.assign(t.order.size(), 0.0);
   if (is_short) {
-    weigh_short_scan(g, options.continuation, t, weights);
+    weigh_short_scan(g, t, weights);
   } else {
-    weigh_circle(t, folds ? "half a circle" : "a full circle", weights);
-    weights.rows = p.offset ? g.num_views() : options.continuation > 0 ? 1 : 0;
-    fill_factors(
-        g, options.continuation,
-        [&](std::int64_t view, std::int64_t u) {
-          return p.offset
-                     ? half_fan(p.side *
-                                distance_from_axis(g, g.views()[std::size_t(view)], double(u)) /
-                                p.overlap)
-                     : 1.0;
-        },
-        weights);
+    weigh_circle(t,
+                 folds ? "half a circle"
+                 : p.offset || options.arc == scan_arc::full
+                     ? "a full circle"
+                     : "an arc without gaps, or a full circle,",
+                 weights);
+    weights.overlaps = p.overlaps;
   }
+  fill_factors(g, options.continuation, weights);
   if (!cone && !folds) {
     // Both ways of a ray count.
     for (double& angle : weights.angles) {
@@ -428,6 +432,22 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
     }
   }
   return weights;
+}
+
+double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
+                 std::int64_t v) {
+  ISO_VALIDATE(view >= 0 && view < g.num_views() && u >= -weights.before &&
+                   u < g.num_u() + weights.after && v >= 0 && v < g.num_v(),
+               "factor_of: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask for one of these",
+               view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
+  std::int64_t const columns = weights.before + g.num_u() + weights.after;
+  std::int64_t const row = weights.rows > 1 ? view : 0;
+  double const factor =
+      weights.rows == 0 ? 1.0 : weights.factors[std::size_t(row * columns + weights.before + u)];
+  std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
+  return factor == 0 ? 0.0
+                     : factor * shares_of(weights).at(g.kind(), g.views()[std::size_t(view)], view,
+                                                      double(edge), double(v), v);
 }
 
 }  // namespace iso::ct

@@ -8,6 +8,7 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/scan_weights.hpp>
 
@@ -65,6 +66,11 @@ class fdk_plan {
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
   /// [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
   [[nodiscard]] numbers const& factors() const { return factors_; }
+  /// Shares of rays where columns say nothing about them (scan_weights).
+  [[nodiscard]] detail::ray_shares shares() const {
+    return {overlaps_.size() > 0 ? overlaps_.data() : nullptr,
+            begins_.size() > 0 ? begins_.data() : nullptr, spare_};
+  }
   /// What was chosen from the scan: whether it is short, where the detector lies.
   [[nodiscard]] scan_arc arc() const { return arc_; }
   [[nodiscard]] detector_placement detector() const { return detector_; }
@@ -81,6 +87,9 @@ class fdk_plan {
   numbers weights_;
   bool odd_taps_only_;
   numbers factors_;
+  numbers overlaps_;
+  numbers begins_;
+  double spare_;
   scan_arc arc_;
   detector_placement detector_;
 };

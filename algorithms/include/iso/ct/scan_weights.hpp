@@ -6,14 +6,15 @@
 #include <iso/ct/geometry.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace iso::ct {
 
 /// The part of the circle that the views cover.
 enum class scan_arc {
-  automatic,   ///< cone: `short_scan` where one gap between views, and no other, is wider than
-               ///< three times the mean one, else `full`; parallel: `full`
+  automatic,   ///< cone: `short_scan` where one gap between views is wider than 12 degrees and
+               ///< three times the mean one, and no other nearly so, else `full`; parallel: `full`
   full,        ///< cone: the circle; parallel: half of it or more
   short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
 };
@@ -34,12 +35,14 @@ struct scan_options {
   std::int64_t continuation = 0;
   /// rad: by how much rows of u may leave the plane of rotation, at most 0.2. The filter runs along
   /// them, so that a volume is wrong where it changes along z (docs/algorithms/reconstruction.md
-  /// says by how much).
-  double max_roll = 0x1.657184ae74487p-4;  // 5 degrees
+  /// says by how much). Without: 5 degrees, or 1.5 where rays are measured once, whose errors do
+  /// not cancel (half circles of parallel rays, short scans, offset detectors).
+  std::optional<double> max_roll{};
 };
 
 /// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
-/// angle times its column's factor; one beyond the detector is the edge's.
+/// angle times its factor (factor_of), which is its column's unless rays of a column differ; one
+/// beyond the detector is the edge's.
 struct scan_weights {
   scan_arc arc = scan_arc::full;                              ///< that was chosen
   detector_placement detector = detector_placement::centred;  ///< that was chosen
@@ -48,6 +51,13 @@ struct scan_weights {
   std::int64_t after = 0;
   std::int64_t rows = 0;        ///< of `factors`: 0, all are 1; 1, the same in all views; or views
   std::vector<double> factors;  ///< [rows, before + num_u + after]
+  /// Where columns of pixels do not run along z, how often a ray is measured depends on its pixel
+  /// and is not in `factors`, but follows from these. Empty else.
+  std::vector<double> overlaps;  ///< [v], mm, offset detector: rays of a row that are nearer to the
+                                 ///< axis are measured twice; below zero where those that are
+                                 ///< measured once have distances below zero
+  std::vector<double> begins;    ///< [views], rad, short scan: of a view after the arc's beginning
+  double spare = 0;              ///< rad, short scan: half of the arc beyond half a circle
 };
 
 /// The angle that each view stands for, half the way to its neighbours on either side, and the
@@ -62,9 +72,16 @@ struct scan_weights {
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
 ///                                tilted axis); rows of u or parallel rays that leave its plane;
 ///                                rows that do not stand before the source; a gap of more than
-///                                three times the mean one; an arc too short for the fan; an offset
-///                                detector and a short scan; an offset detector that does not see
-///                                the axis or changes sides; an unknown option
+///                                three times the mean one, and in a circle of 12 degrees; an arc
+///                                too short for the fan; an offset detector and a short scan; an
+///                                offset detector that does not see the axis or changes sides; an
+///                                unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
+
+/// By how much a reading counts beside its view's angle; u from -before on.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  no such pixel
+double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
+                 std::int64_t v);
 
 }  // namespace iso::ct

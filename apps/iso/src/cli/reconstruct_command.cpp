@@ -220,10 +220,10 @@ void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
       ->check(CLI::Range(0, 65536))
       ->capture_default_str();
   sub.add_option("--max-roll", request.max_roll,
-                 "degrees by which the detector's rows may leave the plane of rotation; from 5 on "
-                 "what changes along z is visibly wrong")
-      ->check(number_from(0, 11.45))
-      ->capture_default_str();
+                 "degrees by which the detector's rows may leave the plane of rotation: more makes "
+                 "what changes along z visibly wrong (default: 5 over a full circle; 1.5 over an "
+                 "arc, half a circle of parallel rays, or with an offset detector)")
+      ->check(number_from(0, 11.45));
 }
 
 }  // namespace

@@ -65,10 +65,14 @@ std::string name_of(names<Value, Size> const& known, Value value) {
 }
 
 ct::fdk_options options_of(reconstruct_request const& request) {
+  std::optional<double> max_roll;
+  if (request.max_roll) {
+    max_roll = *request.max_roll * std::numbers::pi / 180;
+  }
   return {value_of(windows, request.window, "window"),
           request.cutoff,
           {value_of(arcs, request.arc, "arc"), value_of(detectors, request.detector, "detector"),
-           request.continuation, request.max_roll * std::numbers::pi / 180}};
+           request.continuation, max_roll}};
 }
 
 // By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocenter;

@@ -67,8 +67,7 @@ struct fdk_case {
 };
 
 /// A detector that is yawed, pitched and a little rolled.
-ct::geometry turned_detector() {
-  auto const straight = verify_cone();
+ct::geometry turned_detector(ct::geometry const& straight) {
   auto views = straight.views();
   for (auto& view : views) {
     vec3<double> const u = view.u_step;
@@ -86,7 +85,8 @@ ct::geometry turned_detector() {
 
 void add_reconstruction(plan& all) {
   std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::weigh_scan", "iso::cross"};
+                                              "iso::ct::weigh_scan", "iso::ct::factor_of",
+                                              "iso::cross"};
   auto with_add = functions;
   with_add.push_back("iso::ct::fdk_add");
   all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});
@@ -95,13 +95,19 @@ void add_reconstruction(plan& all) {
   all.add<fdk_case>({"fbp_parallel", functions, {{}}}, verify_parallel(),
                     ct::fdk_options{ct::ramp_window::shepp_logan});
   all.add<fdk_case>({"fdk_tilted", functions, {{}}}, verify_tilted(), ct::fdk_options{});
-  all.add<fdk_case>({"fdk_turned_detector", functions, {{}}}, turned_detector(), ct::fdk_options{});
+  all.add<fdk_case>({"fdk_turned_detector", functions, {{}}}, turned_detector(verify_cone()),
+                    ct::fdk_options{});
   auto const cone = [](double arc, double offset, std::int64_t views) {
     return ct::circular_cone({31, 37, 4, 4, offset}, 200, 320, ct::even_angles(views, arc, 0.25));
   };
   all.add<fdk_case>({"fdk_short_scan", functions, {{}}}, cone(4, 0, 24), ct::fdk_options{});
   all.add<fdk_case>({"fdk_offset_detector", functions, {{}}}, cone(6.25, 30, 23),
                     ct::fdk_options{.scan = {.continuation = 6}});
+  all.add<fdk_case>({"fdk_leaning_offset_detector", functions, {{}}},
+                    turned_detector(cone(6.25, 30, 23)),
+                    ct::fdk_options{.scan = {.max_roll = 0.125}});
+  all.add<fdk_case>({"fdk_leaning_short_scan", functions, {{}}}, turned_detector(cone(4, 0, 24)),
+                    ct::fdk_options{.scan = {.max_roll = 0.125}});
   all.add<fdk_case>({"fdk_subsets", with_add, {{}}}, cone(6.25, 0, 40), ct::fdk_options{},
                     std::int64_t(16));
 }

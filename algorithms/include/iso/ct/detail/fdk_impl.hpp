@@ -138,6 +138,7 @@ void run_fdk(
                                         s.weighted,
                                         factors.size() > 0 ? factors.data() : nullptr,
                                         next_row,
+                                        plan.shares(),
                                         s.shape,
                                         std::int32_t(plan.num_u()),
                                         std::int32_t(plan.before()),
@@ -181,6 +182,9 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
       weights_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.angles)),
       odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1),
       factors_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.factors)),
+      overlaps_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.overlaps)),
+      begins_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.begins)),
+      spare_(weights.spare),
       arc_(weights.arc),
       detector_(weights.detector) {}
 
@@ -196,6 +200,9 @@ fdk_plan<Space> fdk_plan<Space>::subset(std::int64_t first, std::int64_t count) 
   if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
       std::int64_t(factors_.size()) > columns) {
     part.factors_ = some(factors_, first * columns, count * columns);
+  }
+  if (begins_.size() > 0) {
+    part.begins_ = some(begins_, first, count);
   }
   return part;
 }

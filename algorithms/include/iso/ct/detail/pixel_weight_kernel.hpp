@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iso/ct/detail/padded_images.hpp>
+#include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/geometry.hpp>
 
@@ -11,9 +12,9 @@
 
 namespace iso::ct::detail {
 
-/// Pixels times the weight of their ray and the factor of their column, padded: a pixel of the
-/// padding is zero, and so is one whose factor is. Columns beyond the detector take its edge's
-/// pixels.
+/// Pixels times the weight of their ray, the factor of their column and the share of their ray,
+/// padded: a pixel of the padding is zero, and so is one whose factor or share is. Columns beyond
+/// the detector take its edge's pixels and shares.
 template <class T>
 struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -21,9 +22,10 @@ struct pixel_weight_kernel {
   T* weighted;            ///< padded, of a batch
   double const* factors;  ///< [u] of view 0, u extended; null: all are 1
   std::int64_t next_row;  ///< of factors, from view to view
-  padded_images shape;    ///< extended
-  std::int32_t num_u;     ///< of the detector
-  std::int32_t before;    ///< columns before it
+  ray_shares shares;
+  padded_images shape;  ///< extended
+  std::int32_t num_u;   ///< of the detector
+  std::int32_t before;  ///< columns before it
   beam kind;
   std::int64_t first_view;
 
@@ -33,16 +35,22 @@ struct pixel_weight_kernel {
     std::int64_t const u = row % shape.columns() - 1;
     std::int64_t const v = index % shape.pitch() - padded_images::border;
     bool const exists = u >= 0 && u < shape.num_u && v >= 0 && v < shape.num_v;
-    double const factor = factors == nullptr || !exists ? 1.0 : factors[view * next_row + u];
+    double factor = factors == nullptr || !exists ? 1.0 : factors[view * next_row + u];
+    if (exists && factor != 0.0) {
+      factor *= shares.at(kind, views(view), view, double(edge(u) + before), double(v), v);
+    }
     weighted[index] =
         exists && factor != 0.0 ? pixel(view, u, v) * weight(view, u, v, factor) : T(0);
   }
 
  private:
-  KOKKOS_FUNCTION T pixel(std::int64_t view, std::int64_t u, std::int64_t v) const {
+  /// The detector's column at or next to an extended one.
+  KOKKOS_FUNCTION std::int64_t edge(std::int64_t u) const {
     std::int64_t const inside = u - before;
-    std::int64_t const edge = inside < 0 ? 0 : inside < num_u ? inside : num_u - 1;
-    return projections[(view * num_u + edge) * shape.num_v + v];
+    return inside < 0 ? 0 : inside < num_u ? inside : num_u - 1;
+  }
+  KOKKOS_FUNCTION T pixel(std::int64_t view, std::int64_t u, std::int64_t v) const {
+    return projections[(view * num_u + edge(u)) * shape.num_v + v];
   }
   KOKKOS_FUNCTION T weight(std::int64_t view, std::int64_t u, std::int64_t v, double factor) const {
     if (kind == beam::parallel) {

@@ -29,7 +29,8 @@ struct reconstruct_request {
   std::string arc = "automatic";
   std::string detector = "automatic";
   std::int64_t continuation = 0;  ///< columns beyond the detector over which readings fall to zero
-  double max_roll = 5;            ///< degrees: by how much rows may leave the plane of rotation
+  /// degrees: by how much rows may leave the plane of rotation; without, as ct::scan_options
+  std::optional<double> max_roll{};
   std::string precision = "float";  ///< or "double"
   files::geometry_description geometry;
   std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
