@@ -101,8 +101,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
         range.set_chunk_size(32);
       }
       if constexpr (detail::is_processor<Exec>) {
-        Kokkos::parallel_for(label, range,
-                             detail::host_body<Kernel>{kernel, host_vector_bytes()});
+        Kokkos::parallel_for(label, range, detail::host_body<Kernel>{kernel, host_vector_bytes()});
       } else {
         Kokkos::parallel_for(label, range, detail::portable_body<Kernel>{kernel});
       }
