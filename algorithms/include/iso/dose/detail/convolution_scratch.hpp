@@ -145,8 +145,10 @@ voxel_code<T> code_of(convolution_plan<T, Space> const& plan) {
   for (int axis = 0; axis < 3; ++axis) {
     double const reach = 0.5 * double(region.extent[std::size_t(axis)] - 1) * region.spacing[axis];
     double const middle = std::fabs(region.origin[axis] + reach - plan.frame().source[axis]);
-    least += std::pow(std::max(middle - reach, 0.0), 2);
-    most += std::pow(middle + reach, 2);
+    double const nearest = std::max(middle - reach, 0.0);
+    double const furthest = middle + reach;
+    least += nearest * nearest;
+    most += furthest * furthest;
   }
   return voxel_code<T>::between(1 / std::sqrt(most), 1 / std::sqrt(least));
 }
