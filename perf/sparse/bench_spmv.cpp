@@ -167,7 +167,7 @@ void add_products(matrix_source const& source, std::string const& backend) {
         add_other_formats<Exec>(where);
       }
     }
-    if (source.rows == extent::full && direction == way::forward) {
+    if (source.rows == extent::full) {
       add_several_vectors<Exec>(where);
     }
   }

@@ -72,13 +72,26 @@ TEST_CASE_TEMPLATE("the largest |x| is that of a plain loop", T, float, double) 
 
 TEST_CASE_TEMPLATE("the largest |x| of several vectors, with gaps between them", T, float, double) {
   for_each_instance([](auto const& exec) {
-    for (std::int64_t const stride : {1, 2, 3, 5, 33}) {
+    for (std::int64_t const stride : {1, 2, 3, 4, 5, 8, 32, 33}) {
       CAPTURE(stride);
       auto const x = numbers<T>(700 * stride, unsigned(stride));
       std::int64_t const vectors = stride == 5 ? 3 : stride;
       auto const found = found_by(exec, x, vectors, stride);
       for (std::int64_t k = 0; k < vectors; ++k) {
         CHECK(found[std::size_t(k)] == largest_of(x, k, stride));
+      }
+    }
+    // The largest of each vector anywhere, beyond the most groups too.
+    for (std::int64_t const length : {1, 7, 4096, 300001}) {
+      CAPTURE(length);
+      auto x = numbers<T>(8 * length, unsigned(length));
+      for (std::int64_t k = 0; k < 8; ++k) {
+        x[std::size_t(8 * (length * k / 8) + k)] = T(k % 2 == 0 ? 2 + k : -2 - k);
+        x[std::size_t(8 * (length - 1) + k)] += T(0.5);
+      }
+      auto const found = found_by(exec, x, 8, 8);
+      for (std::int64_t k = 0; k < 8; ++k) {
+        CHECK(found[std::size_t(k)] == largest_of(x, k, 8));
       }
     }
   });

@@ -8,16 +8,22 @@ namespace {
 
 using namespace sparse_support;
 
+/// In vector registers of every width: how many vectors a pass multiplies depends on it.
 template <class Exec, class Matrix>
 void check_vectors(Exec const& exec, Matrix const& a, std::int64_t rows, std::int64_t cols) {
+  int const widest = iso::backend::host_vector_bytes();
   for (auto const sum : {summation::ordered, summation::reproducible}) {
     CAPTURE(int(sum));
     for (std::int64_t k = 2; k <= 9; ++k) {
       CAPTURE(k);
       auto const x = some_vector(cols, k);
       auto const y = some_vector(rows, k, 11);
-      auto const together =
-          product(exec, a, x, y, {.sum = sum, .alpha = 1.5, .beta = 0.25, .vectors = k});
+      how const h{.sum = sum, .alpha = 1.5, .beta = 0.25, .vectors = k};
+      auto const together = product(exec, a, x, y, h);
+      iso::backend::set_host_vector_bytes(32);
+      auto const narrow = product(exec, a, x, y, h);
+      iso::backend::set_host_vector_bytes(widest);
+      REQUIRE(difference(together, narrow) == "");
       for (std::int64_t n = 0; n < k; ++n) {
         auto const one = [&](std::vector<double> const& all) {
           std::vector<double> picked;
@@ -55,5 +61,22 @@ TEST_CASE_TEMPLATE("spmv: k vectors have the bits of k single products", Value, 
       check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols);
       check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols);
     }
+  });
+}
+
+TEST_CASE_TEMPLATE("spmv: k vectors of a matrix with many entries a row and a column", Value,
+                   iso::half, bfloat16) {
+  // Enough for each number of the vectors that AVX-512 multiplies vector by vector.
+  lists m{100, std::vector<std::vector<item>>(101)};
+  for (std::int32_t r = 0; r < 101; ++r) {
+    for (std::int32_t c = r % 5; c < 100; ++c) {
+      m.rows[std::size_t(r)].push_back({c, 0.5 + 0.125 * ((r + 3 * c) % 11)});
+    }
+  }
+  REQUIRE(m.entries() / 32 >= m.num_rows() + m.cols);
+  for_each_instance([&](auto const& exec) {
+    auto const a = csr<Value, std::int32_t>(exec, m);
+    check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols);
+    check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols);
   });
 }

@@ -45,6 +45,22 @@ struct pack_kernel {
   }
 };
 
+/// `vectors` that lie `stride` apart, one behind the other.
+template <class T>
+struct part_kernel {
+  T const* from;
+  std::int64_t stride;
+  std::int64_t length;
+  int vectors;
+  T* to;  ///< [vectors, length]
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    for (int k = 0; k < vectors; ++k) {
+      to[k * length + i] = from[i * stride + k];
+    }
+  }
+};
+
 /// The launches of a product.
 template <class Exec, class Rows, class T>
 struct product_launcher {
@@ -58,23 +74,50 @@ struct product_launcher {
   void run() const {
     for (std::int64_t first = 0; first < call.in.vectors; first += 4) {
       std::int64_t const left = call.in.vectors - first;
-      left > 2    ? multiply<4, Sum>(first)
-      : left == 2 ? multiply<2, Sum>(first)
-                  : multiply<1, Sum>(first);
+      if (left > 1 && one_vector_a_pass<Exec, Rows>(call.shape)) {
+        multiply_apart<Sum>(first, int(std::min<std::int64_t>(left, 4)));
+      } else if (left > 2) {
+        multiply<4, Sum>(first, packed<4>(first));
+      } else if (left == 2) {
+        multiply<2, Sum>(first, packed<2>(first));
+      } else {
+        multiply<1, Sum>(first, packed<1>(first));
+      }
     }
   }
 
  private:
+  /// Multiplies vectors [first, first + vectors), at most four, one after the other.
+  template <class Sum>
+  void multiply_apart(std::int64_t first, int vectors) const {
+    std::int64_t const length = call.shape.num_cols;
+    if (plan.num_segments > 0) {
+      Kokkos::parallel_for(
+          "iso::sparse::spmv: vectors one behind the other", range<Exec>(exec, 0, length),
+          part_kernel<T>{call.x + first, call.in.stride, length, vectors, scratch.packed});
+    }
+    for (int k = 0; k < vectors; ++k) {
+      multiply<1, Sum>(first + k,
+                       reinterpret_cast<backend::pack<T, 1> const*>(scratch.packed + k * length));
+    }
+  }
+
+  /// How many of the vectors [first, first + K) exist.
+  template <int K>
+  [[nodiscard]] int existing(std::int64_t first) const {
+    return int(std::min<std::int64_t>(call.in.vectors - first, K));
+  }
+
   /// Multiplies vectors [first, first + K), those of them that exist.
   template <int K, class Sum>
-  void multiply(std::int64_t first) const {
+  void multiply(std::int64_t first, backend::pack<T, K> const* x) const {
     using tuning = product_tuning<Exec, Rows, Sum, K>;
-    auto const vectors = int(std::min<std::int64_t>(call.in.vectors - first, K));
+    int const vectors = existing<K>(first);
     bool const multiplies = call.alpha != 0;
     product<T, Rows, Sum, K, tuning> const working{
         call.rows,
         plan.segments.data(),
-        packed<K>(first, vectors),
+        x,
         plan.exponents.data(),
         max_abs_x + (max_abs_x != nullptr ? first : 0),
         plan.num_parts,
@@ -110,7 +153,8 @@ struct product_launcher {
 
   /// The vectors [first, first + K) as the kernel reads them.
   template <int K>
-  backend::pack<T, K> const* packed(std::int64_t first, int vectors) const {
+  backend::pack<T, K> const* packed(std::int64_t first) const {
+    int const vectors = existing<K>(first);
     T const* const x = call.x + first;
     using pack = backend::pack<T, K>;
     if (vectors == K && call.in.stride == K &&

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product_launch.hpp"
 
+#include <iso/backend/atomic_maximum.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/detail/max_abs.hpp>
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+#include <cstdint>
 
 namespace iso::sparse::detail {
 namespace {
@@ -22,6 +28,48 @@ struct clear_kernel {
   }
 };
 
+/// Atomic maxima of max_abs[k] and the largest finite |x| of vector k, of vectors side by side
+/// whose number divides 32: x is read once, and lane l meets vector l mod `vectors` alone.
+template <class T>
+struct max_abs_together {
+  static constexpr std::int64_t block = 32 * 64;
+  T const* x;
+  std::int64_t count;  ///< of all numbers
+  int vectors;
+  double* max_abs;
+
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
+    std::int64_t const blocks = (count + block - 1) / block;
+    return blocks < 1024 ? blocks : 1024;
+  }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    group.trigger_dependent_launch();
+    group.wait_for_previous_launch();
+    typename Group::template lane_array<T> most(T(0));
+    for (std::int64_t first = block * index; first < count; first += block * num_groups()) {
+      std::int64_t const end = first + block < count ? first + block : count;
+      for (std::int64_t i = first; i < end; i += 32) {
+        group.each([&](int lane) {
+          T const size = i + lane < end ? Kokkos::fabs(x[i + lane]) : T(0);
+          most[lane] = is_finite(size) && size > most[lane] ? size : most[lane];
+        });
+      }
+    }
+    for (int k = 0; k < vectors; ++k) {
+      typename Group::template lane_array<double> size;
+      group.each([&](int lane) { size[lane] = lane % vectors == k ? double(most[lane]) : 0.0; });
+      double const top = group.highest(size);
+      group.once([&] {
+        if (top > 0) {
+          backend::atomic_maximum(max_abs + k, top);
+        }
+      });
+    }
+  }
+};
+
 }  // namespace
 
 template <execution_space Exec, real T>
@@ -31,6 +79,13 @@ void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, dou
   backend::for_each_lane_group<block_threads, 0, sharing::even, launch_dependency::programmatic>(
       "iso::sparse::max_abs: zero", exec, (facts.vectors + 31) / 32,
       clear_kernel{max_abs, facts.vectors});
+  // Vector by vector each would read what lies between its numbers.
+  if (facts.vectors > 1 && facts.stride == facts.vectors && 32 % facts.vectors == 0) {
+    max_abs_together<T> const kernel{x, facts.length * facts.vectors, int(facts.vectors), max_abs};
+    backend::for_each_lane_group<block_threads, 0, sharing::even, launch_dependency::programmatic>(
+        "iso::sparse::max_abs", exec, kernel.num_groups(), kernel);
+    return;
+  }
   for (std::int64_t k = 0; k < facts.vectors; ++k) {
     iso::detail::max_abs_kernel<T, false> const kernel{x + k, facts.length, facts.stride,
                                                        max_abs + k, nullptr};

@@ -79,11 +79,11 @@ struct product_call {
   spmv_options const& options;
 };
 
-/// The parts of the scratch of a product. A pass over the matrix multiplies up to four vectors.
+/// The parts of the scratch of a product. Up to four vectors are multiplied at a time.
 template <class T>
 struct product_scratch {
   double* max_abs;  ///< [vectors]
-  T* packed;        ///< the vectors of a pass side by side, where they do not lie so already
+  T* packed;        ///< these vectors as their passes read them, where they do not lie so already
   T* part_sums;     ///< of the parts of long rows
   bool* to_fix;     ///< [segments]
 
@@ -134,8 +134,9 @@ void max_abs(Exec const& exec, X const& x,
 /// `a` is a csr_view or row_block_csr; A^T is `transpose(exec, a)`, as fast as A. x and
 /// y are views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors]
 /// and [num_rows, vectors], the vector's number fastest; a pass over the matrix serves four of
-/// them. Float values take vectors of float too. Enqueued on `exec`; does not fence and does not
-/// allocate.
+/// them, or one where that is faster: row blocks of eight rows on a processor with AVX-512. What
+/// several vectors cost beside as many products of one: docs/product_benchmarks.md. Float values
+/// take vectors of float too. Enqueued on `exec`; does not fence and does not allocate.
 ///
 /// Determinism: backend_to_backend, both sums. Products are added by fma in the vectors' type.
 /// - ordered, csr_view: entry j of a row belongs to lane j mod 32, each lane adds its entries

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/host_vectors.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/sparse/csr.hpp>
 
 #include <array>
 
@@ -48,6 +50,21 @@ struct product_tuning {
     }
   }
 };
+
+/// Whether several vectors are multiplied one after the other, not up to four in one pass over the
+/// matrix. Eight rows and one vector are eight AVX-512 registers of sums; with two or four vectors
+/// the sums leave the registers at every stretch, which takes longer than to read the matrix again
+/// (docs/product_benchmarks.md has the times). Vectors of few entries a number take longer than
+/// the matrix, and are better read and written together. AVX2 has too few registers for either.
+template <class Exec, class Rows>
+bool one_vector_a_pass(matrix_shape const& shape) {
+  if constexpr (backend::is_device<Exec> || Rows::rows < 8) {
+    return false;
+  } else {
+    return backend::host_vector_bytes() == 64 &&
+           shape.num_entries / 32 >= shape.num_rows + shape.num_cols;
+  }
+}
 
 /// Least steps of the rows of each bin, in the order of their launch. On a GPU, long rows first:
 /// what starts last ends soon. A processor's threads take rows on demand, and neighbours in step
