@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filtered backprojection against plain double-precision loops, against known bodies, and with the
 // same bits on every backend.
-#include "fdk_support.hpp"
+#include "fdk_truth.hpp"
 #include "instances.hpp"
 
 #include <iso/oracle/reconstruction.hpp>
@@ -49,6 +49,8 @@ std::vector<scan_case> cases() {
   auto const angles = iso::ct::even_angles(37, 2 * pi, 0.3);
   auto const half = iso::ct::even_angles(19, pi, -0.2);
   auto const small = grid::centred({13, 11, 40}, {1.3, 1.1, 0.8});
+  auto const body = grid::centred({15, 14, 35}, {4, 4, 1.5});
+  using fdk_truth::posed;
   return {
       {iso::ct::circular_cone({33, 41, 1.1, 0.9, 2.5, -1}, 120, 180, angles), small},
       {iso::ct::circular_cone({9, 300, 4, 0.25}, 100, 150, angles),
@@ -60,6 +62,16 @@ std::vector<scan_case> cases() {
        small},
       {iso::ct::circular_cone({33, 41, 1.1, 0.9, 9}, 120, 180, angles), small, {.continuation = 5}},
       {iso::ct::circular_parallel({31, 29, 0.8, 1.2, -6, 3}, angles), small, {.continuation = 2}},
+      // Columns that lean, where every ray is weighted by itself.
+      {posed(beam::cone, {.yaw = 20, .pitch = 20, .detector_u = 36}, angles,
+             {.num_u = 60, .num_v = 50, .pitch = 2.4}),
+       body},
+      {posed(beam::cone, {.skew = -20}, iso::ct::even_angles(37, 1.4 * pi, 0.3),
+             {.num_u = 80, .num_v = 50, .pitch = 2.4}),
+       body},
+      {posed(beam::parallel, {.skew = -20, .detector_u = 24}, angles,
+             {.num_u = 50, .num_v = 40, .pitch = 1.6}),
+       body},
   };
 }
 
