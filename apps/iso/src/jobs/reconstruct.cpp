@@ -58,7 +58,7 @@ Value value_of(names<Value, Size> const& known, std::string const& name, std::st
 }
 
 template <class Value, std::size_t Size>
-std::string name_of(names<Value, Size> const& known, Value value) {
+std::string known_name(names<Value, Size> const& known, Value value) {
   auto const found = std::find_if(known.begin(), known.end(),
                                   [&](auto const& entry) { return entry.second == value; });
   return std::string(found->first);
@@ -219,8 +219,8 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
         ct::fdk_plan<space> const plan(exec, g, options);
-        result.arc = name_of(arcs, plan.arc());
-        result.detector = name_of(detectors, plan.detector());
+        result.arc = known_name(arcs, plan.arc());
+        result.detector = known_name(detectors, plan.detector());
         auto const projections = readings_of<T>(exec, request, g);
         auto const volume =
             make_volume<T, space>(exec, "iso::jobs::volume", volume_grid, unit::per_mm);
