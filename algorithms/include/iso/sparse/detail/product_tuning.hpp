@@ -54,7 +54,7 @@ struct product_tuning {
 /// Whether several vectors are multiplied one after the other, not up to four in one pass over the
 /// matrix. Eight rows and one vector are eight AVX-512 registers of sums; with two or four vectors
 /// the sums leave the registers at every stretch, which takes longer than to read the matrix again
-/// (docs/product_benchmarks.md has the times). Vectors of few entries a number take longer than
+/// (docs/product_benchmarks.md has the command). Vectors of few entries a number take longer than
 /// the matrix, and are better read and written together. AVX2 has too few registers for either.
 template <class Exec, class Rows>
 bool one_vector_a_pass(matrix_shape const& shape) {
