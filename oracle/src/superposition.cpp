@@ -72,7 +72,7 @@ struct interval {
 };
 
 /// All along one direction, in mm; z along the axis from the source.
-struct line {
+struct dose_line {
   field_on_water const& field;
   dose::exponential_kernel const& kernel;
   dose::spectrum const& photons;
@@ -193,7 +193,7 @@ double exact_water_dose(field_on_water const& field, dose::exponential_kernel co
       auto const of_azimuth = [&](double phi) {
         vec3<double> const u =
             sine * std::cos(phi) * side + sine * std::sin(phi) * other + cosine * pole;
-        line const l{field, kernel, photons, options, point, u};
+        dose_line const l{field, kernel, photons, options, point, u};
         return tilt ? l.tilted(radial) : l.of_row(row, l.irradiated(), radial);
       };
       double ring = 0;

@@ -4,6 +4,7 @@
 
 #include "dose_support.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -39,25 +40,54 @@ inline std::vector<depth_dose_point> reference() {
   return out;
 }
 
-/// The dose along y in the middle of a volume whose extents along x and z are even.
+inline constexpr double surface_distance = 900;  ///< mm
+
+/// A field onto 400 mm of water, in voxels of `voxel` mm, whose surface lies across the beam. That
+/// of a beam oblique to the grid is cut out of a larger volume.
+struct water_field {
+  setup s;
+  bool oblique;
+
+  water_field(double side, double voxel, bool is_oblique) : s(), oblique(is_oblique) {
+    auto const n = std::int64_t(std::lround((oblique ? 640 : 400) / voxel));
+    s = turned(
+        setup::square(grid::centred({n, n, n}, {voxel, voxel, voxel}), side, surface_distance),
+        oblique);
+    if (oblique) {
+      s.field.isocentre = -100.0 * frame_of(s.field).along;
+    }
+  }
+
+  template <class T>
+  [[nodiscard]] host_volume<T> density() const {
+    auto const frame = frame_of(s.field);
+    grid const& g = s.phantom;
+    return volume_of<T>(g, [&](auto i, auto j, auto k) {
+      if (!oblique) {
+        return 1.0;
+      }
+      vec3<double> const from_source = middle_of(g, i, j, k) - frame.source;
+      double const depth = dot(from_source, frame.along) - surface_distance;
+      bool const within = std::fabs(dot(from_source, frame.x)) < 200 &&
+                          std::fabs(dot(from_source, frame.y)) < 200 && depth < 400;
+      // The surface cuts voxels.
+      return within ? std::clamp(0.5 + depth / g.spacing.x, 0.0, 1.0) : 0.0;
+    });
+  }
+};
+
+/// The dose on the axis of a beam.
 class depth_dose {
  public:
-  explicit depth_dose(host_volume<float> dose) : dose_(std::move(dose)) {}
+  depth_dose(beam const& b, host_volume<float> dose)
+      : frame_(frame_of(b)), dose_(std::move(dose)) {}
 
   [[nodiscard]] double at(double depth) const {
-    double const y = depth / dose_.grid.spacing.y - 0.5;
-    auto const j = std::int64_t(std::floor(y));
-    return mean(j) + (y - double(j)) * (mean(j + 1) - mean(j));
+    return interpolated(dose_, frame_.source + (surface_distance + depth) * frame_.along);
   }
 
  private:
-  [[nodiscard]] double mean(std::int64_t j) const {
-    std::int64_t const i = dose_.grid.extent[0] / 2;
-    std::int64_t const k = dose_.grid.extent[2] / 2;
-    return 0.25 * (double(dose_.data(i - 1, j, k - 1)) + dose_.data(i, j, k - 1) +
-                   dose_.data(i - 1, j, k) + dose_.data(i, j, k));
-  }
-
+  beam_frame frame_;
   host_volume<float> dose_;
 };
 

@@ -13,6 +13,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,43 @@ host_volume<T> volume_of(grid const& g, F const& f) {
 /// Neither cube nor water: numbers that differ along every axis.
 inline double mixed(std::int64_t i, std::int64_t j, std::int64_t k) {
   return 0.05 + double((7919 * (i / 3) + 104729 * (j / 4) + 1299709 * (k / 5)) % 101) * 0.018;
+}
+
+/// Of voxel (i, j, k), mm.
+inline vec3<double> middle_of(grid const& g, std::int64_t i, std::int64_t j, std::int64_t k) {
+  return {g.origin.x + g.spacing.x * double(i), g.origin.y + g.spacing.y * double(j),
+          g.origin.z + g.spacing.z * double(k)};
+}
+
+/// Linear between the middles of voxels, in voxels; the nearest on the border beyond it.
+template <class T>
+double at_index(host_volume<T> const& v, vec3<double> const& p) {
+  std::int64_t low[3];
+  double share[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    auto const last = v.grid.extent[std::size_t(axis)] - 1;
+    double const kept = std::clamp(p[axis], 0.0, double(last));
+    low[axis] = std::min(std::int64_t(kept), last - 1);
+    share[axis] = kept - double(low[axis]);
+  }
+  double sum = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    std::int64_t n[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      bool const upper = (corner >> axis & 1) != 0;
+      weight *= upper ? share[axis] : 1 - share[axis];
+      n[axis] = low[axis] + (upper ? 1 : 0);
+    }
+    sum += weight * double(v.data(n[0], n[1], n[2]));
+  }
+  return sum;
+}
+
+/// The same at a point in mm.
+template <class T>
+double interpolated(host_volume<T> const& v, vec3<double> const& at) {
+  return at_index(v, v.grid.to_index(at));
 }
 
 template <class T>
