@@ -73,7 +73,7 @@ TEST_CASE("dose: lines of every voxel are those of the oracle") {
     auto const rho = volume_of<double>(c.region, [&](auto i, auto j, auto k) {
       return density.data(i + at(0), j + at(1), k + at(2));
     });
-    auto const exact = iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, s.cones),
+    auto const exact = iso::oracle::exact_dose(s.field, make_cones(s.kernel, s.cones),
                                                true, {terma.grid, terma.data, terma.unit},
                                                {rho.grid, rho.data, rho.unit});
     auto const dose = c.dose_on_host();

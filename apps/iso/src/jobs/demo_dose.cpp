@@ -58,7 +58,7 @@ struct slab_irradiation {
       auto const j = v / region.extent[2] % region.extent[1] + std::int64_t(first.y + 0.5);
       inside.push_back(density[std::size_t(j * phantom.extent[2])]);
     }
-    return exact_dose(field, kernel, cones, true, view(region, terma), view(region, inside),
+    return exact_dose(field, cones, true, view(region, terma), view(region, inside),
                       std::max<std::int64_t>(region.size() / 40, 1) | 1);
   }
 };

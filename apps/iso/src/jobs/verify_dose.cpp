@@ -140,7 +140,6 @@ struct dose_case {
   struct part {
     dose::energy_component of;
     dose::cone_set directions;
-    dose::beam_frame frame;
     volume_view<T, Space> released;
   };
   template <class Exec>
@@ -153,7 +152,7 @@ struct dose_case {
       auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
       dose::terma<Exec, T>(exec, beam, density, released);
       exec.fence("iso::jobs::verify: TERMA in place");
-      out.push_back({c, dose::make_cones(c.kernel, cones), beam.frame(), released});
+      out.push_back({c, dose::make_cones(c.kernel, cones), released});
     }
     return out;
   }
@@ -165,7 +164,7 @@ struct dose_case {
     for (auto const& c : components()) {
       auto const t = exact_terma(field_of(c), c.photons, {}, seen(what.patient, all), what.region);
       auto const one = exact_dose(
-          what.field, c.kernel, dose::make_cones(c.kernel, cones), options.tilt,
+          what.field, dose::make_cones(c.kernel, cones), options.tilt,
           seen(what.region, t), seen(what.region, rho), 97,
           options.engine == dose::dose_engine::lattice ? transport::lattice : transport::lines);
       std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
@@ -187,9 +186,8 @@ struct dose_case {
               auto chosen = with.options;
               chosen.shape.groups_per_launch = v.groups;
               for (auto const& p : parts) {
-                dose::convolution_plan<T, space> const plan(on, with.what.region, p.frame,
-                                                            p.of.kernel, p.directions,
-                                                            with.what.field.fluence, chosen);
+                dose::convolution_plan<T, space> const plan(on, with.what.region, with.what.field,
+                                                            p.directions, chosen);
                 workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(on, plan));
                 dose::convolve<Exec, T>(on, plan, p.released, density, volume, scratch);
                 on.fence("iso::jobs::verify: the scratch may go");
@@ -322,7 +320,7 @@ void add_dose(plan& all) {
       "iso::dose::terma_at", "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
   auto convolve = release;
   convolve.insert(convolve.end(),
-                  {"iso::dose::convolve", "iso::dose::make_cones", "iso::dose::fit_tilt",
+                  {"iso::dose::convolve", "iso::dose::make_cones",
                    "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);
