@@ -225,7 +225,8 @@ TEST_CASE("dose: every direction's lines visit each voxel once") {
         worst =
             std::max(worst, std::fabs(dose.data.data()[n] / random.data.data()[n] / energy - 1));
       }
-      CHECK(worst < 1e-12);
+      // TERMA is rounded by up to 2^-37.
+      CHECK(worst < 0x1p-37);
     }
   }
 }

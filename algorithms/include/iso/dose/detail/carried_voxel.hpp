@@ -9,7 +9,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace iso::dose::detail {
 
@@ -20,106 +23,72 @@ struct carried_voxel {
   T nearness;  ///< 1 / the distance from the source, 1/mm
 };
 
-/// The numbers of a carried voxel, alike on every backend. In double they are what they are.
+/// The numbers of a carried voxel, alike on every backend, and two numbers of T in memory. The
+/// nearness is one of 2^16 numbers (double: 2^32), and TERMA and density are the nearest numbers
+/// whose last bits are those of that number. They differ by at most 2^-16 (2^-37) of themselves
+/// from what they were. A voxel that releases nothing keeps its density, and whatever number its
+/// bits make.
 template <class T>
 struct voxel_code {
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> of(T terma, T density,
-                                                                T nearness) const {
-    return {terma, density, nearness};
-  }
-  /// Of a voxel that releases nothing, or next to nothing.
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> silent(T terma, T density) const {
-    return {terma, density, T(0)};
-  }
-  /// \param low, high  bounds of the nearness in the region
-  static voxel_code between(double, double) { return {}; }
+  using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr int half_bits = sizeof(T) == 4 ? 8 : 16;  ///< of a number
+  static constexpr std::uint32_t half_mask = (std::uint32_t(1) << half_bits) - 1;
 
-  /// As GPUs read it.
-  struct memory {
-    backend::pack<T, 2>* voxels;
-    T* nearness;
-    static constexpr bool apart = true;  ///< the nearness
-
-    [[nodiscard]] memory from(std::int64_t first) const {
-      return {voxels + first, nearness + first};
-    }
-  };
-  KOKKOS_FORCEINLINE_FUNCTION void write(memory const& to, std::int64_t at,
-                                         carried_voxel<T> const& v) const {
-    to.voxels[at] = {{v.terma, v.density}};
-    to.nearness[at] = v.nearness;
-  }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> read(memory const& from,
-                                                                  std::int64_t at) const {
-    auto const v = backend::vector_load(from.voxels + at);
-    return {v[0], v[1], from.nearness[at]};
-  }
-};
-
-/// In float the nearness is one of 2^16 numbers, and TERMA and density are the nearest numbers
-/// whose last bytes are that number's two bytes: so a voxel is eight bytes. They differ by at most
-/// 2^-16 of themselves from what they were. A voxel that releases nothing keeps its density, and
-/// whatever number its bytes make.
-template <>
-struct voxel_code<float> {
-  std::uint32_t least;  ///< bits of the least nearness
-  std::uint32_t step;   ///< of these bits, from a number to the next: 2^shift
+  word least;          ///< bits of the least nearness
+  std::uint32_t step;  ///< of these bits, from a number to the next: 2^shift
   std::int32_t shift;
 
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<float> of(float terma, float density,
-                                                                    float nearness) const {
-    std::uint32_t const bits = Kokkos::bit_cast<std::uint32_t>(nearness);
-    std::uint32_t const above = bits > least ? (bits - least + step / 2) >> shift : 0;
-    std::uint32_t const number = above < 0xFFFF ? above : 0xFFFF;
-    float const t = with_last_byte(terma, number & 0xFF);
-    float const d = with_last_byte(density, number >> 8);
-    return {t, d, nearness_in(t, d)};
-  }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<float> silent(float terma,
-                                                                        float density) const {
-    return {terma, density, nearness_in(terma, density)};
-  }
+  /// \param low, high  bounds of the nearness in the region
   static voxel_code between(double low, double high) {
-    voxel_code out{Kokkos::bit_cast<std::uint32_t>(float(low)), 1, 0};
-    std::uint32_t const apart = Kokkos::bit_cast<std::uint32_t>(float(high)) - out.least;
-    while (apart >> out.shift > 0xFFFE) {
+    voxel_code out{Kokkos::bit_cast<word>(T(low)), 1, 0};
+    word const apart = Kokkos::bit_cast<word>(T(high)) - out.least;
+    // The last number is left out, so that rounding up does not pass it.
+    while (apart >> out.shift > last_number - 1) {
       ++out.shift;
       out.step *= 2;
     }
     return out;
   }
-
-  struct memory {
-    backend::pack<float, 2>* voxels;
-    float* nearness;  ///< null
-    static constexpr bool apart = false;
-
-    [[nodiscard]] memory from(std::int64_t first) const { return {voxels + first, nullptr}; }
-  };
-  KOKKOS_FORCEINLINE_FUNCTION void write(memory const& to, std::int64_t at,
-                                         carried_voxel<float> const& v) const {
-    to.voxels[at] = {{v.terma, v.density}};
+  /// \param releases  anything, or next to nothing
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> of(T terma, T density, T nearness,
+                                                                bool releases) const {
+    word const bits = Kokkos::bit_cast<word>(nearness);
+    word const above = ((bits > least ? bits : least) - least + step / 2) >> shift;
+    word const number = above < last_number ? above : last_number;
+    T const t = with_last_bits(terma, number & half_mask);
+    T const d = with_last_bits(density, number >> half_bits);
+    T const kept_t = releases ? t : terma;
+    T const kept_d = releases ? d : density;
+    return {kept_t, kept_d, nearness_in(kept_t, kept_d)};
   }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<float> read(memory const& from,
-                                                                      std::int64_t at) const {
-    auto const v = backend::vector_load(from.voxels + at);
+  KOKKOS_FORCEINLINE_FUNCTION static void write(backend::pack<T, 2>* to, std::int64_t at,
+                                                carried_voxel<T> const& v) {
+    to[at] = {{v.terma, v.density}};
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION carried_voxel<T> read(backend::pack<T, 2> const* from,
+                                                                  std::int64_t at) const {
+    auto const v = backend::vector_load(from + at);
     return {v[0], v[1], nearness_in(v[0], v[1])};
   }
 
  private:
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION float nearness_in(float terma, float density) const {
-    std::uint32_t const low = Kokkos::bit_cast<std::uint32_t>(terma) & 0xFF;
-    std::uint32_t const high = Kokkos::bit_cast<std::uint32_t>(density) & 0xFF;
-    return Kokkos::bit_cast<float>(high * (256 * step) + (low * step + least));
+  static constexpr word last_number = (word(1) << (2 * half_bits)) - 1;
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T nearness_in(T terma, T density) const {
+    auto const low = std::uint32_t(Kokkos::bit_cast<word>(terma)) & half_mask;
+    auto const high = std::uint32_t(Kokkos::bit_cast<word>(density)) & half_mask;
+    return Kokkos::bit_cast<T>(word(low | high << half_bits) * step + least);
   }
-  /// Subnormal numbers, which processors are slow with, become 0 or 2^-100.
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static float with_last_byte(float x,
-                                                                        std::uint32_t last) {
-    std::uint32_t const small = 0x0D800000;
-    std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(x);
+  /// Numbers near the subnormal ones, which processors are slow with, become 0 or 2^-100.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static T with_last_bits(T x, word last) {
+    constexpr word small = std::bit_cast<word>(T(0x1p-100));
+    constexpr word large =
+        std::bit_cast<word>(std::numeric_limits<T>::max()) - 2 * word(half_mask) - 1;
+    word bits = Kokkos::bit_cast<word>(x);
     bits = bits < small ? (last == 0 ? 0 : small) : bits;
-    bits = bits < 0x7F7FFE00 ? bits : 0x7F7FFE00;
-    return Kokkos::bit_cast<float>(((bits - last + 0x80) & ~std::uint32_t(0xFF)) | last);
+    bits = bits < large ? bits : large;
+    word const half = (word(half_mask) + 1) / 2;
+    return Kokkos::bit_cast<T>(((bits - last + half) & ~word(half_mask)) | last);
   }
 };
 
@@ -130,8 +99,8 @@ struct voxel_nearness {
   vec3<T> spacing;
   vec3<T> half;  ///< of the region's extents less one
 
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T at(std::int64_t x, std::int64_t y,
-                                                 std::int64_t z) const {
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T at(std::int32_t x, std::int32_t y,
+                                                 std::int32_t z) const {
     T const a = square(0, x);
     T const b = square(1, y);
     T const c = square(2, z);
@@ -144,8 +113,8 @@ struct voxel_nearness {
   }
 
  private:
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T square(int axis, std::int64_t index) const {
-    T const d = Kokkos::fma(T(std::int32_t(index)) - half[axis], spacing[axis], from_source[axis]);
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T square(int axis, std::int32_t index) const {
+    T const d = Kokkos::fma(T(index) - half[axis], spacing[axis], from_source[axis]);
     return d * d;
   }
 };

@@ -64,7 +64,7 @@ struct convolution_scratch {
   lattice_range* range;
   cone_terms<T, Terms>* terms;
   /// Copies of the region, the second only for the lattice: joined, or in three arrays.
-  typename voxel_code<T>::memory joined[2];
+  backend::pack<T, 2>* joined[2];
   T* voxels[2];  ///< what they release
   T* densities[2];
   T* near[2];  ///< the lattice's: 1 / the distance from the source
@@ -91,10 +91,7 @@ struct convolution_scratch {
     for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
       std::int64_t const size = s.layout.size[copy];
       if (by_items || (engine == dose_engine::lattice && tuning::by_items)) {
-        using memory_type = typename voxel_code<T>::memory;
-        joined[copy].voxels =
-            memory.take<std::remove_pointer_t<decltype(memory_type::voxels)>>({size});
-        joined[copy].nearness = memory_type::apart ? memory.take<T>({size}) : nullptr;
+        joined[copy] = memory.take<backend::pack<T, 2>>({size});
       } else {
         voxels[copy] = memory.take<T>({size});
         densities[copy] = memory.take<T>({size});
@@ -161,9 +158,14 @@ void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
   // A table is read plane by plane, and planes without TERMA are passed over.
   T const least = plan.num_terms() > 0 ? least_terma<T> : T(0);
   lattice_copy_kernel<T, Copy> const kernel{
-      plan.storage().layout, terma,       density,        s.range,        nearness_of(plan),
-      code_of(plan),         least,       s.joined[Copy], s.voxels[Copy], s.densities[Copy],
-      s.near[Copy],          s.sums[Copy]};
+      plan.storage().layout,
+      terma,
+      density,
+      s.range,
+      nearness_of(plan),
+      code_of(plan),
+      least,
+      {s.joined[Copy], s.voxels[Copy], s.densities[Copy], s.near[Copy], s.sums[Copy]}};
   backend::for_each_lane_group("iso::dose::convolve: copy", exec, kernel.num_groups(), kernel);
 }
 

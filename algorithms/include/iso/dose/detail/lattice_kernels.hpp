@@ -138,6 +138,46 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 template <class T>
 inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
+/// Where the voxels of a copy go.
+template <class T>
+struct copied_voxels {
+  using word = typename fixed_point<T>::word;
+  /// Filled are these, side by side, or the three arrays below; of the lattice's engine alone, the
+  /// nearness of voxels that release anything.
+  backend::pack<T, 2>* joined;
+  T* voxels;
+  T* densities;
+  T* near;
+  word* sums;  ///< or null
+
+  /// v(lane) to each of `count` places from `at` on, with no sum yet.
+  template <class Group, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void write(Group const& group, voxel_code<T> const& code,
+                                         std::int64_t at, std::int64_t count, F const& v) const {
+    std::int64_t const none = 0;
+    if (joined != nullptr) {
+      group.strided(none, count,
+                    [&](int lane, std::int64_t i) { code.write(joined, at + i, v(lane)); });
+    } else {
+      T* const to_voxels = voxels + at;
+      T* const to_densities = densities + at;
+      group.strided(none, count, [&](int lane, std::int64_t i) {
+        to_voxels[i] = v(lane).terma;
+        to_densities[i] = v(lane).density;
+      });
+      if (near != nullptr) {
+        T* const to_near = near + at;
+        group.strided(none, count,
+                      [&](int lane, std::int64_t i) { to_near[i] = v(lane).nearness; });
+      }
+    }
+    if (sums != nullptr) {
+      word* const to_sums = sums + at;
+      group.strided(none, count, [&](int, std::int64_t i) { to_sums[i] = 0; });
+    }
+  }
+};
+
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
 template <class T, int Copy>
 struct lattice_copy_kernel {
@@ -150,13 +190,7 @@ struct lattice_copy_kernel {
   voxel_nearness<T> nearness;
   voxel_code<T> code;
   T least;  ///< that a voxel releases, of the most
-  /// Filled are these, side by side, or the three arrays below; of the lattice's engine alone, the
-  /// nearness of voxels that release anything.
-  typename voxel_code<T>::memory joined;
-  T* voxels;
-  T* densities;
-  T* near;
-  word* sums;  ///< or null
+  copied_voxels<T> copied;
 
   /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
   /// behind them.
@@ -165,11 +199,12 @@ struct lattice_copy_kernel {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const pitch = layout.pitch[Copy];
     if (index == num_groups() - 1) {
-      group.strided(layout.planes(Copy) * layout.rows() * pitch, layout.size[Copy],
-                    [&](int, std::int64_t at) { write(at, code.silent(T(0), T(0))); });
+      std::int64_t const from = layout.planes(Copy) * layout.rows() * pitch;
+      carried_voxel<T> const nothing = code.of(T(0), T(0), T(0), false);
+      copied.write(group, code, from, layout.size[Copy] - from, [&](int) { return nothing; });
       return;
     }
     std::int64_t const row = index % layout.rows();
@@ -178,40 +213,61 @@ struct lattice_copy_kernel {
     std::int64_t const first_slow = plane - layout.border;
     bool const has_row = y >= 0 && y < layout.extent[1];
     double const scale = power_of_two(-terma_exponent(*range));
-    group.strided(std::int64_t(0), pitch, [&](int, std::int64_t fast) {
-      bool const has_voxel = has_row && fast < layout.extent[Copy == 0 ? 2 : 0];
-      carried_voxel<T> v[together];
+    std::int64_t const slow_extent = layout.extent[Copy == 0 ? 0 : 2];
+    std::int64_t const fast_extent = has_row ? layout.extent[Copy == 0 ? 2 : 0] : 0;
+    voxel_code<T> const coded = code;
+    voxel_nearness<T> const from_source = nearness;
+    T const at_least = least;
+    // Loops of one kind of work each, which a processor's compiler makes vectors of.
+    for (std::int64_t first = 0; first < pitch; first += 32) {
+      typename Group::template lane_array<T, together> released;
+      typename Group::template lane_array<T, together> dense;
+      typename Group::template lane_array<T, together> near_source;
+      typename Group::template lane_array<T, together> outside;
+      typename Group::template lane_array<T, together> releases;
+      group.each([&](int lane) {
+        std::int64_t const fast = first + lane;
+        ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
+          std::int64_t const slow = first_slow + r;
+          bool const inside = fast < fast_extent && slow >= 0 && slow < slow_extent;
+          std::int64_t const x = Copy == 0 ? slow : fast;
+          std::int64_t const z = Copy == 0 ? fast : slow;
+          released(r, lane) = inside ? terma.row(x, y)[z] : T(0);
+          dense(r, lane) = inside ? density.row(x, y)[z] : T(0);
+          outside(r, lane) = inside ? T(0) : T(1);
+        }
+      });
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
-        std::int64_t const slow = first_slow + r;
-        bool const inside = has_voxel && slow >= 0 && slow < layout.extent[Copy == 0 ? 0 : 2];
-        std::int64_t const x = Copy == 0 ? slow : fast;
-        std::int64_t const z = Copy == 0 ? fast : slow;
-        T const scaled = inside ? T(double(terma.row(x, y)[z]) * scale) : T(0);
-        T const d = inside ? density.row(x, y)[z] : T(0);
-        v[r] = scaled > T(0) ? code.of(scaled < least ? least : scaled, d, nearness.at(x, y, z))
-                             : code.silent(inside ? least : T(0), d);
+        group.each([&](int lane) {
+          auto const fast = std::int32_t(first) + lane;
+          auto const slow = std::int32_t(first_slow) + r;
+          near_source(r, lane) =
+              from_source.at(Copy == 0 ? slow : fast, std::int32_t(y), Copy == 0 ? fast : slow);
+        });
+        group.each([&](int lane) {
+          T const scaled = T(double(released(r, lane)) * scale);
+          releases(r, lane) = scaled > T(0) ? T(1) : T(0);
+          released(r, lane) =
+              outside(r, lane) > T(0) ? T(0) : (scaled < at_least ? at_least : scaled);
+        });
+        group.each([&](int lane) {
+          carried_voxel<T> const v = coded.of(released(r, lane), dense(r, lane),
+                                              near_source(r, lane), releases(r, lane) > T(0));
+          released(r, lane) = v.terma;
+          dense(r, lane) = v.density;
+          near_source(r, lane) = v.nearness;
+        });
       }
+      std::int64_t const count = pitch - first < 32 ? pitch - first : 32;
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (plane + r < layout.planes(Copy)) {
-          write(((plane + r) * layout.rows() + row) * pitch + fast, v[r]);
+          copied.write(group, coded, ((plane + r) * layout.rows() + row) * pitch + first, count,
+                       [&](int lane) {
+                         return carried_voxel<T>{released(r, lane), dense(r, lane),
+                                                 near_source(r, lane)};
+                       });
         }
       }
-    });
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void write(std::int64_t at, carried_voxel<T> const& v) const {
-    if (joined.voxels != nullptr) {
-      code.write(joined, at, v);
-    } else {
-      voxels[at] = v.terma;
-      densities[at] = v.density;
-      if (near != nullptr) {
-        near[at] = v.nearness;
-      }
-    }
-    if (sums != nullptr) {
-      sums[at] = 0;
     }
   }
 };
@@ -274,7 +330,7 @@ struct lattice_item_kernel {
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
   cone_terms<T, Terms> const* terms;
-  typename voxel_code<T>::memory voxels[2];
+  backend::pack<T, 2> const* voxels[2];
   voxel_code<T> code;
   word* sums[2];
   std::int32_t first_element[2];  ///< of the region's first voxel

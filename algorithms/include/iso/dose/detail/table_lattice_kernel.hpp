@@ -108,7 +108,7 @@ struct table_trace_kernel {
   table_rays<T> rays;
   voxel_code<T> code;
   /// Of the region's first voxel in each copy: these, or three arrays.
-  typename voxel_code<T>::memory joined[2];
+  backend::pack<T, 2> const* joined[2];
   T const* terma[2];
   T const* density[2];
   T const* near[2];

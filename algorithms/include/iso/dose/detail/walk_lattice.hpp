@@ -96,7 +96,7 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   for (int copy = 0; copy < 2; ++copy) {
     std::int64_t const first = tables.layout.at(copy, 0, 0, 0);
     if constexpr (tuning::by_items) {
-      trace.joined[copy] = s.joined[copy].from(first);
+      trace.joined[copy] = s.joined[copy] + first;
     } else {
       trace.terma[copy] = s.voxels[copy] + first;
       trace.density[copy] = s.densities[copy] + first;
