@@ -468,8 +468,7 @@ double cone_tilt::factor(std::size_t term, double delta) const {
 
 cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
   validate(k, "make_cones");
-  return with_tilts(
-      collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options), k);
+  return with_tilts(collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options), k);
 }
 
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {

@@ -30,8 +30,12 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
 }
 
 void validate_options(convolution_options const& options, cone_set const& cones,
-                      iso::grid const& region) {
+                      iso::grid const& region, beam_frame const& frame) {
   validate(region, "convolution_plan");
+  ISO_VALIDATE(is_finite(frame.source) && is_finite(frame.x) && is_finite(frame.y) &&
+                   is_finite(frame.along) && frame.source_distance > 0 &&
+                   std::isfinite(frame.source_distance),
+               "convolution_plan: a beam's frame that is not finite");
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
       known(options.engine, dose_engine::non_voxel) &&
@@ -73,9 +77,8 @@ void validate_options(convolution_options const& options, cone_set const& cones,
   for (transport_cone const& cone : cones.cones) {
     bool good = std::fabs(cone.cosine) <= 1 && cone.tilt.least <= cone.tilt.most;
     for (std::size_t c = 0; c < std::size_t(std::max(cones.num_terms, 1)); ++c) {
-      good = good && (cones.num_terms == 0 ||
-                      (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
-                       std::isfinite(cone.rate[c])));
+      good = good && (cones.num_terms == 0 || (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
+                                               std::isfinite(cone.rate[c])));
       for (double const x : cone.tilt.coefficients[c]) {
         good = good && std::isfinite(x);
       }

@@ -196,9 +196,10 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
 }
 
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
-                            beam const& b, cone_set const& cones, bool tilt, int direction_bits, int total_bits, int digits) {
+                            beam_frame const& frame, fluence_map const& field,
+                            cone_set const& cones, bool tilt, int direction_bits, int total_bits,
+                            int digits) {
   validate(region, "convolution_plan");
-  beam_frame const frame = frame_of(b);
   validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
@@ -207,7 +208,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   }
   auto const terms = std::size_t(cones.num_terms);
   // Of the field's rays, and of those of a voxel that its edge cuts.
-  double const widest = std::min(most_tilt, half_angle(b.fluence, frame.source_distance) +
+  double const widest = std::min(most_tilt, half_angle(field, frame.source_distance) +
                                                 2 * norm(region.spacing) / frame.source_distance);
   std::vector<cone_tilt> tilts(cones.cones.size(), cone_tilt{});
   for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {

@@ -74,9 +74,10 @@ struct cone_set {
 /// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
 /// to infinity and its value at r = 0 are the kernel's.
 ///
-/// A cone's tilt is fitted over all rays up to most_tilt, those near the axis most closely. No field
-/// enters: a field does not change what its rays release where another one has the same rays. Kept
-/// right is the energy within 15 cm: a term's energy to infinity lies mostly outside of the field.
+/// A cone's tilt is fitted over all rays up to most_tilt, those near the axis most closely. No
+/// field enters: a field does not change what its rays release where another one has the same rays.
+/// Kept right is the energy within 15 cm: a term's energy to infinity lies mostly outside of the
+/// field.
 ///
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  counts outside 4..48, an unknown placing, a kernel as

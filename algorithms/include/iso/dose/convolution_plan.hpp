@@ -65,6 +65,13 @@ class convolution_plan {
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam const& b, cone_set const& cones,
+                   convolution_options const& options = {})
+      : convolution_plan(exec, region, frame_of(b), b.fluence, cones, options) {}
+  /// The same for a frame that no angles give, as that of a mirrored beam.
+  /// \throws iso::invalid_argument  likewise; a frame that is not finite
+  template <execution_space Exec>
+  convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
+                   fluence_map const& field, cone_set const& cones,
                    convolution_options const& options = {});
 
   [[nodiscard]] iso::grid const& region() const { return region_; }

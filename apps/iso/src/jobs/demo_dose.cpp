@@ -76,8 +76,7 @@ void irradiate_on(Exec const& exec, std::string const& backend, demo_state& stat
       Kokkos::View<T const***, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
           values.data(), std::size_t(n[0]), std::size_t(n[1]), std::size_t(n[2])));
   dose::terma_plan<space> const beam(exec, what.field, what.photons);
-  dose::convolution_plan<T, space> const plan(exec, what.region, beam.frame(), what.kernel,
-                                              what.cones, what.field.fluence);
+  dose::convolution_plan<T, space> const plan(exec, what.region, what.field, what.cones);
   workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(exec, plan));
   auto const released = make_volume<T, space>(exec, "iso::jobs::terma", what.region);
   auto const out = make_volume<T, space>(exec, "iso::jobs::dose", what.region);

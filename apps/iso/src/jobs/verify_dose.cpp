@@ -164,8 +164,8 @@ struct dose_case {
     for (auto const& c : components()) {
       auto const t = exact_terma(field_of(c), c.photons, {}, seen(what.patient, all), what.region);
       auto const one = exact_dose(
-          what.field, dose::make_cones(c.kernel, cones), options.tilt,
-          seen(what.region, t), seen(what.region, rho), 97,
+          what.field, dose::make_cones(c.kernel, cones), options.tilt, seen(what.region, t),
+          seen(what.region, rho), 97,
           options.engine == dose::dose_engine::lattice ? transport::lattice : transport::lines);
       std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
     }
@@ -320,8 +320,8 @@ void add_dose(plan& all) {
       "iso::dose::terma_at", "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
   auto convolve = release;
   convolve.insert(convolve.end(),
-                  {"iso::dose::convolve", "iso::dose::make_cones",
-                   "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
+                  {"iso::dose::convolve", "iso::dose::make_cones", "iso::dose::named_kernel",
+                   "iso::dose::parse_exponential_kernel"});
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);
   // As thick as a patient, so that the field is a small part of the region.

@@ -25,7 +25,7 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
 void validate_options(convolution_options const& options, cone_set const& cones,
-                      iso::grid const& region);
+                      iso::grid const& region, beam_frame const& frame);
 
 template <class T, int Terms, class Exec>
 void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
@@ -96,16 +96,17 @@ std::vector<To> converted(std::vector<From> const& from) {
 template <real T, class Space>
 template <execution_space Exec>
 convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& region,
-                                             beam const& b, cone_set const& cones,
+                                             beam_frame const& frame, fluence_map const& field,
+                                             cone_set const& cones,
                                              convolution_options const& options)
     : region_(region),
-      frame_(frame_of(b)),
+      frame_(frame),
       num_directions_(cones.size()),
       num_terms_(cones.num_terms),
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  detail::validate_options(options, cones, region);
+  detail::validate_options(options, cones, region, frame);
   bool const walks = options.engine == dose_engine::lattice && num_terms_ > 0;
   bool const by_items =
       walks && (options.walk == lattice_walk::fastest ? tuning::by_items
@@ -117,8 +118,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   } else {
     storage_.layout = detail::lattice_layout(region, 0, 1, 0);
   }
-  auto tables = detail::make_lattice(region, storage_.layout, b, cones, options.tilt,
-                                      point::direction_bits, point::total_bits,
+  auto tables = detail::make_lattice(region, storage_.layout, frame, field, cones, options.tilt,
+                                     point::direction_bits, point::total_bits,
                                      std::numeric_limits<T>::digits);
   unit_ = tables.unit;
   storage_.classes = tables.classes;
