@@ -10,7 +10,7 @@
 // the slices, which the circle of sources does not see from all sides, are left out.
 #include <iso/core/projection_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/volume_file.hpp>
@@ -76,9 +76,8 @@ std::vector<float> reconstructed(iso::files::host_volume const& ct, iso::grid co
                                                 scratch);
     exec.fence();
   }
-  iso::ct::fdk_plan<space> const plan(exec, g);
-  iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<exec_space, float>(g));
-  iso::ct::fdk<exec_space, float>(exec, plan, projections, volume, scratch);
+  iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, g, grid);
+  reconstructor.apply(projections, volume);
   exec.fence();
   Kokkos::deep_copy(host, volume.data);
   std::vector<float> hu(host.data(), host.data() + host.size());

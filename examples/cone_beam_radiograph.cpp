@@ -21,7 +21,7 @@
 #include "median_filter.hpp"
 
 #include <iso/core/projection_view.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/line_integrals.hpp>
 #include <iso/files/image_stack.hpp>
 #include <iso/files/png_file.hpp>
@@ -127,9 +127,8 @@ std::vector<float> reconstructed(image const& radiograph, iso::files::xtekct con
   half_plane.spacing = {voxel, voxel, voxel};
   half_plane.origin = {voxel, 0, -0.5 * double(heights - 1) * voxel};
   auto const volume = iso::make_volume<float, space>(exec, "volume", half_plane);
-  iso::ct::fdk_plan<space> const plan(exec, g);
-  iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<exec_space, float>(g));
-  iso::ct::fdk<exec_space, float>(exec, plan, projections, volume, scratch);
+  iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, g, half_plane);
+  reconstructor.apply(projections, volume);
   exec.fence();
   auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), volume.data);
   return {host.data(), host.data() + host.size()};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The dose of a 10 cm x 10 cm field of 6 MV in a cube of water, 90 cm from the source.
 #include <iso/core/space.hpp>
-#include <iso/dose/convolution.hpp>
-#include <iso/dose/terma.hpp>
+#include <iso/dose/calculator.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,29 +12,18 @@ int main() {
   using exec_space = Kokkos::DefaultExecutionSpace;
   using space = iso::space::device;
   exec_space const exec;
-  // Gantry at 0: the beam goes along +y. The isocentre lies 10 cm behind the surface.
-  iso::grid water{{100, 100, 100}, {2, 2, 2}, {-99, 1, -99}};
-  iso::dose::beam field;
-  field.isocentre = {0, 100, 0};
-  field.fluence = iso::dose::fluence_map::rectangle(-50, 50, -50, 50);
-
+  iso::grid const water{{100, 100, 100}, {2, 2, 2}, {-99, 1, -99}};
   auto const density = iso::make_volume<float, space>(exec, "density", water);  // g/cm3
   Kokkos::deep_copy(exec, density.data, 1.0F);
   auto const dose = iso::make_volume<float, space>(exec, "dose", water);  // Gy per photon/cm2
 
-  // TERMA in the voxels about the field.
-  auto const region = iso::dose::region_around(field, water);
-  auto const terma = iso::make_volume<float, space>(exec, "terma", region);
-  iso::dose::terma_plan<space> const beam(exec, field, iso::dose::named_spectrum("mohan_6mv"));
-  iso::dose::terma<exec_space, float>(exec, beam, density, terma);
-
-  // Its convolution with the kernel, along 8 x 8 directions.
-  auto const kernel = iso::dose::named_kernel("6mv");
-  iso::dose::convolution_plan<float, space> const plan(
-      exec, region, beam.frame(), kernel, iso::dose::make_cones(kernel), field.fluence);
-  iso::workspace<space> const scratch(
-      iso::dose::convolution_bytes_needed<exec_space, float>(exec, plan));
-  iso::dose::convolve<exec_space, float>(exec, plan, terma, density, dose, scratch);
+  // Gantry at 0: the beam goes along +y. The isocentre lies 10 cm behind the surface.
+  iso::dose::beam field;
+  field.isocentre = {0, 100, 0};
+  field.fluence = iso::dose::fluence_map::rectangle(-50, 50, -50, 50);
+  iso::dose::calculator<exec_space, float> calculator(exec, water, iso::dose::named_kernel("6mv"),
+                                                      iso::dose::named_spectrum("mohan_6mv"));
+  calculator.add(field, density, dose);
 
   auto const gray = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, dose.data);
   auto const on_axis = [&](std::int64_t j) {

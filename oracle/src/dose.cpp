@@ -196,9 +196,9 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
   return out;
 }
 
-std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
-                               dose::cone_set const& cones, bool tilt, host_density const& terma,
-                               host_density const& density, std::int64_t stride, transport by) {
+std::vector<double> exact_dose(dose::beam const& b, dose::cone_set const& cones, bool tilt,
+                               host_density const& terma, host_density const& density,
+                               std::int64_t stride, transport by) {
   auto const frame = dose::frame_of(b);
   grid const& g = terma.grid;
   double const reach =
@@ -210,7 +210,7 @@ std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& ke
   }
   for (std::size_t m = 0; m < cones.cones.size(); ++m) {
     auto const& cone = cones.cones[m];
-    auto const fit = tilt ? dose::fit_tilt(kernel, cone) : dose::cone_tilt{};
+    auto const fit = tilt ? cone.tilt : dose::cone_tilt{};
     for (int azimuth = 0; azimuth < cones.azimuths; ++azimuth) {
       vec3<double> const own = cones.direction(m, azimuth);
       vec3<double> const d = own.x * frame.x + own.y * frame.y + own.z * frame.along;

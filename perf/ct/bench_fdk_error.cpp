@@ -13,7 +13,7 @@
 #include "support/bench.hpp"
 
 #include <iso/cases/reconstruction.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <benchmark/benchmark.h>
@@ -122,16 +122,14 @@ void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
   using space = typename Exec::memory_space;
   Exec const exec;
   auto const& h = head_of(exec, n);
-  ct::fdk_plan<space> const plan(exec, h.scan, {window});
+  ct::fdk_reconstructor<Exec, float> const reconstructor(exec, h.scan, h.volume, {window});
   auto const out = make_volume<float, space>("out", h.volume);
-  workspace<space> const scratch(ct::fdk_bytes_needed<Exec, float>(h.scan));
   auto const pixels = make_projections<float, space>("projections", h.scan.num_views(),
                                                      h.scan.num_u(), h.scan.num_v());
   auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, pixels.data);
   std::copy(h.readings.begin(), h.readings.end(), host.data());
   Kokkos::deep_copy(pixels.data, host);
-  double const seconds =
-      time_calls(state, exec, [&] { ct::fdk<Exec, float>(exec, plan, pixels, out, scratch); });
+  double const seconds = time_calls(state, exec, [&] { reconstructor.apply(pixels, out); });
   auto const found = fetched(out.data);
   error_sums all;
   error_sums slice;
@@ -147,8 +145,8 @@ void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
   slice.report(state, "slice_");
   auto const& c = ceilings_of(exec);
   double const error = std::sqrt(all.squares / all.count);
-  auto const work =
-      cases::reconstruction_work<float>(h.scan, h.volume, cases::filter_taps(plan, h.scan));
+  auto const work = cases::reconstruction_work<float>(
+      h.scan, h.volume, cases::filter_taps(reconstructor.plan(), h.scan));
   set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
   if (!(error < 0.2)) {
     fail(state, "the result is no head");

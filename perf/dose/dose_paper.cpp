@@ -229,9 +229,8 @@ void measure(settings const& s) {
   dose::terma_plan<space> const released(exec, j.beam, j.spectrum);
   auto const terma = make_volume<T, space>("terma", region);
   auto const dose = make_volume<T, space>("dose", region);
-  dose::convolution_plan<T, space> const plan(exec, region, released.frame(), j.kernel,
-                                              dose::make_cones(j.kernel, j.cones), j.beam.fluence,
-                                              j.options);
+  dose::convolution_plan<T, space> const plan(exec, region, j.beam,
+                                              dose::make_cones(j.kernel, j.cones), j.options);
   workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(exec, plan));
   int const repeats = s.count("repeats");
   double const terma_seconds =

@@ -13,7 +13,7 @@
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/ct/back_project.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/forward_project.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -195,13 +195,11 @@ class fdk : arrays<Exec> {
   static constexpr char const* gives = "reconstruction";
 
   explicit fdk(arguments const& given)
-      : arrays<Exec>(given),
-        plan_(this->exec_, this->g_.host()),
-        scratch_(iso::ct::fdk_bytes_needed<Exec, float>(this->g_.host())) {
+      : arrays<Exec>(given), reconstructor_(this->exec_, this->g_.host(), this->volume_.grid) {
     this->read_into(this->projections_.data, given.text("input"));
   }
   void call() const {
-    iso::ct::fdk<Exec, float>(this->exec_, plan_, this->projections_, this->volume_, scratch_);
+    reconstructor_.apply(this->projections_, this->volume_);
     this->exec_.fence("the volume is there");
   }
   [[nodiscard]] moment timed() const {
@@ -210,8 +208,7 @@ class fdk : arrays<Exec> {
   std::size_t write(std::string const& path) const { return this->write_slices(path); }
 
  private:
-  iso::ct::fdk_plan<space> plan_;
-  iso::workspace<space> scratch_;
+  iso::ct::fdk_reconstructor<Exec, float> reconstructor_;
 };
 
 /// The backprojection within a call of fdk, which has no function of its own.

@@ -74,10 +74,9 @@ class problem {
         density_(iso::make_volume<T, space>("density", grid_)),
         terma_(iso::make_volume<T, space>("terma", grid_)),
         dose_(iso::make_volume<T, space>("dose", grid_)),
-        plan_(exec_, grid_, released_.frame(), kernel_,
+        plan_(exec_, grid_, beam_,
               iso::dose::make_cones(kernel_, {.cones = int(given.integer("cones")),
                                               .azimuths = int(given.integer("azimuths"))}),
-              beam_.fluence,
               {.engine = given.one_of<iso::dose::dose_engine>(
                    "engine", {{"lattice", iso::dose::dose_engine::lattice},
                               {"voxel_lines", iso::dose::dose_engine::voxel_lines}})}),

@@ -4,6 +4,7 @@
 #include "instances.hpp"
 
 #include <iso/core/wrap.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 
 #include <doctest/doctest.h>
 
@@ -591,4 +592,28 @@ TEST_CASE("fdk: arrays and scratch that overlap are refused, and nothing is writ
   CHECK(attempt(work, work + pixels - 1) == "fdk: volume data and projections" + why);
   CHECK(attempt(work + voxels, work - 1) == "fdk: volume data and scratch" + why);
   CHECK(attempt(work - 1, work + pixels) == "fdk: scratch and projections" + why);
+}
+
+TEST_CASE_TEMPLATE("fdk: a reconstructor gives the bits of fdk, scan after scan", T, float,
+                   double) {
+  auto const g =
+      iso::ct::circular_cone({17, 9, 1.5, 2}, 120, 180, iso::ct::even_angles(20, 2 * pi));
+  auto const box = grid::centred({9, 7, 11}, {1.25, 1, 1});
+  iso::ct::fdk_options const options{iso::ct::ramp_window::hann, 0.8};
+  iso::ct::fdk_reconstructor<Kokkos::DefaultHostExecutionSpace, T> const reconstructor(
+      fast(), g, box, options);
+  for (unsigned const seed : {1U, 2U}) {
+    auto const p = random_stack<T>(g, seed);
+    auto const out = iso::make_volume<T, host>("out", box);
+    reconstructor.apply(p, out);
+    CHECK(host_vector(out.data) == reconstructed(fast(), g, p, box, options));
+  }
+  auto const other = iso::make_volume<T, host>("out", grid::centred({9, 7, 12}, {1.25, 1, 1}));
+  CHECK(refusal([&] { reconstructor.apply(random_stack<T>(g), other); }).find("[9, 7, 11]") !=
+        std::string::npos);
+  auto flat = box;
+  flat.spacing.z = 0;
+  CHECK(refusal([&] {
+          iso::ct::fdk_reconstructor<Kokkos::Serial, T>(Kokkos::Serial(), g, flat);
+        }).find("spacing") != std::string::npos);
 }

@@ -164,8 +164,7 @@ struct prepared {
         released(iso::make_volume<T, space>("terma", region)),
         dose(iso::make_volume<T, space>("dose", s.phantom)),
         beam(exec, s.field, named_spectrum(s.photons), s.hardening),
-        plan(exec, region, beam.frame(), s.kernel,
-             s.own_cones ? *s.own_cones : make_cones(s.kernel, s.cones), s.field.fluence,
+        plan(exec, region, s.field, s.own_cones ? *s.own_cones : make_cones(s.kernel, s.cones),
              s.options) {
     Kokkos::deep_copy(density.data, rho.data);
   }

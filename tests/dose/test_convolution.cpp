@@ -199,7 +199,7 @@ host_volume<double> lattice_dose(host_volume<double> const& terma, point_kernel 
   b.fluence = fluence_map::rectangle(-10, 10, -10, 10);
   auto const water = volume_of<double>(terma.grid, [](auto, auto, auto) { return 1; });
   convolution_plan<double, Kokkos::HostSpace> const plan(
-      exec, terma.grid, frame_of(b), kernel, make_cones(kernel, cones), b.fluence, {.tilt = false});
+      exec, terma.grid, b, make_cones(kernel, cones), {.tilt = false});
   iso::workspace<Kokkos::HostSpace> const scratch(
       convolution_bytes_needed<Kokkos::Serial, double>(exec, plan));
   auto const dose = iso::make_volume<double, Kokkos::HostSpace>("dose", terma.grid);

@@ -67,8 +67,8 @@ struct compared {
     std::int64_t const stride = region.size() / samples | 1;
     iso::oracle::host_density const of_terma{terma.grid, terma.data, terma.unit};
     iso::oracle::host_density const of_density{rho.grid, rho.data, rho.unit};
-    exact = iso::oracle::exact_dose(s.field, s.kernel, make_cones(s.kernel, {48, 48}), true,
-                                    of_terma, of_density, stride);
+    exact = iso::oracle::exact_dose(s.field, make_cones(s.kernel, {48, 48}), true, of_terma,
+                                    of_density, stride);
     s.options.engine = dose_engine::voxel_lines;
     same = numbers(cut(calculation<double, exec_space>({}, s, density).dose_on_host()));
     for (std::int64_t v = 0; v < region.size(); ++v) {

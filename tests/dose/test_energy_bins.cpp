@@ -29,9 +29,8 @@ host_volume<T> dose_by_bins(setup const& s, std::vector<mono_kernel> const& kern
     part.weight *= c.share;
     terma_plan<Kokkos::HostSpace> const beam(exec, part, c.photons, s.hardening);
     terma<exec_space, T>(exec, beam, density, released);
-    convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, beam.frame(), c.kernel,
-                                                      make_cones(c.kernel, s.cones), part.fluence,
-                                                      s.options);
+    convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, part,
+                                                      make_cones(c.kernel, s.cones), s.options);
     scratch.reserve(convolution_bytes_needed<exec_space, T>(exec, plan));
     convolve<exec_space, T>(exec, plan, released, density, out, scratch);
     exec.fence();

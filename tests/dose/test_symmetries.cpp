@@ -84,8 +84,8 @@ struct moved_dose {
     auto const rho = moved(density, s);
     beam_frame const f{s.of(frame.source), s.of(frame.x), s.of(frame.y), s.of(frame.along),
                        frame.source_distance};
-    convolution_plan<T, Kokkos::HostSpace> const plan(exec, t.grid, f, kernel,
-                                                      make_cones(kernel, cones), field, options);
+    convolution_plan<T, Kokkos::HostSpace> const plan(exec, t.grid, f, field,
+                                                      make_cones(kernel, cones), options);
     iso::workspace<Kokkos::HostSpace> const scratch(
         convolution_bytes_needed<exec_space, T>(exec, plan));
     auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", t.grid);

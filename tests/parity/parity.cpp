@@ -5,7 +5,7 @@
 
 #include <iso/core/stage.hpp>
 #include <iso/ct/back_project.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ray/radiological_path.hpp>
@@ -70,8 +70,8 @@ std::vector<T> reconstructed(Exec const& exec, grid const& g, ct::geometry const
   using space = typename Exec::memory_space;
   auto const p = random_projections<T>(exec, scan);
   auto const out = make_volume<T, space>("out", g);
-  workspace<space> const scratch(ct::fdk_bytes_needed<Exec, T>(scan, options));
-  ct::fdk<Exec, T>(exec, ct::fdk_plan<space>(exec, scan, options), p, out, scratch);
+  ct::fdk_reconstructor<Exec, T> const reconstructor(exec, scan, g, options);
+  reconstructor.apply(p, out);
   return moved_back(exec, static_cast<T const*>(out.data.data()), out.data.size());
 }
 

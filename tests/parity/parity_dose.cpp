@@ -35,8 +35,8 @@ std::vector<T> irradiated(Exec const& exec, dose_case const& c) {
   dose::terma_plan<space> const beam(exec, b, photons);
   auto const released = make_volume<T, space>("terma", region);
   dose::terma<Exec, T>(exec, beam, density, released);
-  dose::convolution_plan<T, space> const plan(
-      exec, region, beam.frame(), kernel, dose::make_cones(kernel, c.cones), b.fluence, c.options);
+  dose::convolution_plan<T, space> const plan(exec, region, b, dose::make_cones(kernel, c.cones),
+                                              c.options);
   auto const out = make_volume<T, space>("dose", region);
   workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(exec, plan));
   dose::convolve<Exec, T>(exec, plan, released, density, out, scratch);

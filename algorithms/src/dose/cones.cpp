@@ -301,7 +301,7 @@ transport_cone collapse(exponential_kernel const& k, double low, double high, in
 /// The same of a table.
 transport_cone collapse(tabulated_kernel const& k, double low, double high, int azimuths,
                         mean_cosine& mean) {
-  transport_cone out{low, high, 0, {}, {}, std::vector<double>(k.radii.size(), 0)};
+  transport_cone out{low, high, 0, {}, {}, {}, std::vector<double>(k.radii.size(), 0)};
   for_each_part(k.cones, low, high, [&](tabulated_cone const& row, double a, double b) {
     double const share = solid_angle(a, b) / solid_angle(row.theta_low, row.theta_high);
     double within = 0;
@@ -355,18 +355,6 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
 }
 
 }  // namespace
-
-cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
-  validate(k, "make_cones");
-  return collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options);
-}
-
-cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
-  validate(k, "make_cones");
-  cone_set out = collapsed(k, k.radii.back(), 0, options);
-  out.radii = k.radii;
-  return out;
-}
 
 namespace {
 
@@ -457,6 +445,15 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
   return out;
 }
 
+template <class Kernel>
+cone_set with_tilts(cone_set cones, Kernel const& k) {
+  smooth_energy const energy(row_energies(k, tilt_radius));
+  for (transport_cone& cone : cones.cones) {
+    cone.tilt = fitted_tilt(energy, std::size_t(std::max(cones.num_terms, 1)), cone);
+  }
+  return cones;
+}
+
 }  // namespace
 
 double cone_tilt::factor(std::size_t term, double delta) const {
@@ -469,20 +466,20 @@ double cone_tilt::factor(std::size_t term, double delta) const {
   return 1 + sum;
 }
 
-cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone) {
-  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), std::size_t(k.num_terms), cone);
+cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
+  validate(k, "make_cones");
+  return with_tilts(collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options), k);
 }
 
-cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone) {
-  return fitted_tilt(smooth_energy(row_energies(k, tilt_radius)), 1, cone);
+cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
+  validate(k, "make_cones");
+  cone_set out = with_tilts(collapsed(k, k.radii.back(), 0, options), k);
+  out.radii = k.radii;
+  return out;
 }
 
 cone_set make_cones(point_kernel const& k, cone_options const& options) {
   return std::visit([&](auto const& kernel) { return make_cones(kernel, options); }, k);
-}
-
-cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone) {
-  return std::visit([&](auto const& kernel) { return fit_tilt(kernel, cone); }, k);
 }
 
 }  // namespace iso::dose

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <variant>
 
 namespace iso::dose {
 namespace detail {
@@ -30,10 +29,9 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
   return (first[0] * g.extent[1] + first[1]) * g.extent[2] + first[2];
 }
 
-void validate_options(convolution_options const& options, point_kernel const& kernel,
-                      cone_set const& cones, iso::grid const& region, beam_frame const& frame) {
+void validate_options(convolution_options const& options, cone_set const& cones,
+                      iso::grid const& region, beam_frame const& frame) {
   validate(region, "convolution_plan");
-  validate(kernel, "convolution_plan");
   ISO_VALIDATE(is_finite(frame.source) && is_finite(frame.x) && is_finite(frame.y) &&
                    is_finite(frame.along) && frame.source_distance > 0 &&
                    std::isfinite(frame.source_distance),
@@ -70,26 +68,27 @@ void validate_options(convolution_options const& options, point_kernel const& ke
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "convolution_plan: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);
-  bool const tabulated = std::holds_alternative<tabulated_kernel>(kernel);
-  ISO_VALIDATE(
-      tabulated == (cones.num_terms == 0) && !cones.cones.empty(),
-      "convolution_plan: {} cones with {} terms (the kernel is {}) make them of this kernel",
-      std::int64_t(cones.cones.size()), cones.num_terms,
-      tabulated ? "a table" : "a sum of exponentials");
+  ISO_VALIDATE(!cones.cones.empty() && cones.azimuths > 0 && cones.num_terms >= 0 &&
+                   cones.num_terms <= most_kernel_terms &&
+                   (cones.num_terms > 0 || !cones.radii.empty()),
+               "convolution_plan: {} cones of {} azimuths with {} terms (none may be missing) "
+               "make_cones makes sound ones",
+               std::int64_t(cones.cones.size()), cones.azimuths, cones.num_terms);
   for (transport_cone const& cone : cones.cones) {
-    bool good = std::fabs(cone.cosine) <= 1 && cones.azimuths > 0;
-    for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
-      good =
-          good && std::isfinite(cone.energy[c]) && cone.rate[c] > 0 && std::isfinite(cone.rate[c]);
+    bool good = std::fabs(cone.cosine) <= 1 && cone.tilt.least <= cone.tilt.most;
+    for (std::size_t c = 0; c < std::size_t(std::max(cones.num_terms, 1)); ++c) {
+      good = good && (cones.num_terms == 0 || (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
+                                               std::isfinite(cone.rate[c])));
+      for (double const x : cone.tilt.coefficients[c]) {
+        good = good && std::isfinite(x);
+      }
     }
-    good = good &&
-           (!tabulated || (!cones.radii.empty() && cone.absorbed.size() == cones.radii.size() &&
-                           std::isfinite(cone.absorbed.back())));
-    ISO_VALIDATE(
-        good,
-        "convolution_plan: a cone of cosine {} whose energies, rates or table are missing, "
-        "not finite or not positive (make_cones makes sound ones)",
-        cone.cosine);
+    good = good && (cones.num_terms > 0 || (cone.absorbed.size() == cones.radii.size() &&
+                                            std::isfinite(cone.absorbed.back())));
+    ISO_VALIDATE(good,
+                 "convolution_plan: a cone of cosine {} whose energies, rates, tilt or table are "
+                 "missing, not finite or not positive (make_cones makes sound ones)",
+                 cone.cosine);
   }
 }
 

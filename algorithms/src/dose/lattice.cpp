@@ -196,9 +196,9 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
 }
 
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
-                            beam_frame const& frame, point_kernel const& kernel,
-                            cone_set const& cones, fluence_map const& field, bool tilt,
-                            int direction_bits, int total_bits, int digits) {
+                            beam_frame const& frame, fluence_map const& field,
+                            cone_set const& cones, bool tilt, int direction_bits, int total_bits,
+                            int digits) {
   validate(region, "convolution_plan");
   validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
@@ -214,7 +214,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {
     double const cosine = cones.cones[m].cosine;
     cosine_range const range(cosine, widest);
-    tilts[m] = fit_tilt(kernel, cones.cones[m]);
+    tilts[m] = cones.cones[m].tilt;
     tilts[m].least = range.least - cosine;
     tilts[m].most = range.most - cosine;
   }

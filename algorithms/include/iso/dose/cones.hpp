@@ -25,6 +25,25 @@ struct cone_options {
   cone_placing placing = cone_placing::equal_energy;
 };
 
+/// The tangent of the largest angle between ray and axis to which tilts are fitted, which the
+/// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
+inline constexpr double most_tilt = 0.3;
+
+inline constexpr int tilt_degree = 4;
+
+/// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
+/// 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the cosine of
+/// the direction's angle to the ray less that to the beam's axis. A delta outside of [least, most]
+/// counts as the nearer of the two.
+struct cone_tilt {
+  std::array<std::array<double, tilt_degree>, most_kernel_terms> coefficients;  ///< of each term
+  double least;
+  double most;
+
+  /// What the untilted amount of `term` is multiplied by.
+  [[nodiscard]] double factor(std::size_t term, double delta) const;
+};
+
 /// What is absorbed of the released energy along each of a cone's directions within r: the sum over
 /// the terms of energy (1 - exp(-rate r)), or a table.
 struct transport_cone {
@@ -33,6 +52,7 @@ struct transport_cone {
   double cosine;                                 ///< of the directions' angle to the beam
   std::array<double, most_kernel_terms> energy;  ///< of one direction, to infinity
   std::array<double, most_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+  cone_tilt tilt = {};                           ///< of a table, one factor, as that of term 0
   std::vector<double> absorbed = {};             ///< of one direction, within each radius
 };
 
@@ -53,6 +73,12 @@ struct cone_set {
 /// Collapses `k` into a few directions. A cone that meets several of the kernel's rows takes the
 /// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
 /// to infinity and its value at r = 0 are the kernel's.
+///
+/// A cone's tilt is fitted over all rays up to most_tilt, those near the axis most closely. No
+/// field enters: a field does not change what its rays release where another one has the same rays.
+/// Kept right is the energy within 15 cm: a term's energy to infinity lies mostly outside of the
+/// field.
+///
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  counts outside 4..48, an unknown placing, a kernel as
 ///                                iso::dose::validate refuses it
@@ -66,35 +92,5 @@ cone_set make_cones(exponential_kernel const& k, cone_options const& options = {
 /// \throws iso::invalid_argument  likewise
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options = {});
 cone_set make_cones(point_kernel const& k, cone_options const& options = {});
-
-inline constexpr int tilt_degree = 4;
-
-/// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
-/// 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the cosine of
-/// the direction's angle to the ray less that to the beam's axis. A delta outside of [least, most]
-/// counts as the nearer of the two.
-struct cone_tilt {
-  std::array<std::array<double, tilt_degree>, most_kernel_terms> coefficients;  ///< of each term
-  double least;
-  double most;
-
-  /// What the untilted amount of `term` is multiplied by.
-  [[nodiscard]] double factor(std::size_t term, double delta) const;
-};
-
-/// The tangent of the largest angle between ray and axis to which tilts are fitted, which the
-/// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
-inline constexpr double most_tilt = 0.3;
-
-/// Fitted over all rays up to most_tilt, those near the axis most closely. No field enters: a field
-/// does not change what its rays release where another one has the same rays. Kept right is the
-/// energy within 15 cm: a term's energy to infinity lies mostly outside of the field.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-cone_tilt fit_tilt(exponential_kernel const& k, transport_cone const& cone);
-
-/// The same for a table, one factor for the whole cone, as that of term 0.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-cone_tilt fit_tilt(tabulated_kernel const& k, transport_cone const& cone);
-cone_tilt fit_tilt(point_kernel const& k, transport_cone const& cone);
 
 }  // namespace iso::dose

@@ -55,17 +55,23 @@ class convolution_plan {
   /// Waits for `exec`: no other instance is fenced.
   /// \param region  the voxels that get dose, as region_around gives them; at most 2^22 along an
   ///                axis
-  /// \param kernel  that the cones were made of
-  /// \throws iso::invalid_argument  an invalid grid, or one too large for 32-bit offsets; a frame
-  ///                                that is not finite; a source nearer to a voxel than
-  ///                                least_source_to_voxel; a step or ray spacing below a 2^20th of
-  ///                                the diagonal or, of an engine that samples, above a quarter of
-  ///                                the longest side; an unknown engine; a kernel as
-  ///                                iso::dose::validate refuses it; cones of another kind of kernel
+  /// \param b       its place and the border of its field; that of `terma`
+  /// \param cones   of the kernel, as make_cones gives them
+  /// \throws iso::invalid_argument  as frame_of; an invalid grid, or one too large for 32-bit
+  ///                                offsets; a source nearer to a voxel than least_source_to_voxel;
+  ///                                a step or ray spacing below a 2^20th of the diagonal or, of an
+  ///                                engine that samples, above a quarter of the longest side; an
+  ///                                unknown engine; cones that make_cones would not make
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
+  convolution_plan(Exec const& exec, iso::grid const& region, beam const& b, cone_set const& cones,
+                   convolution_options const& options = {})
+      : convolution_plan(exec, region, frame_of(b), b.fluence, cones, options) {}
+  /// The same for a frame that no angles give, as that of a mirrored beam.
+  /// \throws iso::invalid_argument  likewise; a frame that is not finite
+  template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
-                   point_kernel const& kernel, cone_set const& cones, fluence_map const& field,
+                   fluence_map const& field, cone_set const& cones,
                    convolution_options const& options = {});
 
   [[nodiscard]] iso::grid const& region() const { return region_; }

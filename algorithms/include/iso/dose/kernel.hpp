@@ -13,7 +13,7 @@
 namespace iso::dose {
 
 inline constexpr int most_kernel_terms = 4;
-/// Within it, tilted kernels keep their energy (fit_tilt), cm.
+/// Within it, tilted kernels keep their energy (make_cones), cm.
 inline constexpr double tilt_radius = 15;
 
 /// amplitude exp(-rate r), in water of 1 g/cm3.

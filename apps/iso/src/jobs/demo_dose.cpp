@@ -58,7 +58,7 @@ struct slab_irradiation {
       auto const j = v / region.extent[2] % region.extent[1] + std::int64_t(first.y + 0.5);
       inside.push_back(density[std::size_t(j * phantom.extent[2])]);
     }
-    return exact_dose(field, kernel, cones, true, view(region, terma), view(region, inside),
+    return exact_dose(field, cones, true, view(region, terma), view(region, inside),
                       std::max<std::int64_t>(region.size() / 40, 1) | 1);
   }
 };
@@ -76,8 +76,7 @@ void irradiate_on(Exec const& exec, std::string const& backend, demo_state& stat
       Kokkos::View<T const***, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
           values.data(), std::size_t(n[0]), std::size_t(n[1]), std::size_t(n[2])));
   dose::terma_plan<space> const beam(exec, what.field, what.photons);
-  dose::convolution_plan<T, space> const plan(exec, what.region, beam.frame(), what.kernel,
-                                              what.cones, what.field.fluence);
+  dose::convolution_plan<T, space> const plan(exec, what.region, what.field, what.cones);
   workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(exec, plan));
   auto const released = make_volume<T, space>(exec, "iso::jobs::terma", what.region);
   auto const out = make_volume<T, space>(exec, "iso::jobs::dose", what.region);

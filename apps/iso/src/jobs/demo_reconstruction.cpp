@@ -3,7 +3,7 @@
 #include "memory.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <algorithm>
@@ -18,13 +18,11 @@ std::pair<std::vector<T>, double> reconstructed(
     Exec const& exec, ct::geometry const& g, grid const& box,
     projection_view<T const, typename Exec::memory_space> const& projections) {
   using space = typename Exec::memory_space;
-  ct::fdk_plan<space> const plan(exec, g);
-  workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(g));
+  ct::fdk_reconstructor<Exec, T> const reconstructor(exec, g, box);
   auto const volume = make_volume<T, space>(exec, "iso::jobs::demo", box, unit::per_mm);
   double best = 1e30;
   for (int run = 0; run < 2; ++run) {
-    best = std::min(
-        best, seconds_of(exec, [&] { ct::fdk<Exec, T>(exec, plan, projections, volume, work); }));
+    best = std::min(best, seconds_of(exec, [&] { reconstructor.apply(projections, volume); }));
   }
   return {fetch(exec, volume.data), best};
 }

@@ -3,10 +3,9 @@
 #include "precision.hpp"
 #include "scan.hpp"
 
-#include <iso/dose/convolution.hpp>
+#include <iso/dose/calculator.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/slab_phantom.hpp>
-#include <iso/dose/terma.hpp>
 #include <iso/jobs/bits.hpp>
 #include <iso/jobs/dose.hpp>
 
@@ -56,27 +55,13 @@ std::vector<dose::mono_kernel> mono_kernels_of(files::table_source const& table)
                            : dose::parse_mono_kernels(table.csv, table.name);
 }
 
-/// Photons with their kernel and its cones.
-struct component {
-  dose::energy_component what;
-  dose::cone_set cones;
-};
-
-std::vector<component> components_of(files::plan_description const& plan,
-                                     dose::cone_options const& cones) {
+/// A kernel for the whole spectrum, or for each of its bins.
+std::vector<dose::energy_component> components_of(files::plan_description const& plan) {
   auto const photons = spectrum_of(plan.spectrum);
-  std::vector<component> out;
-  auto const add = [&](dose::energy_component const& c) {
-    out.push_back({c, dose::make_cones(c.kernel, cones)});
-  };
   if (plan.kernel_per_bin) {
-    for (auto const& c : dose::split_by_energy(mono_kernels_of(plan.kernel), photons)) {
-      add(c);
-    }
-  } else {
-    add({1, photons, point_kernel_of(plan.kernel, photons)});
+    return dose::split_by_energy(mono_kernels_of(plan.kernel), photons);
   }
-  return out;
+  return {{1, photons, point_kernel_of(plan.kernel, photons)}};
 }
 
 dose::density_table density_table_of(files::table_source const& table) {
@@ -213,29 +198,6 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   return density;
 }
 
-/// Adds the dose of one beam and component.
-template <class T, class Exec>
-void add_component(Exec const& exec, placed_beam const& b, component const& c,
-                   files::plan_description const& plan,
-                   volume_view<T, typename Exec::memory_space> const& density,
-                   volume_view<T, typename Exec::memory_space> const& total,
-                   workspace<typename Exec::memory_space>& work, job const& control) {
-  using space = typename Exec::memory_space;
-  auto part = b.beam;
-  part.weight *= c.what.share;
-  dose::terma_plan<space> const release(exec, part, c.what.photons, {plan.hardening_correction});
-  dose::convolution_plan<T, space> const lines(exec, b.region, release.frame(), c.what.kernel,
-                                               c.cones, part.fluence, convolution_options_of(plan));
-  std::int64_t const scratch = dose::convolution_bytes_needed<Exec, T>(exec, lines);
-  std::int64_t const more = std::max<std::int64_t>(0, scratch - work.size());
-  check_free(exec, more + b.region.size() * std::int64_t(sizeof(T)), "iso dose");
-  work.reserve(scratch);
-  auto const terma = make_volume<T, space>(exec, "iso::jobs::terma", b.region);
-  dose::terma<Exec, T>(exec, release, density, terma);
-  dose::convolve<Exec, T>(exec, lines, terma, density, total, work, control);
-  exec.fence("iso::jobs::dose: one component");
-}
-
 void find_maximum(dose_result& result) {
   auto const& v = result.dose;
   if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
@@ -258,8 +220,9 @@ template <class T, class Exec>
 dose_result run(Exec const& exec, dose_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
   auto const& plan = request.plan;
-  auto const components = components_of(plan, cones_of(plan));
-  convolution_options_of(plan);
+  auto const components = components_of(plan);
+  dose::calculator_options const options{
+      cones_of(plan), {plan.hardening_correction}, convolution_options_of(plan), plan.margin};
   if (request.hounsfield) {
     density_table_of(request.density_table);
   }
@@ -274,9 +237,10 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
     all_voxels += double(beams.back().region.size());
     largest = std::max(largest, beams.back().region.size());
   }
+  dose::calculator<Exec, T> calculator(exec, g, components, options);
   dose_result result;
-  result.kernels = std::int64_t(components.size());
-  result.directions = components.front().cones.size();
+  result.kernels = calculator.num_kernels();
+  result.directions = calculator.num_directions();
   double const wanted = (2.0 * double(g.size()) + double(largest)) * double(sizeof(T));
   watch.step(0, "preparing");
   guard_memory(
@@ -288,21 +252,19 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
         }
         auto const total =
             make_volume<T, space>(exec, "iso::jobs::dose", g, unit::gray_per_fluence);
-        workspace<space> work;
         double done = 0;
         for (placed_beam const& b : beams) {
           auto facts = described(b, g);
-          for (component const& c : components) {
-            watch.step(done / all_voxels, "convolving");
-            double const part = double(b.region.size()) / double(components.size());
-            job const control{[&](double fraction) {
-                                watch.step((done + fraction * part) / all_voxels, "convolving");
-                              },
-                              watch.cancelled};
-            facts.seconds += seconds_of(
-                exec, [&] { add_component<T>(exec, b, c, plan, density, total, work, control); });
-            done += part;
-          }
+          watch.step(done / all_voxels, "convolving");
+          job const control{[&](double fraction) {
+                              watch.step((done + fraction * double(b.region.size())) / all_voxels,
+                                         "convolving");
+                            },
+                            watch.cancelled};
+          check_free(exec, calculator.bytes_needed(b.beam) - calculator.bytes_held(), "iso dose");
+          facts.seconds =
+              seconds_of(exec, [&] { calculator.add(b.beam, density, total, control); });
+          done += double(b.region.size());
           result.seconds += facts.seconds;
           result.beams.push_back(facts);
         }

@@ -4,7 +4,7 @@
 #include "verify_plan.hpp"
 
 #include <iso/core/wrap.hpp>
-#include <iso/dose/convolution.hpp>
+#include <iso/dose/calculator.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/terma.hpp>
 #include <iso/oracle/dose.hpp>
@@ -18,6 +18,8 @@ namespace {
 
 /// An oblique field onto a body of densities from 0 to 2 g/cm3.
 struct irradiation {
+  static constexpr double margin = 12;  ///< mm
+
   grid patient;
   dose::beam field;
   grid region;
@@ -30,7 +32,7 @@ struct irradiation {
     field.couch = couch;
     field.collimator = 0.25;
     field.fluence = dose::fluence_map::rectangle(-19, 22, -26, 17);
-    region = dose::region_around(field, patient, 12);
+    region = dose::region_around(field, patient, margin);
   }
   template <class T>
   [[nodiscard]] std::vector<T> densities() const {
@@ -135,29 +137,6 @@ struct dose_case {
     return field;
   }
 
-  /// A component with what does not change from run to run.
-  template <class Space>
-  struct part {
-    dose::energy_component of;
-    dose::cone_set directions;
-    dose::beam_frame frame;
-    volume_view<T, Space> released;
-  };
-  template <class Exec>
-  [[nodiscard]] auto parts_on(Exec const& exec) const {
-    using space = typename Exec::memory_space;
-    auto const density = what.density_on<T>(exec);
-    std::vector<part<space>> out;
-    for (auto const& c : components()) {
-      dose::terma_plan<space> const beam(exec, field_of(c), c.photons);
-      auto const released = make_volume<T, space>(exec, "iso::jobs::verify::terma", what.region);
-      dose::terma<Exec, T>(exec, beam, density, released);
-      exec.fence("iso::jobs::verify: TERMA in place");
-      out.push_back({c, dose::make_cones(c.kernel, cones), beam.frame(), released});
-    }
-    return out;
-  }
-
   [[nodiscard]] std::vector<double> expected() const {
     auto const rho = what.densities_on(what.region);
     auto const all = what.densities_on(what.patient);
@@ -165,8 +144,8 @@ struct dose_case {
     for (auto const& c : components()) {
       auto const t = exact_terma(field_of(c), c.photons, {}, seen(what.patient, all), what.region);
       auto const one = exact_dose(
-          what.field, c.kernel, dose::make_cones(c.kernel, cones), options.tilt,
-          seen(what.region, t), seen(what.region, rho), 97,
+          what.field, dose::make_cones(c.kernel, cones), options.tilt, seen(what.region, t),
+          seen(what.region, rho), 97,
           options.engine == dose::dose_engine::lattice ? transport::lattice : transport::lines);
       std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
     }
@@ -177,23 +156,18 @@ struct dose_case {
   prepared<Exec, T> prepare(Exec const& exec) const {
     using space = typename Exec::memory_space;
     auto const density = what.density_on<T>(exec);
-    auto const parts = parts_on(exec);
     auto const with = *this;
-    double const directions = double(parts.size()) * double(parts.front().directions.size());
+    auto const parts = components();
+    double const directions = double(parts.size()) * double(cones.cones * cones.azimuths);
     return {what.region.size(),
             [=](Exec const& on, variant const& v, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
               Kokkos::deep_copy(on, volume.data, T(0));
               auto chosen = with.options;
               chosen.shape.groups_per_launch = v.groups;
-              for (auto const& p : parts) {
-                dose::convolution_plan<T, space> const plan(on, with.what.region, p.frame,
-                                                            p.of.kernel, p.directions,
-                                                            with.what.field.fluence, chosen);
-                workspace<space> const scratch(dose::convolution_bytes_needed<Exec, T>(on, plan));
-                dose::convolve<Exec, T>(on, plan, p.released, density, volume, scratch);
-                on.fence("iso::jobs::verify: the scratch may go");
-              }
+              dose::calculator<Exec, T> calculator(on, with.what.patient, parts,
+                                                   {with.cones, {}, chosen, irradiation::margin});
+              calculator.add(with.what.field, density, volume);
             },
             convolution_work<T>(double(what.region.size()), directions),
             with.options.engine != dose::dose_engine::lattice &&
@@ -322,7 +296,7 @@ void add_dose(plan& all) {
       "iso::dose::terma_at", "iso::dose::named_spectrum", "iso::dose::parse_spectrum"};
   auto convolve = release;
   convolve.insert(convolve.end(),
-                  {"iso::dose::convolve", "iso::dose::make_cones", "iso::dose::fit_tilt",
+                  {"iso::dose::calculator", "iso::dose::convolve", "iso::dose::make_cones",
                    "iso::dose::named_kernel", "iso::dose::parse_exponential_kernel"});
   irradiation const oblique(0.6, 0.3);
   irradiation const along_x(1.5707963267948966, 0);

@@ -4,7 +4,7 @@
 #include "verify_plan.hpp"
 
 #include <iso/core/workspace.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/oracle/reconstruction.hpp>
 
 namespace iso::jobs {
@@ -45,7 +45,9 @@ struct fdk_case {
           auto const volume = wrap_volume<space>(out, g);
           auto const scratch = wrap_workspace<space>(work.data(), work.size());
           if (with.cut == 0) {
-            ct::fdk<Exec, T>(on, plan, pixels, volume, scratch);
+            ct::fdk_reconstructor<Exec, T> const reconstructor(on, with.scan, g, with.options);
+            reconstructor.apply(pixels, volume);
+            on.fence("iso::jobs::verify: the scratch may go");
             return;
           }
           auto const first = plan.subset(0, with.cut);
@@ -84,9 +86,9 @@ ct::geometry turned_detector(ct::geometry const& straight) {
 }  // namespace
 
 void add_reconstruction(plan& all) {
-  std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::weigh_scan", "iso::ct::factor_of",
-                                              "iso::cross"};
+  std::vector<std::string> const functions = {"iso::ct::fdk",       "iso::ct::fdk_reconstructor",
+                                              "iso::ct::ramp_taps", "iso::ct::weigh_scan",
+                                              "iso::ct::factor_of", "iso::cross"};
   auto with_add = functions;
   with_add.push_back("iso::ct::fdk_add");
   all.add<fdk_case>({"fdk_cone", functions, {{}}}, verify_cone(), ct::fdk_options{});

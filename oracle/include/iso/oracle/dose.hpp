@@ -27,12 +27,11 @@ enum class transport {
   lattice,  ///< those of dose_engine::lattice
 };
 
-/// Dose of lines of each direction through every `stride`-th voxel of `terma`, the others NaN; tilt
-/// as dose::fit_tilt has it.
+/// Dose of lines of each direction through every `stride`-th voxel of `terma`, the others NaN;
+/// tilted as the cones say, or not at all.
 /// \param density  on the grid of `terma`
-std::vector<double> exact_dose(dose::beam const& b, dose::point_kernel const& kernel,
-                               dose::cone_set const& cones, bool tilt, host_density const& terma,
-                               host_density const& density, std::int64_t stride = 1,
-                               transport by = transport::lines);
+std::vector<double> exact_dose(dose::beam const& b, dose::cone_set const& cones, bool tilt,
+                               host_density const& terma, host_density const& density,
+                               std::int64_t stride = 1, transport by = transport::lines);
 
 }  // namespace iso::oracle

@@ -24,8 +24,8 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
 /// Elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
-void validate_options(convolution_options const& options, point_kernel const& kernel,
-                      cone_set const& cones, iso::grid const& region, beam_frame const& frame);
+void validate_options(convolution_options const& options, cone_set const& cones,
+                      iso::grid const& region, beam_frame const& frame);
 
 template <class T, int Terms, class Exec>
 void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
@@ -96,8 +96,8 @@ std::vector<To> converted(std::vector<From> const& from) {
 template <real T, class Space>
 template <execution_space Exec>
 convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& region,
-                                             beam_frame const& frame, point_kernel const& kernel,
-                                             cone_set const& cones, fluence_map const& field,
+                                             beam_frame const& frame, fluence_map const& field,
+                                             cone_set const& cones,
                                              convolution_options const& options)
     : region_(region),
       frame_(frame),
@@ -106,7 +106,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  detail::validate_options(options, kernel, cones, region, frame);
+  detail::validate_options(options, cones, region, frame);
   bool const walks = options.engine == dose_engine::lattice && num_terms_ > 0;
   bool const by_items =
       walks && (options.walk == lattice_walk::fastest ? tuning::by_items
@@ -118,8 +118,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   } else {
     storage_.layout = detail::lattice_layout(region, 0, 1, 0);
   }
-  auto tables = detail::make_lattice(region, storage_.layout, frame, kernel, cones, field,
-                                     options.tilt, point::direction_bits, point::total_bits,
+  auto tables = detail::make_lattice(region, storage_.layout, frame, field, cones, options.tilt,
+                                     point::direction_bits, point::total_bits,
                                      std::numeric_limits<T>::digits);
   unit_ = tables.unit;
   storage_.classes = tables.classes;

@@ -181,9 +181,9 @@ struct lattice_tables {
 /// \param direction_bits, total_bits  as in fixed_point
 /// \param digits  of the numbers that kernels compute with
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
-                            beam_frame const& frame, point_kernel const& kernel,
-                            cone_set const& cones, fluence_map const& field, bool tilt,
-                            int direction_bits, int total_bits, int digits);
+                            beam_frame const& frame, fluence_map const& field,
+                            cone_set const& cones, bool tilt, int direction_bits, int total_bits,
+                            int digits);
 
 /// Wraps the shifts of lanes round, and cuts lines into items of `rows` rows: those of `together`
 /// lines take turns, so that groups that run at the same time read the same planes.

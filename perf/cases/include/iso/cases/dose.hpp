@@ -57,8 +57,8 @@ class dose_problem {
         density_(make_volume<T, space>("density", grid_)),
         terma_(make_volume<T, space>("terma", grid_)),
         dose_(make_volume<T, space>("dose", grid_)),
-        plan_(exec, grid_, terma_plan_.frame(), kernel_, dose::make_cones(kernel_, p.cones),
-              beam_.fluence, {.engine = p.engine, .shape = p.shape}),
+        plan_(exec, grid_, beam_, dose::make_cones(kernel_, p.cones),
+              {.engine = p.engine, .shape = p.shape}),
         scratch_(dose::convolution_bytes_needed<Exec, T>(exec, plan_)) {
     Kokkos::deep_copy(density_.data, T(1));
     release();

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <iso/cases/projection.hpp>
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -30,17 +30,14 @@ class fdk_problem {
         scan_(cone_scan(n, views)),
         projections_(projected<T>()),
         volume_(make_volume<T, space>("volume", grid::centred({n, n, n}, {1, 1, 1}), unit::per_mm)),
-        plan_(exec, scan_, options),
-        scratch_(ct::fdk_bytes_needed<Exec, T>(scan_, options)) {}
+        reconstructor_(exec, scan_, volume_.grid, options) {}
 
-  void reconstruct() const { ct::fdk<Exec, T>(exec_, plan_, projections_, volume_, scratch_); }
+  void reconstruct() const { reconstructor_.apply(projections_, volume_); }
 
   /// Of slices 2 / 5 and 1 / 2 of the way up.
   [[nodiscard]] double error() const {
     std::int64_t const n = scan_.num_u();
     auto const exact_pixels = projected<double>();
-    ct::fdk_plan<space> const plan(exec_, scan_, options_);
-    workspace<space> const scratch(ct::fdk_bytes_needed<Exec, double>(scan_, options_));
     auto const mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), volume_.data);
     double apart = 0;
     double size = 0;
@@ -49,7 +46,7 @@ class fdk_problem {
       thin.extent[2] = 1;
       thin.origin.z += double(k) * thin.spacing.z;
       auto const slice = make_volume<double, space>("slice", thin, unit::per_mm);
-      ct::fdk<Exec, double>(exec_, plan, exact_pixels, slice, scratch);
+      ct::fdk_reconstructor<Exec, double>(exec_, scan_, thin, options_).apply(exact_pixels, slice);
       exec_.fence("iso::cases: the reference is there");
       auto const exact = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), slice.data);
       for (std::int64_t i = 0; i < n * n; ++i) {
@@ -61,7 +58,7 @@ class fdk_problem {
     return std::sqrt(apart / size);
   }
 
-  [[nodiscard]] double taps() const { return filter_taps(plan_, scan_); }
+  [[nodiscard]] double taps() const { return filter_taps(reconstructor_.plan(), scan_); }
   [[nodiscard]] double updates() const {
     return double(scan_.num_views()) * double(volume_.grid.size());
   }
@@ -84,8 +81,7 @@ class fdk_problem {
   ct::geometry scan_;
   projection_view<T, space> projections_;
   volume_view<T, space> volume_;
-  ct::fdk_plan<space> plan_;
-  workspace<space> scratch_;
+  ct::fdk_reconstructor<Exec, T> reconstructor_;
 };
 
 }  // namespace iso::cases

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/fdk_reconstructor.hpp
+//! Filtered backprojection of scans of one geometry, one after the other.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/ct/fdk.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace iso::ct {
+
+/// Reconstructs scans of a geometry on a grid. It owns what fdk derives from the geometry, and the
+/// scratch.
+/// Determinism: backend_to_backend, as iso::ct::fdk.
+template <execution_space Exec, real T>
+class fdk_reconstructor {
+ public:
+  using space = typename Exec::memory_space;
+
+  /// Waits for `exec`: no other instance is fenced.
+  /// \param volume  the grid of the volumes
+  /// \throws iso::invalid_argument  as fdk_plan; a grid as iso::validate refuses it
+  /// \throws iso::out_of_memory     as iso::allocate
+  fdk_reconstructor(Exec const& exec, iso::ct::geometry const& g, iso::grid const& volume,
+                    fdk_options const& options = {})
+      : exec_(exec),
+        grid_(volume),
+        plan_(exec, g, options),
+        scratch_(fdk_bytes_needed<Exec, T>(g, options)) {
+    validate(grid_, "iso::ct::fdk_reconstructor");
+  }
+
+  /// Overwrites `volume` by the reconstruction of `projections`, as iso::ct::fdk. Enqueued; does
+  /// not fence and does not allocate. One call at a time: they share the scratch.
+  ///
+  /// \param[in]  projections  [views, u, v], line integrals, dimensionless
+  /// \param[out] volume       [nx, ny, nz] of the grid, 1/mm
+  /// \param[in]  control      progress and cancellation, asked between batches of views
+  /// \throws iso::invalid_argument  as iso::ct::fdk; a volume on another grid
+  /// \throws iso::cancelled         `volume` is then incomplete
+  void apply(projection_view<std::type_identity_t<T> const, space> const& projections,
+             volume_view<std::type_identity_t<T>, space> const& volume,
+             job const& control = {}) const {
+    ISO_VALIDATE(volume.grid == grid_,
+                 "iso::ct::fdk_reconstructor: volume of [{}, {}, {}] voxels (it must be on the "
+                 "reconstructor's grid, of [{}, {}, {}])",
+                 volume.grid.extent[0], volume.grid.extent[1], volume.grid.extent[2],
+                 grid_.extent[0], grid_.extent[1], grid_.extent[2]);
+    fdk<Exec, T>(exec_, plan_, projections, volume, scratch_, control);
+  }
+
+  /// What was chosen from the scan.
+  [[nodiscard]] fdk_plan<space> const& plan() const { return plan_; }
+  [[nodiscard]] iso::grid const& grid() const { return grid_; }
+  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
+
+ private:
+  Exec exec_;
+  iso::grid grid_;
+  fdk_plan<space> plan_;
+  workspace<space> scratch_;
+};
+
+}  // namespace iso::ct

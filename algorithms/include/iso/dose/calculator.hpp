@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dose/calculator.hpp
+//! The dose of beams: TERMA and convolution with all that they need, kept from beam to beam.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/job.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/core/wrap.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/kernel.hpp>
+#include <iso/dose/spectrum.hpp>
+#include <iso/dose/terma.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace iso::dose {
+
+struct calculator_options {
+  cone_options cones = {};         ///< directions in which energy travels
+  terma_options terma = {};        ///< how photons are attenuated
+  convolution_options lines = {};  ///< how energy is carried
+  double margin = default_margin;  ///< about the field, in the plane of the isocentre, mm
+};
+
+/// Calculates the dose of one beam after the other on a patient's grid. It owns the cones of its
+/// kernels and the memory that a beam needs, which grows with the largest.
+/// Determinism: backend_to_backend. Parts of a spectrum are added in their order.
+template <execution_space Exec, real T>
+class calculator {
+ public:
+  using space = typename Exec::memory_space;
+
+  /// \param patient  the voxels that may get dose
+  /// \param kernel   of these photons
+  /// \throws iso::invalid_argument  as make_cones; a patient as iso::validate refuses a grid
+  calculator(Exec const& exec, iso::grid const& patient, point_kernel const& kernel,
+             spectrum const& photons, calculator_options const& options = {})
+      : calculator(exec, patient, std::vector<energy_component>{{1, photons, kernel}}, options) {}
+
+  /// With a kernel for each part of a spectrum (split_by_energy).
+  /// \throws iso::invalid_argument  likewise, and where there are no parts
+  calculator(Exec const& exec, iso::grid const& patient, std::vector<energy_component> parts,
+             calculator_options const& options = {})
+      : exec_(exec), patient_(patient), parts_(std::move(parts)), options_(options) {
+    validate(patient_, "iso::dose::calculator");
+    ISO_VALIDATE(!parts_.empty(),
+                 "iso::dose::calculator: no part of a spectrum (there is no dose)");
+    for (energy_component const& part : parts_) {
+      cones_.push_back(make_cones(part.kernel, options_.cones));
+    }
+  }
+
+  /// Adds the dose of a beam in the voxels of region_around; waits for the execution space.
+  ///
+  /// \param[in]  density    g/cm3; its grid has the region's voxels, and nothing lies outside of it
+  /// \param[in,out] dose    Gy, times the beam's weight (photons/cm2); its grid likewise
+  /// \param[in]  control    progress and cancellation, asked between launches
+  /// \throws iso::invalid_argument  as region_around, terma_plan, terma, convolution_plan, convolve
+  /// \throws iso::out_of_memory     as iso::allocate
+  /// \throws iso::cancelled         `dose` is then incomplete
+  void add(beam const& b, volume_view<std::type_identity_t<T> const, space> const& density,
+           volume_view<T, space> const& dose, job const& control = {}) {
+    iso::grid const region = region_around(b, patient_, options_.margin);
+    terma_.reserve(terma_bytes(region));
+    auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma_.data()), region);
+    for (std::size_t n = 0; n < parts_.size(); ++n) {
+      beam of_part = b;
+      of_part.weight *= parts_[n].share;
+      terma_plan<space> const release(exec_, of_part, parts_[n].photons, options_.terma);
+      convolution_plan<T, space> const plan(exec_, region, of_part, cones_[n], options_.lines);
+      scratch_.reserve(convolution_bytes_needed<Exec, T>(exec_, plan));
+      iso::dose::terma<Exec, T>(exec_, release, density, released);
+      job const of_this_part{[&](double fraction) {
+                               control.progress((double(n) + fraction) / double(parts_.size()));
+                             },
+                             control.cancelled};
+      convolve<Exec, T>(exec_, plan, released, density, dose, scratch_,
+                        control.progress ? of_this_part : control);
+      exec_.fence("iso::dose::calculator: the plans may go");
+    }
+  }
+
+  /// Bytes that the calculator holds once it has added this beam, in the execution space's memory;
+  /// plans are small beside them. Makes the plans, and enqueues nothing.
+  /// \throws iso::invalid_argument  as add
+  [[nodiscard]] std::int64_t bytes_needed(beam const& b) const {
+    iso::grid const region = region_around(b, patient_, options_.margin);
+    std::int64_t scratch = scratch_.size();
+    for (cone_set const& cones : cones_) {
+      convolution_plan<T, space> const plan(exec_, region, b, cones, options_.lines);
+      scratch = std::max(scratch, convolution_bytes_needed<Exec, T>(exec_, plan));
+    }
+    return scratch + std::max<std::int64_t>(terma_.size(), terma_bytes(region));
+  }
+  /// Bytes that it holds now.
+  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size() + terma_.size(); }
+  [[nodiscard]] std::int64_t num_directions() const { return cones_.front().size(); }
+  /// Kernels, one for each part of the spectrum.
+  [[nodiscard]] std::int64_t num_kernels() const { return std::int64_t(cones_.size()); }
+
+ private:
+  static std::int64_t terma_bytes(iso::grid const& region) {
+    return region.size() * std::int64_t(sizeof(T));
+  }
+
+  Exec exec_;
+  iso::grid patient_;
+  std::vector<energy_component> parts_;
+  calculator_options options_;
+  std::vector<cone_set> cones_;
+  workspace<space> terma_;
+  workspace<space> scratch_;
+};
+
+}  // namespace iso::dose

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calculator against the calls that it makes.
+#include "dose_support.hpp"
+#include "instances.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/dose/calculator.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace dose_support;
+using exec_space = Kokkos::DefaultHostExecutionSpace;
+
+setup small_field(bool oblique) {
+  auto s = turned(setup::square(grid::centred({22, 24, 20}, {3, 3, 3}), 20, 900), oblique);
+  s.margin = 9;
+  s.cones = {4, 4};
+  return s;
+}
+
+calculator_options options_of(setup const& s) {
+  return {s.cones, s.hardening, s.options, s.margin};
+}
+
+/// Adds the dose of each field by the functions that the calculator stands for.
+template <class T>
+host_volume<T> by_hand(std::vector<setup> const& fields, std::vector<energy_component> const& parts,
+                       host_volume<T> const& density) {
+  exec_space const exec;
+  auto out = iso::make_volume<T, Kokkos::HostSpace>("dose", density.grid);
+  for (setup const& s : fields) {
+    auto const region = region_around(s.field, s.phantom, s.margin);
+    auto const released = iso::make_volume<T, Kokkos::HostSpace>("terma", region);
+    for (energy_component const& c : parts) {
+      beam part = s.field;
+      part.weight *= c.share;
+      terma<exec_space, T>(exec, terma_plan<Kokkos::HostSpace>(exec, part, c.photons, s.hardening),
+                           density, released);
+      convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, part,
+                                                        make_cones(c.kernel, s.cones), s.options);
+      iso::workspace<Kokkos::HostSpace> const scratch(
+          convolution_bytes_needed<exec_space, T>(exec, plan));
+      convolve<exec_space, T>(exec, plan, released, density, out, scratch);
+      exec.fence();
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("dose: a calculator gives the bits of the functions that it calls", T, float,
+                   double) {
+  std::vector<setup> const fields = {small_field(false), small_field(true)};
+  setup const& s = fields.front();
+  auto const density = volume_of<T>(s.phantom, mixed);
+  auto const photons = named_spectrum(s.photons);
+  std::vector<std::vector<energy_component>> const all = {
+      {{1, photons, s.kernel}}, split_by_energy(water_kernels(), photons)};
+  for (auto const& parts : all) {
+    CAPTURE(parts.size());
+    calculator<exec_space, T> c({}, s.phantom, parts, options_of(s));
+    auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", s.phantom);
+    for (setup const& field : fields) {
+      std::int64_t const bytes = c.bytes_needed(field.field);
+      c.add(field.field, density, dose);
+      CHECK(c.bytes_held() == bytes);
+    }
+    CHECK(numbers(dose) == numbers(by_hand(fields, parts, density)));
+    CHECK(c.num_kernels() == std::int64_t(parts.size()));
+    CHECK(c.num_directions() == 16);
+  }
+  // A kernel and its photons, as most callers have them.
+  calculator<exec_space, T> c({}, s.phantom, s.kernel, photons, options_of(s));
+  auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", s.phantom);
+  c.add(s.field, density, dose);
+  CHECK(numbers(dose) == numbers(by_hand({s}, all.front(), density)));
+}
+
+TEST_CASE("dose: a calculator reports how far it is, and stops when it is told to") {
+  auto const s = small_field(true);
+  auto const density = volume_of<float>(s.phantom, mixed);
+  calculator<exec_space, float> c(
+      {}, s.phantom, split_by_energy(water_kernels(), named_spectrum(s.photons)), options_of(s));
+  auto const dose = iso::make_volume<float, Kokkos::HostSpace>("dose", s.phantom);
+  std::vector<double> fractions;
+  c.add(s.field, density, dose, {[&](double f) { fractions.push_back(f); }, {}});
+  CHECK(std::is_sorted(fractions.begin(), fractions.end()));
+  CHECK(fractions.front() < 0.1);
+  CHECK(fractions.back() == 1);
+  std::size_t steps = 0;
+  CHECK_THROWS_AS(
+      c.add(s.field, density, dose, {[&](double) { ++steps; }, [&] { return steps == 5; }}),
+      iso::cancelled);
+  CHECK(steps == 5);
+  // It can be told to stop without reports.
+  CHECK_THROWS_AS(c.add(s.field, density, dose, {{}, [] { return true; }}), iso::cancelled);
+}
+
+TEST_CASE("dose: a calculator refuses what makes no sense") {
+  using iso::test::refusal;
+  auto const s = small_field(false);
+  auto const made = [&](grid const& patient, std::vector<energy_component> const& parts) {
+    return refusal([&] { calculator<exec_space, float>({}, patient, parts); });
+  };
+  std::vector<energy_component> const one = {{1, named_spectrum(s.photons), s.kernel}};
+  CHECK(made(s.phantom, one) == "");
+  CHECK(made(s.phantom, {}).find("no part of a spectrum") != std::string::npos);
+  auto flat = s.phantom;
+  flat.spacing.y = 0;
+  CHECK(made(flat, one).find("spacing") != std::string::npos);
+  calculator<exec_space, float> c({}, s.phantom, one);
+  auto aside = s.field;
+  aside.isocentre.x = 5000;
+  auto const density = volume_of<float>(s.phantom, mixed);
+  auto const dose = iso::make_volume<float, Kokkos::HostSpace>("dose", s.phantom);
+  CHECK(refusal([&] { c.add(aside, density, dose); }).find("misses") != std::string::npos);
+  auto const smaller =
+      iso::make_volume<float, Kokkos::HostSpace>("dose", grid::centred({4, 4, 4}, {3, 3, 3}));
+  CHECK(refusal([&] { c.add(s.field, density, smaller); }) != "");
+  for (float const x : numbers(dose)) {
+    CHECK(x == 0);
+  }
+}
