@@ -13,6 +13,20 @@ function(iso_add_bench_main)
   )
 endfunction()
 
+# At the end of a folder of perf/: its programs are of the target `benchmarks`, and its ctest cases wait
+# for them.
+macro(iso_benchmarks_of_folder)
+  get_property(programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  if(programs)
+    set_target_properties(${programs} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    add_dependencies(benchmarks ${programs})
+  endif()
+  get_property(cases DIRECTORY PROPERTY TESTS)
+  if(cases)
+    set_tests_properties(${cases} PROPERTIES FIXTURES_REQUIRED benchmarks)
+  endif()
+endmacro()
+
 # One Google Benchmark program, iso_bench_<name>, and its ctest case perf.<name>, which runs every row
 # at its small size for a moment (label perf-smoke).
 #

@@ -18,13 +18,20 @@ endfunction()
 # iso_add_test(name
 #   SOURCES file...
 #   [JOIN]               where nvcc compiles: one program with the others of this folder that say so
+#   [OPTIMISED]          compiled with the preset's own options, for what is measured or looked into
 #   [LINK target...]
 #   [LABELS label...]    default: unit; `slow` keeps it out of scripts/test.sh without --all
 #   [TIMEOUT seconds]    default: 300
 #   [ARGS argument...]   given to doctest
 #   [ENVIRONMENT NAME=VALUE...])
 function(iso_add_test name)
-  cmake_parse_arguments(arg "JOIN" "TIMEOUT" "SOURCES;LINK;LABELS;ARGS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(
+    arg
+    "JOIN;OPTIMISED"
+    "TIMEOUT"
+    "SOURCES;LINK;LABELS;ARGS;ENVIRONMENT"
+    ${ARGN}
+  )
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "iso_add_test(${name}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -44,6 +51,11 @@ function(iso_add_test name)
     target_link_libraries(${target} PRIVATE ${arg_LINK})
   else()
     iso_add_program(${target} SOURCES ${arg_SOURCES} LINK iso_test_main ${arg_LINK})
+    # Kernels are the library's; what a test compiles itself need not be fast. A test that says
+    # otherwise has OPTIMISED.
+    if(NOT arg_OPTIMISED AND NOT Kokkos_ENABLE_CUDA)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
   endif()
   add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
   iso_set_test_properties(

@@ -56,10 +56,17 @@ download() {
   mv "$part" "$2"
 }
 
-# The CUDA build is wanted: nvcc is there and the user did not say ISO_CUDA=off.
-cuda_wanted() { [ "${ISO_CUDA:-on}" != off ] && have nvcc; }
-
 gpu_present() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# The CUDA build is wanted: nvcc is there, and a GPU, or the user says ISO_CUDA=on or what GPU it is for.
+cuda_wanted() {
+  have nvcc || return 1
+  case "${ISO_CUDA:-auto}" in
+    off) return 1 ;;
+    on) return 0 ;;
+    *) [ -n "${ISO_CUDA_ARCH:-}" ] || gpu_present ;;
+  esac
+}
 
 # The preset with every backend of this machine.
 preset_of_machine() { if cuda_wanted && gpu_present; then echo cuda; else echo openmp; fi; }

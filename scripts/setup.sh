@@ -5,11 +5,12 @@
 #   1. distribution packages: only those that CMake does not find; needs root rights, or prints the
 #      one line to run
 #   2. Python tools, into .deps/venv (scripts/requirements.txt), unless python3 and PATH have them
-#   3. Kokkos 5 with OpenMP and Serial, and with CUDA too where nvcc is found (setup_kokkos.sh);
+#   3. Kokkos 5 with OpenMP and Serial, and with CUDA too where nvcc and a GPU are found (setup_kokkos.sh);
 #      with the argument --threads also the one of the presets `threads` and `clang`
 #
-# ISO_CUDA=off         no CUDA build, though nvcc is there
-# ISO_CUDA_ARCH=80     GPU architecture where no GPU is present to ask (default 90)
+# ISO_CUDA=off         no CUDA build, though nvcc and a GPU are there
+# ISO_CUDA=on          CUDA, where nvcc is there without a GPU
+# ISO_CUDA_ARCH=80     likewise, for this GPU architecture (default 90)
 # ISO_PYTHON=off       no Python tools (figures, formatting and lint then do not work)
 # ISO_SOURCE_CACHE=DIR folder with a copy of the Kokkos release archive
 # ISO_JOBS=4           parallel compile jobs (default: all processors)

@@ -34,6 +34,9 @@ depth_dose dose_of(setup const& s) { return dose_of(s, volume_of<float>(s.phanto
 TEST_CASE("dose: a 10 x 10 field has the depth dose of an exact superposition") {
   auto s = square(100);
   s.hardening.hardening_correction = false;
+  water_field oblique(100, 4, true);
+  oblique.s.hardening.hardening_correction = false;
+  auto const turned_water = oblique.density<float>();
   auto const exact = [](depth_dose_point const& p) { return p.exact; };
   // Directions and the largest difference that they leave, per cent of the maximum.
   struct row {
@@ -44,8 +47,12 @@ TEST_CASE("dose: a 10 x 10 field has the depth dose of an exact superposition") 
     s.cones = {r.count, r.count};
     CAPTURE(r.count);
     double const found = worst(dose_of(s), exact);
-    MESSAGE("shape of ", r.count, " x ", r.count, " directions: ", found, " % of the maximum");
+    oblique.s.cones = s.cones;
+    double const found_oblique = worst(dose_of(oblique.s, turned_water), exact);
+    MESSAGE("shape of ", r.count, " x ", r.count, " directions: ", found,
+            " % of the maximum; of an oblique beam ", found_oblique, " %");
     CHECK(found < r.most);
+    CHECK(found_oblique < 0.2);
   }
   // Cones of equal solid angle put most of the energy into few directions.
   s.cones = {24, 8, cone_placing::equal_solid_angle};
@@ -94,6 +101,8 @@ TEST_CASE("dose: the exact superposition is converged") {
 
 TEST_CASE("dose: absolute dose on the axis") {
   auto s = square(100);
+  water_field oblique(100, 4, true);
+  auto const turned_water = oblique.density<float>();
   // What directions leave in per cent of the maximum at 30 to 300 mm, and of the dose there.
   struct row {
     int count;
@@ -108,10 +117,15 @@ TEST_CASE("dose: absolute dose on the axis") {
     s.cones = {r.count, r.count};
     s.options.tilt = r.tilt;
     s.hardening.hardening_correction = r.hardens;
+    oblique.s.cones = s.cones;
+    oblique.s.options = s.options;
+    oblique.s.hardening = s.hardening;
     auto const d = dose_of(s);
+    auto const d_oblique = dose_of(oblique.s, turned_water);
     CAPTURE(r.count);
     CAPTURE(r.tilt);
     double const maximum = exact_dose(s, 15);
+    double oblique_of_maximum = 0;
     double of_maximum = 0;
     double of_dose = 0;
     double at_100 = 0;
@@ -121,12 +135,15 @@ TEST_CASE("dose: absolute dose on the axis") {
       of_maximum = std::max(of_maximum, difference / maximum);
       of_dose = std::max(of_dose, difference / exact);
       at_100 = depth == 100 ? 100 * (d.at(depth) / exact - 1) : at_100;
+      oblique_of_maximum =
+          std::max(oblique_of_maximum, 100 * std::fabs(d_oblique.at(depth) - exact) / maximum);
     }
     std::string const how =
         std::string(r.tilt ? "" : ", untilted") + (r.hardens ? ", corrected for hardening" : "");
     MESSAGE("absolute dose of ", r.count, " x ", r.count, " directions", how, ": within ",
             of_maximum, " % of the maximum, ", of_dose, " % of the dose; at 100 mm ", at_100,
-            " % of the dose");
+            " % of the dose; of an oblique beam within ", oblique_of_maximum, " % of the maximum");
+    CHECK(oblique_of_maximum < 0.6);
     CHECK(of_maximum < r.of_maximum);
     CHECK(of_dose < r.of_dose);
   }
