@@ -68,6 +68,8 @@ expect 0 'incomplete: rank 0 .* 1 of 2 measurements' sweep --merge fits.jsonl --
 says 'left out by rank 0: fdk 2048'
 
 # One process; a second start has nothing left to do.
+expect 0 "$points of $points measurements in quiet.jsonl\$" sweep --file sweep.json --output quiet.jsonl --quiet
+[ "$(wc -l <<<"$answer")" = 1 ] || fail "a quiet sweep prints more than its result: $answer"
 expect 0 "$points of $points measurements in r.jsonl\$" sweep --file sweep.json --output r.jsonl
 expect 0 "$points of $points measurements in r.jsonl, $points of them from an earlier start" sweep --file sweep.json --output r.jsonl
 [ "$(lines r.jsonl)" = $points ] || fail "r.jsonl has $(lines r.jsonl) points"

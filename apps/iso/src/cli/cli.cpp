@@ -5,6 +5,7 @@
 
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
+#include <iso/jobs/info.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <new>
 #include <span>
@@ -52,6 +54,12 @@ std::vector<std::string> subcommands_of(CLI::App const& app) {
 std::string full_name(CLI::App const& app) {
   auto const* const above = app.get_parent();
   return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
+}
+
+/// The subcommand that was parsed last.
+CLI::App const& deepest(CLI::App const& app) {
+  auto const parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.front());
 }
 
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
@@ -125,8 +133,30 @@ int guarded(command const& run_command) {
   }
 }
 
+std::string version_text() {
+  return fmt::format("iso {}, revision {}, backends: {}", ISO_VERSION, jobs::source_revision(),
+                     fmt::join(jobs::backend_names(), ", "));
+}
+
+/// --quiet for `app` and all below it.
+void add_quiet(CLI::App& app) {
+  app.add_flag_callback(
+      "--quiet", be_quiet,
+      "print the result alone: no progress, tables or notices; warnings and errors are printed");
+  for (auto* const sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+    add_quiet(*sub);
+  }
+}
+
+/// https://no-color.org; standard error that is no terminal gets none in any case.
+spdlog::color_mode colours_wanted() {
+  char const* const unwanted = std::getenv("NO_COLOR");
+  return unwanted != nullptr && *unwanted != '\0' ? spdlog::color_mode::never
+                                                  : spdlog::color_mode::automatic;
+}
+
 int run_unflushed(int argc, char const* const* argv) {
-  auto const log = spdlog::stderr_color_mt("iso");
+  auto const log = spdlog::stderr_color_mt("iso", colours_wanted());
   log->set_pattern("iso: %^%l%$: %v");
   spdlog::set_default_logger(log);
 
@@ -135,7 +165,7 @@ int run_unflushed(int argc, char const* const* argv) {
       "iso");
   app.require_subcommand(1);
   app.footer(footer);
-  app.set_version_flag("--version", ISO_VERSION);
+  app.set_version_flag("--version", version_text, "version, revision of the source and backends");
   std::map<std::string, command> commands;
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
@@ -145,6 +175,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
   commands["sweep"] = add_sweep(app);
+  add_quiet(app);
   int const misnamed = guarded([&] {
     check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
     return int(success);
@@ -157,11 +188,11 @@ int run_unflushed(int argc, char const* const* argv) {
   } catch (CLI::Success const& asked) {
     return app.exit(asked);
   } catch (CLI::ParseError const& failure) {
-    int const unknown = guarded([&] {
+    return guarded([&]() -> int {
       check_unknown(app);
-      return int(success);
+      throw invalid_argument(fmt::format("{} ({} --help says what is expected)", failure.what(),
+                                         full_name(deepest(app))));
     });
-    return unknown != success ? unknown : (app.exit(failure), bad_input);
   }
   return guarded([&] {
     check_environment();

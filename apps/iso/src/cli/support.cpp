@@ -27,6 +27,7 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 std::atomic<bool> on_progress_line{false};
+bool quiet = false;
 
 extern "C" void note_interrupt(int) {
   interrupted = true;
@@ -97,9 +98,19 @@ void end_progress() {
   }
 }
 
+void be_quiet() {
+  quiet = true;
+  spdlog::set_level(spdlog::level::warn);
+}
+
+bool is_quiet() { return quiet; }
+
 jobs::observer terminal_observer() {
   jobs::observer watch;
   watch.cancelled = [] { return interrupted.load(); };
+  if (quiet) {
+    return watch;
+  }
   auto const start = clock::now();
   if (::isatty(STDERR_FILENO)) {
     watch.progress = [start](double fraction, std::string const& what) {

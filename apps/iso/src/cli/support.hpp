@@ -41,6 +41,10 @@ struct common_options {
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
 
+/// For --quiet: from now on no progress and no notices; tables ask is_quiet().
+void be_quiet();
+bool is_quiet();
+
 /// Progress and the time left on standard error where that is a terminal, and cancellation by
 /// SIGINT. The time counts from this call.
 jobs::observer terminal_observer();
@@ -91,7 +95,7 @@ CLI::Validator number_from(double low, double high);
 CLI::Validator whole_number();
 /// The middle of a volume, mm.
 std::array<double, 3> middle_of(files::host_volume const& volume);
-/// Moves the volume so that its middle lies on the isocenter.
+/// Moves the volume so that its middle lies on the isocentre.
 void centre(files::host_volume& volume);
 /// Says that the file `name` holds values in `has`, where that is known and is not `wanted`;
 /// `advice` ends the sentence.
