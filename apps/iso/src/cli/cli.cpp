@@ -34,7 +34,9 @@ constexpr char const* footer = R"(Exit codes:
   5    iso sweep --merge --against: a share of the ceiling has fallen
   130  stopped by SIGINT (nothing is left half-written)
 
-Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.)";
+Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
+Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
+that iso is installed in, and in the source.)";
 
 int report_failure(std::exception const& failure, int code) {
   end_progress();
@@ -44,16 +46,11 @@ int report_failure(std::exception const& failure, int code) {
 
 std::vector<std::string> subcommands_of(CLI::App const& app) {
   std::vector<std::string> names;
-  for (auto const* const sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+  for (auto const* const sub : app.get_subcommands(is_shown)) {
     names.push_back(sub->get_name());
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::string full_name(CLI::App const& app) {
-  auto const* const above = app.get_parent();
-  return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
 }
 
 /// The subcommand that was parsed last.
@@ -72,8 +69,8 @@ CLI::App const& deepest(CLI::App const& app) {
 void check_subcommand(CLI::App const& app, std::span<char const* const> arguments) {
   auto const first =
       std::find_if(arguments.begin(), arguments.end(), [](char const* a) { return a[0] != '-'; });
-  auto const known = subcommands_of(app);
-  if (first != arguments.end() && std::find(known.begin(), known.end(), *first) == known.end()) {
+  auto const is_first = [&](CLI::App const* sub) { return sub->get_name() == *first; };
+  if (first != arguments.end() && app.get_subcommands(is_first).empty()) {
     refuse_subcommand(app, *first);
   }
 }
@@ -143,7 +140,7 @@ void add_quiet(CLI::App& app) {
   app.add_flag_callback(
       "--quiet", be_quiet,
       "print the result alone: no progress, tables or notices; warnings and errors are printed");
-  for (auto* const sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+  for (auto* const sub : app.get_subcommands(is_shown)) {
     add_quiet(*sub);
   }
 }
@@ -175,6 +172,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
   commands["sweep"] = add_sweep(app);
+  commands["generate"] = add_manual(app);
   add_quiet(app);
   int const misnamed = guarded([&] {
     check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});

@@ -85,6 +85,13 @@ void add_threads(CLI::App& app, common_options& options) {
       ->capture_default_str();
 }
 
+bool is_shown(CLI::App const* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); }
+
+std::string full_name(CLI::App const& app) {
+  auto const* const above = app.get_parent();
+  return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
+}
+
 void watch_for_signals() {
   std::signal(SIGINT, note_interrupt);
   std::signal(SIGPIPE, SIG_IGN);

@@ -102,6 +102,11 @@ void centre(files::host_volume& volume);
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice);
 
+/// Whether --help names the subcommand; option groups are subcommands without a name.
+bool is_shown(CLI::App const* sub);
+/// With those above it: "iso matrix apply".
+std::string full_name(CLI::App const& app);
+
 /// A subcommand's registration: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;
 command add_info(CLI::App& app);
@@ -112,5 +117,7 @@ command add_demo(CLI::App& app);
 command add_dose(CLI::App& app);
 command add_matrix(CLI::App& app);
 command add_sweep(CLI::App& app);
+/// Prints what is installed beside the program; --help does not name it.
+command add_manual(CLI::App& app);
 
 }  // namespace iso::cli
