@@ -134,6 +134,9 @@ says 'bits: agree on every rank'
 grep -q 'slow: rank [013]' <<<"$answer" && fail "another rank is called slow: $answer"
 expect 0 'missing: rank 3' sweep --merge four.rank{0,1,2}.jsonl --output three.json
 says 'cannot be told'
+# shellcheck disable=SC2046
+"$iso" sweep --merge $(all four | tr ' ' '\n' | tac) --output backwards.json >/dev/null || fail 'the files backwards are not merged'
+cmp four.json backwards.json || fail 'the order of the files changes the report'
 expect 2 'of number of ranks' sweep --merge r.jsonl four.rank1.jsonl
 
 # Against a report in which rank 2 was not slow: the share of the ceiling fell for all where all are slow.
@@ -152,7 +155,7 @@ expect 2 'is not a report' sweep --merge r.jsonl --against sweep.json
 expect 2 'is not a report' sweep --merge r.jsonl --against r.jsonl
 expect 2 'has no point of this sweep' sweep --merge fixed.jsonl --against <(sed 's/"fdk"/"other"/' before.json)
 sed 's/"waited":0/"waited":0.5/' four.rank0.jsonl >disturbed.jsonl
-expect 0 'disturbed: rank 0 on n0: .* during 32 of 32 measurements' sweep --merge disturbed.jsonl --against before.json
+expect 6 'disturbed: rank 0 on n0: .* during 32 of 32 measurements' sweep --merge disturbed.jsonl --against before.json
 says 'disturbed in one of the reports are not compared: 16'
 says 'regressions beyond 5 %: 0 of 0 compared points'
 expect 2 "'r.jsonl'.*named twice" sweep --merge r.jsonl --output r.jsonl

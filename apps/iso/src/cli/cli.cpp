@@ -32,6 +32,7 @@ constexpr char const* footer = R"(Exit codes:
   3    out of memory: the message says how much was asked for and how much there was
   4    anything else that failed; standard output that is full or closed
   5    iso sweep --merge --against: a share of the ceiling has fallen
+  6    iso sweep --merge --against: no point is left to compare, all were disturbed
   130  stopped by SIGINT (nothing is left half-written)
 
 Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.

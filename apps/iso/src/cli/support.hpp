@@ -26,6 +26,7 @@ enum exit_code : int {
   memory_short = 3,
   internal_failure = 4,
   slower = 5,
+  nothing_compared = 6,
   cancelled_by_user = 130,
 };
 

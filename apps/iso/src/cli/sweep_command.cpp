@@ -294,9 +294,10 @@ int run_merge(sweep_options const& options) {
   if (!options.output.empty()) {
     files::prepare_text(options.output, files::to_json_text(report)).commit();
   }
-  return !report.bits_agree.value_or(true) ? bits_differ
-         : !report.regressions.empty()     ? slower
-                                           : success;
+  return !report.bits_agree.value_or(true)                ? bits_differ
+         : !report.regressions.empty()                    ? slower
+         : report.compared && report.compared_points == 0 ? nothing_compared
+                                                          : success;
 }
 
 int run_sweep(sweep_options const& options) {
