@@ -55,6 +55,8 @@ ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
 
 /// Revision of the source when it was built; "-dirty": files differed. Empty where git did not
 /// tell.
+///
+/// Determinism: not_guaranteed, builds differ in it.
 std::string source_revision();
 
 /// GPUs that this build can use; 0 where it is for none, or the driver finds none. May be called
