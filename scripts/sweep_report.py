@@ -51,7 +51,7 @@ def rooflines(report):
     lines = []
     for ceilings in report["ceilings"]:
         points = [{"name": name_of(p), "operation": p["operation"], "precision": p["precision"],
-                   "operations_per_byte": p["flops"] / p["bytes"],
+                   "size": p["size"], "operations_per_byte": p["flops"] / p["bytes"],
                    "operations_per_second": p["flops"] / p["median_seconds"],
                    "share_of_ceiling": p["share_of_ceiling"], "bound": p["bound"]}
                   for p in report["points"]
@@ -130,6 +130,10 @@ def draw_roofline(axis, line):
                           fillstyle="none" if precision == "double" else "full",
                           label=None if labelled else operation)
                 labelled = True
+                for p in mine:
+                    axis.annotate(p["size"], (p["operations_per_byte"],
+                                              p["operations_per_second"]), fontsize=4,
+                                  textcoords="offset points", xytext=(3, 2))
     axis.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations a byte of memory",
              ylabel="operations a second",
              title=line["processor"] + ("" if line["backend"] == "cuda" else
@@ -167,7 +171,10 @@ def draw_growth(figure, processor, operations):
         sizes = slowest["sizes"]
         axis.plot(sizes, [1.5 * slowest["seconds"][-1] * (size / sizes[-1]) ** slowest["expected"]
                           for size in sizes], color="0.7", lw=2, zorder=0)
-        axis.set(xscale="log", yscale="log", title=f"{operation} ({slowest['expected']:g})")
+        axis.set(xscale="log", yscale="log", title=f"{operation} ({slowest['expected']:g})",
+                 xlabel="size", ylabel="seconds")
+        axis.xaxis.label.set_fontsize(6)
+        axis.yaxis.label.set_fontsize(6)
         axis.title.set_fontsize(8)
         axis.tick_params(labelsize=6, which="both")
         axis.legend(fontsize=5, loc="upper left")
@@ -419,6 +426,7 @@ def self_test():
     assert series[0]["sizes"] == [32, 64, 128]
     lines = rooflines(report)
     assert len(lines) == 1 and len(lines[0]["points"]) == 6
+    assert [p["size"] for p in lines[0]["points"]] == [32, 64, 128] * 2
     said = verdict(report)
     assert any("rank 2" in s for s in said) and "missing ranks: 9, 11 to 13" in said
     assert [s for s in said if s.startswith("slow points")] == [

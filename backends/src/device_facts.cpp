@@ -16,6 +16,8 @@
 
 namespace iso::backend {
 
+std::string source_revision() { return detail::git_revision(); }
+
 namespace {
 
 // The instruction set that the host's lane groups use, by what the code was compiled for.

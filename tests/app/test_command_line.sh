@@ -22,6 +22,14 @@ for command in info project reconstruct verify demo; do
 done
 expect 2 'subcommand' ''
 expect 2 '--geometry is required' project
+# The version says what the program was built from and for; no error lacks its first words.
+expect 0 '^iso [0-9]+\.[0-9]+\.[0-9]+, revision [^ ]*, backends: serial' --version
+for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --threads 3,0' 'info 33' frob; do
+  # shellcheck disable=SC2086
+  "$iso" $wrong >said.txt 2>&1
+  [ $? = 2 ] || fail "iso $wrong does not return 2"
+  grep -q '^iso: error: ' said.txt && [ "$(wc -l <said.txt)" = 1 ] || fail "iso $wrong: $(cat said.txt)"
+done
 # What is not known is named, whatever else is missing.
 expect 2 "option '--frob' is not known \\(iso info --help" info --frob 3
 expect 2 "option '--frob=3' is not known" info --frob=3
@@ -92,6 +100,32 @@ for width in 0 -1 1e-300 1e300 nan inf wide; do
 done
 expect 2 'not in range' project "${phantom[@]}" --geometry "$cone" --png x.png --view -1
 expect 2 'not in range|[Cc]ould not convert' project "${phantom[@]}" --geometry "$cone" --png x.png --view 1e30
+
+# --quiet, before or after the subcommand: the result alone, on a terminal without progress; errors stay.
+lines_of() { # COUNT PATTERN ARGUMENT...: so many lines of output, of which one matches
+  local count=$1
+  shift
+  expect 0 "$@"
+  [ "$(wc -l <<<"$answer")" = "$count" ] || fail "iso ${*:2}: not $count lines: $answer"
+}
+lines_of 1 'hash [0-9a-f]{16}' project "${phantom[@]}" --geometry "$cone" --png quiet.png --quiet
+lines_of 1 'hash [0-9a-f]{16}' --quiet project "${phantom[@]}" --geometry "$cone" --png quiet.png
+lines_of 1 '^bits: ' verify --backend serial --repeats 1 --quiet
+lines_of 2 '^bits: ' demo --size 8 --views 1 --backend serial --output quiet --quiet
+lines_of 1 'hash [0-9a-f]{16}' matrix generate pencil-beams --size 16 --output quiet.h5 --quiet
+lines_of 1 '^bits: ' matrix bench quiet.h5 --seconds 0 --backend serial --quiet
+expect 2 '^iso: error: ' info --backend tpu --quiet
+expect 0 '^ *"hash"' project "${phantom[@]}" --geometry "$cone" --json - --quiet
+# On a terminal: colours unless NO_COLOR is set, and progress unless --quiet is given.
+on_terminal() { script -qec "$*" /dev/null </dev/null; }
+if script -qec true /dev/null >/dev/null 2>&1; then
+  on_terminal env -u NO_COLOR TERM=xterm "$iso" frob | grep -q $'iso: \e' || fail 'no colours on a terminal'
+  on_terminal env NO_COLOR= TERM=xterm "$iso" frob | grep -q $'iso: \e' || fail 'no colours where NO_COLOR is empty'
+  on_terminal env NO_COLOR=1 TERM=xterm "$iso" frob | grep -q '^iso: error: ' || fail 'NO_COLOR does not count'
+  verify=(verify --backend serial --repeats 1)
+  on_terminal "$iso" "${verify[@]}" | grep -q '#' || fail 'no progress on a terminal'
+  on_terminal "$iso" "${verify[@]}" --quiet | grep -q '#' && fail 'progress in spite of --quiet'
+fi
 
 # Bad input: a sentence that names file and field, exit code 2, nothing written.
 expect 2 "'none.json' cannot be opened" project "${phantom[@]}" --geometry none.json --png x.png

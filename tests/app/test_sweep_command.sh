@@ -68,6 +68,8 @@ expect 0 'incomplete: rank 0 .* 1 of 2 measurements' sweep --merge fits.jsonl --
 says 'left out by rank 0: fdk 2048'
 
 # One process; a second start has nothing left to do.
+expect 0 "$points of $points measurements in quiet.jsonl\$" sweep --file sweep.json --output quiet.jsonl --quiet
+[ "$(wc -l <<<"$answer")" = 1 ] || fail "a quiet sweep prints more than its result: $answer"
 expect 0 "$points of $points measurements in r.jsonl\$" sweep --file sweep.json --output r.jsonl
 expect 0 "$points of $points measurements in r.jsonl, $points of them from an earlier start" sweep --file sweep.json --output r.jsonl
 [ "$(lines r.jsonl)" = $points ] || fail "r.jsonl has $(lines r.jsonl) points"
@@ -132,6 +134,9 @@ says 'bits: agree on every rank'
 grep -q 'slow: rank [013]' <<<"$answer" && fail "another rank is called slow: $answer"
 expect 0 'missing: rank 3' sweep --merge four.rank{0,1,2}.jsonl --output three.json
 says 'cannot be told'
+# shellcheck disable=SC2046
+"$iso" sweep --merge $(all four | tr ' ' '\n' | tac) --output backwards.json >/dev/null || fail 'the files backwards are not merged'
+cmp four.json backwards.json || fail 'the order of the files changes the report'
 expect 2 'of number of ranks' sweep --merge r.jsonl four.rank1.jsonl
 
 # Against a report in which rank 2 was not slow: the share of the ceiling fell for all where all are slow.
@@ -150,7 +155,7 @@ expect 2 'is not a report' sweep --merge r.jsonl --against sweep.json
 expect 2 'is not a report' sweep --merge r.jsonl --against r.jsonl
 expect 2 'has no point of this sweep' sweep --merge fixed.jsonl --against <(sed 's/"fdk"/"other"/' before.json)
 sed 's/"waited":0/"waited":0.5/' four.rank0.jsonl >disturbed.jsonl
-expect 0 'disturbed: rank 0 on n0: .* during 32 of 32 measurements' sweep --merge disturbed.jsonl --against before.json
+expect 6 'disturbed: rank 0 on n0: .* during 32 of 32 measurements' sweep --merge disturbed.jsonl --against before.json
 says 'disturbed in one of the reports are not compared: 16'
 says 'regressions beyond 5 %: 0 of 0 compared points'
 expect 2 "'r.jsonl'.*named twice" sweep --merge r.jsonl --output r.jsonl

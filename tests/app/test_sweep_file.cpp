@@ -229,6 +229,8 @@ TEST_CASE("results of another version, sweep, rank or node are not mixed with th
   CHECK(names(refused([](auto& h) { h.sweep = "4567"; }), {"sweep 0123"}));
   CHECK(names(refused([](auto& h) { h.rank = 1; }), {"rank 0", "rank 1"}));
   CHECK(names(refused([](auto& h) { h.node = "n2"; }), {"node n1"}));
+  CHECK(names(refused([](auto& h) { h.device = "0:99:0"; }), {"device", "0:99:0"}));
+  CHECK(names(refused([](auto& h) { h.rounds += 1; }), {"rounds"}));
 }
 
 TEST_CASE("two processes do not write one file") {

@@ -99,6 +99,21 @@ TEST_CASE("equal processes: nobody is slow, bits agree, growth is what it was ma
   CHECK(report.ceilings[0].rates.at("read") == doctest::Approx(2.015e10));
 }
 
+TEST_CASE("quartiles are those of the calls, also of one process") {
+  auto const results = processes(1);
+  std::vector<double> seconds;
+  for (auto const& p : results[0].points) {
+    if (p.key.size == 32) {
+      seconds.insert(seconds.end(), p.seconds.begin(), p.seconds.end());
+    }
+  }
+  auto const point = merged(results).points.at(0);
+  REQUIRE(point.key.size == 32);
+  CHECK(point.lower_quartile == files::quantile(seconds, 0.25));
+  CHECK(point.upper_quartile == files::quantile(seconds, 0.75));
+  CHECK(point.lower_quartile < point.upper_quartile);
+}
+
 TEST_CASE("small calls that take as long as an empty launch leave the last exponent as it is") {
   auto all = processes(1);
   for (auto& p : all[0].points) {
@@ -189,6 +204,7 @@ TEST_CASE("what was disturbed counts for bits and slow processes, not for shares
   CHECK(report.points[1].disturbed);
   CHECK(report.points[1].share == doctest::Approx(0.25).epsilon(0.01));
   CHECK(report.growth.empty());  // two sizes are left
+  CHECK(names(report.notes.back(), {"growth needs three sizes", "fdk"}));
   CHECK(report.bits_agree == true);
   files::compare_with(report, folder / "report.json", 0.05);
   CHECK(report.compared_points == 2);

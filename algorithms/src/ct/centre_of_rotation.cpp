@@ -113,7 +113,7 @@ double axis_pixel(geometry const& g) {
   vec3<double> const from = g.kind() == beam::cone ? w.source : vec3<double>{0, 0, 0};
   double const along = dot(n, ray);
   ISO_VALIDATE(along != 0,
-               "axis_pixel: the ray through the isocenter runs along the detector of "
+               "axis_pixel: the ray through the isocentre runs along the detector of "
                "view 0 (it meets no pixel)");
   double const t = dot(n, w.detector_origin - from) / along;
   vec3<double> const p = from + t * ray - w.detector_origin;

@@ -91,7 +91,7 @@ struct pencil_beam_law {
   vec3<double> along;  ///< unit vectors
   vec3<double> across;
   vec3<double> target;  ///< mm
-  double entrance = 0;  ///< mm before the isocenter
+  double entrance = 0;  ///< mm before the isocentre
   double spacing = 1;   ///< of the lattice, mm
   double reach = 1;     ///< radius of a spot in standard deviations
   double gray = 1;      ///< dose for a depth dose of 1 and a variance of 1 / (2 pi)

@@ -5,6 +5,7 @@
 
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
+#include <iso/jobs/info.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <new>
 #include <span>
@@ -30,9 +32,12 @@ constexpr char const* footer = R"(Exit codes:
   3    out of memory: the message says how much was asked for and how much there was
   4    anything else that failed; standard output that is full or closed
   5    iso sweep --merge --against: a share of the ceiling has fallen
+  6    iso sweep --merge --against: no point is left to compare, all were disturbed
   130  stopped by SIGINT (nothing is left half-written)
 
-Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.)";
+Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
+Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
+that iso is installed in, and in the source.)";
 
 int report_failure(std::exception const& failure, int code) {
   end_progress();
@@ -42,16 +47,17 @@ int report_failure(std::exception const& failure, int code) {
 
 std::vector<std::string> subcommands_of(CLI::App const& app) {
   std::vector<std::string> names;
-  for (auto const* const sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+  for (auto const* const sub : app.get_subcommands(is_shown)) {
     names.push_back(sub->get_name());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::string full_name(CLI::App const& app) {
-  auto const* const above = app.get_parent();
-  return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
+/// The subcommand that was parsed last.
+CLI::App const& deepest(CLI::App const& app) {
+  auto const parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.front());
 }
 
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
@@ -64,8 +70,8 @@ std::string full_name(CLI::App const& app) {
 void check_subcommand(CLI::App const& app, std::span<char const* const> arguments) {
   auto const first =
       std::find_if(arguments.begin(), arguments.end(), [](char const* a) { return a[0] != '-'; });
-  auto const known = subcommands_of(app);
-  if (first != arguments.end() && std::find(known.begin(), known.end(), *first) == known.end()) {
+  auto const is_first = [&](CLI::App const* sub) { return sub->get_name() == *first; };
+  if (first != arguments.end() && app.get_subcommands(is_first).empty()) {
     refuse_subcommand(app, *first);
   }
 }
@@ -125,8 +131,30 @@ int guarded(command const& run_command) {
   }
 }
 
+std::string version_text() {
+  return fmt::format("iso {}, revision {}, backends: {}", ISO_VERSION, jobs::source_revision(),
+                     fmt::join(jobs::backend_names(), ", "));
+}
+
+/// --quiet for `app` and all below it.
+void add_quiet(CLI::App& app) {
+  app.add_flag_callback(
+      "--quiet", be_quiet,
+      "print the result alone: no progress, tables or notices; warnings and errors are printed");
+  for (auto* const sub : app.get_subcommands(is_shown)) {
+    add_quiet(*sub);
+  }
+}
+
+/// https://no-color.org; standard error that is no terminal gets none in any case.
+spdlog::color_mode colours_wanted() {
+  char const* const unwanted = std::getenv("NO_COLOR");
+  return unwanted != nullptr && *unwanted != '\0' ? spdlog::color_mode::never
+                                                  : spdlog::color_mode::automatic;
+}
+
 int run_unflushed(int argc, char const* const* argv) {
-  auto const log = spdlog::stderr_color_mt("iso");
+  auto const log = spdlog::stderr_color_mt("iso", colours_wanted());
   log->set_pattern("iso: %^%l%$: %v");
   spdlog::set_default_logger(log);
 
@@ -135,7 +163,7 @@ int run_unflushed(int argc, char const* const* argv) {
       "iso");
   app.require_subcommand(1);
   app.footer(footer);
-  app.set_version_flag("--version", ISO_VERSION);
+  app.set_version_flag("--version", version_text, "version, revision of the source and backends");
   std::map<std::string, command> commands;
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
@@ -145,6 +173,8 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
   commands["sweep"] = add_sweep(app);
+  commands["generate"] = add_manual(app);
+  add_quiet(app);
   int const misnamed = guarded([&] {
     check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
     return int(success);
@@ -157,11 +187,11 @@ int run_unflushed(int argc, char const* const* argv) {
   } catch (CLI::Success const& asked) {
     return app.exit(asked);
   } catch (CLI::ParseError const& failure) {
-    int const unknown = guarded([&] {
+    return guarded([&]() -> int {
       check_unknown(app);
-      return int(success);
+      throw invalid_argument(fmt::format("{} ({} --help says what is expected)", failure.what(),
+                                         full_name(deepest(app))));
     });
-    return unknown != success ? unknown : (app.exit(failure), bad_input);
   }
   return guarded([&] {
     check_environment();

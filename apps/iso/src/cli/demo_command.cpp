@@ -107,11 +107,13 @@ int run_demo(demo_options const& options) {
   auto [report, outputs] = jobs::demo(request, terminal_observer());
   auto const document = to_json(report);
   if (options.common.json_file != "-") {
-    print_machine(report.machine);
-    fmt::print(
-        "\nShepp-Logan {0}^3, detector {0}^2, {1} views; error: sum of |difference| over sum of "
-        "|exact|\n",
-        options.size, options.views);
+    if (!is_quiet()) {
+      print_machine(report.machine);
+      fmt::print(
+          "\nShepp-Logan {0}^3, detector {0}^2, {1} views; error: sum of |difference| over sum of "
+          "|exact|\n",
+          options.size, options.views);
+    }
     print_records(report);
     print_verdict(report);
     fmt::print("figures and demo.json in {}\n", folder.string());

@@ -110,7 +110,9 @@ void print_facts(jobs::matrix_facts const& f) {
   if (f.stored_zeros > 0) {
     fmt::print("{} of the non-zeros are stored zeros\n", f.stored_zeros);
   }
-  print_histograms(f);
+  if (!is_quiet()) {
+    print_histograms(f);
+  }
 }
 
 void check_files(matrix_options const& options, bool output_needed) {
@@ -161,13 +163,15 @@ int run_generate(matrix_options& options) {
   if (options.common.json_file != "-") {
     fmt::print("{} on {} in {:.4g} ms; hash {}\n", request.kind, request.backend, result.time_ms,
                result.hash);
-    if (result.cut_radius > 0) {
+    if (result.cut_radius > 0 && !is_quiet()) {
       fmt::print(
           "cut off: beyond {:.3f} standard deviations ({:.3g} % of a spot's dose), behind "
           "the peak below {:.3g} % of it\n",
           result.cut_radius, 100 * request.lateral_loss, 100 * request.distal_cut);
     }
-    print_facts(result.facts);
+    if (!is_quiet()) {
+      print_facts(result.facts);
+    }
   }
   json document = {{"isocenter", ISO_VERSION}, {"operation", "matrix generate"},
                    {"kind", request.kind},     {"backend", request.backend},
@@ -269,7 +273,7 @@ void add_field_options(CLI::App& sub, matrix_options& options) {
   sub.add_option("--angle", r.angle, "direction, degrees from x to y")
       ->check(number_from(-360, 360))
       ->capture_default_str();
-  mm("--entrance", r.entrance, "mm of phantom before the isocenter");
+  mm("--entrance", r.entrance, "mm of phantom before the isocentre");
   mm("--radius", r.radius, "of the spherical target, mm");
   mm("--spot-spacing", r.spot_spacing, "mm");
   mm("--layer-spacing", r.layer_spacing, "mm of water");

@@ -115,7 +115,6 @@ void print_rows(jobs::bench_result const& result) {
   for (auto const& note : result.notes) {
     fmt::print("note: {}\n", note);
   }
-  fmt::print("bits: {}\n", result.bits_agree ? "agree" : "DIFFER");
 }
 
 json document_of(jobs::bench_result const& result) {
@@ -151,8 +150,11 @@ int run_bench(product_options& options) {
   auto const matrix = files::read_matrix(options.input);
   auto const result = jobs::bench_matrix(matrix, options.bench, terminal_observer());
   if (options.common.json_file != "-") {
-    print_machine(result.machine);
-    print_rows(result);
+    if (!is_quiet()) {
+      print_machine(result.machine);
+      print_rows(result);
+    }
+    fmt::print("bits: {}\n", result.bits_agree ? "agree" : "DIFFER");
   }
   write_json(options.common.json_file, document_of(result));
   return result.bits_agree ? success : bits_differ;

@@ -117,6 +117,9 @@ void print_machine(std::vector<jobs::backend_facts> const& machine) {
 }
 
 void print_records(jobs::report const& report) {
+  if (is_quiet()) {
+    return;
+  }
   std::size_t width = 9;
   for (auto const& r : report.records) {
     width = std::max(width, r.operation.size());

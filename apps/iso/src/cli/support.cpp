@@ -27,6 +27,7 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 std::atomic<bool> on_progress_line{false};
+bool quiet = false;
 
 extern "C" void note_interrupt(int) {
   interrupted = true;
@@ -84,6 +85,13 @@ void add_threads(CLI::App& app, common_options& options) {
       ->capture_default_str();
 }
 
+bool is_shown(CLI::App const* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); }
+
+std::string full_name(CLI::App const& app) {
+  auto const* const above = app.get_parent();
+  return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
+}
+
 void watch_for_signals() {
   std::signal(SIGINT, note_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
@@ -97,9 +105,19 @@ void end_progress() {
   }
 }
 
+void be_quiet() {
+  quiet = true;
+  spdlog::set_level(spdlog::level::warn);
+}
+
+bool is_quiet() { return quiet; }
+
 jobs::observer terminal_observer() {
   jobs::observer watch;
   watch.cancelled = [] { return interrupted.load(); };
+  if (quiet) {
+    return watch;
+  }
   auto const start = clock::now();
   if (::isatty(STDERR_FILENO)) {
     watch.progress = [start](double fraction, std::string const& what) {

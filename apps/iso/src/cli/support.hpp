@@ -26,6 +26,7 @@ enum exit_code : int {
   memory_short = 3,
   internal_failure = 4,
   slower = 5,
+  nothing_compared = 6,
   cancelled_by_user = 130,
 };
 
@@ -40,6 +41,10 @@ struct common_options {
 /// --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
+
+/// For --quiet: from now on no progress and no notices; tables ask is_quiet().
+void be_quiet();
+bool is_quiet();
 
 /// Progress and the time left on standard error where that is a terminal, and cancellation by
 /// SIGINT. The time counts from this call.
@@ -91,12 +96,17 @@ CLI::Validator number_from(double low, double high);
 CLI::Validator whole_number();
 /// The middle of a volume, mm.
 std::array<double, 3> middle_of(files::host_volume const& volume);
-/// Moves the volume so that its middle lies on the isocenter.
+/// Moves the volume so that its middle lies on the isocentre.
 void centre(files::host_volume& volume);
 /// Says that the file `name` holds values in `has`, where that is known and is not `wanted`;
 /// `advice` ends the sentence.
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice);
+
+/// Whether --help names the subcommand; option groups are subcommands without a name.
+bool is_shown(CLI::App const* sub);
+/// With those above it: "iso matrix apply".
+std::string full_name(CLI::App const& app);
 
 /// A subcommand's registration: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;
@@ -108,5 +118,7 @@ command add_demo(CLI::App& app);
 command add_dose(CLI::App& app);
 command add_matrix(CLI::App& app);
 command add_sweep(CLI::App& app);
+/// Prints what is installed beside the program; --help does not name it.
+command add_manual(CLI::App& app);
 
 }  // namespace iso::cli

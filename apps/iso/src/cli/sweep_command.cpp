@@ -99,7 +99,7 @@ void list_operations() {
   }
 }
 
-void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
+void print_medians(jobs::sweep_summary const& summary) {
   fmt::print("{:<29} {:>11} {:<7} {:<7} {:>7} {:>11} {:>9} {:>6} {:<6} {:>9}  {}\n", "operation",
              "size", "type", "backend", "threads", "median ms", "+-", "share", "bound", "error",
              "hash");
@@ -126,6 +126,12 @@ void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
         last.error.value_or(std::numeric_limits<double>::quiet_NaN()), last.hash);
   }
   std::fflush(stdout);
+}
+
+void print_summary(jobs::sweep_summary const& summary, fs::path const& output) {
+  if (!is_quiet()) {
+    print_medians(summary);
+  }
   for (auto const& note : summary.notes) {
     spdlog::warn("{}", note);
   }
@@ -288,9 +294,10 @@ int run_merge(sweep_options const& options) {
   if (!options.output.empty()) {
     files::prepare_text(options.output, files::to_json_text(report)).commit();
   }
-  return !report.bits_agree.value_or(true) ? bits_differ
-         : !report.regressions.empty()     ? slower
-                                           : success;
+  return !report.bits_agree.value_or(true)                ? bits_differ
+         : !report.regressions.empty()                    ? slower
+         : report.compared && report.compared_points == 0 ? nothing_compared
+                                                          : success;
 }
 
 int run_sweep(sweep_options const& options) {

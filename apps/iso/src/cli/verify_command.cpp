@@ -40,7 +40,9 @@ int run_verify(verify_options const& options) {
   auto const report = jobs::verify(request, terminal_observer());
   if (options.common.json_file != "-") {
     print_records(report);
-    fmt::print("vectors on processors: {}\n", jobs::vectors_in_words(jobs::vector_bytes()));
+    if (!is_quiet()) {
+      fmt::print("vectors on processors: {}\n", jobs::vectors_in_words(jobs::vector_bytes()));
+    }
     print_verdict(report);
   }
   json document = to_json(report);

@@ -5,6 +5,7 @@
 #include <iso/files/sweep_merge.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -136,14 +137,15 @@ struct samples {
   std::vector<double> quiet_shares;
 };
 
+void append(std::vector<double>& some, std::vector<double> const& more) {
+  some.insert(some.end(), more.begin(), more.end());
+}
+
 void add_round(sweep_point const& p, rank_result& to, samples& all) {
   std::vector<double> shares;
   for (double const one : p.seconds) {
     shares.push_back(p.least_seconds / one);
   }
-  auto const append = [](std::vector<double>& some, std::vector<double> const& more) {
-    some.insert(some.end(), more.begin(), more.end());
-  };
   append(all.seconds, p.seconds);
   append(all.shares, shares);
   if (p.disturbed()) {
@@ -167,7 +169,8 @@ void summarise(samples const& all, rank_result& to) {
   to.share = median(quiet ? all.quiet_shares : all.shares);
 }
 
-void summarise(merged_point& p) {
+/// `seconds` are of all calls of all processes.
+void summarise(merged_point& p, std::vector<double> const& seconds) {
   std::vector<double> medians;
   std::vector<double> shares;
   std::vector<double> fastest;
@@ -182,13 +185,14 @@ void summarise(merged_point& p) {
   }
   p.median = median(medians);
   p.fastest = *std::min_element(fastest.begin(), fastest.end());
-  p.lower_quartile = quantile(medians, 0.25);
-  p.upper_quartile = quantile(medians, 0.75);
+  p.lower_quartile = quantile(seconds, 0.25);
+  p.upper_quartile = quantile(seconds, 0.75);
   p.share = median(shares);
 }
 
 void add_points(std::vector<sweep_results> const& results, sweep_report& report) {
   std::map<std::pair<sweep_key, std::string>, merged_point> all;
+  std::map<merged_point const*, std::vector<double>> seconds;
   for (auto const& r : results) {
     std::map<merged_point*, samples> measured;  // of this process in all rounds
     for (auto const& p : r.points) {
@@ -211,10 +215,11 @@ void add_points(std::vector<sweep_results> const& results, sweep_report& report)
     }
     for (auto& [merged, its_samples] : measured) {
       summarise(its_samples, merged->ranks.back());
+      append(seconds[merged], its_samples.seconds);
     }
   }
   for (auto& [key, merged] : all) {
-    summarise(merged);
+    summarise(merged, seconds.at(&merged));
     report.points.push_back(std::move(merged));
   }
 }
@@ -275,7 +280,11 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
       series[{key, p.processor}].push_back(&p);
     }
   }
+  std::set<std::string> of_two_sizes;
   for (auto const& [what, points] : series) {
+    if (points.size() == 2) {
+      of_two_sizes.insert(what.first.operation);
+    }
     if (points.size() < 3) {
       continue;
     }
@@ -306,6 +315,10 @@ void fit_growth(std::vector<sweep_results> const& results, sweep_report& report)
     }
     report.growth.push_back(std::move(fit));
   }
+  if (!of_two_sizes.empty()) {
+    report.notes.push_back(fmt::format("growth needs three sizes; measured at two: {}",
+                                       fmt::join(of_two_sizes, ", ")));
+  }
 }
 
 }  // namespace
@@ -328,24 +341,32 @@ sweep_report merge_sweeps(std::vector<sweep_results> const& results,
 }
 
 sweep_report merge_sweeps(std::vector<std::filesystem::path> const& files) {
-  std::vector<sweep_results> results;
-  std::vector<std::string> names;
+  // By rank, so that the order in which files are named changes nothing.
+  std::multimap<std::pair<int, std::string>, sweep_results> of_rank;
   std::vector<unusable_file> unusable;
   for (auto const& file : files) {
     try {
-      results.push_back(read_sweep_results(file));
-      names.push_back(file.string());
+      auto read = read_sweep_results(file);
+      of_rank.emplace(std::pair(read.header.rank, file.string()), std::move(read));
     } catch (other_format const&) {
       throw;
     } catch (file_error const& failure) {
       unusable.push_back({file.string(), failure.what()});
     }
   }
-  if (results.empty()) {
+  std::sort(unusable.begin(), unusable.end(),
+            [](unusable_file const& a, unusable_file const& b) { return a.file < b.file; });
+  if (of_rank.empty()) {
     throw file_error(unusable.front().reason +
                      (files.size() > 1
                           ? fmt::format(" (none of the {} files is usable)", files.size())
                           : std::string()));
+  }
+  std::vector<sweep_results> results;
+  std::vector<std::string> names;
+  for (auto& [rank_and_name, read] : of_rank) {
+    results.push_back(std::move(read));
+    names.push_back(rank_and_name.second);
   }
   auto report = merge_sweeps(results, names);
   report.unusable = std::move(unusable);

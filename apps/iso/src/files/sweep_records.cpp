@@ -217,7 +217,9 @@ void check_same(std::filesystem::path const& path, sweep_header const& there,
   check("rank", there.rank, here.rank);
   check("ranks", there.ranks, here.ranks);
   check("node", there.node, here.node);
+  check("device", there.device, here.device);
   check("threads", there.threads, here.threads);
+  check("rounds", there.rounds, here.rounds);
   check("points", there.points, here.points);
 }
 

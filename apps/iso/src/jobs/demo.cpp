@@ -61,7 +61,8 @@ demo_result demo(demo_request const& request, observer const& watch) {
     run_ct_reconstruction(state, *request.ct);
   } else {
     state.result.notes.emplace_back(
-        "no chest CT (scripts/get_example_data.sh fetches it): only the phantom was projected");
+        "no chest CT (scripts/get_example_data.sh of the source fetches it): only the phantom was "
+        "projected");
   }
   run_dose(state);
   run_matrix(state);

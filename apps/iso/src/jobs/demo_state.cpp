@@ -63,7 +63,7 @@ void draw_slice(demo_state& state, std::string const& name, grid const& box,
   draw(state, name, image, window);
 }
 
-// The slice through the isocenter, the beam from the left and y upwards.
+// The slice through the isocentre, the beam from the left and y upwards.
 void draw_dose(demo_state& state, grid const& voxels, std::vector<double> const& dose) {
   auto const& n = voxels.extent;
   files::gray_image image{n[0], n[1], {}};

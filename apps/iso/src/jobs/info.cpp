@@ -54,6 +54,8 @@ std::vector<fact> list(backend::device_facts const& f) {
 
 }  // namespace
 
+std::string source_revision() { return backend::source_revision(); }
+
 std::vector<fact> list_ceilings(ceilings::rates const& c) {
   std::vector<fact> all;
   add_rate(all, "read", c.read, "B/s");

@@ -75,7 +75,7 @@ ct::fdk_options options_of(reconstruct_request const& request) {
            request.continuation, max_roll}};
 }
 
-// By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocenter;
+// By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocentre;
 // across it as many as an offset detector sees in a whole turn.
 grid grid_of(reconstruct_request const& request, ct::geometry const& g,
              ct::fdk_options const& options) {

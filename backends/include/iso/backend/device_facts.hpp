@@ -53,6 +53,12 @@ device_facts facts(Exec const& exec);
 ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
 #undef ISO_DECLARE_FACTS
 
+/// Revision of the source when it was built; "-dirty": files differed. Empty where git did not
+/// tell.
+///
+/// Determinism: not_guaranteed, builds differ in it.
+std::string source_revision();
+
 /// GPUs that this build can use; 0 where it is for none, or the driver finds none. May be called
 /// before Kokkos is initialised, which aborts where a build for GPUs finds none.
 ///

@@ -56,8 +56,8 @@ struct merged_point {
   double cache_bytes = 0;
   double flops = 0;
   std::string bound;
-  double median = 0;  ///< of the processes' medians, seconds
-  double lower_quartile = 0;
+  double median = 0;          ///< of the processes' medians, seconds
+  double lower_quartile = 0;  ///< of all calls of all processes
   double upper_quartile = 0;
   bool disturbed = false;  ///< in all rounds of all processes
   double fastest = 0;      ///< of all processes that were not disturbed, or of all
@@ -155,7 +155,8 @@ struct sweep_report {
   std::vector<std::string> notes;
 };
 
-/// Files that cannot be read or are damaged are left out and named.
+/// Files that cannot be read or are damaged are left out and named. The order of `files` changes
+/// nothing.
 /// \throws iso::file_error  no file is usable, one is of another format, files are of different
 ///                          versions or sweeps, or two of one rank
 sweep_report merge_sweeps(std::vector<std::filesystem::path> const& files);

@@ -18,7 +18,7 @@ namespace iso::jobs {
 struct demo_request {
   std::vector<std::string> backends;
   std::filesystem::path folder;          ///< for the figures; must exist
-  std::optional<files::host_volume> ct;  ///< 1/mm, centred on the isocenter
+  std::optional<files::host_volume> ct;  ///< 1/mm, centred on the isocentre
   std::int64_t size = 128;               ///< voxels of the phantom along each side
   std::int64_t views = 60;
 };

@@ -7,6 +7,9 @@
 
 namespace iso::jobs {
 
+/// Of the source that the program was built from; needs no Kokkos.
+std::string source_revision();
+
 enum class ceilings_wanted { yes, no };
 
 /// Facts, and on request measured ceilings, of the named backends.

@@ -29,7 +29,7 @@ struct matrix_request {
   std::int64_t size = 100;  ///< voxels along each side
   double spacing = 3;       ///< mm
   double angle = 0;         ///< degrees, from x to y
-  double entrance = 150;    ///< mm before the isocenter
+  double entrance = 150;    ///< mm before the isocentre
   double radius = 30;       ///< mm, of the target
   double spot_spacing = 5;
   double layer_spacing = 5;

@@ -40,7 +40,7 @@ struct reconstruct_request {
   std::array<double, 3> spacing{};        ///< mm; 0: the pixels' distance at the z axis
   std::optional<std::array<double, 3>>
       origin{};  ///< mm; centre of the first voxel, as the geometry
-                 ///< counts; none: the isocenter in the middle
+                 ///< counts; none: the isocentre in the middle
   std::optional<files::attenuation_table> table{};  ///< given: the result is in Hounsfield units
 };
 

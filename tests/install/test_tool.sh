@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_tool.sh PREFIX DOC_FOLDER ISO
+# The man page, the completion of bash, and every file that the help of the tool names are installed.
+prefix=$1
+documents=$prefix/$2
+tool=("$3")
+# shellcheck source=tests/app/expect.sh
+source "$(dirname "$0")/../app/expect.sh"
+
+helps=('--help')
+for command in info project reconstruct dose verify demo matrix sweep; do
+  helps+=("$command --help")
+done
+for command in generate convert info apply bench; do
+  helps+=("matrix $command --help")
+done
+page=$prefix/share/man/man1/iso.1
+for words in "${helps[@]}"; do
+  # shellcheck disable=SC2086
+  expect 0 "$2" $words
+  for file in $(grep -oE '\b(docs|scripts|examples)/[a-z_/]+\.(md|py|json)' <<<"$answer"); do
+    [ -f "$documents/$file" ] || fail "$file, named by iso $words, is not installed"
+  done
+  words=${words% --help}
+  [ "$words" = --help ] || grep -qF ".SS \"iso $words\"" "$page" || fail "the man page lacks iso $words"
+  # shellcheck disable=SC2086
+  for option in $("$3" $words --help | grep -oE '^  +--[a-z-]+' | tr -d ' '); do
+    grep -qF -- "${option//-/\\-}" "$page" || fail "the man page lacks $option of iso $words"
+  done
+done
+[ -x "$documents/scripts/sweep_report.py" ] || fail 'sweep_report.py cannot be run'
+if command -v groff >/dev/null; then
+  groff -man -ww -z "$page" >warnings.txt 2>&1
+  [ ! -s warnings.txt ] || fail "groff: $(cat warnings.txt)"
+fi
+
+source "$prefix/share/bash-completion/completions/iso"
+# completes EXPECTED WORD...: the last word, so far, becomes one of these.
+completes() {
+  local expected=$1
+  shift
+  COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+  _iso
+  [ "${COMPREPLY[*]}" = "$expected" ] || fail "'$*' completes to '${COMPREPLY[*]}' instead of '$expected'"
+}
+completes 'project' iso pro
+completes 'generate' iso matrix gen
+completes '--geometry' iso project --geo
+completes '--against' iso --quiet sweep --ag
+completes 'half' iso matrix generate --values h
+completes 'pencil-beams' iso matrix generate pen
+completes '' iso project --geometry circ
+
+finish
