@@ -230,6 +230,30 @@ TEST_CASE("dose: profiles across the field are those of the exact superposition"
     CHECK(std::fabs(penumbra(found) - penumbra(exact)) < 1);
     CHECK(std::fabs(shift) < 0.3);
   }
+  // The same of an oblique beam, along both of its field's axes, in voxels of 4 mm.
+  water_field oblique(100, 4, true);
+  oblique.s.hardening.hardening_correction = false;
+  oblique.s.cones = {12, 12};
+  auto const turned_dose =
+      calculation<float, exec_space>({}, oblique.s, oblique.density<float>()).dose_on_host();
+  beam_frame const frame = frame_of(oblique.s.field);
+  for (double const depth : {51.0, 101.0, 151.0}) {
+    double const edge = 50 * (900 + depth) / 1000;
+    CAPTURE(depth);
+    double far = 0;
+    for (double x = 0; x < 50 + default_margin - 4; x += 3) {
+      if (std::fabs(x - edge) < 8.5) {
+        continue;
+      }
+      double const exact = exact_dose(s, depth, x);
+      for (vec3<double> const& across : {frame.x, frame.y, -1.0 * frame.x, -1.0 * frame.y}) {
+        vec3<double> const at = frame.source + (900 + depth) * frame.along + x * across;
+        far = std::max(far, 100 * std::fabs(interpolated(turned_dose, at) - exact) / maximum);
+      }
+    }
+    MESSAGE(depth, " mm deep, oblique: within ", far, " % of the maximum beyond the edges");
+    CHECK(far < 0.7);
+  }
   // Off the axis too the integral is converged.
   for (double const aside : {20.0, 46.0, 60.0}) {
     CAPTURE(aside);
