@@ -9,6 +9,7 @@
 #   --threads N           OpenMP threads
 #   --output FOLDER       where pictures and demo.json land
 #   --json FILE           where else the numbers go
+#   --quiet               the result alone
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Here, not after a build of many minutes.
@@ -16,7 +17,7 @@ arguments=("$@")
 output=(--output "$ISO_TOP/out/demo")
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0" && exit 0 ;;
     --output | --output=*) output=() ;;
   esac
   case "$1" in
@@ -25,6 +26,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --size=?* | --views=?* | --ct=?* | --backend=?* | --threads=?* | --output=?* | --json=?*) shift ;;
+    --quiet) shift ;;
     *) misused "unknown argument: $1 (scripts/demo.sh --help lists the options)" ;;
   esac
 done
