@@ -354,10 +354,6 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// The solution of a symmetric, positive definite system, by Cholesky's method.
 template <std::size_t N>
 std::array<double, N> solved(std::array<std::array<double, N>, N> m, std::array<double, N> x) {
