@@ -285,7 +285,8 @@ joseph_integral joseph(voxels<T> const& volume, line const& l, weighting weight,
 template joseph_integral joseph(voxels<float> const&, line const&, weighting, boundary);
 template joseph_integral joseph(voxels<double> const&, line const&, weighting, boundary);
 
-std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry const& scan,
+template <class T>
+std::vector<double> exact_projections(voxels<T> const& volume, ct::geometry const& scan,
                                       ct::forward_project_options const& options,
                                       std::int64_t stride) {
   using ct::projector;
@@ -310,53 +311,121 @@ std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry 
   return every(stride, pixels(scan),
                [&](std::int64_t i) { return of_pixel(scan, g, i, options.oversampling, lengths); });
 }
+template std::vector<double> exact_projections(voxels<float> const&, ct::geometry const&,
+                                               ct::forward_project_options const&, std::int64_t);
+template std::vector<double> exact_projections(voxels<double> const&, ct::geometry const&,
+                                               ct::forward_project_options const&, std::int64_t);
+
+namespace {
+
+/// What a line gives to a voxel: Joseph's weight or the length of its chord, in mm.
+real weight_of(line const& l, index3 const& voxel, grid const& g,
+               ct::forward_project_options const& options) {
+  using ct::projector;
+  if (options.method != projector::joseph_linear && options.method != projector::joseph_spline) {
+    line own = l;
+    for (std::size_t a = 0; a < 3; ++a) {
+      own.from[a] -= real(voxel[a]);
+    }
+    real sum = 0;
+    walk(own, grid{{1, 1, 1}, {1, 1, 1}, {}}, [&](index3 const&, real mm) { sum += mm; });
+    return sum;
+  }
+  std::size_t const m = driving_axis(l);
+  real const t = (real(voxel[m]) - l.from[m]) / l.along[m];
+  if (!(t >= l.first && t <= l.last)) {
+    return 0;
+  }
+  point3 at;
+  for (std::size_t a = 0; a < 3; ++a) {
+    at[a] = a == m ? real(voxel[m]) : l.from[a] + t * l.along[a];
+  }
+  auto const kind =
+      options.method == projector::joseph_linear ? weighting::linear : weighting::spline;
+  real sum = 0;
+  share(g, at, kind, options.edge,
+        [&](index3 const& one, real product) { sum += one == voxel ? product : 0; });
+  return sum * l.mm / std::abs(l.along[m]);
+}
+
+/// Pixels [first, last] along u and v whose rays may give something to a voxel: those between the
+/// places where the corners of the cube of its neighbours' centres are seen, and one more. All of
+/// them where a corner is not before the source.
+struct pixel_window {
+  std::int64_t first[2];
+  std::int64_t last[2];
+};
+
+pixel_window window_of(ct::geometry const& scan, ct::view_vectors const& w, grid const& g,
+                       index3 const& voxel) {
+  bool const cone = scan.kind() == ct::beam::cone;
+  std::int64_t const n[2] = {scan.num_u(), scan.num_v()};
+  vec3<double> const normal = cross(w.u_step, w.v_step);
+  vec3<double> const axes[2] = {cross(w.v_step, normal), cross(normal, w.u_step)};
+  double const square = dot(normal, normal);
+  double low[2] = {1e30, 1e30};
+  double high[2] = {-1e30, -1e30};
+  for (int corner = 0; corner < 8; ++corner) {
+    vec3<double> x;
+    for (int a = 0; a < 3; ++a) {
+      double const i = double(voxel[std::size_t(a)]) + ((corner >> a & 1) != 0 ? 1 : -1);
+      x[a] = g.origin[a] + i * g.spacing[a];
+    }
+    vec3<double> const along = cone ? x - w.source : w.source;
+    vec3<double> const from = cone ? w.source : x;
+    double const t = dot(normal, w.detector_origin - from) / dot(normal, along);
+    if (cone && !(t > 0)) {
+      return {{0, 0}, {n[0] - 1, n[1] - 1}};
+    }
+    vec3<double> const hit = from + t * along - w.detector_origin;
+    for (int d = 0; d < 2; ++d) {
+      double const place = dot(axes[d], hit) / square;
+      low[d] = std::min(low[d], place);
+      high[d] = std::max(high[d], place);
+    }
+  }
+  pixel_window window;
+  for (int d = 0; d < 2; ++d) {
+    window.first[d] = std::int64_t(std::clamp(std::floor(low[d]) - 1, 0.0, double(n[d])));
+    window.last[d] = std::int64_t(std::clamp(std::ceil(high[d]) + 1, -1.0, double(n[d] - 1)));
+  }
+  return window;
+}
+
+}  // namespace
 
 template <class T>
 std::vector<double> exact_back_projection(std::vector<T> const& values, ct::geometry const& scan,
-                                          grid const& g,
-                                          ct::forward_project_options const& options) {
+                                          grid const& g, ct::forward_project_options const& options,
+                                          std::int64_t stride) {
   using ct::projector;
-  bool const linear = options.method == projector::joseph_linear;
-  bool const is_joseph = linear || options.method == projector::joseph_spline;
-  std::vector<real> sums(std::size_t(g.size()));
-  auto const give = [&](index3 const& voxel, real x) {
-    sums[std::size_t((voxel[0] * g.extent[1] + voxel[1]) * g.extent[2] + voxel[2])] += x;
-  };
-  auto const joseph_ray = [&](line const& l, real value) {
-    std::size_t const m = driving_axis(l);
-    for (std::int64_t plane = 0; plane < g.extent[m]; ++plane) {
-      real const t = (real(plane) - l.from[m]) / l.along[m];
-      if (!(t >= l.first && t <= l.last)) {
-        continue;
+  bool const is_joseph =
+      options.method == projector::joseph_linear || options.method == projector::joseph_spline;
+  std::int64_t const rays = is_joseph ? 1 : options.oversampling;
+  return every(stride, g.size(), [&](std::int64_t place) {
+    index3 const voxel = {place / (g.extent[1] * g.extent[2]), place / g.extent[2] % g.extent[1],
+                          place % g.extent[2]};
+    real sum = 0;
+    for (std::int64_t view = 0; view < scan.num_views(); ++view) {
+      auto const window = window_of(scan, scan.views()[std::size_t(view)], g, voxel);
+      for (std::int64_t u = window.first[0]; u <= window.last[0]; ++u) {
+        for (std::int64_t v = window.first[1]; v <= window.last[1]; ++v) {
+          std::int64_t const pixel = (view * scan.num_u() + u) * scan.num_v() + v;
+          real const weight = of_pixel(
+              scan, g, pixel, rays, [&](line const& l) { return weight_of(l, voxel, g, options); });
+          sum += weight * values[std::size_t(pixel)];
+        }
       }
-      point3 at;
-      for (std::size_t a = 0; a < 3; ++a) {
-        at[a] = a == m ? real(plane) : l.from[a] + t * l.along[a];
-      }
-      share(g, at, linear ? weighting::linear : weighting::spline, options.edge,
-            [&](index3 const& voxel, real weight) {
-              give(voxel, weight * value * l.mm / std::abs(l.along[m]));
-            });
     }
-  };
-  for (std::int64_t i = 0; i < pixels(scan); ++i) {
-    real const value = values[std::size_t(i)];
-    std::int64_t const n = is_joseph ? 1 : options.oversampling;
-    of_pixel(scan, g, i, n, [&](line const& l) {
-      if (is_joseph) {
-        joseph_ray(l, value);
-      } else {
-        walk(l, g, [&](index3 const& voxel, real mm) { give(voxel, mm * value / real(n * n)); });
-      }
-      return real(0);
-    });
-  }
-  return {sums.begin(), sums.end()};
+    return sum;
+  });
 }
 template std::vector<double> exact_back_projection(std::vector<float> const&, ct::geometry const&,
-                                                   grid const&, ct::forward_project_options const&);
+                                                   grid const&, ct::forward_project_options const&,
+                                                   std::int64_t);
 template std::vector<double> exact_back_projection(std::vector<double> const&, ct::geometry const&,
-                                                   grid const&, ct::forward_project_options const&);
+                                                   grid const&, ct::forward_project_options const&,
+                                                   std::int64_t);
 
 template <class T>
 std::vector<double> exact_paths(grid const& box, std::vector<ray::ray<T>> const& rays,

@@ -9,23 +9,57 @@
 namespace iso::oracle {
 namespace {
 
-/// One view, its pixels weighted and filtered; columns are counted from the detector's first, and
-/// those that the filter adds before it are negative.
-struct filtered_view {
-  ct::view_vectors w;
-  bool cone;
-  std::int64_t before;
-  std::int64_t num_u;  ///< extended
-  std::int64_t num_v;
-  std::vector<double> pixels;  ///< [u, v]
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-  [[nodiscard]] double at(std::int64_t column, std::int64_t v) const {
-    std::int64_t const u = column + before;
-    return u >= 0 && u < num_u && v >= 0 && v < num_v ? pixels[std::size_t(u * num_v + v)] : 0.0;
+/// One view, its pixels weighted and filtered where they are asked for; columns are counted from
+/// the detector's first, and those that the filter adds before it are negative.
+template <class T>
+struct filtered_view {
+  ct::geometry const& g;
+  projection_view<T const, Kokkos::HostSpace> const& projections;
+  std::vector<double> const& taps;
+  ct::scan_weights const& weights;
+  std::int64_t view;
+  ct::view_vectors const& w = g.views()[std::size_t(view)];
+  bool cone = g.kind() == ct::beam::cone;
+  std::int64_t num_u = weights.before + g.num_u() + weights.after;  ///< extended
+  std::int64_t num_v = g.num_v();
+  /// [u, v]; unknown until they are wanted, the weighted ones a row at a time.
+  std::vector<double> weighted = std::vector<double>(std::size_t(num_u * num_v), unknown);
+  std::vector<double> filtered = weighted;
+
+  [[nodiscard]] double at(std::int64_t column, std::int64_t v) {
+    std::int64_t const u = column + weights.before;
+    if (u < 0 || u >= num_u || v < 0 || v >= num_v) {
+      return 0;
+    }
+    double& value = filtered[std::size_t(u * num_v + v)];
+    if (std::isnan(value)) {
+      weigh_row(v);
+      value = 0;
+      for (std::int64_t m = 0; m < num_u; ++m) {
+        value += taps[std::size_t(std::abs(u - m))] * weighted[std::size_t(m * num_v + v)];
+      }
+    }
+    return value;
+  }
+  void weigh_row(std::int64_t v) {
+    if (!std::isnan(weighted[std::size_t(v)])) {
+      return;
+    }
+    for (std::int64_t c = 0; c < num_u; ++c) {
+      std::int64_t const u = c - weights.before;
+      std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
+      double const factor = ct::factor_of(g, weights, view, u, v);
+      vec3<double> const ray =
+          w.detector_origin + double(u) * w.u_step + double(v) * w.v_step - w.source;
+      weighted[std::size_t(c * num_v + v)] =
+          factor == 0 ? 0 : factor * fan_weight(ray) * double(projections.data(view, edge, v));
+    }
   }
 
   /// Interpolated where the ray through x meets the detector, times the weight of its distance.
-  [[nodiscard]] double value(vec3<double> x) const {
+  [[nodiscard]] double value(vec3<double> x) {
     vec3<double> const n = cross(w.u_step, w.v_step);
     vec3<double> const along = cone ? x - w.source : w.source;
     vec3<double> const from = cone ? w.source : x;
@@ -77,42 +111,6 @@ struct filtered_view {
   }
 };
 
-template <class T>
-filtered_view filter(ct::geometry const& g,
-                     projection_view<T const, Kokkos::HostSpace> const& projections,
-                     std::vector<double> const& taps, ct::scan_weights const& weights,
-                     std::int64_t view) {
-  std::int64_t const columns = weights.before + g.num_u() + weights.after;
-  filtered_view f{g.views()[std::size_t(view)],
-                  g.kind() == ct::beam::cone,
-                  weights.before,
-                  columns,
-                  g.num_v(),
-                  std::vector<double>(std::size_t(columns * g.num_v()))};
-  std::vector<double> weighted(f.pixels.size());
-  for (std::int64_t c = 0; c < columns; ++c) {
-    std::int64_t const u = c - weights.before;
-    std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
-    for (std::int64_t v = 0; v < f.num_v; ++v) {
-      double const factor = ct::factor_of(g, weights, view, u, v);
-      vec3<double> const ray =
-          f.w.detector_origin + double(u) * f.w.u_step + double(v) * f.w.v_step - f.w.source;
-      weighted[std::size_t(c * f.num_v + v)] =
-          factor == 0 ? 0 : factor * f.fan_weight(ray) * double(projections.data(view, edge, v));
-    }
-  }
-  for (std::int64_t u = 0; u < columns; ++u) {
-    for (std::int64_t v = 0; v < f.num_v; ++v) {
-      double sum = 0;
-      for (std::int64_t m = 0; m < columns; ++m) {
-        sum += taps[std::size_t(std::abs(u - m))] * weighted[std::size_t(m * f.num_v + v)];
-      }
-      f.pixels[std::size_t(u * f.num_v + v)] = sum;
-    }
-  }
-  return f;
-}
-
 }  // namespace
 
 template <class T>
@@ -122,12 +120,12 @@ std::vector<double> exact_fdk(ct::geometry const& g,
                               std::int64_t stride) {
   auto const weights = ct::weigh_scan(g, options.scan);
   auto const taps = ct::ramp_taps(weights.before + g.num_u() + weights.after, options);
-  std::vector<double> out(std::size_t(volume.size()), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> out(std::size_t(volume.size()), unknown);
   for (std::int64_t n = 0; n < volume.size(); n += stride) {
     out[std::size_t(n)] = 0;
   }
   for (std::int64_t view = 0; view < g.num_views(); ++view) {
-    auto const f = filter<T>(g, projections, taps, weights, view);
+    filtered_view<T> f{g, projections, taps, weights, view};
     for (std::int64_t n = 0; n < volume.size(); n += stride) {
       auto const k = n % volume.extent[2];
       auto const j = n / volume.extent[2] % volume.extent[1];

@@ -45,8 +45,7 @@ class ceiling_rows {
   template <class T>
   static void fma(benchmark::State& state) {
     Exec const exec;
-    run(state, exec, chain_problem<Exec, T>(exec, num_fma_groups(exec)),
-        chain_problem<Exec, T>::largest_error());
+    run<T>(state, exec, chain_case<T>{num_fma_groups(exec)}, chain_case<T>::largest_error());
   }
 
  private:
@@ -63,18 +62,19 @@ class ceiling_rows {
   }
   static void run_stream(benchmark::State& state, stream kind) {
     Exec const exec;
-    run(state, exec, stream_problem<Exec>(exec, kind, num_stretches(exec)), 0);
+    run<float>(state, exec, stream_case{kind, num_stretches(exec)}, 0);
   }
-  template <class Problem>
-  static void run(benchmark::State& state, Exec const& exec, Problem const& problem,
-                  double allowed) {
-    double const seconds = time_calls(
-        state, exec, [&] { problem.run(); }, backend::is_device<Exec> && !smoke() ? 10 : 1);
+  template <class T, class Case>
+  static void run(benchmark::State& state, Exec const& exec, Case const& what, double allowed) {
+    measurable<Exec, T> const call(exec, what.prepare(exec));
+    double const seconds =
+        time_calls(state, exec, call, backend::is_device<Exec> && !smoke() ? 10 : 1);
     auto const& most = ceilings_of(exec);
-    auto const work = problem.work();
+    auto const work = call.work();
+    double const error = call.error();
     set_figures(state, most);
-    set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, most), problem.error());
-    if (!(problem.error() <= allowed)) {
+    set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, most), error);
+    if (!(error <= allowed)) {
       fail(state, "the loop's result is not what it must be");
     }
   }

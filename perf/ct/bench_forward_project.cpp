@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// forward_project: N^3 voxels to N^2 pixels, cone views of a circle (iso/cases/projection.hpp),
+// forward_project: N^3 voxels to N^2 pixels, cone views of a circle (cases::cone_scan),
 // every method, sum, precision and backend. Rows:
 //
 //   forward_project/<method>/<sum>/<precision>/<backend>/<N>          many views a call (`views`)
@@ -22,7 +22,8 @@
 // The model: cases::projection_work. `bytes` counts the volume once a view, and each pixel written
 // once, as if memory gave all of it.
 //
-// `error`: relative l2 distance from double precision (projection_problem::error).
+// `error`: of some 2000 pixels, sum of |difference| from the plainest loops in long double over the
+// sum of their values.
 #include "ct/raw_joseph.hpp"
 #include "support/bench.hpp"
 
@@ -47,14 +48,14 @@ namespace {
 /// Host rows are to take seconds, not minutes: those without a fast path see fewer views.
 enum class pace { fast, slow };
 
-struct variant {
+struct row {
   char const* name;
   ct::forward_project_options options;
   pace on_host;
   int host_vector_bytes = 64;
 };
 
-std::vector<variant> variants() {
+std::vector<row> rows() {
   using ct::projector;
   using iso::summation;
   return {
@@ -95,15 +96,20 @@ std::int64_t many_views(bool device, std::int64_t n, pace on_host) {
   return n <= 128 ? 12 : n <= 256 ? 4 : 1;
 }
 
+template <class T>
+projection_case<T> scan_of(std::int64_t n, std::int64_t views,
+                           ct::forward_project_options const& options) {
+  return {smooth_volume(n), cone_scan(n, views), options};
+}
+
 template <class Exec, class T>
-void set_projection_counters(benchmark::State& state, projection_problem<Exec, T> const& problem,
-                             double seconds) {
-  Exec const exec;
-  auto const views = double(problem.num_views());
-  double const samples = problem.samples();
-  auto const least = problem.work();
+void set_projection_counters(benchmark::State& state, projection_case<T> const& what,
+                             measurable<Exec, T> const& call, double seconds) {
+  auto const views = double(what.scan.num_views());
+  double const samples = num_samples(what.scan, what.volume.box, what.options);
+  auto const least = call.work();
   model const work{least.cache_bytes, least.flops};
-  auto const& at_most = ceilings_of(exec);
+  auto const& at_most = ceilings_of(Exec());
   state.counters["views"] = views;
   state.counters["ms_per_view"] = 1e3 * seconds / views;
   state.counters["samples"] = samples;
@@ -112,18 +118,19 @@ void set_projection_counters(benchmark::State& state, projection_problem<Exec, T
   set_counters(state, seconds, work,
                {.bytes_per_second = at_most.read,
                 .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
-               problem.error());
+               call.error());
 }
 
 template <class Exec, class T>
-void measure(benchmark::State& state, variant const& what, std::int64_t n, std::int64_t views) {
+void measure(benchmark::State& state, row const& row, std::int64_t n, std::int64_t views) {
   Exec const exec;
-  projection_problem<Exec, T> const problem(exec, n, views, what.options);
+  auto const what = scan_of<T>(n, views, row.options);
+  measurable<Exec, T> const call(exec, what.prepare(exec));
   int const calls = backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
-  backend::set_host_vector_bytes(what.host_vector_bytes);
-  double const seconds = time_calls(state, exec, [&] { problem.project(); }, calls);
+  backend::set_host_vector_bytes(row.host_vector_bytes);
+  double const seconds = time_calls(state, exec, call, calls);
   backend::set_host_vector_bytes(64);
-  set_projection_counters(state, problem, seconds);
+  set_projection_counters(state, what, call, seconds);
 }
 
 #if ISO_HAS_CUDA
@@ -131,43 +138,37 @@ void measure(benchmark::State& state, variant const& what, std::int64_t n, std::
 void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views,
                      ct::region within) {
   Kokkos::Cuda const exec;
-  projection_problem<Kokkos::Cuda, float> const problem(exec, n, views, {.within = within});
-  backend::texture_volume const volume(exec, problem.volume());
+  auto const what = scan_of<float>(n, views, {.within = within});
+  auto const scan = ct::stage(exec, what.scan);
+  measurable<Kokkos::Cuda, float> const call(exec, what.prepare(exec));
+  backend::texture_volume const volume(exec, what.volume.on<float>(exec));
   exec.fence("iso::perf: the textures are there");
-  int const calls = views == 1 && !smoke() ? 20 : 1;
+  auto const pixels = projections_at<float, Kokkos::CudaSpace>(call.result().data(), what.scan);
   double const seconds = time_calls(
       state, exec,
-      [&] {
-        ct::forward_project_texture(exec, problem.scan(), volume, problem.projections(),
-                                    {.within = within});
-      },
-      calls);
-  set_projection_counters(state, problem, seconds);
+      [&] { ct::forward_project_texture(exec, scan, volume, pixels, {.within = within}); },
+      views == 1 && !smoke() ? 20 : 1);
+  set_projection_counters(state, what, call, seconds);
 }
 
 /// The twin and forward_project in turn, with the slabs that forward_project chooses itself.
 void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   Kokkos::Cuda const exec;
-  projection_problem<Kokkos::Cuda, float> const problem(exec, n, views, {});
+  auto const what = scan_of<float>(n, views, {});
+  auto const scan = ct::stage(exec, what.scan);
+  auto const volume = what.volume.on<float>(exec);
+  measurable<Kokkos::Cuda, float> const ours(exec, what.prepare(exec));
   auto const result = make_projections<float, Kokkos::CudaSpace>("twin", views, n, n);
   Kokkos::View<ct::detail::joseph_fan<float>*, Kokkos::CudaSpace> const fans(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "fans"), std::size_t(views * n));
   Kokkos::View<ct::detail::joseph_range*, Kokkos::CudaSpace> const row_ranges(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "row_ranges"),
       std::size_t(views * n * raw_joseph_arrays::rows(n)));
-  raw_joseph_arrays const arrays{problem.scan().views().data(),
-                                 problem.volume().data.data(),
-                                 result.data.data(),
-                                 fans.data(),
-                                 row_ranges.data(),
-                                 problem.volume().grid,
-                                 std::int32_t(views),
-                                 std::int32_t(n),
-                                 std::int32_t(n)};
+  raw_joseph_arrays const arrays{scan.views().data(), volume.data.data(), result.data.data(),
+                                 fans.data(),         row_ranges.data(),  volume.grid,
+                                 std::int32_t(views), std::int32_t(n),    std::int32_t(n)};
   auto const slab =
-      ct::detail::joseph_plan::make<Kokkos::Cuda>(problem.scan().host(), problem.volume().grid, 0)
-          .slab_planes;
-  auto const ours = [&] { problem.project(); };
+      ct::detail::joseph_plan::make<Kokkos::Cuda>(what.scan, volume.grid, 0).slab_planes;
   auto const twin = [&] { raw_joseph(exec, arrays, slab); };
   int const calls = views == 1 && !smoke() ? 20 : 1;
   ours();
@@ -180,10 +181,14 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
     state.SetIterationTime(twin_seconds.back());
   }
   double const seconds = median(twin_seconds);
-  set_projection_counters(state, problem, seconds);
+  set_projection_counters(state, what, ours, seconds);
   state.counters["ratio"] = seconds / median(our_seconds);
   state.counters["ours_ms_per_view"] = 1e3 * median(our_seconds) / double(views);
-  if (!same_bits(problem.projections().data, result.data)) {
+  Kokkos::View<float const*, Kokkos::CudaSpace, Kokkos::MemoryUnmanaged> const flat(
+      result.data.data(), result.data.size());
+  if (!same_bits(Kokkos::View<float const*, Kokkos::CudaSpace, Kokkos::MemoryUnmanaged>(
+                     ours.result().data(), ours.result().size()),
+                 flat)) {
     fail(state, "the twin and forward_project differ in bits");
   }
 }
@@ -201,22 +206,22 @@ template <class Exec, class T>
 void add_variants(std::string const& where, std::int64_t n) {
   constexpr bool device = backend::is_device<Exec>;
   auto const size = "/" + std::to_string(n);
-  for (auto const& each : variants()) {
+  for (auto const& each : rows()) {
     if (device && each.host_vector_bytes < 64) {
       continue;
     }
     if (!device && each.options.max_abs) {
       continue;  // what a GPU's single view gains by it is no matter there
     }
-    auto const row = std::string(each.name) + where + size;
+    auto const name = std::string(each.name) + where + size;
     std::int64_t const views = many_views(device, n, each.on_host);
-    add("forward_project/" + row,
+    add("forward_project/" + name,
         device                       ? 7
         : each.on_host == pace::fast ? 3
                                      : 1,
         [=](benchmark::State& state) { measure<Exec, T>(state, each, n, views); });
     if (device) {
-      add("forward_project_one_view/" + row, 9,
+      add("forward_project_one_view/" + name, 9,
           [=](benchmark::State& state) { measure<Exec, T>(state, each, n, 1); });
     }
   }
@@ -237,7 +242,7 @@ void add_rows_of(std::string const& name) {
     std::int64_t const n = k * unit;
     add("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
         device ? 5 : 1,
-        [=](benchmark::State& state) { measure<Exec, float>(state, variants().front(), n, n); });
+        [=](benchmark::State& state) { measure<Exec, float>(state, rows().front(), n, n); });
   }
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {

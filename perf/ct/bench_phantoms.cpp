@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Shepp-Logan head of 10 ellipsoids, its projections in closed form and its voxels. Rows:
 //
-//   project_ellipsoids/<precision>/<backend>/<N>     N^2 pixels, cone views
-//   (iso/cases/projection.hpp) rasterise_ellipsoids/<precision>/<backend>/<N>   N^3 voxels
+//   project_ellipsoids/<precision>/<backend>/<N>     N^2 pixels, cone views (cases::cone_scan)
+//   rasterise_ellipsoids/<precision>/<backend>/<N>   N^3 voxels
 //
 // both with as many rays a pixel and points a voxel as their options' defaults say. Counters beside
 // the usual: `views`, `ms_per_view` and `rays_per_second`, of all sub-rays; `voxels_per_second`,
@@ -11,18 +11,17 @@
 // The models: cases::ellipsoid_work and cases::raster_work. Voxels that a surface cuts are counted
 // from the results of one ellipsoid at a time: those that are neither zero nor one.
 //
-// `error`: relative l2 distance from the definition in extended precision, over some 2000 pixels
-// or voxels. One so large that rounding cannot be its cause is an error of the benchmark.
+// `error`: sum of |difference| from the definition in long double over the sum of its values, over
+// some 2000 pixels or voxels. One so large that rounding cannot be its cause is an error of the
+// benchmark.
 #include "support/bench.hpp"
 
 #include <iso/cases/projection.hpp>
 #include <iso/ct/shepp_logan.hpp>
-#include <iso/oracle/projections.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -34,8 +33,6 @@ namespace iso::perf {
 using namespace cases;
 
 namespace {
-
-constexpr std::int64_t compared = 2000;
 
 // Rounding to float is 6e-8 at most. A voxel's point on a surface may fall on either side, and one
 // such in what is compared is 1e-3.
@@ -71,24 +68,6 @@ void one_by_one(std::vector<ct::ellipsoid> const& bodies, F const& f) {
   }
 }
 
-/// Relative l2 distance of some values, evenly spread, from exact(place).
-template <class View, class F>
-double distance(View const& view, F const& exact) {
-  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  auto const size = std::int64_t(host.size());
-  // Odd, so that every residue of the rows' lengths has its turn.
-  std::int64_t const step = (size / compared) | 1;
-  long double apart = 0;
-  long double all = 0;
-  for (std::int64_t i = step / 2; i < size; i += step) {
-    long double const must = exact(i);
-    long double const difference = static_cast<long double>(host.data()[i]) - must;
-    apart += difference * difference;
-    all += must * must;
-  }
-  return double(std::sqrt(apart / all));
-}
-
 void check(benchmark::State& state, double error, double most) {
   if (!(error <= most)) {
     fail(state, "the result is not what the definition gives");
@@ -97,52 +76,41 @@ void check(benchmark::State& state, double error, double most) {
 
 template <class Exec, class T>
 void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
-  using space = typename Exec::memory_space;
   Exec const exec;
-  auto const head = ct::shepp_logan(0.5 * double(n));
-  auto const g = ct::stage(exec, cone_scan(n, views));
-  auto const out = make_projections<T, space>("projections", views, n, n);
-  ct::ellipsoid_projection_options const options;
-  double const rays = double(options.subsamples * options.subsamples);
-  double const seconds = time_calls(
-      state, exec, [&] { ct::project_ellipsoids<Exec, T>(exec, head, g, out, options); });
-  double const pixels = double(out.data.size());
-  double const error = distance(out.data, [&](std::int64_t i) {
-    return oracle::exact_pixel(head, g.host(), i, options.subsamples);
-  });
-  auto const& c = ceilings_of(exec);
+  ellipsoid_projection_case<T> const what{ct::shepp_logan(0.5 * double(n)), cone_scan(n, views)};
+  measurable<Exec, T> const call(exec, what.prepare(exec));
+  double const seconds = time_calls(state, exec, call);
+  double const rays = double(what.subsamples * what.subsamples * num_pixels(what.scan));
+  double const error = call.error();
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
-  state.counters["rays_per_second"] = rays * pixels / seconds;
-  auto const work = ellipsoid_work<T>(head, g.host(), options.subsamples);
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
+  state.counters["rays_per_second"] = rays / seconds;
+  auto const work = call.work();
+  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
+               error);
   check(state, error, most_pixel_error);
 }
 
 template <class Exec, class T>
 void rasterise(benchmark::State& state, std::int64_t n) {
   Exec const exec;
-  auto const head = ct::shepp_logan(0.5 * double(n));
-  auto const volume = make_volume<T, typename Exec::memory_space>(
-      "volume", grid::centred({n, n, n}, {1, 1, 1}), unit::per_mm);
-  ct::ellipsoid_raster_options const options;
+  raster_case<T> const what{ct::shepp_logan(0.5 * double(n)), grid::centred({n, n, n}, {1, 1, 1})};
+  measurable<Exec, T> const call(exec, what.prepare(exec));
   double cut = 0;
-  one_by_one(head, [&](auto body) {
-    ct::rasterise_ellipsoids(exec, body, volume, options);
-    cut += count(exec, volume.data, 1);
+  one_by_one(what.bodies, [&](auto body) {
+    ct::rasterise_ellipsoids<Exec, T>(
+        exec, body, wrap_volume<typename Exec::memory_space>(call.result().data(), what.volume),
+        {std::int32_t(what.samples)});
+    cut += count(exec, call.result(), 1);
   });
-  double const seconds = time_calls(
-      state, exec, [&] { ct::rasterise_ellipsoids<Exec, T>(exec, head, volume, options); });
-  auto const voxels = double(volume.grid.size());
-  double const points = std::pow(double(options.samples), 3);
-  double const error = distance(volume.data, [&](std::int64_t i) {
-    return oracle::exact_voxel(head, volume.grid, i, options.samples);
-  });
-  auto const& c = ceilings_of(exec);
-  state.counters["voxels_per_second"] = voxels / seconds;
+  double const seconds = time_calls(state, exec, call);
+  double const points = std::pow(double(what.samples), 3);
+  double const error = call.error();
+  state.counters["voxels_per_second"] = double(what.volume.size()) / seconds;
   state.counters["cut_voxels"] = cut;
-  auto const work = raster_work<T>(volume.grid, points * cut);
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
+  auto const work = raster_work<T>(what.volume, points * cut);
+  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
+               error);
   check(state, error, most_voxel_error);
 }
 

@@ -19,9 +19,8 @@
 //
 // The models: cases::convolution_work and cases::terma_work.
 //
-// `error`: root mean square distance from lines through every voxel (dose_engine::voxel_lines) with
-// the same directions in double precision, over every 8th voxel of the middle, over the maximum;
-// measured on a region of a quarter of the size with the same voxels and a field of 25 mm.
+// `error`: of some voxels, sum of |difference| from the plainest loops in double over the sum of
+// their doses. The engines that sample the density are compared with lines of exact chords.
 #include "support/bench.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
@@ -41,37 +40,53 @@ using namespace cases;
 
 namespace {
 
+/// A field onto water.
+struct field {
+  Kokkos::Array<std::int64_t, 3> extent;
+  double voxel;
+  double gantry;
+  dose::cone_options cones = {};
+  dose::dose_engine engine = dose::dose_engine::lattice;
+  bool table = false;  ///< a tabulated kernel, mixed for the spectrum, instead of exponentials
+
+  [[nodiscard]] bool walks() const { return engine == dose::dose_engine::lattice && !table; }
+  [[nodiscard]] irradiation in_water() const {
+    return water_field(grid::centred(extent, {voxel, voxel, voxel}), gantry);
+  }
+};
+
 template <class Exec, class T>
-void measure(benchmark::State& state, field_problem const& p, int host_vector_bytes) {
+void measure(benchmark::State& state, field const& p, int host_vector_bytes) {
   Exec const exec;
   backend::set_host_vector_bytes(host_vector_bytes);
-  dose_problem<Exec, T> const problem(exec, p);
-  double const seconds = time_calls(state, exec, [&] { problem.convolve(); });
+  convolution_case<T> const what{
+      p.in_water(), p.table ? "table" : "6mv", p.cones, {.engine = p.engine}};
+  measurable<Exec, T> const call(exec, what.prepare(exec));
+  double const seconds = time_calls(state, exec, call);
   backend::set_host_vector_bytes(64);
   auto const& at_most = ceilings_of(exec);
-  auto const least = problem.work();
-  double const steps = problem.voxels() * problem.directions();
-  state.counters["directions"] = problem.directions();
+  auto const least = call.work();
+  double const steps = double(call.result().size()) * what.directions();
+  state.counters["directions"] = what.directions();
   state.counters["gvd"] = 1e-9 * steps / seconds;
   set_counters(state, seconds, {least.bytes, least.flops},
                {.bytes_per_second = at_most.read,
                 .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
-               error_of<Exec, T>(exec, p));
+               call.error());
 }
 
 template <class Exec, class T>
-void measure_terma(benchmark::State& state, field_problem const& p) {
+void measure_terma(benchmark::State& state, field const& p) {
   Exec const exec;
-  dose_problem<Exec, T> const problem(exec, p);
-  double const seconds = time_calls(state, exec, [&] { problem.release(); });
-  auto const& at_most = ceilings_of(exec);
-  set_counters(state, seconds, {problem.release_work().bytes, 0},
-               {.bytes_per_second = at_most.read}, 0);
+  measurable<Exec, T> const call(exec, terma_case<T>{p.in_water()}.prepare(exec));
+  double const seconds = time_calls(state, exec, call);
+  set_counters(state, seconds, {call.work().bytes, 0}, {.bytes_per_second = ceilings_of(exec).read},
+               call.error());
 }
 
 /// The engines as published, and tables.
 template <class Add>
-void add_published(Add const& add, field_problem p, std::string const& where) {
+void add_published(Add const& add, field p, std::string const& where) {
   using engine = dose::dose_engine;
   std::vector<std::pair<char const*, engine>> const published = {
       {"voxel_lines", engine::voxel_lines},
@@ -97,7 +112,7 @@ void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
   double const pi = 3.14159265358979323846;
   auto const iterations = smoke() ? 1 : device ? 15 : 3;
-  auto const add = [&](std::string const& row, field_problem const& p, auto value, int bytes) {
+  auto const add = [&](std::string const& row, field const& p, auto value, int bytes) {
     using T = decltype(value);
     benchmark::RegisterBenchmark(
         (row + (sizeof(T) == 4 ? "/float/" : "/double/") + name).c_str(),
@@ -122,7 +137,7 @@ void add_rows_of(std::string const& name) {
     regions = {{"cube", {128, 128, 128}, 0}};
   }
   for (region const& r : regions) {
-    field_problem p{r.extent, device ? 1.0 : 2.0, 100, r.gantry, {}};
+    field p{r.extent, device ? 1.0 : 2.0, r.gantry};
     std::string const where = std::string("/") + r.name;
     struct directions {
       char const* name;

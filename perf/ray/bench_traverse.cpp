@@ -9,12 +9,14 @@
 // of alternating runs), and for sorted rays `sort_ms`, which the time does not include. On the
 // host, from turns of the same run: `processor_ms_per_view` and `scalar_processor_ms_per_view`, the
 // least processor time of this row and of the method `amanatides_woo`, the faster of the two scalar
-// walks, and `scalar_ratio`, the second over the first; `serial` rows are of one core. `error` is
-// the largest difference of a path from double precision, over the longest of them; paths whose
-// bits differ from the plain ones are an error of the benchmark.
+// walks, and `scalar_ratio`, the second over the first; `serial` rows are of one core. `error`: of
+// some 2000 rays, sum of |difference| from walks in long double over the sum of their paths; paths
+// whose bits differ from the plain ones are an error of the benchmark.
 #include "support/bench.hpp"
 
 #include <iso/cases/paths.hpp>
+#include <iso/ray/sort_rays.hpp>
+#include <iso/ray/traverse.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
@@ -23,6 +25,8 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -48,18 +52,91 @@ class processor_seconds {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
+/// Cone views in the order of their pixels or in none; chords of a ball at random. How they are
+/// sorted then.
+enum class bundle { coherent, shuffled, random };
+enum class sorting { none, by_ends, by_entry };
+
+template <class T>
+std::vector<ray::ray<T>> make_rays(bundle kind, std::int64_t n, std::int64_t views) {
+  auto rays = cone_rays<T>(n, views);
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  auto const on_sphere = [&] {
+    vec3<double> const p{normal(random), normal(random), normal(random)};
+    return static_cast<vec3<T>>((0.87 * double(n) / norm(p)) * p);
+  };
+  if (kind == bundle::random) {
+    std::generate(rays.begin(), rays.end(),
+                  [&] { return ray::ray<T>::between(on_sphere(), on_sphere()); });
+  } else if (kind == bundle::shuffled) {
+    std::shuffle(rays.begin(), rays.end(), random);
+  }
+  return rays;
+}
+
+/// Sorts rays; returns the seconds of the second time.
+template <class Exec, class T>
+double sort(Exec const& exec, std::vector<ray::ray<T>>& rays, grid const& box,
+            ray::ray_order order) {
+  auto const there = load_rays(exec, rays);
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> const permutation("order", rays.size());
+  workspace<typename Exec::memory_space> const scratch(
+      ray::sort_rays_bytes_needed(std::int64_t(rays.size())));
+  auto const once = [&] { ray::sort_rays(exec, there, box, permutation, scratch, order); };
+  once();
+  double const seconds = seconds_of(exec, once);
+  auto const from = rays;
+  auto const places = fetch(exec, permutation);
+  std::transform(places.begin(), places.end(), rays.begin(),
+                 [&](std::int64_t i) { return from[std::size_t(i)]; });
+  return seconds;
+}
+
+template <class T>
+struct plain_path {
+  ray::traversal_grid grid;
+  ray::ray<T> const* rays;
+  T const* values;
+  T* paths;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    T sum = 0;
+    ray::traverse<ray::amanatides_woo>(rays[i], grid, [&](std::int64_t voxel, T length) {
+      sum = Kokkos::fma(length, values[voxel], sum);
+    });
+    paths[i] = canonical(sum);
+  }
+};
+
 template <class Exec, class T>
 void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal method) {
   Exec const exec;
   std::int64_t const n = smoke() ? 16 : backend::is_device<Exec> ? 512 : 256;
   std::int64_t const views = backend::is_device<Exec> && !smoke() ? 16 : 1;
-  paths_problem<Exec, T> const problem(exec, n, views, kind, how);
-  auto const plain = [&] { problem.plain(); };
-  auto const run = [&] { problem.run({.method = method}); };
+  auto const input = smooth_volume(n);
+  auto rays = make_rays<T>(kind, n, views);
+  double const sort_seconds =
+      how == sorting::none ? 0
+                           : sort(exec, rays, input.box,
+                                  how == sorting::by_ends ? ray::ray_order::entry_and_exit
+                                                          : ray::ray_order::octant_then_entry);
+  path_case<T> what{input, std::make_shared<std::vector<ray::ray<T>> const>(rays), method};
+  measurable<Exec, T> const run(exec, what.prepare(exec));
+  what.method = ray::traversal::amanatides_woo;
+  measurable<Exec, T> const run_scalar(exec, what.prepare(exec));
+  auto const volume = input.on<T>(exec);
+  auto const there = load_rays(exec, rays);
+  Kokkos::View<T*, typename Exec::memory_space> const plain_paths("plain paths", rays.size());
+  auto const plain = [&] {
+    Kokkos::parallel_for("iso::perf::plain_path", flat_range(exec, std::int64_t(rays.size())),
+                         plain_path<T>{ray::traversal_grid(input.box), there.data(),
+                                       volume.data.data(), plain_paths.data()});
+  };
   plain();
   run();
   exec.fence("iso::perf: warm");
-  if (!same_bits(problem.paths(), problem.plain_paths())) {
+  if (!same_bits(run.result(), plain_paths)) {
     fail(state, "paths differ in bits from those of the plain loop");
     return;
   }
@@ -71,35 +148,33 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
     seconds.push_back(own.take(exec, run));
     plain_seconds.push_back(seconds_of(exec, plain));
     if constexpr (!backend::is_device<Exec>) {
-      scalar.take(exec, [&] { problem.run({.method = ray::traversal::amanatides_woo}); });
+      scalar.take(exec, run_scalar);
     }
     state.SetIterationTime(seconds.back());
   }
   double const time = median(seconds);
-  double const voxels = problem.voxels();
-  state.counters["ms_per_view"] = 1e3 * time * problem.rays_of_view() / problem.rays();
-  state.counters["size"] = std::sqrt(problem.rays_of_view());
-  state.counters["rays_per_second"] = problem.rays() / time;
-  state.counters["voxels_per_second"] = voxels / time;
+  auto const least = run.work();
+  auto const count = double(rays.size());
+  state.counters["ms_per_view"] = 1e3 * time / double(views);
+  state.counters["size"] = double(n);
+  state.counters["rays_per_second"] = count / time;
+  state.counters["voxels_per_second"] = least.flops / 2 / time;
   state.counters["twin_ms"] = 1e3 * median(plain_seconds);
   state.counters["ratio"] = median(plain_seconds) / time;
   if constexpr (!backend::is_device<Exec>) {
-    double const views = problem.rays() / problem.rays_of_view();
-    state.counters["processor_ms_per_view"] = 1e3 * own.least() / views;
-    state.counters["scalar_processor_ms_per_view"] = 1e3 * scalar.least() / views;
+    state.counters["processor_ms_per_view"] = 1e3 * own.least() / double(views);
+    state.counters["scalar_processor_ms_per_view"] = 1e3 * scalar.least() / double(views);
     state.counters["scalar_ratio"] = scalar.least() / own.least();
   }
-  if (problem.sort_seconds() > 0) {
-    state.counters["sort_ms"] = 1e3 * problem.sort_seconds();
+  if (sort_seconds > 0) {
+    state.counters["sort_ms"] = 1e3 * sort_seconds;
   }
   // Each voxel that a ray crosses is a value read and an fma; what the caches save is not counted.
-  auto const least = problem.work();
-  model const work{least.cache_bytes, least.flops};
   auto const& ceilings = ceilings_of(exec);
-  set_counters(state, time, work,
+  set_counters(state, time, {least.cache_bytes, least.flops},
                {.bytes_per_second = ceilings.l2,
                 .flops_per_second = sizeof(T) == 4 ? ceilings.fp32 : ceilings.fp64},
-               problem.error());
+               run.error());
 }
 
 template <class Exec, class T>

@@ -5,6 +5,7 @@
 
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/cases/memory.hpp>
 #include <iso/cases/work.hpp>
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/core/concepts.hpp>
@@ -12,7 +13,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -112,18 +112,7 @@ inline double median(std::vector<double> x) {
   return middle == x.end() ? 0 : *middle;
 }
 
-/// Seconds that `calls` calls of f, enqueued together, take each.
-template <execution_space Exec, class F>
-double seconds_of(Exec const& exec, F const& f, int calls = 1) {
-  using clock = std::chrono::steady_clock;
-  exec.fence("iso::perf: before");
-  auto const start = clock::now();
-  for (int i = 0; i < calls; ++i) {
-    f();
-  }
-  exec.fence("iso::perf: after");
-  return std::chrono::duration<double>(clock::now() - start).count() / calls;
-}
+using cases::seconds_of;
 
 /// The loop of a benchmark with UseManualTime: after one warm-up, an iteration is `before()`, not
 /// timed, and `calls` calls of f between two fences, of which it takes the mean. Several calls

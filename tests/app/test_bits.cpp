@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+using namespace iso::cases;
 using namespace iso::jobs;
 
 TEST_CASE("the hash is FNV-1a") {

@@ -1,75 +1,353 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "demo_runs.hpp"
-#include "memory.hpp"
-
-#include <iso/backend/registry.hpp>
 #include <iso/jobs/demo.hpp>
 
+#include "memory.hpp"
+#include "record.hpp"
+#include "scan.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/cases/dose.hpp>
+#include <iso/cases/formats.hpp>
+#include <iso/cases/product.hpp>
+#include <iso/cases/projection.hpp>
+#include <iso/cases/reconstruction.hpp>
+#include <iso/dose/slab_phantom.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/jobs/info.hpp>
+#include <iso/synthetic/generate.hpp>
+
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace iso::jobs {
 namespace {
 
-demo_plan plan_of(demo_request const& request) {
-  ISO_VALIDATE(request.size >= 8 && request.size <= 1024, "demo: size {} (from 8 to 1024)",
-               request.size);
-  ISO_VALIDATE(request.views >= 1 && request.views <= 10000, "demo: {} views (from 1 to 10000)",
-               request.views);
-  double const width = 256;  // mm: the phantom's cube, whatever the number of voxels
-  double const voxel = width / double(request.size);
-  std::int64_t const n = request.size;
-  // 10 degrees of cone: source at 1000 mm, detector at 1536 mm, pixels that see a voxel at the
-  // axis.
-  double const pixel = voxel * 1.536;
-  auto const circle = [&](std::int64_t views) {
-    return ct::circular_cone({n, n, pixel, pixel, 0, 0}, 1000, 1536,
-                             ct::even_angles(views, 2 * std::numbers::pi));
-  };
-  return {grid::centred({n, n, n}, {voxel, voxel, voxel}), circle(request.views),
-          circle(std::max<std::int64_t>(3 * request.views, 2 * n)), width};
+struct named_method {
+  std::string name;
+  ct::forward_project_options options;
+};
+named_method const methods[] = {
+    {"joseph_ordered", {}},
+    {"joseph_reproducible", {.sum = summation::reproducible}},
+    {"joseph_spline", {.method = ct::projector::joseph_spline}},
+    {"amanatides_woo", {.method = ct::projector::amanatides_woo}},
+    {"branchless", {.method = ct::projector::branchless}},
+    {"siddon", {.method = ct::projector::siddon}},
+};
+auto const& joseph = methods[0];
+auto const& branchless = methods[4];
+
+/// Source at 1000 mm, detector at 1536 mm.
+constexpr double magnification = 1.536;
+ct::geometry circle(std::int64_t num_u, std::int64_t num_v, double pixel, std::int64_t views) {
+  return ct::circular_cone({num_u, num_v, pixel, pixel, 0, 0}, 1000, 1000 * magnification,
+                           ct::even_angles(views, 2 * std::numbers::pi));
 }
 
-/// Throws iso::out_of_memory before anything is measured: every backend needs two volumes and the
-/// projections to reconstruct from in double, the host keeps the first backend's results in both
-/// precisions.
-void check_memory(demo_request const& request, demo_plan const& plan) {
-  auto const& g = plan.reconstruction;
-  std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
-  std::int64_t const voxels = plan.volume.size();
-  for (auto const& name : request.backends) {
-    backend::with_name(name, [&](auto tag) {
-      typename decltype(tag)::execution_space const exec;
-      check_free(exec, 8 * (2 * voxels + pixels), "iso demo");
+/// The phantom in a cube of 256 mm, whatever the number of voxels, and scans with pixels that see a
+/// voxel at the axis.
+struct head_scan {
+  std::vector<ct::ellipsoid> bodies = ct::shepp_logan(128);
+  grid box;
+  ct::geometry projection;
+  ct::geometry reconstruction;  ///< with views enough for it
+
+  head_scan(std::int64_t n, std::int64_t views)
+      : box(grid::centred({n, n, n}, (256 / double(n)) * vec3<double>{1, 1, 1})),
+        projection(circle(n, n, magnification * 256 / double(n), views)),
+        reconstruction(circle(n, n, magnification * 256 / double(n), std::max(3 * views, 2 * n))) {}
+
+  [[nodiscard]] input_volume volume() const {
+    return {box, input_volume::contents::ellipsoids, bodies};
+  }
+};
+
+/// A field of 100 mm of 6 MV onto the slab phantom, its isocentre 100 mm behind the surface.
+irradiation slab_irradiation(std::int64_t voxels) {
+  double const voxel = dose::slab_phantom_width / double(voxels);
+  irradiation one;
+  one.patient = dose::slab_phantom_grid(voxel);
+  one.margin = dose::default_margin;
+  auto const slabs = dose::slab_phantom();
+  auto const& n = one.patient.extent;
+  std::vector<double> density(std::size_t(one.patient.size()));
+  for (std::size_t v = 0; v < density.size(); ++v) {
+    auto const layer = double(v / std::size_t(n[2]) % std::size_t(n[1]));
+    density[v] = dose::mean_density(slabs, layer * voxel, (layer + 1) * voxel);
+  }
+  one.given = std::make_shared<std::vector<double> const>(std::move(density));
+  one.field.isocentre = {0, 100, 0};
+  one.field.fluence = dose::fluence_map::rectangle(-50, 50, -50, 50);
+  one.region = dose::region_around(one.field, one.patient, one.margin);
+  return one;
+}
+
+/// A field of proton pencil beams on a sphere behind bone and lung, in a cube of 192 mm.
+synthetic::pencil_beams pencil_field(std::int64_t size) {
+  std::int64_t const n = std::clamp<std::int64_t>(size, 16, 64);
+  double const voxel = 192 / double(n);
+  synthetic::pencil_beams field;
+  field.voxels = grid::centred({n, n, n}, {voxel, voxel, voxel});
+  field.entrance = 96;
+  field.radius = 30;
+  field.slabs = {{20, 1.0}, {10, 1.6}, {25, 0.3}};
+  return field;
+}
+
+/// The deepest layer lifts the others' sum to a plateau.
+std::vector<double> spot_weights(synthetic::pencil_beams const& field) {
+  std::vector<double> weights;
+  for (auto const& spot : synthetic::plan_of(field).spots) {
+    weights.push_back(spot.layer == 0 ? 0.08 : 0.02);
+  }
+  return weights;
+}
+
+class demonstration {
+ public:
+  demonstration(demo_request const& request, observer const& watch)
+      : request_(request), watch_(watch), head_(request.size, request.views) {}
+
+  demo_result run() {
+    check_memory();
+    report_.machine = info(request_.backends, ceilings_wanted::no, {});
+    ceilings_ = measure_ceilings(report_.machine, watch_);
+    each_backend([&](auto const& exec) { show_phantom<float>(exec); });
+    each_backend([&](auto const& exec) { show_phantom<double>(exec); });
+    if (request_.ct) {
+      show_ct();
+    } else {
+      report_.notes.emplace_back(
+          "no chest CT (scripts/get_example_data.sh of the source fetches it): only the phantom "
+          "was projected");
+    }
+    auto const slabs = slab_irradiation(request_.size);
+    each_backend([&](auto const& exec) {
+      auto const dose = show<float>(exec, "dose_slab", dose_case<float>{slabs}, 2);
+      // The beam comes from above.
+      draw_slice("dose_slab.png", slabs.region, dose, slabs.region.extent[2] / 2, rows::downwards);
+      show<double>(exec, "dose_slab", dose_case<double>{slabs}, 2);
+    });
+    each_backend([&](auto const& exec) { show_matrix(exec); });
+    each_backend([&](auto const& exec) { show_large(exec); });
+    report_.bits_agree = judge(report_.records, request_.backends.size());
+    watch_.step(1, "done");
+    return {std::move(report_), std::move(figures_)};
+  }
+
+ private:
+  enum class rows { upwards, downwards };
+
+  template <class F>
+  void each_backend(F const& f) {
+    for (auto const& name : request_.backends) {
+      backend_ = name;
+      backend::with_name(name, [&](auto tag) { f(typename decltype(tag)::execution_space()); });
+    }
+  }
+
+  /// Throws iso::out_of_memory before anything is measured: every backend needs two volumes and the
+  /// projections to reconstruct from in double, the host keeps the first backend's results in both
+  /// precisions.
+  void check_memory() {
+    std::int64_t const pixels = num_pixels(head_.reconstruction);
+    std::int64_t const voxels = head_.box.size();
+    each_backend(
+        [&](auto const& exec) { check_free(exec, 8 * (2 * voxels + pixels), "iso demo"); });
+    check_free(Kokkos::Serial(), 12 * (3 * voxels + 3 * pixels), "iso demo");
+  }
+
+  /// A record of the prepared operation, which is run so many times (on a GPU, twice as many) for
+  /// the shortest: the first pays for pages and clocks. The error is against `truth`, or against
+  /// what the case says. Returns the values.
+  template <class T, class Exec>
+  std::vector<T> measure(Exec const& exec, std::string const& operation, prepared<Exec, T> what,
+                         int runs, std::vector<double> const& truth = {}) {
+    // Eleven operations in two precisions, the matrix in three formats, and four on the CT.
+    int const planned = int(request_.backends.size()) * (request_.ct ? 29 : 25);
+    watch_.step(std::min(0.99, double(started_++) / planned), operation + " on " + backend_);
+    measurable<Exec, T> const call(exec, std::move(what));
+    double best = 1e30;
+    for (int run = 0; run < (backend::is_device<Exec> ? 2 * runs : runs); ++run) {
+      best = std::min(best, seconds_of(exec, call));
+    }
+    auto values = call.values();
+    auto one = new_record<T>(operation, backend_);
+    one.error = truth.empty() ? call.error() : oracle::relative_l1(values, truth);
+    add_time(one, best, call.work(), ceilings_.at(backend_));
+    if constexpr (sizeof(T) == 4) {
+      float_judges_[operation].judge(one, values, "against the first backend");
+    } else {
+      double_judges_[operation].judge(one, values, "against the first backend");
+    }
+    report_.records.push_back(std::move(one));
+    return values;
+  }
+  template <class T, class Exec, class Case>
+  std::vector<T> show(Exec const& exec, std::string const& operation, Case const& what, int runs,
+                      std::vector<double> const& truth = {}) {
+    return measure<T>(exec, operation, what.prepare(exec), runs, truth);
+  }
+
+  template <class T, class Exec>
+  void show_phantom(Exec const& exec) {
+    auto const wide = [](std::vector<T> const& v) {
+      return std::vector<double>(v.begin(), v.end());
+    };
+    auto const& scan = head_.projection;
+    auto const voxels = show<T>(exec, "phantom_raster", raster_case<T>{head_.bodies, head_.box}, 1);
+    auto const pixels = show<T>(exec, "phantom_exact_projection",
+                                ellipsoid_projection_case<T>{head_.bodies, scan}, 1);
+    // The skull is overexposed.
+    draw_slice("phantom.png", head_.box, voxels, shown_slice(head_.box), rows::upwards, {{0, 0.5}});
+    auto const exact = wide(pixels);
+    for (auto const& m : methods) {
+      auto const projected = show<T>(exec, "project_" + m.name,
+                                     projection_case<T>{head_.volume(), scan, m.options}, 2, exact);
+      if (&m == &joseph) {
+        draw_view("projection_joseph.png", scan, projected);
+        std::vector<T> difference;
+        std::transform(projected.begin(), projected.end(), pixels.begin(),
+                       std::back_inserter(difference), std::minus<>());
+        draw_view("difference_joseph.png", scan, difference);
+      }
+    }
+    auto const reconstructed =
+        show<T>(exec, "reconstruct_fdk",
+                fdk_case<T>{{{}, head_.bodies}, head_.reconstruction, head_.box}, 2, wide(voxels));
+    draw_slice("reconstruction_fdk.png", head_.box, reconstructed, shown_slice(head_.box),
+               rows::upwards, {{0, 0.5}});
+  }
+
+  /// The CT by two methods, and reconstructed.
+  void show_ct() {
+    auto const& ct = *request_.ct;
+    grid const box = make_grid(ct);
+    input_volume const volume{box,
+                              input_volume::contents::given,
+                              {},
+                              std::make_shared<std::vector<float> const>(ct.values)};
+    auto const side = [&](std::size_t a) { return double(ct.extent[a]) * ct.spacing[a]; };
+    double const width = 1.3 * 1.6 * std::max({side(0), side(1), side(2)});
+    auto const scan = circle(160, 128, width / 160, 24);
+    // The detector sees the whole of the CT in every view.
+    double const pixel = magnification * 1.2 * std::hypot(side(0), side(1)) / 320;
+    auto const whole = circle(320, std::int64_t(magnification * 1.3 * side(2) / pixel), pixel, 180);
+    std::vector<double> const truth(ct.values.begin(), ct.values.end());
+    each_backend([&](auto const& exec) {
+      show<double>(exec, "chest_ct_" + joseph.name, projection_case<double>{volume, scan}, 2);
+      auto const pixels =
+          show<float>(exec, "chest_ct_" + joseph.name, projection_case<float>{volume, scan}, 2);
+      draw_view("chest_ct_projection.png", scan, pixels);
+      show<float>(exec, "chest_ct_" + branchless.name,
+                  projection_case<float>{volume, scan, branchless.options}, 2);
+      auto const found =
+          show<float>(exec, "chest_ct_fdk", fdk_case<float>{{volume}, whole, box}, 2, truth);
+      draw_slice("chest_ct_fdk.png", box, found, shown_slice(box), rows::upwards, {{0, 0.03}});
     });
   }
-  check_free(Kokkos::Serial(), 12 * (3 * voxels + 3 * pixels), "iso demo");
-}
+
+  /// A matrix of proton pencil beams times weights, in double and in half.
+  template <class Exec>
+  void show_matrix(Exec const& exec) {
+    auto const field = pencil_field(request_.size);
+    auto const weights = spot_weights(field);
+    auto const wide = synthetic::generate<double>(exec, field);
+    auto const exact = oracle::exact_product(
+        1, synthetic::generate<double>(Kokkos::Serial(), field), weights, 0, weights);
+    auto const multiply = [&](std::string const& operation, auto const& a) {
+      return measure<double>(exec, operation, product_of<double>(exec, a, weights), 5, exact);
+    };
+    multiply("dose_matrix_double", wide);
+    auto const narrow = sparse::convert_values<half>(exec, wide).matrix;
+    multiply("dose_matrix_half", narrow);
+    auto const format = sparse::choose_format(exec, narrow).format;
+    with_format(exec, narrow, format, [&](auto const& formatted) {
+      auto const dose = multiply("dose_matrix_half_" + name_of(format), formatted);
+      draw_slice("dose_matrix.png", field.voxels, dose, field.voxels.extent[2] / 2, rows::upwards);
+    });
+  }
+
+  /// A larger projection for its time, on GPUs alone.
+  template <class Exec>
+  void show_large(Exec const& exec) {
+    if constexpr (backend::is_device<Exec>) {
+      head_scan const large(512, 360);
+      try {
+        check_free(exec, 8 * (large.box.size() + num_pixels(large.projection)),
+                   "demo at 512 voxels a side");
+      } catch (out_of_memory const& failure) {
+        report_.notes.emplace_back(failure.what());
+        return;
+      }
+      auto const exact = oracle::exact_projections(large.bodies, large.projection, 4,
+                                                   stride_for(num_pixels(large.projection), 2000));
+      for (auto const& m : {methods[0], methods[1], methods[3], methods[4]}) {
+        show<float>(exec, "project_" + m.name + "_512",
+                    projection_case<float>{large.volume(), large.projection, m.options}, 2, exact);
+      }
+    }
+  }
+
+  /// At three eighths of the height, which cuts most of the phantom's ellipsoids.
+  static std::int64_t shown_slice(grid const& box) { return box.extent[2] * 3 / 8; }
+
+  /// One slice across z of the first backend's values, x to the right.
+  template <class T>
+  void draw_slice(std::string const& name, grid const& box, std::vector<T> const& values,
+                  std::int64_t slice, rows direction,
+                  std::optional<files::gray_window> window = {}) {
+    if (std::ranges::find(report_.figures, name) != report_.figures.end()) {
+      return;
+    }
+    auto const& n = box.extent;
+    files::gray_image image{n[0], n[1], {}};
+    for (std::int64_t row = 0; row < n[1]; ++row) {
+      std::int64_t const y = direction == rows::downwards ? row : n[1] - 1 - row;
+      for (std::int64_t x = 0; x < n[0]; ++x) {
+        image.values.push_back(float(values[std::size_t((x * n[1] + y) * n[2] + slice)]));
+      }
+    }
+    figures_.push_back(files::prepare_png(request_.folder / name, image,
+                                          window.value_or(files::full_window(image))));
+    report_.figures.push_back(name);
+  }
+  /// The first view, u to the right and v upwards.
+  template <class T>
+  void draw_view(std::string const& name, ct::geometry const& g, std::vector<T> const& values) {
+    draw_slice(name, {{g.num_u(), g.num_v(), 1}, {1, 1, 1}, {}}, values, 0, rows::upwards);
+  }
+
+  demo_request const& request_;
+  observer const& watch_;
+  head_scan head_;
+  std::string backend_;
+  report report_;
+  std::vector<files::atomic_file> figures_;
+  ceilings_of_backends ceilings_;
+  std::map<std::string, bit_judge<float>> float_judges_;
+  std::map<std::string, bit_judge<double>> double_judges_;
+  int started_ = 0;
+};
 
 }  // namespace
 
 demo_result demo(demo_request const& request, observer const& watch) {
   ISO_VALIDATE(!request.backends.empty(), "demo: no backend (choose at least one)");
-  auto plan = plan_of(request);
-  check_memory(request, plan);
-  demo_state state(request, watch, std::move(plan));
-  run_phantom<float>(state);
-  run_phantom<double>(state);
-  run_reconstruction<float>(state);
-  run_reconstruction<double>(state);
-  if (request.ct) {
-    run_ct(state, *request.ct);
-    run_ct_reconstruction(state, *request.ct);
-  } else {
-    state.result.notes.emplace_back(
-        "no chest CT (scripts/get_example_data.sh of the source fetches it): only the phantom was "
-        "projected");
-  }
-  run_dose(state);
-  run_matrix(state);
-  run_large(state);
-  state.result.bits_agree = judge(state.result.records, request.backends.size());
-  watch.step(1, "done");
-  return {std::move(state.result), std::move(state.figures)};
+  ISO_VALIDATE(request.size >= 8 && request.size <= 1024, "demo: size {} (from 8 to 1024)",
+               request.size);
+  ISO_VALIDATE(request.views >= 1 && request.views <= 10000, "demo: {} views (from 1 to 10000)",
+               request.views);
+  return demonstration(request, watch).run();
 }
 
 }  // namespace iso::jobs

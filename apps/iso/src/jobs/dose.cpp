@@ -3,10 +3,10 @@
 #include "precision.hpp"
 #include "scan.hpp"
 
+#include <iso/cases/bits.hpp>
 #include <iso/dose/calculator.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/slab_phantom.hpp>
-#include <iso/jobs/bits.hpp>
 #include <iso/jobs/dose.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "csr_memory.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/jobs/bits.hpp>
+#include <iso/cases/bits.hpp>
 #include <iso/jobs/matrix.hpp>
 #include <iso/sparse/validate.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -282,7 +282,7 @@ std::string hash_matrix(host_matrix const& m) {
   hash = std::visit(
       [&](auto const& all) { return hash_bytes(hash, all.data(), all.size() * sizeof(all[0])); },
       m.values);
-  return hash_text(hash);
+  return cases::hash_text(hash);
 }
 
 }  // namespace iso::jobs

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "product_runner.hpp"
-#include "sparse_formats.hpp"
+#include "product_checks.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/cases/bits.hpp>
+#include <iso/cases/formats.hpp>
 #include <iso/files/dose_matrix_file.hpp>
-#include <iso/jobs/bits.hpp>
 #include <iso/jobs/matrix_product.hpp>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "product_runner.hpp"
+#include "product_checks.hpp"
 #include "record.hpp"
-#include "sparse_formats.hpp"
 
 #include <iso/backend/registry.hpp>
-#include <iso/jobs/bits.hpp>
+#include <iso/cases/bits.hpp>
+#include <iso/cases/formats.hpp>
+#include <iso/cases/product.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/matrix_product.hpp>
 #include <iso/oracle/products.hpp>
@@ -57,9 +58,8 @@ class bench {
 
   void run(matrix const& a, column_order order) {
     x_ = bench_vector(a.num_cols);
-    y_.assign(std::size_t(a.num_rows), 0);
     if (exact_.empty()) {
-      exact_ = oracle::exact_product<long double>(1, host_copy(exec_, a), x_, 0, y_);
+      exact_ = oracle::exact_product<long double>(1, host_copy(exec_, a), x_, 0, x_);
     }
     variant<double>(a, matrix_format::csr32, summation::ordered);
     variant<double>(a, matrix_format::csr32, summation::reproducible);
@@ -134,7 +134,7 @@ class bench {
 
   template <class T, class Matrix>
   void variant(Matrix const& a, matrix_format format, summation sum, int count = 1) {
-    product_runner<T, Exec, Matrix> const product(exec_, a, x_, y_, count);
+    measurable<Exec, T> const product(exec_, product_of<T>(exec_, a, x_, sum, count));
     bench_row row;
     row.backend = backend_;
     row.values = type_name<typename Matrix::value_type>();
@@ -143,26 +143,30 @@ class bench {
     row.vectors = type_name<T>();
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
-    row.time_ms = 1e3 * best_of(product, sum);
-    auto const work = product_work<T>(sparse::shape_of(a), count);
+    row.time_ms = 1e3 * best_of(product);
+    auto const work = product.work();
     row.bytes = work.bytes;
     row.flops = work.flops;
     row.bytes_per_entry =
         double(sparse::shape_of(a).bytes) / double(std::max<std::int64_t>(1, a.num_entries()));
     row.share_of_ceiling = 1e3 * least_seconds(work, most_) / row.time_ms;
-    auto const y = product.result();
+    auto const all = product.values();
+    std::vector<T> y;  // of the first vector
+    for (std::size_t i = 0; i < all.size(); i += std::size_t(count)) {
+      y.push_back(all[i]);
+    }
     row.hash = hash_text(hash_bits<T>(y));
     row.error = oracle::relative_l1(y, exact_);
     result_.rows.push_back(std::move(row));
   }
 
   template <class Product>
-  double best_of(Product const& product, summation sum) const {
+  double best_of(Product const& product) const {
     double best = 1e30;
     double spent = 0;
     for (int run = 0; run < 5 || (spent < request_.seconds && run < 1000); ++run) {
       pause_();
-      double const seconds = product.seconds(1, 0, sum);
+      double const seconds = seconds_of(exec_, product);
       best = std::min(best, seconds);
       spent += seconds;
     }
@@ -178,7 +182,6 @@ class bench {
   bench_result& result_;
   std::optional<matrix_format> chosen_;
   std::vector<double> x_;
-  std::vector<double> y_;
 };
 
 /// Equal variants on all backends, and reproducible sums of one type of values in all formats: the

@@ -4,8 +4,8 @@
 #include "precision.hpp"
 #include "scan.hpp"
 
+#include <iso/cases/bits.hpp>
 #include <iso/ct/shepp_logan.hpp>
-#include <iso/jobs/bits.hpp>
 #include <iso/jobs/project.hpp>
 
 #include <algorithm>

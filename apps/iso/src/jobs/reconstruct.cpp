@@ -4,9 +4,9 @@
 #include "precision.hpp"
 #include "scan.hpp"
 
+#include <iso/cases/bits.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/shepp_logan.hpp>
-#include <iso/jobs/bits.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
 #include <algorithm>

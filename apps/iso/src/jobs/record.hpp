@@ -2,6 +2,8 @@
 //! How the records of `iso verify` and `iso demo` come about.
 #pragma once
 
+#include <iso/cases/bits.hpp>
+#include <iso/cases/memory.hpp>
 #include <iso/cases/work.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>

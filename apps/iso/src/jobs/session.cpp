@@ -192,18 +192,6 @@ void observer::step(double fraction, std::string const& what) const {
   }
 }
 
-std::string hash_text(std::uint64_t hash) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016" PRIx64, hash);
-  return text;
-}
-
-std::string number_text(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%a (%.17g)", value, value);
-  return text;
-}
-
 std::optional<bool> judge(std::vector<record> const& records, std::size_t backends) {
   if (!std::all_of(records.begin(), records.end(), [](record const& r) {
         return r.agrees && std::isfinite(r.error.value_or(0));

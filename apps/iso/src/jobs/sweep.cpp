@@ -7,8 +7,8 @@
 #include "sweep_plan.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/cases/bits.hpp>
 #include <iso/cases/table.hpp>
-#include <iso/jobs/bits.hpp>
 #include <iso/jobs/device_lock.hpp>
 #include <iso/jobs/sweep.hpp>
 
@@ -72,7 +72,7 @@ class measurement {
       header.points += std::int64_t(keys.size());
       header.device = on.backend == "cuda" ? device_address() : header.device;
       for (auto const& key : keys) {
-        header.exponents[key.operation] = cases::operation_named(key.operation).exponent;
+        header.exponents[key.operation] = cases::sized_operation_named(key.operation).exponent;
       }
     }
     header.revision = backend::facts(Kokkos::DefaultHostExecutionSpace()).git_revision;

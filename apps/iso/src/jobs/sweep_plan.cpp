@@ -86,7 +86,7 @@ class sweep_planner {
 
   void add(files::sweep_set const& set, configuration const& on) {
     for (auto const& name : set.operations) {
-      auto const& operation = cases::operation_named(name);
+      auto const& operation = cases::sized_operation_named(name);
       auto precisions = set.precisions;
       if (precisions.empty()) {
         precisions.emplace_back(operation.precisions.front());
@@ -139,7 +139,7 @@ std::vector<sweep_key> sweep_points(sweep_request const& request) {
 
 std::vector<sweep_operation> sweep_operations() {
   std::vector<sweep_operation> all;
-  for (auto const& o : cases::operations()) {
+  for (auto const& o : cases::sized_operations()) {
     sweep_operation one{
         std::string(o.name), std::string(o.about), std::string(o.size), o.smallest, o.largest, {}};
     for (auto const& precision : o.precisions) {

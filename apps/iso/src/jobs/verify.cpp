@@ -1,12 +1,117 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify_plan.hpp"
+#include <iso/jobs/verify.hpp>
 
+#include "instances.hpp"
+#include "record.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/cases/catalogue.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/jobs/info.hpp>
-#include <iso/jobs/session.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace iso::jobs {
+namespace {
+
+/// About so many elements of a result are compared with their exact values.
+constexpr std::int64_t most_compared = 1000;
+
+std::string name_of(int threads, variant const& v, int repeat) {
+  return message("threads {}, groups a launch {}, slab {}, path {}, layout {}, repetition {}",
+                 {std::int64_t(threads), v.groups, std::int64_t(v.slab),
+                  std::string_view(v.path == ct::joseph_path::general ? "general" : "automatic"),
+                  std::int64_t(v.layout), std::int64_t(repeat)});
+}
+
+/// One operation in one precision, on one backend after the other: with every number of threads, in
+/// every variant, repeated; all bits must be those of the very first run.
+template <class T>
+class comparison {
+ public:
+  comparison(verify_request const& request, operation const& what)
+      : request_(request), what_(what) {}
+
+  template <class Exec>
+  record on(std::string const& backend, prepared<Exec, T> const& ready,
+            ceilings::rates const& most) {
+    auto result = new_record<T>(what_.name, backend);
+    result.functions = what_.functions;
+    Exec const first;
+    Kokkos::View<T*, typename Exec::memory_space> const out(
+        Kokkos::view_alloc(first, "iso::jobs::verify"), std::size_t(ready.size));
+    first.fence("iso::jobs::verify: the output is there");
+    with_instances<Exec>(request_.threads, [&](Exec const& exec, int threads) {
+      for (auto const& v : what_.variants) {
+        for (int repeat = 0; repeat < request_.repeats; ++repeat) {
+          // What a run does not write differs from what the next does not write.
+          Kokkos::deep_copy(exec, out, T(result.runs) + T(0.5));
+          double const seconds = seconds_of(exec, [&] { ready.run(exec, v, out.data()); });
+          add_time(result, seconds, ready.least, most);
+          take(result, fetch(exec, out), ready, name_of(threads, v, repeat));
+        }
+      }
+    });
+    return result;
+  }
+
+ private:
+  /// One run's values: the first of a record against the exact answer, all against the very first.
+  template <class Exec>
+  void take(record& result, std::vector<T> values, prepared<Exec, T> const& ready,
+            std::string const& run) {
+    if (result.runs == 0) {
+      if (ready.exact) {
+        if (exact_.empty()) {
+          exact_ = ready.exact(most_compared);
+        }
+        result.error = oracle::relative_l1(values, exact_);
+      }
+      check_nans(result, values, run);
+    }
+    if (request_.inject == fault::one_bit && result.runs == 1) {
+      auto& victim = values[values.size() / 2];
+      victim = std::bit_cast<T>(word_of<T>(raw_bits(victim) ^ 1U));
+    }
+    bits_.judge(result, std::move(values), run);
+  }
+
+  /// Where all backends agree on a NaN that is not the canonical one, they disagree with the
+  /// promise.
+  static void check_nans(record& result, std::vector<T> const& values, std::string const& run) {
+    T const nan = std::bit_cast<T>(word_of<T>(float_bits<T>::canonical_nan));
+    std::vector<T> promised = values;
+    for (auto& value : promised) {
+      value = value == value ? value : nan;
+    }
+    if (auto const where = first_difference<T>(promised, values)) {
+      result.agrees = false;
+      result.disagreements.push_back({run + ": not the canonical NaN", *where});
+    }
+  }
+
+  verify_request const& request_;
+  operation const& what_;
+  std::vector<double> exact_;
+  bit_judge<T> bits_;
+};
+
+template <class T>
+void compare(verify_request const& request, operation const& what,
+             ceilings_of_backends const& ceilings, std::vector<record>& records) {
+  comparison<T> all(request, what);
+  for (auto const& name : request.backends) {
+    backend::with_name(name, [&](auto tag) {
+      using exec = typename decltype(tag)::execution_space;
+      if (auto const& make = what.make<exec, T>()) {
+        records.push_back(all.template on<exec>(name, make(exec()), ceilings.at(name)));
+      }
+    });
+  }
+}
+
+}  // namespace
 
 report verify(verify_request const& request, observer const& watch) {
   ISO_VALIDATE(!request.backends.empty(), "verify: no backend (choose at least one)");
@@ -20,12 +125,14 @@ report verify(verify_request const& request, observer const& watch) {
   }
   report result;
   result.machine = info(request.backends, ceilings_wanted::no, {});
-  plan all(request, measure_ceilings(result.machine, watch));
-  for (auto const add_area : {add_core, add_rays, add_projections, add_back_projections,
-                              add_readings, add_reconstruction, add_dose, add_sparse}) {
-    add_area(all);
+  auto const ceilings = measure_ceilings(result.machine, watch);
+  auto const& operations = all_cases().operations;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    watch.step(double(i) / double(operations.size()), operations[i].name);
+    compare<float>(request, operations[i], ceilings, result.records);
+    compare<double>(request, operations[i], ceilings, result.records);
   }
-  result.records = all.run(watch);
+  watch.step(1, "done");
   result.bits_agree = judge(result.records, request.backends.size());
   return result;
 }

@@ -64,7 +64,8 @@ template <class T>
 joseph_integral joseph(voxels<T> const& volume, line const& l, weighting weight, boundary edge);
 
 /// What a projection asks for: Joseph's sums, or the exact lengths in voxels.
-std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry const& scan,
+template <class T>
+std::vector<double> exact_projections(voxels<T> const& volume, ct::geometry const& scan,
                                       ct::forward_project_options const& options,
                                       std::int64_t stride = 1);
 
@@ -73,7 +74,8 @@ std::vector<double> exact_projections(voxels<float> const& volume, ct::geometry 
 template <class T>
 std::vector<double> exact_back_projection(std::vector<T> const& pixels, ct::geometry const& scan,
                                           grid const& volume,
-                                          ct::forward_project_options const& options);
+                                          ct::forward_project_options const& options,
+                                          std::int64_t stride = 1);
 
 /// Sums of length times f(voxel) along every ray.
 template <class T>

@@ -3,7 +3,7 @@
 //! What the jobs hand to whoever prints or writes it.
 #pragma once
 
-#include <iso/jobs/bits.hpp>
+#include <iso/cases/bits.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ struct backend_facts {
 /// A run whose bits are not those of the reference run.
 struct disagreement {
   std::string run;  ///< threads, launch shape and repetition
-  difference where;
+  cases::difference where;
 };
 
 /// One operation on one backend in one precision.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! The adjoint of the projectors.
+#include <iso/cases/catalogue.hpp>
+#include <iso/cases/projection.hpp>
+
+#include <numbers>
+
+namespace iso::cases {
+
+void add_back_projections(catalogue& all) {
+  using ct::joseph_path;
+  using ct::projector;
+  auto const add = [&](std::string const& name, ct::geometry const& scan,
+                       ct::back_project_options const& options) {
+    all.add<back_projection_case>({"back_project_" + name, {"iso::ct::back_project"}},
+                                  input_projections{}, scan,
+                                  grid::centred({23, 19, 70}, {3, 2.5, 1.25}), options);
+  };
+  add("cone", small_cone(), {});
+  add("cone_truncate", small_cone(), {.edge = boundary::truncate});
+  add("cone_general", small_cone(), {.path = joseph_path::general});
+  add("coarse",
+      ct::circular_cone({5, 33, 40, 12}, 300, 500, ct::even_angles(3, 2 * std::numbers::pi, 0.1)),
+      {});
+  add("parallel", small_parallel(), {});
+  add("tilted", small_tilted(), {});
+  add("spline_tilted", small_tilted(), {.method = projector::joseph_spline});
+  add("siddon_cone", small_cone(), {.method = projector::siddon});
+  add("branchless_tilted_oversampled", small_tilted(),
+      {.method = projector::branchless, .oversampling = 2});
+
+  all.add_sized({"back_project",
+                 "the adjoint of forward_project",
+                 "voxels along each side",
+                 16,
+                 2048,
+                 {"float", "double"},
+                 4,
+                 shapes::any,
+                 [](double n) { return 4 * n * n * n; },
+                 [](double n) { return 64 * n * n; },
+                 [](double n) { return 2 * n * n * n * n; }},
+                [](auto const& exec, point const& p) {
+                  return in_precision(p, [&]<class T>(T) {
+                    auto const volume = smooth_volume(p.size);
+                    back_projection_case<T> const what{
+                        {volume}, cone_scan(p.size, p.size), volume.box};
+                    return ready_of(exec, what.prepare(exec), p);
+                  });
+                });
+}
+
+}  // namespace iso::cases

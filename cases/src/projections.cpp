@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Views, phantoms, forward projection and its adjoint.
+#include <iso/cases/catalogue.hpp>
+#include <iso/cases/projection.hpp>
+
+#include <cmath>
+#include <numbers>
+
+namespace iso::cases {
+namespace {
+
+using ct::projector;
+using iso::summation;
+
+/// The twelve numbers of every view, as kernels read them.
+template <class T>
+struct view_reader {
+  ct::view_vectors const* views;
+  T* out;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const& view = views[i];
+    auto const put = [&](int first, vec3<double> const& v) {
+      out[12 * i + first] = T(v.x);
+      out[12 * i + first + 1] = T(v.y);
+      out[12 * i + first + 2] = T(v.z);
+    };
+    put(0, view.source);
+    put(3, view.detector_origin);
+    put(6, view.u_step);
+    put(9, view.v_step);
+  }
+};
+
+template <class T>
+struct geometry_case {
+  ct::geometry (*make)();
+  std::vector<double> (*exact)();
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const&) const {
+    auto const make_again = make;
+    std::int64_t const views = make().num_views();
+    auto const closed = exact;
+    return {12 * views,
+            [=](Exec const& on, variant const&, T* out) {
+              auto const staged = ct::stage(on, make_again());
+              Kokkos::parallel_for(
+                  "iso::cases::views",
+                  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, views),
+                  view_reader<T>{staged.views().data(), out});
+              on.fence("iso::cases: the views may go");
+            },
+            least_work{12 * double(views) * (sizeof(double) + sizeof(T)), 0},
+            [closed](std::int64_t) { return closed(); }};
+  }
+};
+
+/// Nine views of a detector with its first pixel at `first`, as geometry.hpp says.
+std::vector<double> exact_circle(long double first_angle, long double range, ct::beam kind,
+                                 vec3<double> const& first, vec3<double> const& pitch) {
+  std::vector<double> exact;
+  for (int view = 0; view < 9; ++view) {
+    long double const angle = first_angle + range * view / 9;
+    long double const c = std::cos(angle);
+    long double const s = std::sin(angle);
+    long double const out = kind == ct::beam::cone ? 500 : -1;
+    long double const away = kind == ct::beam::cone ? -300 : 0;
+    for (long double const x :
+         {out * c, out * s, 0.0L, away * c - first.x * s, away * s + first.x * c,
+          static_cast<long double>(first.y), -pitch.x * s, pitch.x * c, 0.0L, 0.0L, 0.0L,
+          static_cast<long double>(pitch.y)}) {
+      exact.push_back(double(x));
+    }
+  }
+  return exact;
+}
+std::vector<double> exact_cone() {
+  return exact_circle(0.01L, 2 * std::numbers::pi_v<long double>, ct::beam::cone,
+                      {3.3 - 22 * 5.1, -1.1 - 24.5 * 1.7, 0}, {5.1, 1.7, 0});
+}
+std::vector<double> exact_parallel() {
+  return exact_circle(0, std::numbers::pi_v<long double>, ct::beam::parallel,
+                      {0.4 - 22 * 3.1, -0.3 - 24.5 * 0.9, 0}, {3.1, 0.9, 0});
+}
+
+std::vector<variant> const joseph_shapes = {
+    {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
+
+struct named_scan {
+  std::string name;
+  ct::geometry scan;
+};
+
+struct named_method {
+  std::string name;
+  projector method;
+};
+named_method const joseph_methods[] = {{"joseph", projector::joseph_linear},
+                                       {"joseph_spline", projector::joseph_spline}};
+named_method const walks[] = {{"amanatides_woo", projector::amanatides_woo},
+                              {"branchless", projector::branchless},
+                              {"siddon", projector::siddon}};
+
+void add_projection(catalogue& all, std::string const& name, input_volume const& volume,
+                    ct::geometry const& scan, ct::forward_project_options const& options) {
+  all.add<projection_case>(
+      {"project_" + name,
+       {"iso::ct::forward_project", "iso::blend", "iso::wrap_projections", "iso::wrap_workspace"},
+       ct::detail::is_joseph(options.method) ? joseph_shapes : launch_shapes},
+      volume, scan, options);
+}
+
+/// Every Joseph method with every sum and boundary, and in a cylinder.
+void add_joseph(catalogue& all, named_scan const& with) {
+  auto const volume = small_random_volume();
+  for (auto const& [name, method] : joseph_methods) {
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
+      for (auto const edge : {boundary::zero, boundary::truncate}) {
+        add_projection(all,
+                       name + (sum == summation::ordered ? "_ordered_" : "_reproducible_") +
+                           with.name + (edge == boundary::zero ? "" : "_cut"),
+                       volume, with.scan, {.method = method, .sum = sum, .edge = edge});
+      }
+    }
+    add_projection(all, name + "_cylinder_" + with.name, volume, with.scan,
+                   {.method = method, .within = ct::region::cylinder});
+  }
+}
+
+/// Every exact method, with one ray a pixel and with nine.
+void add_exact(catalogue& all, named_scan const& with) {
+  for (auto const& [name, method] : walks) {
+    for (std::int32_t const rays : {1, 3}) {
+      for (auto const within : {ct::region::box, ct::region::cylinder}) {
+        add_projection(all,
+                       name + "_" + with.name + (rays > 1 ? "_oversampled" : "") +
+                           (within == ct::region::box ? "" : "_cylinder"),
+                       small_random_volume(), with.scan,
+                       {.method = method, .within = within, .oversampling = rays});
+      }
+    }
+  }
+}
+
+/// In a volume of several blocks of driving planes, which slabs cut.
+void add_large(catalogue& all) {
+  auto const volume = random_volume();
+  auto const scan = small_cone();
+  add_projection(all, "joseph_ordered", volume, scan, {});
+  add_projection(all, "joseph_reproducible", volume, scan, {.sum = summation::reproducible});
+  add_projection(all, "joseph_reproducible_given_max", volume, scan,
+                 {.sum = summation::reproducible, .max_abs = 1.5});
+  for (auto const& [name, method] : walks) {
+    add_projection(all, name, volume, scan, {.method = method});
+  }
+}
+
+void add_phantoms(catalogue& all, named_scan const (&scans)[4]) {
+  std::vector<std::string> const projecting = {"iso::ct::project_ellipsoids",
+                                               "iso::ct::shepp_logan"};
+  std::vector<std::string> const rasterising = {"iso::ct::rasterise_ellipsoids",
+                                                "iso::wrap_volume"};
+  auto const head = ct::shepp_logan(60);
+  // No axis of the grid is one of its axes.
+  std::vector<ct::ellipsoid> const body = {{{3.25, -7.5, 1.75}, {31, 17, 22}, 0.7, 0.02}};
+  auto const box = grid::centred({48, 40, 44}, {2.5, 3, 2.75});
+  std::int64_t const rays = 3;
+  for (auto const& with : scans) {
+    all.add<ellipsoid_projection_case>({"phantom_projection_" + with.name, projecting, {{}}}, head,
+                                       with.scan, rays);
+  }
+  all.add<ellipsoid_projection_case>({"phantom_projection_original", projecting, {{}}},
+                                     ct::shepp_logan(60, ct::shepp_logan_contrast::original),
+                                     scans[0].scan, rays);
+  all.add<ellipsoid_projection_case>(
+      {"phantom_projection_body", {"iso::ct::project_ellipsoids"}, {{}}}, body, scans[2].scan,
+      rays);
+  all.add<raster_case>({"phantom_raster", rasterising, {{}}}, head, box, rays);
+  all.add<raster_case>({"phantom_raster_body", rasterising, {{}}}, body, box, rays);
+}
+
+/// N^3 voxels, N views of N^2 pixels.
+void add_sized(catalogue& all, std::string_view name, std::string_view about,
+               double (*steps)(double), ct::forward_project_options const& options) {
+  all.add_sized({name,
+                 about,
+                 "voxels along each side",
+                 16,
+                 2048,
+                 {"float", "double"},
+                 4,
+                 shapes::any,
+                 [](double n) { return 2.1 * n * n * n; },
+                 [](double n) { return 64 * n * n; },
+                 steps},
+                [options](auto const& exec, point const& p) {
+                  return in_precision(p, [&]<class T>(T) {
+                    projection_case<T> const what{smooth_volume(p.size), cone_scan(p.size, p.size),
+                                                  options};
+                    return ready_of(exec, what.prepare(exec), p);
+                  });
+                });
+}
+
+}  // namespace
+
+void add_projections(catalogue& all) {
+  // Pixels of the coarse detector meet voxels far apart.
+  named_scan const scans[] = {
+      {"cone", small_cone().subset(0, 3)},
+      {"parallel", small_parallel().subset(2, 3)},
+      {"tilted", small_tilted().subset(5, 3)},
+      {"coarse", ct::circular_cone({5, 33, 40, 12}, 300, 500,
+                                   ct::even_angles(3, 2 * std::numbers::pi, 0.1))}};
+  all.add<geometry_case>({"circular_cone", {"iso::ct::circular_cone", "iso::ct::stage"}, {{}}},
+                         small_cone, exact_cone);
+  all.add<geometry_case>(
+      {"circular_parallel", {"iso::ct::circular_parallel", "iso::ct::stage"}, {{}}}, small_parallel,
+      exact_parallel);
+  add_phantoms(all, scans);
+  add_large(all);
+  for (auto const& with : scans) {
+    add_joseph(all, with);
+    if (with.name != "coarse") {
+      add_exact(all, with);
+    }
+  }
+  auto const samples = [](double n) { return n * n * n * n; };
+  add_sized(all, "forward_project",
+            "linear Joseph, ordered sums, as many cone views as voxels along a side", samples, {});
+  add_sized(all, "forward_project_reproducible", "the same with reproducible sums", samples,
+            {.sum = summation::reproducible});
+  add_sized(all, "forward_project_siddon", "the same scan by exact lengths",
+            [](double n) { return 8 * n * n * n * n; }, {.method = projector::siddon});
+}
+
+}  // namespace iso::cases

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Filtered backprojection.
+#include <iso/cases/catalogue.hpp>
+#include <iso/cases/reconstruction.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
+
+#include <utility>
+
+namespace iso::cases {
+namespace {
+
+/// The class that holds plan and scratch.
+template <class T>
+struct reconstructor_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    ready.run = [pixels, with = what](Exec const& on, variant const&, T* out) {
+      ct::fdk_reconstructor<Exec, T> const reconstructor(on, with.scan, with.volume, with.options);
+      reconstructor.apply(pixels, wrap_volume<space>(out, with.volume));
+      on.fence("iso::cases: the scratch may go");
+    };
+    return ready;
+  }
+};
+
+/// The views before `cut` by fdk, the others by fdk_add.
+template <class T>
+struct fdk_subsets_case {
+  fdk_case<T> what;
+  std::int64_t cut = 0;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    ct::fdk_plan<space> const plan(exec, what.scan, what.options);
+    auto const first = plan.subset(0, cut);
+    auto const rest = plan.subset(cut, what.scan.num_views() - cut);
+    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(what.scan, what.options));
+    T* const later = pixels.data.data() + cut * what.scan.num_u() * what.scan.num_v();
+    ready.run = [=, box = what.volume](Exec const& on, variant const&, T* out) {
+      auto const volume = wrap_volume<space>(out, box);
+      auto const scratch = wrap_workspace<space>(work.data(), work.size());
+      ct::fdk<Exec, T>(on, first,
+                       projections_at<T, space>(pixels.data.data(), first.geometry().host()),
+                       volume, scratch);
+      ct::fdk_add<Exec, T>(on, rest, projections_at<T, space>(later, rest.geometry().host()),
+                           volume, scratch);
+    };
+    return ready;
+  }
+};
+
+/// A detector that is yawed, pitched and a little rolled.
+ct::geometry turned_detector(ct::geometry const& straight) {
+  auto views = straight.views();
+  for (auto& view : views) {
+    vec3<double> const u = view.u_step;
+    vec3<double> const v = view.v_step;
+    view.u_step = u + (0.25 * norm(u) / norm(view.source)) * view.source + 0.0625 * v;
+    view.v_step = v - (0.5 * norm(v) / norm(view.source)) * view.source;
+    view.detector_origin = view.detector_origin +
+                           (0.5 * double(straight.num_u() - 1)) * (u - view.u_step) +
+                           (0.5 * double(straight.num_v() - 1)) * (v - view.v_step);
+  }
+  return {ct::beam::cone, straight.num_u(), straight.num_v(), std::move(views)};
+}
+
+}  // namespace
+
+void add_reconstructions(catalogue& all) {
+  std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
+                                              "iso::ct::weigh_scan", "iso::ct::factor_of",
+                                              "iso::cross"};
+  auto const box = grid::centred({23, 19, 70}, {3, 2.5, 1.25});
+  auto const add = [&](std::string const& name, ct::geometry const& scan,
+                       ct::fdk_options const& options) {
+    all.add<fdk_case>({name, functions, {{}}}, input_projections{}, scan, box, options);
+  };
+  auto const cone = [](double arc, double offset, std::int64_t views) {
+    return ct::circular_cone({31, 37, 4, 4, offset}, 200, 320, ct::even_angles(views, arc, 0.25));
+  };
+  add("fdk_cone", small_cone(), {});
+  add("fdk_cone_hann", small_cone(), {ct::ramp_window::hann, 0.75});
+  add("fbp_parallel", small_parallel(), {ct::ramp_window::shepp_logan});
+  add("fdk_tilted", small_tilted(), {});
+  add("fdk_turned_detector", turned_detector(small_cone()), {});
+  add("fdk_short_scan", cone(4, 0, 24), {});
+  add("fdk_offset_detector", cone(6.25, 30, 23), {.scan = {.continuation = 6}});
+  add("fdk_leaning_offset_detector", turned_detector(cone(6.25, 30, 23)),
+      {.scan = {.max_roll = 0.125}});
+  add("fdk_leaning_short_scan", turned_detector(cone(4, 0, 24)), {.scan = {.max_roll = 0.125}});
+
+  auto const take = [&]<template <class> class Case>(operation_text const& text,
+                                                     auto const&... more) {
+    auto const scan = cone(6.25, 0, 40);
+    auto& line = all.operations.emplace_back(text);
+    line.take(Case<float>{fdk_case<float>{{}, scan, box}, more...});
+    line.take(Case<double>{fdk_case<double>{{}, scan, box}, more...});
+  };
+  take.operator()<reconstructor_case>({"fdk_reconstructor", {"iso::ct::fdk_reconstructor"}, {{}}});
+  take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk", "iso::ct::fdk_add"}, {{}}},
+                                    std::int64_t(16));
+
+  all.add_sized({"fdk",
+                 "filtered backprojection (Ram-Lak) of as many views as voxels along a side",
+                 "voxels along each side",
+                 16,
+                 2048,
+                 {"float", "double"},
+                 4,
+                 shapes::fixed,
+                 [](double n) { return 4.2 * n * n * n; },
+                 [](double n) { return 64 * n * n; },
+                 [](double n) { return 2 * n * n * n * n; }},
+                [](auto const& exec, point const& p) {
+                  return in_precision(p, [&]<class T>(T) {
+                    auto const volume = smooth_volume(p.size);
+                    fdk_case<T> const what{{volume}, cone_scan(p.size, p.size), volume.box};
+                    return ready_of(exec, what.prepare(exec), p);
+                  });
+                });
+}
+
+}  // namespace iso::cases
