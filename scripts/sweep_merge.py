@@ -116,7 +116,7 @@ FIELDS: dict[str, dict[str, Check]] = {
     "gap": KEY | {"reason": TEXT},
 }
 NO_RECORD = "is not a record of a sweep"
-NO_REPORT = "is not a report (--against takes what iso sweep --merge has written)"
+NO_REPORT = "is not a report (iso sweep --merge writes one)"
 
 
 def check_fields(record: object, fields: dict[str, Check], name: str, refusal: str) -> None:
@@ -475,8 +475,7 @@ def quiet_shares(point: Record) -> Shares:
     return [one["shares"] for one in point["ranks"] if one["shares"]]
 
 
-def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
-    """The shares of each point and processor."""
+def read_report(path: str) -> Record:
     data = read_bytes(path)
     try:
         report = parse(data, path)
@@ -485,10 +484,15 @@ def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
     check_fields(report, {"record": TEXT}, path, NO_REPORT)
     if report["record"] != "report":
         refuse(path, NO_REPORT)
-    check_fields(report, {"format": whole(0, 1e6)}, path, NO_REPORT)
-    if report["format"] != REPORT_FORMAT:
-        refuse(path, f"is of format {report['format']} (this program reads format {REPORT_FORMAT}) "
-                     "merge its files anew")
+    if report.get("format") != REPORT_FORMAT:
+        refuse(path, f"is of format {report.get('format')} (this program reads format "
+                     f"{REPORT_FORMAT}) merge its files anew")
+    return report
+
+
+def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
+    """The shares of each point and processor."""
+    report = read_report(path)
     check_fields(report, {"points": LIST}, path, NO_REPORT)
     points: dict[tuple, dict[str, Shares]] = defaultdict(dict)
     for point in report["points"]:

@@ -21,12 +21,14 @@ import html
 import io
 import json
 import pathlib
-import statistics
+import sys
+from collections import defaultdict
+from statistics import median
 from typing import Any
 
-from sweep_merge import (REPORT_FORMAT, Record, Refused, count_of, heading, parse, read_bytes,
-                         verdict_lines)
+from sweep_merge import Record, Refused, count_of, heading, np, read_report, verdict_lines
 
+MARKERS = "os^vD<>PX*hp8d"
 MAX_KERNELS = 60
 MAX_RANKS = 200
 
@@ -49,18 +51,14 @@ def device_of(row: Record) -> tuple:
 
 def rooflines(report: Record) -> list[Record]:
     """Gives the ceilings of each device, and its points that compute anything."""
-    lines = []
-    for ceilings in report["ceilings"]:
-        points = [{"name": label_of(p), "operation": p["operation"], "precision": p["precision"],
-                   "size": p["size"], "operations_per_byte": p["flops"] / p["bytes"],
-                   "operations_per_second": p["flops"] / p["median_seconds"],
-                   "share_of_ceiling": p["share_of_ceiling"], "bound": p["bound"]}
-                  for p in report["points"]
-                  if device_of(p) == device_of(ceilings) and p["flops"] > 0 and p["bytes"] > 0]
-        lines.append({"processor": ceilings["processor"], "backend": ceilings["backend"],
-                      "threads": ceilings["threads"], "rates": ceilings["rates"],
-                      "points": points})
-    return lines
+    return [{**ceilings, "points": [
+        {"name": label_of(p), "operation": p["operation"], "precision": p["precision"],
+         "size": p["size"], "operations_per_byte": p["flops"] / p["bytes"],
+         "operations_per_second": p["flops"] / p["median_seconds"],
+         "share_of_ceiling": p["share_of_ceiling"], "bound": p["bound"]}
+        for p in report["points"]
+        if device_of(p) == device_of(ceilings) and p["flops"] > 0 and p["bytes"] > 0]}
+        for ceilings in report["ceilings"]]
 
 
 def heat_map(report: Record) -> Record:
@@ -68,43 +66,38 @@ def heat_map(report: Record) -> Record:
 
     A cell is the median of the kernel's sizes, or None where the rank has not measured it.
     """
-    ratios = {}  # of kernel, rank: one a size
+    ratios: dict[tuple, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for p in report["points"]:
         for r in p["ranks"]:
-            of_kernel = ratios.setdefault((p["processor"], label_of(p, size=False)), {})
-            of_kernel.setdefault(r["rank"], []).append(r["median_seconds"] / p["median_seconds"])
-    medians = {kernel: {rank: statistics.median(all_) for rank, all_ in ranks.items()}
-               for kernel, ranks in ratios.items()}
-    worst = {}
-    for ranks in medians.values():
-        for rank, slow in ranks.items():
-            worst[rank] = max(worst.get(rank, 0), slow)
+            ratios[p["processor"], label_of(p, size=False)][r["rank"]].append(
+                r["median_seconds"] / p["median_seconds"])
+    cells = {kernel: {rank: median(all_) for rank, all_ in ranks.items()}
+             for kernel, ranks in ratios.items()}
+    worst = {r["rank"]: max((ranks.get(r["rank"], 0) for ranks in cells.values()), default=0)
+             for r in report["ranks"]}
     # Where there is no room for all: those that stand out most.
-    shown = sorted(sorted(report["ranks"], key=lambda r: -worst.get(r["rank"], 0))[:MAX_RANKS],
-                   key=lambda r: r["rank"])
-    kernels = sorted(sorted(medians, key=lambda k: -max(medians[k].values()))[:MAX_KERNELS])
+    shown = sorted(report["ranks"], key=lambda r: -worst[r["rank"]])[:MAX_RANKS]
+    shown.sort(key=lambda r: r["rank"])
+    kernels = sorted(sorted(cells, key=lambda k: -max(cells[k].values()))[:MAX_KERNELS])
     several = len({name for _, name in kernels}) < len(kernels)
     return {"ranks": [f"{r['rank']} {r['node']}" for r in shown],
             "kernels": [f"{name}, {processor}" if several else name
                         for processor, name in kernels],
-            "slowdown": [[medians[kernel].get(rank["rank"]) for kernel in kernels]
-                         for rank in shown]}
+            "slowdown": [[cells[kernel].get(r["rank"]) for kernel in kernels] for r in shown]}
 
 
 def growth(report: Record) -> list[Record]:
-    series = []
-    for fit in report["growth"]:
-        points = sorted((p["size"], p["fastest_seconds"]) for p in report["points"]
-                        if label_of(p, size=False) == label_of(fit, size=False)
-                        and p["processor"] == fit["processor"])
-        series.append({"name": label_of(fit, size=False), "processor": fit["processor"],
-                       "operation": fit["operation"], "exponent": fit["exponent"],
-                       "last_exponent": fit["last_exponent"], "expected": fit["expected"],
-                       "sizes": [s for s, _ in points], "seconds": [t for _, t in points]})
-    return series
+    """Gives the fastest calls behind each slope of the report."""
+    points: dict[tuple, dict[int, float]] = defaultdict(dict)
+    for p in report["points"]:
+        points[p["processor"], label_of(p, size=False)][p["size"]] = p["fastest_seconds"]
+    return [{**fit, "name": label_of(fit, size=False),
+             "seconds": [points[fit["processor"], label_of(fit, size=False)][size]
+                         for size in fit["sizes"]]} for fit in report["growth"]]
 
 
-def draw_roofline(axis: Any, line: Record) -> None:
+def draw_roofline(figure: Any, line: Record) -> None:
+    axis = figure.subplots()
     rates = line["rates"]
     points = line["points"]
     intensities = [p["operations_per_byte"] for p in points] or [1]
@@ -119,23 +112,21 @@ def draw_roofline(axis: Any, line: Record) -> None:
     for name, style in zip(levels, ("-.", "-", ":")[-len(levels):]):
         axis.axhline(rates[name], color="0.3", lw=1, ls=style,
                      label=f"{name}: {1e-9 * rates[name]:.4g} GFLOP/s")
-    markers = "os^vD<>PX*hp8d"
-    for i, operation in enumerate(sorted({p["operation"] for p in points})):
-        labelled = False
-        for precision in sorted({p["precision"] for p in points}):
-            mine = [p for p in points
-                    if p["operation"] == operation and p["precision"] == precision]
-            if mine:
-                axis.plot([p["operations_per_byte"] for p in mine],
-                          [p["operations_per_second"] for p in mine],
-                          markers[i % len(markers)], color=f"C{i % 10}", ms=4, ls="",
-                          fillstyle="none" if precision == "double" else "full",
-                          label=None if labelled else operation)
-                labelled = True
-                for p in mine:
-                    axis.annotate(p["size"], (p["operations_per_byte"],
-                                              p["operations_per_second"]), fontsize=4,
-                                  textcoords="offset points", xytext=(3, 2))
+    operations = sorted({p["operation"] for p in points})
+    groups = defaultdict(list)
+    for p in points:
+        groups[p["operation"], p["precision"]].append(p)
+        axis.annotate(p["size"], (p["operations_per_byte"], p["operations_per_second"]),
+                      fontsize=4, textcoords="offset points", xytext=(3, 2))
+    labelled = set()
+    for (operation, precision), group in sorted(groups.items()):
+        i = operations.index(operation)
+        axis.plot([p["operations_per_byte"] for p in group],
+                  [p["operations_per_second"] for p in group], MARKERS[i % len(MARKERS)],
+                  color=f"C{i % 10}", ms=4, ls="",
+                  fillstyle="none" if precision == "double" else "full",
+                  label=None if operation in labelled else operation)
+        labelled.add(operation)
     axis.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations a byte of memory",
              ylabel="operations a second",
              title=line["processor"] + ("" if line["backend"] == "cuda" else
@@ -145,19 +136,16 @@ def draw_roofline(axis: Any, line: Record) -> None:
     axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
-def draw_heat_map(axis: Any, heat: Record) -> None:
-    import numpy
-
-    cells = numpy.array([[numpy.nan if c is None else c for c in row]
-                         for row in heat["slowdown"]], dtype=float)
-    image = axis.imshow(cells, aspect="auto", vmin=0.8, vmax=1.5, cmap="RdYlGn_r",
-                        interpolation="nearest")
+def draw_heat_map(figure: Any, heat: Record) -> None:
+    axis = figure.subplots()
+    image = axis.imshow(np.array(heat["slowdown"], dtype=float), aspect="auto", vmin=0.8, vmax=1.5,
+                        cmap="RdYlGn_r", interpolation="nearest")
     axis.set_xticks(range(len(heat["kernels"])), heat["kernels"], rotation=90, fontsize=5)
     if len(heat["ranks"]) <= 64:
         axis.set_yticks(range(len(heat["ranks"])), heat["ranks"], fontsize=6)
     axis.set(title="time over the median of all ranks", ylabel="rank, node")
     axis.title.set_fontsize(8)
-    axis.figure.colorbar(image, ax=axis, shrink=0.6)
+    figure.colorbar(image, ax=axis, shrink=0.6)
 
 
 def draw_growth(figure: Any, processor: str, operations: dict[str, list[Record]]) -> None:
@@ -174,9 +162,13 @@ def draw_growth(figure: Any, processor: str, operations: dict[str, list[Record]]
         axis.plot(sizes, [1.5 * slowest["seconds"][-1] * (size / sizes[-1]) ** slowest["expected"]
                           for size in sizes], color="0.7", lw=2, zorder=0)
         axis.set(xscale="log", yscale="log", title=f"{operation} ({slowest['expected']:g})",
-                 xlabel="size", ylabel="seconds")
-        axis.xaxis.label.set_fontsize(6)
-        axis.yaxis.label.set_fontsize(6)
+                 xlabel="size (unit: iso sweep --list)", ylabel="fastest call in seconds")
+        # The ticks of a logarithmic axis are powers of ten; few sizes are.
+        ticks = sorted({size for one in series for size in one["sizes"]})
+        axis.set_xticks(ticks, [f"{tick:.4g}" for tick in ticks])
+        axis.set_xticks([], minor=True)
+        for label in (axis.xaxis.label, axis.yaxis.label):
+            label.set_fontsize(6)
         axis.title.set_fontsize(8)
         axis.tick_params(labelsize=6, which="both")
         axis.legend(fontsize=5, loc="upper left")
@@ -186,54 +178,38 @@ def draw_growth(figure: Any, processor: str, operations: dict[str, list[Record]]
                     "and of the two largest (expected: grey)", fontsize=8)
 
 
-def draw(parts: Record) -> list[bytes]:
-    """Draws all pictures, as PNG."""
+def draw(parts: Record) -> bytes:
+    """Draws all pictures, one below the other, as one PNG; empty where there are none."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    lines, heat, series = parts["rooflines"], parts["heat_map"], parts["growth"]
-    pictures = [(lambda figure, line=line: draw_roofline(figure.subplots(), line), (8, 4.6))
-                for line in lines]
+    heat = parts["heat_map"]
+    pictures = [((8, 4.6), draw_roofline, line) for line in parts["rooflines"]]
     if len(heat["ranks"]) > 1 and heat["kernels"]:
-        pictures.append((lambda figure: draw_heat_map(figure.subplots(), heat),
-                         (max(6.4, 0.16 * len(heat["kernels"]) + 2),
-                          max(3.6, 0.12 * len(heat["ranks"]) + 3))))
-    of_processor = {}
-    for one in series:
-        of_processor.setdefault(one["processor"], {}).setdefault(one["operation"], []).append(one)
-    for processor, operations in of_processor.items():
-        pictures.append((lambda figure, name=processor, operations=operations:
-                         draw_growth(figure, name, operations),
-                         (3.6 * min(3, len(operations)), 2.8 * -(-len(operations) // 3) + 0.4)))
-    drawn = []
-    for function, inches in pictures:
-        figure = pyplot.figure(figsize=inches, layout="constrained")
-        function(figure)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, dpi=140, metadata={"Software": None})
-        pyplot.close(figure)
-        drawn.append(buffer.getvalue())
-    return drawn
-
-
-def join_pictures(pictures: list[bytes]) -> bytes:
-    """Puts one picture below the other."""
-    import matplotlib
-    import numpy
-
-    matplotlib.use("Agg")
-    from matplotlib import image
-
-    arrays = [image.imread(io.BytesIO(p))[:, :, :3] for p in pictures]
-    width = max((a.shape[1] for a in arrays), default=1)
-    rows = [numpy.pad(a, ((0, 0), (0, width - a.shape[1]), (0, 0)), constant_values=1)
-            for a in arrays]
-    out = io.BytesIO()
-    image.imsave(out, numpy.clip(numpy.concatenate(rows), 0, 1), format="png",
-                 metadata={"Software": None})
-    return out.getvalue()
+        pictures.append(((max(6.4, 0.16 * len(heat["kernels"]) + 2),
+                          max(3.6, 0.12 * len(heat["ranks"]) + 3)),
+                         draw_heat_map, heat))
+    processors = defaultdict(lambda: defaultdict(list))
+    for one in parts["growth"]:
+        processors[one["processor"]][one["operation"]].append(one)
+    for name, operations in processors.items():
+        pictures.append(((3.6 * min(3, len(operations)), 2.8 * -(-len(operations) // 3) + 0.4),
+                         draw_growth, name, operations))
+    if not pictures:
+        return b""
+    sizes = [size for size, *_ in pictures]
+    heights = [height for _, height in sizes]
+    figure = pyplot.figure(figsize=(max(width for width, _ in sizes), sum(heights)),
+                           layout="constrained")
+    places = figure.subfigures(len(pictures), 1, squeeze=False, height_ratios=heights).flat
+    for (_, function, *what), place in zip(pictures, places):
+        function(place, *what)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=140, metadata={"Software": None})
+    pyplot.close(figure)
+    return buffer.getvalue()
 
 
 def table(report: Record) -> str:
@@ -260,10 +236,8 @@ pre { white-space: pre-wrap; }
 img { max-width: 100%; display: block; margin: 1em 0; }"""
 
 
-def page(report: Record, pictures: list[bytes]) -> str:
-    images = "\n".join(
-        f'<img alt="figure {i + 1}" src="data:image/png;base64,'
-        f'{base64.b64encode(p).decode("ascii")}">' for i, p in enumerate(pictures))
+def page(report: Record, picture: bytes) -> str:
+    image = base64.b64encode(picture).decode("ascii")
     ranks = count_of(len(report["ranks"]), "rank")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -281,55 +255,46 @@ def page(report: Record, pictures: list[bytes]) -> str:
 <pre>
 {html.escape(chr(10).join(verdict_lines(report)))}
 </pre>
-{images}
+<img alt="rooflines, times of all ranks, growth" src="data:image/png;base64,{image}">
 {table(report)}
 </body>
 </html>
 """
 
 
-def read(path: pathlib.Path) -> Record:
-    try:
-        report = parse(read_bytes(str(path)), str(path))
-    except Refused as failure:
-        raise SystemExit(str(failure)) from None
-    if not isinstance(report, dict) or report.get("record") != "report":
-        raise SystemExit(f"{path}: no report (iso sweep --merge writes one)")
-    if report.get("format") != REPORT_FORMAT:
-        raise SystemExit(f"{path}: a report of format {report.get('format')} (this script reads "
-                         f"{REPORT_FORMAT})")
-    return report
-
-
-def write(report: Record, output: pathlib.Path) -> Record:
+def write(report: Record, output: str) -> Record:
+    """Writes the page, the pictures and their numbers."""
     parts = {"rooflines": rooflines(report), "heat_map": heat_map(report),
              "growth": growth(report), "verdict": list(verdict_lines(report))}
-    pictures = draw(parts)
-    name = str(output)
-    pathlib.Path(name + ".html").write_text(page(report, pictures), encoding="utf-8")
-    if pictures:
-        pathlib.Path(name + ".png").write_bytes(join_pictures(pictures))
-    pathlib.Path(name + ".json").write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+    picture = draw(parts)
+    pathlib.Path(output + ".html").write_text(page(report, picture), encoding="utf-8")
+    pathlib.Path(output + ".png").write_bytes(picture)
+    pathlib.Path(output + ".json").write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
     return parts
 
 
-def draw_file(path: pathlib.Path, output: pathlib.Path) -> None:
-    report = read(path)
+def draw_file(path: str, output: str) -> None:
+    if pathlib.Path(output + ".json").resolve() == pathlib.Path(path).resolve():
+        raise Refused(f"'{path}': would be overwritten (--output names files of the drawing) give "
+                      "another name by --output")
+    report = read_report(path)
     try:
         write(report, output)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError,
             ZeroDivisionError) as failure:
-        raise SystemExit(f"{path}: a damaged report ({type(failure).__name__}: {failure}); merge "
-                         "its results anew") from None
+        raise Refused(f"'{path}': is a damaged report ({type(failure).__name__}: {failure}) merge "
+                      "its results anew") from None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("report", type=pathlib.Path)
-    parser.add_argument("--output", type=pathlib.Path, required=True,
-                        help="name of the files, without ending")
+    parser.add_argument("report", help="what iso sweep --merge has written")
+    parser.add_argument("--output", required=True, help="name of the files, without ending")
     given = parser.parse_args()
-    draw_file(given.report, given.output)
+    try:
+        draw_file(given.report, given.output)
+    except (ImportError, OSError, Refused) as failure:
+        sys.exit(f"sweep_report.py: {failure}")
 
 
 if __name__ == "__main__":

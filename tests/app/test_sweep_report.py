@@ -401,7 +401,7 @@ class Comparing(InFolder):
         cases = [(b"{", ["not a report", "not JSON"]), (b"{}\n{}\n", ["not a report", "not JSON"]),
                  (b"[]", ["not a report"]), (b"{}", ["not a report"]),
                  (b'{"record": 3}', ["not a report"]), (start + b"9}", ["format 9"]),
-                 (start + b'"x"}', ["not a report", "format"]),
+                 (start + b'"x"}', ["is of format x"]),
                  (start + b"1}", ["not a report", "points"]),
                  (start + b'1, "points": []}', ["no point of this sweep"])]
         for name, value, word in (("ranks", [], "without ranks"), ("size", None, "size"),
@@ -431,25 +431,26 @@ class Drawing(InFolder):
 
     def test_page(self):
         report = merge(processes(4, (2,), 2))
-        parts = sweep_report.write(report, self.folder / "sweep")
+        parts = sweep_report.write(report, str(self.folder / "sweep"))
         page = (self.folder / "sweep.html").read_text(encoding="utf-8")
         for words in ("a &lt;processor&gt;", "measured 2026-11-24T12:34:53Z on h0, h1, compiled by "
                       "GNU 12.2.0", "slow: rank 2 on n1 takes"):
             self.assertIn(words, page)
         self.assertNotIn("<processor>", page)
         self.assertNotIn("http", page.replace("data:image", ""))
-        self.assertEqual(page.count("data:image/png"), 3)
+        self.assertEqual(page.count("data:image/png"), 1)
         self.assertTrue((self.folder / "sweep.png").read_bytes().startswith(b"\x89PNG"))
         stored = json.loads((self.folder / "sweep.json").read_text(encoding="utf-8"))
         self.assertEqual(stored, json.loads(json.dumps(parts)))
 
     def test_damaged_reports(self):
         for content, word in ((b'{"record": "report", "format": 1, "points": 3}', "damaged"),
-                              (b"{}", "no report"), (b"{", "not JSON"),
+                              (b"{}", "not a report"), (b"{", "not JSON"),
                               (b'{"record": "report", "format": 9}', "format 9")):
-            with self.assertRaises(SystemExit) as refused:
-                sweep_report.draw_file(pathlib.Path(self.put("r.json", content)), "sweep")
-            self.assertIn(word, str(refused.exception))
+            path = self.put("r.json", content)
+            self.assert_refused([word], sweep_report.draw_file, path, str(self.folder / "sweep"))
+        path = self.put("r.json", merge(processes(1)))
+        self.assert_refused(["overwritten"], sweep_report.draw_file, path, path[:-5])
 
 
 if __name__ == "__main__":
