@@ -13,6 +13,7 @@ left to compare. The program needs NumPy.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -84,7 +85,7 @@ def whole(low: float, high: float) -> Check:
 
 
 def numbers(check: Check, kind: type = list) -> Check:
-    """Of a list that is not empty, or of the values of an object."""
+    """Checks every number of a list that is not empty, or of an object."""
     def check_all(values: Any) -> str | None:
         if not isinstance(values, kind) or values == []:
             return "is not an object" if kind is dict else "is not a list with a number"
@@ -137,7 +138,7 @@ def unique_fields(pairs: list[tuple[str, Any]]) -> Record:
 
 
 def parse(data: bytes, name: str) -> Any:
-    """The value of a JSON text; what JSON does not allow is refused."""
+    """Returns the value of a JSON text and refuses what is none."""
     zero = data.find(b"\0")
     if zero >= 0:
         refuse(name, f"is not JSON (byte {zero} is zero)")
@@ -155,7 +156,7 @@ def read_bytes(path: str) -> bytes:
 
 
 class Results(NamedTuple):
-    """The file of one process: its lines, sorted by kind."""
+    """Holds the lines of one process' file, by their kinds."""
     file: str
     header: Record
     ceilings: list[Record]
@@ -199,7 +200,7 @@ def key_of(record: Record) -> tuple:
 
 
 def rounded(x: float) -> float:
-    """Four digits, which is more than times repeat to."""
+    """Rounds to four digits, which is more than times repeat to."""
     return float(f"{x:.4g}")
 
 
@@ -213,7 +214,7 @@ def is_disturbed(point: Record) -> bool:
 
 
 def shares_of(point: Record) -> list[float]:
-    """The share of the ceiling, as it was in that round, of each sample."""
+    """Returns the share of the ceiling, as it was in that round, for each sample."""
     return [point["least_seconds"] / seconds for seconds in point["seconds"]]
 
 
@@ -239,7 +240,7 @@ def check_alike(results: list[Results]) -> None:
 
 
 def merge_rank(results: Results) -> Record:
-    """What one process measured; a gap that was measured later is none."""
+    """Says what one process measured; a gap that was measured later is none."""
     header = results.header
     measured = {key_of(point) for point in results.points}
     gaps = {key_of(gap): gap["reason"] for gap in reversed(results.gaps)}
@@ -252,7 +253,7 @@ def merge_rank(results: Results) -> Record:
 
 
 def find_missing(present: Iterable[int], ranks: int) -> list[list[int]]:
-    """The ranges of ranks that have no file, both ends included."""
+    """Returns the ranges of ranks that have no file, both ends included."""
     missing, following = [], 0
     for rank in [*present, ranks]:
         if rank > following:
@@ -272,7 +273,7 @@ def note_shared_devices(ranks: list[Record]) -> list[str]:
 
 
 def merge_ceilings(results: list[Results]) -> list[Record]:
-    """The median of each rate over the processes with one processor."""
+    """Takes the median of each rate over the processes with one processor."""
     rates: dict[tuple, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in results:
         for ceilings in one.ceilings:
@@ -285,7 +286,7 @@ def merge_ceilings(results: list[Results]) -> list[Record]:
 
 
 def merge_rounds(rank: int, rounds: list[Record]) -> Record:
-    """One process at one point."""
+    """Summarises the rounds of one process at one point."""
     lower, middle, upper = quartiles(calls_of(rounds))
     return {"rank": rank, "median_seconds": middle, "interquartile_seconds": upper - lower,
             "hashes": list(dict.fromkeys(point["hash"] for point in rounds)),
@@ -295,7 +296,7 @@ def merge_rounds(rank: int, rounds: list[Record]) -> Record:
 
 
 def merge_point(key: tuple, processor: str, measured: dict[int, list[Record]]) -> Record:
-    """One point on all processes with one processor.
+    """Summarises one point on all processes with one processor.
 
     The share and the fastest call are those of undisturbed rounds, or of all where every round was
     disturbed.
@@ -330,7 +331,7 @@ def merge_points(results: list[Results]) -> list[Record]:
 
 
 def compare_bits(points: list[Record]) -> tuple[bool | None, list[Record]]:
-    """Whether the hashes of each operation agree (None: nothing ran twice), and which differ."""
+    """Says whether all hashes agree (None: no operation ran twice), and which differ."""
     owners: dict[tuple, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         hashes = owners[point["operation"], point["precision"], point["size"]]
@@ -346,7 +347,7 @@ def compare_bits(points: list[Record]) -> tuple[bool | None, list[Record]]:
 
 
 def slow_limit(values: list[float], noise: float = 0) -> float:
-    """The limit is three times the spread above the median.
+    """Returns a limit that lies three times the spread above the median.
 
     Slow values lie above the median. Where they are more than a quarter they stretch the
     interquartile range, but never what lies below the median.
@@ -357,7 +358,7 @@ def slow_limit(values: list[float], noise: float = 0) -> float:
 
 
 def slow_among(slowdowns: dict[str, list[float]]) -> list[Record]:
-    """Which of the named processes or nodes are slower than most, over all points."""
+    """Finds the processes or nodes that are slower than most, over all points."""
     medians = {name: median(values) for name, values in sorted(slowdowns.items())}
     if len(medians) < MIN_COMPARED:
         return []
@@ -395,7 +396,7 @@ def find_slow(points: list[Record], ranks: list[Record]) -> tuple[Record, list[s
 
 
 def fit_growth(points: list[Record], exponents: dict[str, float]) -> tuple[list[Record], list[str]]:
-    """The slope of log time over log size, of the fastest calls: a disturbance slows a call."""
+    """Fits log time over log size by a line, through the fastest calls: disturbances slow them."""
     series, growth, notes, two_sizes = defaultdict(list), [], [], set()
     names = [name for name in KEY if name != "size"]
     for point in points:
@@ -427,7 +428,7 @@ def fit_growth(points: list[Record], exponents: dict[str, float]) -> tuple[list[
 
 
 def merge(results: list[Results], unusable: Iterable[Record] = ()) -> Record:
-    """The report of one file or more, in whatever order they are."""
+    """Makes the report of one file or more, in whatever order they are."""
     results = sorted(results, key=lambda one: (one.header["rank"], one.file))
     check_alike(results)
     header = results[0].header
@@ -491,7 +492,7 @@ def read_report(path: str) -> Record:
 
 
 def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
-    """The shares of each point and processor."""
+    """Reads the shares of each point and processor."""
     report = read_report(path)
     check_fields(report, {"points": LIST}, path, NO_REPORT)
     points: dict[tuple, dict[str, Shares]] = defaultdict(dict)
@@ -512,7 +513,7 @@ def process_medians(ranks: Shares) -> list[float]:
 
 
 def drawn_shares(ranks: Shares, random: np.random.Generator) -> np.ndarray:
-    """The share of a point, as often as BOOTSTRAP_DRAWS says, from what is drawn with repetition.
+    """Draws with repetition, as often as BOOTSTRAP_DRAWS says, and takes the share of each draw.
 
     Processes are drawn and, of a few, their rounds and the samples of these: samples of one round
     are alike in what changes slowly, such as a clock.
@@ -541,7 +542,7 @@ def drawn_shares(ranks: Shares, random: np.random.Generator) -> np.ndarray:
 
 
 def change_of(point: Record, before: Shares, now: Shares) -> Record:
-    """The share now over the share before, with its 95 % interval from a fixed seed."""
+    """Divides the share now by that before; the 95 % interval comes from a fixed seed."""
     random = np.random.default_rng(1)
     then = drawn_shares(before, random)
     low, high = np.quantile(drawn_shares(now, random) / then, (0.025, 0.975))
@@ -552,7 +553,7 @@ def change_of(point: Record, before: Shares, now: Shares) -> Record:
 
 
 def compare(report: Record, earlier: str, tolerance: float) -> Record:
-    """The report with regressions and improvements: changes whose whole interval lies beyond."""
+    """Adds regressions and improvements: changes whose whole interval lies beyond."""
     before = read_earlier(earlier)
     found, changes, other_processors = 0, [], set()
     for point in report["points"]:
@@ -652,7 +653,7 @@ def slow_lines(report: Record, limit: int = 3) -> Iterable[str]:
 
 
 def verdict_lines(report: Record) -> Iterable[str]:
-    """The report in sentences, the verdict on regressions and bits last."""
+    """Puts the report into sentences, the verdict on regressions and bits last."""
     yield from rank_lines(report)
     yield from slow_lines(report)
     for kind in ("regression", "improvement"):
@@ -682,21 +683,36 @@ def exit_code(report: Record) -> int:
 
 
 def encoded(content: str) -> bytes:
-    """UTF-8; what is no character, such as a byte of a file's name, becomes U+FFFD."""
+    """Encodes as UTF-8; a byte of a file's name that is no character becomes U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", content).encode("utf-8")
 
 
 def write(path: str, content: bytes) -> None:
-    """Puts the file in place as a whole, or leaves what was there."""
+    """Puts a file in place as a whole, or leaves what was there; a device is written to."""
     target = pathlib.Path(path).resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    is_file = target.is_file() or not target.exists()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
     try:
         temporary.write_bytes(content)
-        temporary.replace(target)
+        if is_file:
+            temporary.replace(target)
     except OSError as failure:
-        temporary.unlink(missing_ok=True)
+        if is_file:
+            temporary.unlink(missing_ok=True)
         raise Refused(f"'{path}' cannot be written ({failure.strerror}) name another file by "
                       "--output") from None
+
+
+def say(descriptor: int, content: str) -> None:
+    """Writes without Python's buffer, which would be written again at the end where that failed."""
+    left = encoded(content + "\n")
+    while left:
+        left = left[os.write(descriptor, left):]
+
+
+def complain(failure: object) -> None:
+    with contextlib.suppress(OSError):  # The exit code tells, too.
+        say(2, f"iso: error: {failure}")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -706,8 +722,11 @@ def run(given: argparse.Namespace) -> int:
     lines = [f"{count_of(len(report['ranks']), 'rank')}, {count_of(len(report['points']), 'point')}"
              f", version {report['isocenter']} revision {report['revision']}", heading(report),
              *verdict_lines(report)]
-    sys.stdout.buffer.write(encoded("\n".join(lines) + "\n"))
-    sys.stdout.buffer.flush()
+    try:
+        say(1, "\n".join(lines))
+    except OSError as failure:
+        complain(f"standard output cannot be written ({failure.strerror})")
+        return FAILURE
     if given.output is not None:
         write(given.output, encoded(json.dumps(report, indent=1, ensure_ascii=False) + "\n"))
     return exit_code(report)
@@ -723,12 +742,12 @@ def main(arguments: list[str]) -> int:
     try:
         return run(parser.parse_args(arguments))
     except Refused as failure:
-        sys.stderr.buffer.write(encoded(f"iso: error: {failure}\n"))
+        complain(failure)
         return BAD_INPUT
     except KeyboardInterrupt:
         return 130
     except Exception:  # The exit code of an uncaught exception, 1, says that bits differ.
-        traceback.print_exc()
+        complain(traceback.format_exc())
         return FAILURE
 
 

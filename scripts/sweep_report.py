@@ -237,7 +237,9 @@ img { max-width: 100%; display: block; margin: 1em 0; }"""
 
 
 def page(report: Record, picture: bytes) -> str:
-    image = base64.b64encode(picture).decode("ascii")
+    data = base64.b64encode(picture).decode("ascii")
+    image = (f'<img alt="rooflines, times of all ranks, growth" src="data:image/png;base64,{data}">'
+             if picture else "")
     ranks = count_of(len(report["ranks"]), "rank")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -255,7 +257,7 @@ def page(report: Record, picture: bytes) -> str:
 <pre>
 {html.escape(chr(10).join(verdict_lines(report)))}
 </pre>
-<img alt="rooflines, times of all ranks, growth" src="data:image/png;base64,{image}">
+{image}
 {table(report)}
 </body>
 </html>
@@ -268,7 +270,8 @@ def write(report: Record, output: str) -> Record:
              "growth": growth(report), "verdict": list(verdict_lines(report))}
     picture = draw(parts)
     pathlib.Path(output + ".html").write_text(page(report, picture), encoding="utf-8")
-    pathlib.Path(output + ".png").write_bytes(picture)
+    if picture:
+        pathlib.Path(output + ".png").write_bytes(picture)
     pathlib.Path(output + ".json").write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
     return parts
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of scripts/sweep_merge.py and scripts/sweep_report.py on results that are made up."""
-import contextlib
 import copy
-import io
 import json
 import math
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -293,12 +292,12 @@ class Files(InFolder):
     def test_exit_codes_and_the_written_report(self):
         output = self.folder / "report.json"
 
-        def run(results, *options):
+        def run(results, *options, stdout=subprocess.PIPE):
             files = [self.put(f"{one.header['rank']}.jsonl", text_of(one)) for one in results]
-            said, complained = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
-                code = sweep_merge.main([*options, "--output", str(output), "--", *files])
-            return code, (said.buffer.getvalue() + complained.buffer.getvalue()).decode()
+            found = subprocess.run(
+                [sys.executable, "-B", sweep_merge.__file__, "--output", str(output), *options,
+                 "--", *files], stdout=stdout, stderr=subprocess.STDOUT, check=False)
+            return found.returncode, (found.stdout or b"").decode()
 
         code, said = run(processes(2))
         self.assertEqual((code, said.splitlines()[0]),
@@ -320,6 +319,11 @@ class Files(InFolder):
             code, said = run(results, *options)
             self.assertEqual(code, expected, said)
             self.assertIn(words, said)
+        # A device is written to, not replaced; output that is full is an error of its own.
+        self.assertEqual(run(processes(2), "--output", "/dev/null")[0], 0)
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(run(processes(2), stdout=full)[0], 4)
         name = "n\udcff\ud800"
         self.assertIn("n\ufffd\ufffd", run([process(0, 1, node=name, points=9)])[1])
 

@@ -260,7 +260,8 @@ command add_sweep(CLI::App& app) {
   sub->add_option("--backend", options->backend,
                   "backends that may run, with commas between; 'all' of this build")
       ->capture_default_str();
-  sub->add_option("--merge", options->merge, "results of one sweep's processes, to report on");
+  sub->add_option("--merge", options->merge,
+                  "results of one sweep's processes, to report on; python3 with NumPy does it");
   sub->add_option("--against", options->against,
                   "an earlier report: points whose share of the ceiling fell are regressions");
   sub->add_option("--tolerance", options->tolerance,
