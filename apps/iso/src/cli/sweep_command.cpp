@@ -72,12 +72,11 @@ launched processes_of(sweep_options const& options) {
 
 /// results.jsonl of rank 3 of several is results.rank3.jsonl.
 fs::path output_of(std::string const& name, launched const& process) {
-  fs::path const path = name;
+  fs::path path = name;
   if (process.ranks == 1) {
     return path;
   }
-  auto own = path;
-  return own.replace_filename(
+  return path.replace_filename(
       fmt::format("{}.rank{}{}", path.stem().string(), process.rank, path.extension().string()));
 }
 
@@ -211,11 +210,9 @@ int run_merge(sweep_options const& options) {
   pass("--against", options.against);
   words.emplace_back("--");
   words.insert(words.end(), options.merge.begin(), options.merge.end());
-  std::vector<char*> arguments;
-  for (auto& word : words) {
-    arguments.push_back(word.data());
-  }
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments(words.size() + 1);  // the last one is null
+  std::transform(words.begin(), words.end(), arguments.begin(),
+                 [](std::string& word) { return word.data(); });
   ::execvp("python3", arguments.data());
   throw invalid_argument(
       fmt::format("sweep: python3, which merges the results, cannot be started ({}) install Python "

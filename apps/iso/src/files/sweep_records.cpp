@@ -40,7 +40,7 @@ std::string line_of(json const& record) {
 }
 
 json to_json(sweep_header const& h) {
-  return {{"record", "sweep"},        {"format", h.format},
+  return {{"record", "sweep"},        {"format", sweep_format},
           {"isocenter", h.isocenter}, {"revision", h.revision},
           {"sweep", h.sweep},         {"rank", h.rank},
           {"ranks", h.ranks},         {"threads", h.threads},
@@ -95,20 +95,25 @@ json to_json(sweep_point const& p) {
   return line;
 }
 
+[[noreturn]] void refuse_field(std::string const& name, char const* field) {
+  detail::refuse(name, fmt::format("is not a record of a sweep (its field /{} is missing or of "
+                                   "another kind)",
+                                   field));
+}
+
 /// Throws iso::file_error, with `name` as the line's, where the field is missing or of another
 /// kind. Whether a figure is one that a machine can have, scripts/sweep_merge.py checks.
 template <class T>
 T field(nlohmann::json const& line, std::string const& name, char const* field) {
   auto const found = line.find(field);
-  try {
-    if (found != line.end() && (!std::is_integral_v<T> || found->is_number_integer())) {
-      return found->get<T>();
-    }
-  } catch (nlohmann::json::type_error const&) {  // of another kind
+  if (found == line.end() || (std::is_integral_v<T> && !found->is_number_integer())) {
+    refuse_field(name, field);
   }
-  detail::refuse(name, fmt::format("is not a record of a sweep (its field /{} is missing or of "
-                                   "another kind)",
-                                   field));
+  try {
+    return found->get<T>();
+  } catch (nlohmann::json::type_error const&) {
+    refuse_field(name, field);
+  }
 }
 
 void read_line(std::string_view text, std::string const& name, bool first, sweep_results& to) {

@@ -33,7 +33,6 @@ std::string host_name();
 std::string compiler_name();
 
 struct sweep_header {
-  int format = sweep_format;
   std::string isocenter;  ///< version
   std::string revision;   ///< of the source
   std::string sweep;      ///< sweep_description::digest
