@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_sweep_command.sh ISO EXAMPLE_SWEEPS
-# iso sweep as one to four processes on this host: killed, resumed, slowed on purpose, merged.
+# test_sweep_command.sh ISO EXAMPLE_SWEEPS SCRIPTS DOC_FOLDER
+# iso sweep as one to four processes on this host: killed, resumed, slowed on purpose, merged. Merges
+# need NumPy.
 iso=$1
 examples=$2
+scripts=$3
+documents=$4
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
 export OMP_NUM_THREADS=1
@@ -29,6 +32,7 @@ expect 2 "'none.json' cannot be opened" sweep --file none.json --output r.jsonl
 expect 2 'give both' sweep --file sweep.json --output r.jsonl --rank 3
 expect 2 'rank counts from 0' sweep --file sweep.json --output r.jsonl --rank 3 --ranks 3
 expect 2 'cannot be written' sweep --file sweep.json --output none/r.jsonl
+expect 2 "'none.jsonl' cannot be (opened|read)|no NumPy" sweep --merge none.jsonl
 
 # What is no sweep's stays as it is.
 for text in 'notes without an end' '{"sets": []}' '\211PNG\r\000\377' 'two\nlines\n'; do
@@ -64,8 +68,6 @@ expect 2 'field /sets/0/backends/0 is "tpu"' sweep --file one.json --output r.js
 one '"operations": ["fdk"], "sizes": [2048, 16], "precisions": ["double"]'
 expect 3 'left out: fdk 2048 double serial: [0-9]+ bytes do not fit the memory' sweep --file one.json --output fits.jsonl
 says '1 of 2 measurements'
-expect 0 'incomplete: rank 0 .* 1 of 2 measurements' sweep --merge fits.jsonl --output fits.json
-says 'left out by rank 0: fdk 2048'
 
 # One process; a second start has nothing left to do.
 expect 0 "$points of $points measurements in quiet.jsonl\$" sweep --file sweep.json --output quiet.jsonl --quiet
@@ -81,10 +83,6 @@ if OMP_NUM_THREADS=2 "$iso" info --no-ceilings --backend openmp >/dev/null 2>&1;
   expect 2 'holds results of threads 1 \(this run has threads 2\)' sweep --file sweep.json --output r.jsonl
   export OMP_NUM_THREADS=1
 fi
-expect 0 'bits: no operation ran twice' sweep --merge fixed.jsonl
-# The launch shapes of radiological_path.
-expect 0 'bits: agree' sweep --merge r.jsonl --output report.json
-says '^1 rank, 16 points'
 
 # Killed while it measures: what was measured is there, and the next start goes on.
 "$iso" sweep --file sweep.json --output killed.jsonl --slow-down 300 >/dev/null 2>&1 &
@@ -100,16 +98,61 @@ before=$(lines killed.jsonl)
 [ "$before" -ge 2 ] && [ "$before" -lt $points ] || fail "killed at $before points"
 # As if within a line.
 printf '{"record":"point","oper' >>killed.jsonl
-expect 0 "incomplete: rank 0 .* has $before of $points measurements, its last line is cut short" sweep --merge killed.jsonl
+cp killed.jsonl cut.jsonl
 expect 0 'last line of .* was cut short' sweep --file sweep.json --output killed.jsonl
 says "$points of $points measurements in killed.jsonl, $before of them"
 [ "$(lines killed.jsonl)" = $points ] || fail "killed.jsonl has $(lines killed.jsonl) points"
-expect 2 "is of rank 0, as" sweep --merge r.jsonl killed.jsonl
 
 # Interrupted: the point is dropped, those before are kept.
 "$iso" sweep --file sweep.json --output stopped.jsonl --slow-down 300 >/dev/null 2>&1 &
 interrupt $!
 [ "$code" = 130 ] || fail "an interrupted sweep returned $code"
+
+# What launchers tell.
+one '"operations": ["fma"], "sizes": [16]'
+launched() { tool=(env "$@" "$iso"); }
+launched SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0
+expect 0 'measurements in s.rank1.jsonl' sweep --file one.json --output s.jsonl
+launched OMPI_COMM_WORLD_RANK=x OMPI_COMM_WORLD_SIZE=2
+expect 2 "OMPI_COMM_WORLD_RANK is 'x'" sweep --file one.json --output x.jsonl
+launched PMI_RANK=2 PMI_SIZE=2
+expect 2 'a rank must be below their number' sweep --file one.json --output x.jsonl
+launched PMI_RANK=0
+expect 0 'measurements in x.rank0.jsonl' sweep --file one.json --output x.jsonl --rank 0 --ranks 1000
+tool=("$iso")
+
+# Without what merges.
+mkdir broken empty
+echo 'raise ImportError' >broken/numpy.py
+tool=(env PYTHONPATH="$PWD/broken" "$iso")
+expect 2 '^iso: error: sweep: Python has no NumPy \(it merges .* install it' sweep --merge r.jsonl
+tool=(env PATH="$PWD/empty" "$iso")
+expect 2 'python3, which merges the results, cannot be started .* install Python' sweep --merge r.jsonl
+tool=("$iso")
+if ! python3 -c 'import numpy' 2>/dev/null; then
+  echo 'python3 has no NumPy: nothing is merged'
+  finish
+  exit 0
+fi
+
+# One process: the launch shapes of radiological_path, a point that did not fit, a file cut short.
+expect 0 'bits: no operation ran twice' sweep --merge fixed.jsonl
+expect 0 'bits: agree' sweep --merge r.jsonl --output report.json
+says '^1 rank, 16 points'
+says "^measured 20..-..-..T..:..:..Z on $(uname -n), compiled by [A-Za-z]+ [0-9.]+"
+expect 0 'incomplete: rank 0 .* 1 of 2 measurements' sweep --merge fits.jsonl --output fits.json
+says 'left out by rank 0: fdk 2048'
+expect 0 "incomplete: rank 0 .* has $before of $points measurements, its last line is cut short" sweep --merge cut.jsonl
+expect 2 'is of rank 0, as' sweep --merge r.jsonl killed.jsonl
+
+# As installed, and without the script.
+mkdir -p prefix/bin "prefix/$documents/scripts"
+cp "$iso" prefix/bin/iso
+tool=(prefix/bin/iso)
+expect 2 "sweep_merge.py': this file is not there" sweep --merge r.jsonl
+cp "$scripts/sweep_merge.py" "prefix/$documents/scripts"
+expect 0 'bits: agree' sweep --merge r.jsonl
+tool=("$iso")
 
 # Four processes as mpirun starts them, rank 2 slowed down on purpose.
 process() { # RANK OUTPUT ARGUMENT...
@@ -170,8 +213,8 @@ says 'bits: DIFFER'
 # Files of different versions, and damaged ones.
 sed 's/"isocenter":"[^"]*"/"isocenter":"9.9"/' four.rank1.jsonl >other.jsonl
 expect 2 "'other.jsonl': is of version 9.9, 'four.rank0.jsonl' of version" sweep --merge four.rank0.jsonl other.jsonl
-sed '1s/"format":1/"format":7/' four.rank1.jsonl >other.jsonl
-expect 2 'is of format 7 \(this program reads format 1\)' sweep --merge other.jsonl
+sed '1s/"format":2/"format":7/' four.rank1.jsonl >other.jsonl
+expect 2 'is of format 7 \(this program reads format 2\)' sweep --merge other.jsonl
 sed '3s/.*/{"record":/' four.rank1.jsonl >other.jsonl
 expect 2 "'other.jsonl line 3': is not JSON" sweep --merge other.jsonl
 : >other.jsonl
@@ -192,18 +235,5 @@ if core=$(awk '$1 == "Cpus_allowed_list:" { print $2 + 0 }' /proc/self/status) &
   tool=("$iso")
   expect 0 'disturbed: rank 0 .* during 1 of 1 measurements' sweep --merge busy.jsonl
 fi
-
-# What launchers tell.
-one '"operations": ["fma"], "sizes": [16]'
-launched() { tool=(env "$@" "$iso"); }
-launched SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0
-expect 0 'measurements in s.rank1.jsonl' sweep --file one.json --output s.jsonl
-launched OMPI_COMM_WORLD_RANK=x OMPI_COMM_WORLD_SIZE=2
-expect 2 "OMPI_COMM_WORLD_RANK is 'x'" sweep --file one.json --output x.jsonl
-launched PMI_RANK=2 PMI_SIZE=2
-expect 2 'a rank must be below their number' sweep --file one.json --output x.jsonl
-launched PMI_RANK=0
-expect 0 'measurements in x.rank0.jsonl' sweep --file one.json --output x.jsonl --rank 0 --ranks 1000
-tool=("$iso")
 
 finish

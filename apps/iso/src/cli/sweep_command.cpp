@@ -3,7 +3,7 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
-#include <iso/files/sweep_merge.hpp>
+#include <iso/files/sweep_records.hpp>
 #include <iso/jobs/sweep.hpp>
 
 #include <fmt/core.h>
@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace iso::cli {
@@ -52,8 +54,7 @@ std::string node_name(std::string const& given) {
     }
     return given;
   }
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+  return files::host_name();
 }
 
 launched processes_of(sweep_options const& options) {
@@ -71,12 +72,11 @@ launched processes_of(sweep_options const& options) {
 
 /// results.jsonl of rank 3 of several is results.rank3.jsonl.
 fs::path output_of(std::string const& name, launched const& process) {
-  fs::path const path = name;
+  fs::path path = name;
   if (process.ranks == 1) {
     return path;
   }
-  auto own = path;
-  return own.replace_filename(
+  return path.replace_filename(
       fmt::format("{}.rank{}{}", path.stem().string(), process.rank, path.extension().string()));
 }
 
@@ -182,122 +182,42 @@ int run_points(sweep_options const& options) {
   return summary.gaps.empty() ? success : memory_short;
 }
 
-void print_ranks(files::sweep_report const& report) {
-  for (auto const& r : report.ranks) {
-    if (r.measured < r.planned || r.cut_short) {
-      fmt::print("incomplete: rank {} on {} has {} of {} measurements{}\n", r.rank, r.node,
-                 r.measured, r.planned, r.cut_short ? ", its last line is cut short" : "");
-    }
-    if (r.disturbed > 0) {
-      fmt::print(
-          "disturbed: rank {} on {}: other processes took its cores during {} of {} measurements\n",
-          r.rank, r.node, r.disturbed, r.measured);
-    }
-    for (auto const& gap : r.gaps) {
-      fmt::print("left out by rank {}: {}\n", r.rank, gap.reason);
-    }
-  }
-  if (!report.missing_ranks.empty()) {
-    auto const& first = report.missing_ranks.front();
-    bool const one = report.missing_ranks.size() == 1 && first.first == first.last;
-    fmt::print("missing: {} {}\n", one ? "rank" : "ranks", files::to_string(report.missing_ranks));
-  }
-  for (auto const& u : report.unusable) {
-    fmt::print("unusable: {}\n", u.reason);
-  }
+/// Beside the installed documents, or else in the source that this program was built of.
+fs::path find_script(char const* name) {
+  std::error_code unknown;
+  auto const folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  auto const installed = folder / ISO_INSTALLED_SCRIPTS / name;
+  return fs::exists(installed, unknown) ? installed : folder / ISO_SOURCE_SCRIPTS / name;
 }
 
-/// One line a process, with the worst few of its points.
-void print_slow_points(files::sweep_report const& report) {
-  constexpr std::size_t most_named = 3;
-  std::map<int, std::vector<files::slow_point const*>> of_rank;
-  for (auto const& s : report.slow_points) {
-    of_rank[s.rank].push_back(&s);
-  }
-  for (auto& [rank, points] : of_rank) {
-    std::stable_sort(points.begin(), points.end(), [](auto const* a, auto const* b) {
-      return a->seconds / a->median > b->seconds / b->median;
-    });
-    std::string worst;
-    for (std::size_t i = 0; i < std::min(most_named, points.size()); ++i) {
-      auto const& s = *points[i];
-      worst += fmt::format("{}{} ({:.4g} ms, median {:.4g} ms)", i == 0 ? "" : ", ", name_of(s.key),
-                           1e3 * s.seconds, 1e3 * s.median);
-    }
-    fmt::print("slow {}: rank {} on {}, {}{}\n", points.size() == 1 ? "point" : "points", rank,
-               points.front()->node,
-               points.size() > most_named ? fmt::format("{}, the worst: ", points.size()) : "",
-               worst);
-  }
-}
-
-void print_slow(files::sweep_report const& report) {
-  for (auto const& s : report.slow_nodes) {
-    fmt::print("slow node: {} takes {:.2f} times as long as the median (limit {:.2f})\n", s.name,
-               s.slowdown, s.limit);
-  }
-  for (auto const& s : report.slow_ranks) {
-    fmt::print("slow: {} takes {:.2f} times as long as the median (limit {:.2f})\n", s.name,
-               s.slowdown, s.limit);
-  }
-  print_slow_points(report);
-}
-
-void print_change(char const* what, files::share_change const& c) {
-  fmt::print(
-      "{}: {}: {:.3g} of the ceiling, was {:.3g}: ratio {:.3f}, 95 % interval {:.3f} to "
-      "{:.3f}\n",
-      what, name_of(c.key), c.now, c.before, c.ratio, c.low, c.high);
-}
-
-void print_verdict(files::sweep_report const& report, double tolerance) {
-  for (auto const& d : report.differences) {
-    fmt::print("{} {} {}: results differ\n", d.operation, d.size, d.precision);
-    for (auto const& [hash, where] : d.results) {
-      fmt::print("  {}  {}\n", hash, fmt::join(where, "; "));
-    }
-  }
-  if (report.compared) {
-    fmt::print("regressions beyond {:g} %: {} of {}\n", 100 * tolerance, report.regressions.size(),
-               count_of(report.compared_points, "compared point"));
-  }
-  if (!report.bits_agree) {
-    fmt::print("bits: no operation ran twice; nothing to compare\n");
-  } else {
-    fmt::print("bits: {}\n", *report.bits_agree
-                                 ? "agree on every rank, backend, thread count and launch shape"
-                                 : "DIFFER");
-  }
-}
-
+/// Becomes scripts/sweep_merge.py, whose exit codes are those of this program.
 int run_merge(sweep_options const& options) {
   check_written(options.output, "", "", options.merge);
-  std::vector<fs::path> files(options.merge.begin(), options.merge.end());
-  auto report = files::merge_sweeps(files);
-  if (!options.against.empty()) {
-    files::compare_with(report, options.against, options.tolerance);
+  auto const script = find_script("sweep_merge.py");
+  if (!fs::exists(script)) {
+    throw file_error(fmt::format(
+        "'{}': this file is not there (it merges the results) install the program with its scripts",
+        script.string()));
   }
-  fmt::print("{}, {}, version {} revision {}\n", count_of(report.ranks.size(), "rank"),
-             count_of(report.points.size(), "point"), report.isocenter, report.revision);
-  print_ranks(report);
-  print_slow(report);
-  for (auto const& c : report.regressions) {
-    print_change("regression", c);
-  }
-  for (auto const& c : report.improvements) {
-    print_change("improvement", c);
-  }
-  for (auto const& note : report.notes) {
-    fmt::print("note: {}\n", note);
-  }
-  print_verdict(report, options.tolerance);
-  if (!options.output.empty()) {
-    files::prepare_text(options.output, files::to_json_text(report)).commit();
-  }
-  return !report.bits_agree.value_or(true)                ? bits_differ
-         : !report.regressions.empty()                    ? slower
-         : report.compared && report.compared_points == 0 ? nothing_compared
-                                                          : success;
+  std::vector<std::string> words = {"python3", script.string(), "--tolerance",
+                                    fmt::format("{}", options.tolerance)};
+  auto const pass = [&](char const* option, std::string const& value) {
+    if (!value.empty()) {
+      words.insert(words.end(), {option, value});
+    }
+  };
+  pass("--output", options.output);
+  pass("--against", options.against);
+  words.emplace_back("--");
+  words.insert(words.end(), options.merge.begin(), options.merge.end());
+  std::vector<char*> arguments(words.size() + 1);  // the last one is null
+  std::transform(words.begin(), words.end(), arguments.begin(),
+                 [](std::string& word) { return word.data(); });
+  ::execvp("python3", arguments.data());
+  throw invalid_argument(
+      fmt::format("sweep: python3, which merges the results, cannot be started ({}) install Python "
+                  "3.9 or later with NumPy",
+                  std::error_code(errno, std::generic_category()).message()));
 }
 
 int run_sweep(sweep_options const& options) {
@@ -337,7 +257,8 @@ command add_sweep(CLI::App& app) {
   sub->add_option("--backend", options->backend,
                   "backends that may run, with commas between; 'all' of this build")
       ->capture_default_str();
-  sub->add_option("--merge", options->merge, "results of one sweep's processes, to report on");
+  sub->add_option("--merge", options->merge,
+                  "results of one sweep's processes, to report on; python3 with NumPy does it");
   sub->add_option("--against", options->against,
                   "an earlier report: points whose share of the ceiling fell are regressions");
   sub->add_option("--tolerance", options->tolerance,

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
-#include "sweep_fields.hpp"
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/sweep_records.hpp>
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
-#include <cstring>
+#include <cstdlib>
+#include <ctime>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 namespace iso::files {
 namespace {
@@ -27,7 +29,10 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t largest_file = std::size_t(1) << 30;
 
 /// Six digits, which is more than a clock has.
-double rounded(double x) { return to_digits(x, 6); }
+double rounded(double x) {
+  // Not std::stod, which throws where a number is too small for all its digits.
+  return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr);
+}
 
 /// Names and reasons may be no UTF-8: what is not becomes U+FFFD.
 std::string line_of(json const& record) {
@@ -35,11 +40,14 @@ std::string line_of(json const& record) {
 }
 
 json to_json(sweep_header const& h) {
-  return {{"record", "sweep"},       {"format", h.format},   {"isocenter", h.isocenter},
-          {"revision", h.revision},  {"sweep", h.sweep},     {"rank", h.rank},
-          {"ranks", h.ranks},        {"threads", h.threads}, {"node", h.node},
-          {"device", h.device},      {"points", h.points},   {"rounds", h.rounds},
-          {"exponents", h.exponents}};
+  return {{"record", "sweep"},        {"format", sweep_format},
+          {"isocenter", h.isocenter}, {"revision", h.revision},
+          {"sweep", h.sweep},         {"rank", h.rank},
+          {"ranks", h.ranks},         {"threads", h.threads},
+          {"node", h.node},           {"device", h.device},
+          {"points", h.points},       {"rounds", h.rounds},
+          {"exponents", h.exponents}, {"host", h.host},
+          {"compiler", h.compiler},   {"date", h.date}};
 }
 
 json to_json(sweep_ceilings const& c) {
@@ -87,78 +95,51 @@ json to_json(sweep_point const& p) {
   return line;
 }
 
-// No machine counts, moves or computes more in a call; what is larger is damage.
-constexpr double most_points = 1e9;
-constexpr double most_rounds = 1e6;
-constexpr double most_work = 1e30;
-
-sweep_point read_point(fields const& line, int rounds) {
-  sweep_point p;
-  p.key = read_key(line);
-  p.round = int(line.whole("round", 0, rounds - 1));
-  p.seconds = line.numbers("seconds", least_time, most_time);
-  p.calls = line.whole("calls", 1, most_size);
-  p.bytes = line.number("bytes", 0, most_work);
-  p.cache_bytes = line.number("cache_bytes", 0, most_work);
-  p.flops = line.number("flops", 0, most_work);
-  p.bound = line.text("bound");
-  p.least_seconds = line.number("least_seconds", 0, most_time);
-  p.waited = line.number("waited", 0, most_threads);
-  if (!line.is_null("error")) {
-    p.error = line.number("error", 0, most_work);
-  }
-  p.hash = line.text("hash");
-  return p;
+[[noreturn]] void refuse_field(std::string const& name, char const* field) {
+  detail::refuse(name, fmt::format("is not a record of a sweep (its field /{} is missing or of "
+                                   "another kind)",
+                                   field));
 }
 
-sweep_header read_header(fields const& line, std::string const& name) {
-  sweep_header h;
-  h.format = int(line.whole("format", 0, most_rounds));
-  if (h.format != sweep_format) {
-    throw other_format(
-        fmt::format("'{}': is of format {} (this program reads format {}) use the "
-                    "program that wrote it, or measure again",
-                    name, h.format, sweep_format));
+/// Throws iso::file_error, with `name` as the line's, where the field is missing or of another
+/// kind. Whether a figure is one that a machine can have, scripts/sweep_merge.py checks.
+template <class T>
+T field(nlohmann::json const& line, std::string const& name, char const* field) {
+  auto const found = line.find(field);
+  if (found == line.end() || (std::is_integral_v<T> && !found->is_number_integer())) {
+    refuse_field(name, field);
   }
-  h.isocenter = line.text("isocenter");
-  h.revision = line.text("revision");
-  h.sweep = line.text("sweep");
-  h.ranks = int(line.whole("ranks", 1, most_ranks));
-  h.rank = int(line.whole("rank", 0, h.ranks - 1));
-  h.threads = int(line.whole("threads", 1, most_threads));
-  h.node = line.text("node");
-  h.device = line.text("device");
-  h.points = line.whole("points", 0, most_points);
-  h.rounds = int(line.whole("rounds", 1, most_rounds));
-  h.exponents = line.named_numbers("exponents", 0, 100);
-  return h;
-}
-
-/// A rate of 0 is one that the backend does not have.
-sweep_ceilings read_ceilings(fields const& line, int rounds) {
-  return {line.text("backend"), int(line.whole("threads", 1, most_threads)),
-          int(line.whole("round", 0, rounds - 1)), line.text("processor"),
-          line.named_numbers("rates", 0, most_work)};
+  try {
+    return found->get<T>();
+  } catch (nlohmann::json::type_error const&) {
+    refuse_field(name, field);
+  }
 }
 
 void read_line(std::string_view text, std::string const& name, bool first, sweep_results& to) {
-  auto const document = detail::parse_json(text, name);
-  fields const line(document, name, "is not a record of a sweep");
-  auto const record = line.text("record");
+  auto const line = detail::parse_json(text, name);
+  auto const whole = [&](char const* what) { return field<std::int64_t>(line, name, what); };
+  auto const words = [&](char const* what) { return field<std::string>(line, name, what); };
+  auto const record = words("record");
   if (first != (record == "sweep")) {
     detail::refuse(name, first ? "is not the beginning of a sweep's results (its field /record is "
                                  "not 'sweep')"
                                : "begins a second sweep");
   }
-  if (record == "sweep") {
-    to.header = read_header(line, name);
-  } else if (record == "ceilings") {
-    to.ceilings.push_back(read_ceilings(line, to.header.rounds));
+  if (record == "ceilings") {
+    to.ceilings.push_back({words("backend"), int(whole("threads")), int(whole("round")),
+                           words("processor"),
+                           field<std::map<std::string, double>>(line, name, "rates")});
   } else if (record == "point") {
-    to.points.push_back(read_point(line, to.header.rounds));
-  } else if (record == "gap") {
-    to.gaps.push_back({read_key(line), line.text("reason")});
-  } else {
+    sweep_point p;
+    p.key = {words("operation"), words("precision"),    whole("size"),
+             words("backend"),   int(whole("threads")), whole("groups_per_launch")};
+    p.round = int(whole("round"));
+    if (!line.value("error", nlohmann::json()).is_null()) {
+      p.error = field<double>(line, name, "error");
+    }
+    to.points.push_back(std::move(p));
+  } else if (record != "sweep" && record != "gap") {
     detail::refuse(name, fmt::format("field /record is '{}' (expected: sweep, ceilings, point or "
                                      "gap)",
                                      record));
@@ -188,51 +169,47 @@ sweep_results parse_results(std::string_view text, std::string const& file) {
                                    std::error_code(errno, std::generic_category()).message()));
 }
 
-/// The line that a process begins its file with.
+/// The line that a process begins its file with; it ends with the date.
 std::string first_line(sweep_header const& header) { return line_of(to_json(header)); }
 
 /// Throws where a file without a whole line is not what this run left when it was killed at once.
 void check_begun(std::filesystem::path const& path, std::string_view text,
                  sweep_header const& header) {
-  if (!first_line(header).starts_with(text)) {
+  auto const line = first_line(header);
+  auto const undated = line.substr(0, line.rfind(header.date));
+  bool const begins_alike = undated.starts_with(text.substr(0, undated.size()));
+  bool const dated =
+      text.size() < line.size() &&
+      text.find_first_not_of("0123456789-T:Z\"}", undated.size()) == std::string_view::npos;
+  if (!begins_alike || !dated) {
     detail::refuse(path,
                    "holds no results of a sweep (it is not empty, and not the beginning of what "
                    "this run writes) choose another name by --output, or remove the file");
   }
 }
 
-/// Throws where what the file holds is not the beginning of what this process measures.
-void check_same(std::filesystem::path const& path, sweep_header const& there,
-                sweep_header const& here) {
-  auto const check = [&](char const* what, auto const& found, auto const& wanted) {
-    if (found != wanted) {
+/// Throws where what the file holds, by its first line, is not the beginning of what this process
+/// measures.
+void check_same(std::filesystem::path const& path, std::string_view text,
+                sweep_header const& header) {
+  auto const there = json::parse(text.substr(0, text.find('\n')));
+  auto const here = to_json(header);
+  auto const words = [](json const& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  for (std::string const field : {"format", "isocenter", "revision", "sweep", "rank", "ranks",
+                                  "node", "device", "threads", "rounds", "points"}) {
+    auto const found = there.value(field, json());
+    if (found != here.at(field)) {
+      auto const what = field == "isocenter" ? "version" : field;
       detail::refuse(path, fmt::format("holds results of {} {} (this run has {} {}) choose another "
                                        "name by --output, or remove the file",
-                                       what, found, what, wanted));
+                                       what, words(found), what, words(here.at(field))));
     }
-  };
-  check("version", there.isocenter, here.isocenter);
-  check("revision", there.revision, here.revision);
-  check("sweep", there.sweep, here.sweep);
-  check("rank", there.rank, here.rank);
-  check("ranks", there.ranks, here.ranks);
-  check("node", there.node, here.node);
-  check("device", there.device, here.device);
-  check("threads", there.threads, here.threads);
-  check("rounds", there.rounds, here.rounds);
-  check("points", there.points, here.points);
+  }
 }
 
 }  // namespace
-
-sweep_key read_key(fields const& line) {
-  return {line.text("operation"),
-          line.text("precision"),
-          line.whole("size", 1, most_size),
-          line.text("backend"),
-          int(line.whole("threads", 1, most_threads)),
-          line.whole("groups_per_launch", 0, most_size)};
-}
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -242,14 +219,14 @@ double quantile(std::vector<double> values, double share) {
   return values[below] + (place - double(below)) * (values[above] - values[below]);
 }
 
-sweep_results read_sweep_results(std::filesystem::path const& path) {
-  auto const text = read_text(path, largest_file);
-  auto results = parse_results(text, path.string());
-  if (results.whole_bytes == 0) {
-    detail::refuse(path, "holds no whole line (a sweep's results are expected)");
-  }
-  return results;
+std::string date_now() { return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
+
+std::string compiler_name() { return ISO_COMPILER; }
 
 sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const& header)
     : path_(path) {
@@ -267,7 +244,7 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
     auto const text = read_text(path, largest_file);
     found_ = parse_results(text, path.string());
     if (found_.whole_bytes > 0) {
-      check_same(path, found_.header, header);
+      check_same(path, text, header);
     } else {
       check_begun(path, text, header);
     }

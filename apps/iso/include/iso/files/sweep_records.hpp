@@ -6,8 +6,6 @@
 //! writing.
 #pragma once
 
-#include <iso/core/error.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -18,7 +16,7 @@
 namespace iso::files {
 
 /// Of what the lines look like; files of different formats are not read together.
-inline constexpr int sweep_format = 1;
+inline constexpr int sweep_format = 2;
 
 /// A launcher starts no more processes.
 inline constexpr int most_ranks = 1 << 24;
@@ -27,14 +25,14 @@ inline constexpr int most_ranks = 1 << 24;
 /// disturbed. Kernel threads of a quiet machine take less.
 inline constexpr double most_waited = 0.02;
 
-/// A file of a program of another format: not damaged, but not to be mixed either.
-class other_format : public file_error {
- public:
-  using file_error::file_error;
-};
+/// In UTC, by ISO 8601.
+std::string date_now();
+/// As this machine has it.
+std::string host_name();
+/// Name and version of the compiler that built this program.
+std::string compiler_name();
 
 struct sweep_header {
-  int format = sweep_format;
   std::string isocenter;  ///< version
   std::string revision;   ///< of the source
   std::string sweep;      ///< sweep_description::digest
@@ -46,6 +44,9 @@ struct sweep_header {
   std::int64_t points = 0;                  ///< that this process is to measure
   int rounds = 1;                           ///< and how many times
   std::map<std::string, double> exponents;  ///< of time over size, by operation
+  std::string host = host_name();
+  std::string compiler = compiler_name();
+  std::string date = date_now();  ///< of the start
 };
 
 /// Measured rates of what a backend runs on with a number of threads.
@@ -94,18 +95,13 @@ struct sweep_gap {
   std::string reason;
 };
 
+/// What a second start goes on from.
 struct sweep_results {
-  sweep_header header;
   std::vector<sweep_ceilings> ceilings;
-  std::vector<sweep_point> points;
-  std::vector<sweep_gap> gaps;
-  std::uintmax_t whole_bytes = 0;  ///< of the lines that are whole
-  bool cut_short = false;          ///< the last line was not, and is left out
+  std::vector<sweep_point> points;  ///< of each its key, round and error
+  std::uintmax_t whole_bytes = 0;   ///< of the lines that are whole
+  bool cut_short = false;           ///< the last line was not, and is left out
 };
-
-/// \throws iso::files::other_format  of another format
-/// \throws iso::file_error    not such a file, a line that is damaged, or a figure that none can be
-sweep_results read_sweep_results(std::filesystem::path const& path);
 
 /// One process' file while it measures. What is there already is kept: a second start goes on.
 class sweep_writer {
