@@ -19,6 +19,7 @@
 // `error`: relative l2 distance of the volume from the same in double precision.
 #include "support/bench.hpp"
 
+#include <iso/backend/host_vectors.hpp>
 #include <iso/cases/back_projection.hpp>
 
 #include <benchmark/benchmark.h>

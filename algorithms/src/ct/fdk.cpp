@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/detail/fdk_impl.hpp>
 
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
@@ -122,5 +122,6 @@ void validate_depths(geometry const& g, iso::grid const& volume) {
 }  // namespace detail
 
 ISO_FOR_EACH_INSTANCE(ISO_CT_FDK, )
+ISO_FOR_EACH_BACKEND(ISO_CT_FDK_PLAN)
 
 }  // namespace iso::ct

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/dose/convolution.hpp>
+#include <iso/dose/detail/convolution_impl.hpp>
 
 #include <iso/core/check.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/back_project.hpp
 //! The exact adjoint of forward_project.
+//! A Kokkos space that the build has not needs detail/back_project_impl.hpp too.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
@@ -94,5 +94,3 @@ void back_project(
     job const& control = {});
 
 }  // namespace iso::ct
-
-#include <iso/ct/detail/back_project_impl.hpp>

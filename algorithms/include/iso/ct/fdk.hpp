@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/fdk.hpp
 //! Filtered backprojection: cone beams by Feldkamp, Davis and Kress (FDK), parallel beams by FBP.
+//! A Kokkos space that the build has not needs detail/fdk_impl.hpp too.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
@@ -54,7 +54,23 @@ class fdk_plan {
   /// Views [first, first + count) with the weights that they have in the whole scan, for fdk_add.
   /// Shares the memory of this plan; enqueues nothing.
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
-  [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const;
+  [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
+    fdk_plan part(*this);
+    part.views_ = views_.subset(first, count);
+    auto const some = [](numbers const& all, std::int64_t from, std::int64_t number) {
+      return numbers(all, Kokkos::make_pair(from, from + number));
+    };
+    part.weights_ = some(weights_, first, count);
+    std::int64_t const columns = views_.host().num_u();
+    if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
+        std::int64_t(factors_.size()) > columns) {
+      part.factors_ = some(factors_, first * columns, count * columns);
+    }
+    if (begins_.size() > 0) {
+      part.begins_ = some(begins_, first, count);
+    }
+    return part;
+  }
 
   /// The scan, its rows of u extended by what the filter adds to them.
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
@@ -156,5 +172,3 @@ void fdk_add(
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
 }  // namespace iso::ct
-
-#include <iso/ct/detail/fdk_impl.hpp>

@@ -4,7 +4,7 @@
 //! runs it.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>

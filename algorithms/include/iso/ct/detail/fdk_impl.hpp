@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/ct/fdk.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/row_extension.hpp>
@@ -188,25 +190,6 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
       arc_(weights.arc),
       detector_(weights.detector) {}
 
-template <class Space>
-fdk_plan<Space> fdk_plan<Space>::subset(std::int64_t first, std::int64_t count) const {
-  fdk_plan part(*this);
-  part.views_ = views_.subset(first, count);
-  auto const some = [](numbers const& all, std::int64_t from, std::int64_t number) {
-    return numbers(all, Kokkos::make_pair(from, from + number));
-  };
-  part.weights_ = some(weights_, first, count);
-  std::int64_t const columns = views_.host().num_u();
-  if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
-      std::int64_t(factors_.size()) > columns) {
-    part.factors_ = some(factors_, first * columns, count * columns);
-  }
-  if (begins_.size() > 0) {
-    part.begins_ = some(begins_, first, count);
-  }
-  return part;
-}
-
 template <execution_space Exec, real T>
 std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
   auto const by = detail::extension_of(g, options.scan);
@@ -238,9 +221,14 @@ void fdk_add(
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       job const&);
-#define ISO_CT_FDK(linkage, Exec, T)     \
-  ISO_CT_FDK_CALL(linkage, fdk, Exec, T) \
-  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)
+#define ISO_CT_FDK(linkage, Exec, T)         \
+  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)     \
+  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T) \
+  linkage template std::int64_t fdk_bytes_needed<Exec, T>(geometry const&, fdk_options const&);
+#define ISO_CT_FDK_PLAN(Exec, ...)                             \
+  __VA_ARGS__ template fdk_plan<Exec::memory_space>::fdk_plan( \
+      Exec const&, iso::ct::geometry const&, fdk_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_CT_FDK, extern)
+ISO_FOR_EACH_BACKEND(ISO_CT_FDK_PLAN, extern)
 
 }  // namespace iso::ct

@@ -214,4 +214,8 @@ KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid co
   return line;
 }
 
+/// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
+/// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
+bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
+
 }  // namespace iso::ct::detail

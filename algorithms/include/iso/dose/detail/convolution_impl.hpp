@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/dose/convolution.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/detail/follow_lines.hpp>
@@ -215,13 +217,18 @@ void convolve(
   }
 }
 
-#define ISO_DOSE_CONVOLVE(linkage, Exec, T)                                  \
-  linkage template void convolve<Exec, T>(                                   \
-      Exec const&, convolution_plan<T, Exec::memory_space> const&,           \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<std::type_identity_t<T>, Exec::memory_space> const&,       \
-      workspace<Exec::memory_space> const&, job const&);
+#define ISO_DOSE_CONVOLVE(linkage, Exec, T)                                                  \
+  linkage template void convolve<Exec, T>(                                                   \
+      Exec const&, convolution_plan<T, Exec::memory_space> const&,                           \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<std::type_identity_t<T>, Exec::memory_space> const&,                       \
+      workspace<Exec::memory_space> const&, job const&);                                     \
+  linkage template std::int64_t convolution_bytes_needed<Exec, T>(                           \
+      Exec const&, convolution_plan<T, Exec::memory_space> const&);                          \
+  linkage template convolution_plan<T, Exec::memory_space>::convolution_plan(                \
+      Exec const&, iso::grid const&, beam_frame const&, fluence_map const&, cone_set const&, \
+      convolution_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_CONVOLVE, extern)
 
 }  // namespace iso::dose

@@ -7,7 +7,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
-#include <iso/dose/detail/cone_step.hpp>
+#include <iso/dose/detail/tilt_terms.hpp>
 
 #include <Kokkos_Core.hpp>
 
