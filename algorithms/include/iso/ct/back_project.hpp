@@ -10,6 +10,7 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/region.hpp>
@@ -18,12 +19,6 @@
 #include <type_traits>
 
 namespace iso::ct {
-
-/// What back_project's sums are added to.
-enum class back_project_onto {
-  zero,    ///< the volume is overwritten
-  stored,  ///< what the volume holds, as earlier batches of views left it
-};
 
 struct back_project_options {
   projector method = projector::joseph_linear;  ///< of the forward_project whose adjoint it is

@@ -8,6 +8,7 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/scan_weights.hpp>
@@ -170,5 +171,78 @@ void fdk_add(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+
+/// Bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  as fdk_bytes_needed
+template <execution_space Exec, real T>
+std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options = {});
+
+/// The first half of fdk: pixels are weighted by the direction of their ray and by how often it is
+/// measured, rows of u continued beyond the detector where the plan says so, and convolved with the
+/// ramp filter for pixels at distance 1 (ramp_taps). weighted_back_project is the other half; what
+/// is done to `filtered` between them, as another filter or a mask, is the program's own.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `filtered`. No two of
+/// `filtered`, `projections` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A row of u is convolved as fdk does it.
+///
+/// \param[in]  plan         views, u, v; a subset filters its views
+/// \param[in]  projections  [views, u, v], line integrals, dimensionless
+/// \param[out] filtered     [views, extended u, v], dimensionless: the extents of plan.geometry();
+///                          pixel u of the detector is u + plan.before()
+/// \param      scratch      at least filter_projections_bytes_needed; free again after the next
+///                          fence
+/// \param[in]  control      progress and cancellation, asked between batches of views
+/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
+///                                overlap, too little scratch
+/// \throws iso::cancelled         `filtered` is then incomplete
+/// \par Method  as fdk
+template <execution_space Exec, real T>
+void filter_projections(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    projection_view<T, typename Exec::memory_space> const& filtered,
+    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+
+/// Bytes of scratch that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  as fdk_bytes_needed
+template <execution_space Exec, real T>
+std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options = {});
+
+/// The second half of fdk: every voxel takes from every view the bilinearly interpolated value
+/// where its ray meets the detector, zero beyond it, times the angle that the view stands for (a
+/// cone beam's half, which measures each ray twice), over the distance of neighbouring pixels at
+/// the z axis, and times the square of (distance of the z axis from the source) / (distance of the
+/// voxel), both along the detector's normal. It is not the adjoint of forward_project: back_project
+/// is.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
+/// (`onto`). No two of `volume`, `filtered` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A voxel adds its views as fdk does it: the two halves give the
+/// bits of fdk, or onto what is stored those of fdk_add.
+///
+/// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
+/// \param[in]  filtered  [views, extended u, v], as filter_projections gives them, dimensionless
+/// \param[in,out] volume [nx, ny, nz], 1/mm
+/// \param      scratch   at least weighted_back_project_bytes_needed; free again after the next
+///                       fence
+/// \param[in]  onto      whether the volume is overwritten
+/// \param[in]  control   progress and cancellation, asked between batches of views
+/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
+///                                overlap, too little scratch, a voxel at or behind a source, an
+///                                unknown `onto`
+/// \throws iso::cancelled         `volume` is then incomplete
+/// \par Method  as fdk
+template <execution_space Exec, real T>
+void weighted_back_project(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& filtered,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch,
+    back_project_onto onto = back_project_onto::zero, job const& control = {});
 
 }  // namespace iso::ct

@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -31,6 +32,26 @@ struct padded_images {
   /// Pixel (u - 1, -1) of a view: backprojection counts from the border.
   KOKKOS_FUNCTION std::int64_t at(std::int64_t view, std::int32_t u) const {
     return view * image_size() + std::int64_t(u) * pitch() + border - 1;
+  }
+};
+
+/// Images without padding, [view][u][v], into padded ones or out of them; what is not a pixel
+/// stays.
+template <class T, bool Pads>
+struct padding_kernel {
+  std::conditional_t<Pads, T, T const>* padded;
+  std::conditional_t<Pads, T const, T>* images;
+  padded_images shape;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / shape.num_v;
+    auto const u = std::int32_t(row % shape.num_u);
+    std::int64_t const at = shape.at(row / shape.num_u, u + 1) + 1 + index % shape.num_v;
+    if constexpr (Pads) {
+      padded[at] = images[index];
+    } else {
+      images[index] = padded[at];
+    }
   }
 };
 
