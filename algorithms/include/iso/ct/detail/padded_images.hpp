@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/ct/geometry.hpp>
-
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -54,10 +52,5 @@ struct padding_kernel {
     }
   }
 };
-
-/// Across the detector, world coordinates (mm), of no certain length.
-KOKKOS_INLINE_FUNCTION vec3<double> normal_of(view_vectors const& w) {
-  return cross(w.u_step, w.v_step);
-}
 
 }  // namespace iso::ct::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <Kokkos_Core.hpp>
 
