@@ -3,15 +3,14 @@
 
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
-
-#include "../sine.hpp"
+#include <iso/detail/angles.hpp>
 
 #include <cstddef>
 
 namespace iso::ct {
 namespace {
 
-constexpr double pi = 0x1.921fb54442d18p+1;
+using iso::detail::pi;
 
 /// The ramp |f| cut off at `f`, at distance t: its inverse Fourier transform
 /// 2 f^2 sinc(2 f t) - f^2 sinc(f t)^2.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of project_ellipsoids and rasterise_ellipsoids.
 #pragma once
 
 #include <iso/core/grid.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! A ray as Joseph walks it: driving axis, planes, coordinates across, step.
 #pragma once
 
 #include <iso/core/grid.hpp>

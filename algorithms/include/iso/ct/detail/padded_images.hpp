@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The images that filter and backprojection share, and copies into and out of them.
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Weights of FDK that depend on how a detector stands.
 #pragma once
 
 #include <iso/ct/geometry.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The third step of FDK: where views see voxels, and the sum over views.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

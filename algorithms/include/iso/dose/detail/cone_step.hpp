@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! One step of a collapsed cone through a voxel, for an exponential kernel.
 #pragma once
 
 #include <iso/backend/lane_value.hpp>

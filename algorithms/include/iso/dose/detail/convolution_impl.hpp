@@ -109,7 +109,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
   detail::validate_options(options, cones, region, frame);
-  bool const walks = options.engine == dose_engine::lattice && num_terms_ > 0;
+  bool const walks = options.engine == dose_engine::lattice && !is_table();
   bool const by_items =
       walks && (options.walk == lattice_walk::fastest ? tuning::by_items
                                                       : options.walk == lattice_walk::by_items);
@@ -130,7 +130,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     storage_.rows = tuning::rows(num_directions_);
     items = detail::make_items(tables, storage_.rows, tuning::items_together);
   }
-  if (options.engine == dose_engine::lattice && num_terms_ == 0) {
+  if (options.engine == dose_engine::lattice && is_table()) {
     items = detail::make_tiles(tables);
     storage_.batches =
         detail::tile_batches(items, 64 * std::int64_t(sizeof(T)), tuning::table_bytes);

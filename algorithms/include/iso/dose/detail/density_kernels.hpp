@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of density_from_hounsfield and of validate for densities.
 #pragma once
 
 #include <iso/core/numerics.hpp>
