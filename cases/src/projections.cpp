@@ -2,6 +2,7 @@
 //! Views, phantoms, forward projection and its adjoint.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -53,6 +54,74 @@ struct geometry_case {
             },
             least_work{12 * double(views) * (sizeof(double) + sizeof(T)), 0},
             [closed](std::int64_t) { return closed(); }};
+  }
+};
+
+/// Where every view sees voxels of a box: u, v and depth.
+template <class T>
+struct seen_kernel {
+  ct::beam kind;
+  ct::view_vectors const* views;
+  grid box;
+  T* out;
+
+  KOKKOS_FUNCTION static vec3<double> voxel(grid const& g, std::int64_t i) {
+    auto const at = [&](int a, std::int64_t n) { return g.origin[a] + double(n) * g.spacing[a]; };
+    return {at(0, i / (g.extent[1] * g.extent[2])), at(1, i / g.extent[2] % g.extent[1]),
+            at(2, i % g.extent[2])};
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const see = ct::projection_of(kind, views[i / box.size()]);
+    auto const x = voxel(box, i % box.size());
+    double const depth = see.depth(x);
+    out[3 * i] = T(see.u(x) / depth);
+    out[3 * i + 1] = T(see.v(x) / depth);
+    out[3 * i + 2] = T(depth);
+  }
+};
+
+template <class T>
+struct seen_case {
+  ct::geometry scan;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto const box = grid::centred({5, 4, 3}, {13, 17, 19});
+    auto const staged = ct::stage(exec, scan);
+    std::int64_t const count = scan.num_views() * box.size();
+    return {3 * count,
+            [=](Exec const& on, variant const&, T* out) {
+              Kokkos::parallel_for(
+                  "iso::cases::seen", flat_range(on, count),
+                  seen_kernel<T>{staged.host().kind(), staged.views().data(), box, out});
+            },
+            {},
+            [=, g = scan](std::int64_t) { return exact(g, box); }};
+  }
+
+  /// By the ray through the voxel: where it meets the detector's plane.
+  static std::vector<double> exact(ct::geometry const& g, grid const& box) {
+    std::vector<double> all;
+    for (auto const& w : g.views()) {
+      for (std::int64_t i = 0; i < box.size(); ++i) {
+        auto const x = seen_kernel<T>::voxel(box, i);
+        auto const n = cross(w.u_step, w.v_step);
+        bool const cone = g.kind() == ct::beam::cone;
+        auto const along = cone ? x - w.source : w.source;
+        auto const from = cone ? w.source : x;
+        double const t = dot(n, w.detector_origin - from) / dot(n, along);
+        auto const hit = from + t * along - w.detector_origin;
+        // Coordinates on the detector by its Gram matrix.
+        double const uu = dot(w.u_step, w.u_step);
+        double const vv = dot(w.v_step, w.v_step);
+        double const uv = dot(w.u_step, w.v_step);
+        double const det = uu * vv - uv * uv;
+        all.push_back((dot(hit, w.u_step) * vv - dot(hit, w.v_step) * uv) / det);
+        all.push_back((dot(hit, w.v_step) * uu - dot(hit, w.u_step) * uv) / det);
+        all.push_back(cone ? 1 / t : 1);
+      }
+    }
+    return all;
   }
 };
 
@@ -218,6 +287,10 @@ void add_projections(catalogue& all) {
   all.add<geometry_case>(
       {"circular_parallel", {"iso::ct::circular_parallel", "iso::ct::stage"}, {{}}}, small_parallel,
       exact_parallel);
+  for (auto const& with : scans) {
+    all.add<seen_case>({"view_projection_" + with.name, {"iso::ct::projection_of"}, {{}}},
+                       with.scan);
+  }
   add_phantoms(all, scans);
   add_large(all);
   for (auto const& with : scans) {

@@ -4,6 +4,7 @@
 #include <iso/cases/reconstruction.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace iso::cases {
@@ -57,6 +58,33 @@ struct fdk_subsets_case {
   }
 };
 
+/// The two halves, one after the other.
+template <class T>
+struct fdk_halves_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    ct::fdk_plan<space> const plan(exec, what.scan, what.options);
+    auto const& wide = plan.geometry().host();
+    auto const filtered = make_projections<T, space>(exec, "iso::cases::filtered", wide.num_views(),
+                                                     wide.num_u(), wide.num_v());
+    workspace<space> const work(
+        std::max(ct::filter_projections_bytes_needed<Exec, T>(what.scan, what.options),
+                 ct::weighted_back_project_bytes_needed<Exec, T>(what.scan, what.options)));
+    exec.fence("iso::cases: memory for filtered projections");
+    ready.run = [=, box = what.volume](Exec const& on, variant const&, T* out) {
+      auto const scratch = wrap_workspace<space>(work.data(), work.size());
+      ct::filter_projections<Exec, T>(on, plan, pixels, filtered, scratch);
+      ct::weighted_back_project<Exec, T>(on, plan, filtered, wrap_volume<space>(out, box), scratch);
+    };
+    return ready;
+  }
+};
+
 /// A detector that is yawed, pitched and a little rolled.
 ct::geometry turned_detector(ct::geometry const& straight) {
   auto views = straight.views();
@@ -105,6 +133,8 @@ void add_reconstructions(catalogue& all) {
     line.take(Case<double>{fdk_case<double>{{}, scan, box}, more...});
   };
   take.operator()<reconstructor_case>({"fdk_reconstructor", {"iso::ct::fdk_reconstructor"}, {{}}});
+  take.operator()<fdk_halves_case>(
+      {"fdk_halves", {"iso::ct::filter_projections", "iso::ct::weighted_back_project"}, {{}}});
   take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk", "iso::ct::fdk_add"}, {{}}},
                                     std::int64_t(16));
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/cases/work.hpp>
 
+#include <iso/ct/detail/ellipsoid_kernel.hpp>
+#include <iso/ct/detail/forward_project_dda_kernel.hpp>
+#include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ray/traverse.hpp>
 

@@ -20,6 +20,7 @@
 // sum of their values.
 #include "support/bench.hpp"
 
+#include <iso/backend/host_vectors.hpp>
 #include <iso/cases/projection.hpp>
 
 #include <benchmark/benchmark.h>

@@ -5,6 +5,7 @@
 
 #include "forward_project_support.hpp"
 
+#include <iso/core/numerics.hpp>
 #include <iso/ct/back_project.hpp>
 
 #include <algorithm>

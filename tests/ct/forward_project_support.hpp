@@ -7,6 +7,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/stage.hpp>
+#include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/forward_project.hpp>
 
 #include <doctest/doctest.h>

@@ -3,6 +3,9 @@
 #include "back_project_support.hpp"
 #include "instances.hpp"
 
+#include <iso/backend/host_vectors.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/ct/detail/back_project_impl.hpp>
 #include <iso/oracle/projections.hpp>
 
 #include <doctest/doctest.h>

@@ -5,6 +5,7 @@
 #include <iso/ct/centre_of_rotation.hpp>
 #include <iso/ct/line_integrals.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <doctest/doctest.h>
 
@@ -41,6 +42,31 @@ double estimate(geometry const& g, centre_options const& options) {
 }
 
 }  // namespace
+
+TEST_CASE("projection_of: a view sees a point of a ray at the ray's pixel") {
+  // A detector that stands and leans aside, whose plane does not hold the isocenter.
+  view_vectors const cone{{210, -35, 12}, {-90, -40, -25}, {0.1, 1.2, -0.2}, {0.3, -0.1, 0.9}};
+  view_vectors const parallel{{-3, 0.4, 0.7}, cone.detector_origin, cone.u_step, cone.v_step};
+  for (auto const kind : {beam::cone, beam::parallel}) {
+    view_vectors const& w = kind == beam::cone ? cone : parallel;
+    view_projection const seen = projection_of(kind, w);
+    for (double const u : {-4.5, 0.0, 17.25}) {
+      for (double const v : {-2.0, 0.0, 30.5}) {
+        iso::vec3<double> const pixel = w.detector_origin + u * w.u_step + v * w.v_step;
+        for (double const t : {0.25, 1.0, 1.5}) {
+          bool const is_cone = kind == beam::cone;
+          auto const x = is_cone ? w.source + t * (pixel - w.source) : pixel + t * w.source;
+          double const depth = seen.depth(x);
+          CHECK(depth == doctest::Approx(is_cone ? t : 1).epsilon(1e-13));
+          CHECK(std::abs(seen.u(x) / depth - u) < 1e-12 * 300);
+          CHECK(std::abs(seen.v(x) / depth - v) < 1e-12 * 300);
+        }
+      }
+    }
+  }
+  CHECK(std::abs(projection_of(beam::cone, cone).depth(cone.source)) < 1e-13);
+  CHECK(projection_of(beam::cone, cone).depth(2.0 * cone.source) < 0);
+}
 
 TEST_CASE("where the geometry puts the isocenter") {
   flat_detector d{101, 20, 0.5, 0.5};

@@ -4,6 +4,7 @@
 #include "fdk_truth.hpp"
 #include "instances.hpp"
 
+#include <iso/ct/detail/ray_weight.hpp>
 #include <iso/oracle/reconstruction.hpp>
 
 #include <doctest/doctest.h>

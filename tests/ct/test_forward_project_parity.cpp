@@ -3,6 +3,8 @@
 #include "forward_project_support.hpp"
 #include "instances.hpp"
 
+#include <iso/ct/detail/joseph_general_kernel.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>

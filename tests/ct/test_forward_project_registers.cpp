@@ -3,6 +3,8 @@
 // neighbouring pixels meet neighbouring voxels and where they meet voxels far apart.
 #include "forward_project_support.hpp"
 
+#include <iso/backend/host_vectors.hpp>
+
 #include <doctest/doctest.h>
 
 #include <random>

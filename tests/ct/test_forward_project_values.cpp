@@ -4,6 +4,8 @@
 
 #include <iso/core/numerics.hpp>
 #include <iso/core/reproducible.hpp>
+#include <iso/ct/detail/joseph_sample.hpp>
+#include <iso/ct/detail/ray_sum.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // Readings to line integrals, and dead pixels, against plain loops, with the same bits everywhere.
 #include "instances.hpp"
 
+#include <iso/core/numerics.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/line_integrals.hpp>
 

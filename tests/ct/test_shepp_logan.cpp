@@ -3,6 +3,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
+#include <iso/ct/detail/shepp_logan_impl.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/back_project.hpp>
+#include <iso/ct/detail/back_project_impl.hpp>
 
 namespace iso::ct::detail {
 

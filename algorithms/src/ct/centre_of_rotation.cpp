@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/check.hpp>
 #include <iso/ct/centre_of_rotation.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -108,16 +109,12 @@ class mirror {
 
 double axis_pixel(geometry const& g) {
   auto const& w = g.views().front();
-  vec3<double> const n = cross(w.u_step, w.v_step);
-  vec3<double> const ray = g.kind() == beam::cone ? -1.0 * w.source : w.source;
-  vec3<double> const from = g.kind() == beam::cone ? w.source : vec3<double>{0, 0, 0};
-  double const along = dot(n, ray);
+  view_projection const seen = projection_of(g.kind(), w);
+  double const along = dot(cross(w.u_step, w.v_step), w.source);
   ISO_VALIDATE(along != 0,
                "axis_pixel: the ray through the isocentre runs along the detector of "
                "view 0 (it meets no pixel)");
-  double const t = dot(n, w.detector_origin - from) / along;
-  vec3<double> const p = from + t * ray - w.detector_origin;
-  return dot(cross(p, w.v_step), n) / dot(n, n);
+  return seen.u({}) / seen.depth({});
 }
 
 std::vector<double> mirror_weights(geometry const& g) {

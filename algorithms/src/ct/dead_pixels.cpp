@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/dead_pixels.hpp>
+#include <iso/ct/detail/dead_pixels_impl.hpp>
 
 namespace iso::ct {
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/fdk.hpp>
+#include <iso/ct/detail/fdk_impl.hpp>
 
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
-
-#include "../sine.hpp"
+#include <iso/detail/angles.hpp>
 
 #include <cstddef>
 
 namespace iso::ct {
 namespace {
 
-constexpr double pi = 0x1.921fb54442d18p+1;
+using iso::detail::pi;
 
 /// The ramp |f| cut off at `f`, at distance t: its inverse Fourier transform
 /// 2 f^2 sinc(2 f t) - f^2 sinc(f t)^2.
@@ -90,18 +89,24 @@ void validate_detector(geometry const& g, row_extension const& by) {
                g.num_u(), g.num_v(), columns);
 }
 
-void validate_depths(geometry const& g, iso::grid const& volume) {
+void validate_onto(back_project_onto onto, char const* function) {
+  ISO_VALIDATE(onto == back_project_onto::zero || onto == back_project_onto::stored,
+               "{}: onto {} (none of its enumeration) choose from iso/ct/back_project_onto.hpp",
+               function, int(onto));
+}
+
+void validate_depths(geometry const& g, iso::grid const& volume, char const* function) {
   for (std::size_t i = 0; i < g.views().size(); ++i) {
     view_vectors const& w = g.views()[i];
     vec3<double> const n = normal_of(w);
     if (g.kind() == beam::parallel) {
-      ISO_VALIDATE(dot(n, w.source) != 0, "fdk: view {}: rays run along the detector", i);
+      ISO_VALIDATE(dot(n, w.source) != 0, "{}: view {}: rays run along the detector", function, i);
       continue;
     }
     double const axis = -dot(n, w.source);
     double const distance = dot(n, w.detector_origin - w.source);
     ISO_VALIDATE(axis * distance > 0,
-                 "fdk: view {}: the z axis does not lie between source and detector", i);
+                 "{}: view {}: the z axis does not lie between source and detector", function, i);
     // The depth is linear: its least value stands at a corner.
     for (int corner = 0; corner < 8; ++corner) {
       auto const at = [&](int axis_number) {
@@ -112,9 +117,9 @@ void validate_depths(geometry const& g, iso::grid const& volume) {
                            volume.origin.y + volume.spacing.y * at(1),
                            volume.origin.z + volume.spacing.z * at(2)};
       ISO_VALIDATE(dot(n, x - w.source) / axis > 1e-6,
-                   "fdk: view {}: the source lies within the volume or behind its voxels "
+                   "{}: view {}: the source lies within the volume or behind its voxels "
                    "(every voxel must lie before it) move the source or crop the volume",
-                   i);
+                   function, i);
     }
   }
 }
@@ -122,5 +127,6 @@ void validate_depths(geometry const& g, iso::grid const& volume) {
 }  // namespace detail
 
 ISO_FOR_EACH_INSTANCE(ISO_CT_FDK, )
+ISO_FOR_EACH_BACKEND(ISO_CT_FDK_PLAN)
 
 }  // namespace iso::ct

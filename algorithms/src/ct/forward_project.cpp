@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/forward_project.hpp>
+#include <iso/ct/detail/forward_project_impl.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/ct/line_integrals.hpp>
+#include <iso/ct/detail/line_integrals_impl.hpp>
 
 namespace iso::ct {
 namespace detail {

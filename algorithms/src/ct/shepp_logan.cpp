@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/on_circle.hpp>
-#include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/detail/shepp_logan_impl.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,7 @@
 #include <iso/dose/beam.hpp>
 
 #include <iso/core/check.hpp>
-
-#include "angles.hpp"
+#include <iso/detail/angles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +20,7 @@ struct turn {
 
 /// Sine and cosine, exact where the angle is a quarter turn but for its own rounding.
 turn turn_of(double angle) {
-  turn t{detail::sine_of(angle), detail::cosine_of(angle)};
+  turn t{iso::detail::sine_of(angle), iso::detail::cosine_of(angle)};
   double const rounding = 1e-13;
   if (std::fabs(t.sine) < rounding) {
     t = {0, std::copysign(1.0, t.cosine)};

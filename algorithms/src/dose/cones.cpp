@@ -2,8 +2,9 @@
 #include <iso/dose/cones.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/detail/angles.hpp>
 
-#include "angles.hpp"
+#include "cosine_range.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 
 double solid_angle(double theta_low, double theta_high) {
-  return 2 * pi * (detail::cosine_of(theta_low) - detail::cosine_of(theta_high));
+  return 2 * pi * (iso::detail::cosine_of(theta_low) - iso::detail::cosine_of(theta_high));
 }
 
 /// What each row of a kernel absorbs within a radius, per sr, term by term.
@@ -114,8 +115,8 @@ struct rings {
       theta.push_back(pi * double(i) / double(count));
     }
     for (std::size_t i = 0; i < count; ++i) {
-      double const low = detail::cosine_of(theta[i]);
-      double const high = detail::cosine_of(theta[i + 1]);
+      double const low = iso::detail::cosine_of(theta[i]);
+      double const high = iso::detail::cosine_of(theta[i + 1]);
       cosine.push_back(0.5 * (low + high));
       energy.push_back((low - high) * energy_at.sum(0.5 * (theta[i] + theta[i + 1])));
       total += energy.back();
@@ -242,7 +243,7 @@ polar_rule place(row_energies const& rows, std::size_t n, cone_placing placing) 
     return out;
   }
   for (std::size_t m = 0; m <= n; ++m) {
-    out.borders.push_back(detail::angle_of(1 - 2 * double(m) / double(n)));
+    out.borders.push_back(iso::detail::angle_of_cosine(1 - 2 * double(m) / double(n)));
   }
   return out;
 }
@@ -266,11 +267,12 @@ struct mean_cosine {
 
   void add(double part, double low, double high) {
     energy += part;
-    moment += part * 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+    moment += part * 0.5 * (iso::detail::cosine_of(low) + iso::detail::cosine_of(high));
   }
   /// Where nothing is absorbed, that of the cone's borders.
   [[nodiscard]] double value(double low, double high) const {
-    return energy > 0 ? moment / energy : 0.5 * (detail::cosine_of(low) + detail::cosine_of(high));
+    return energy > 0 ? moment / energy
+                      : 0.5 * (iso::detail::cosine_of(low) + iso::detail::cosine_of(high));
   }
 };
 
@@ -321,8 +323,8 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
   double const s = std::sqrt((1 - c) * (1 + c));
   int const quarter = azimuths % 4 == 0 ? azimuths / 4 : azimuths;
   double const angle = 2 * pi * (azimuth % quarter + 0.25) / azimuths;
-  double x = s * detail::cosine_of(angle);
-  double y = s * detail::sine_of(angle);
+  double x = s * iso::detail::cosine_of(angle);
+  double y = s * iso::detail::sine_of(angle);
   for (int turn = 0; turn < azimuth / quarter; ++turn) {
     x = std::exchange(y, x) * -1;
   }
@@ -382,7 +384,7 @@ std::array<double, N> solved(std::array<std::array<double, N>, N> m, std::array<
 /// \param energy_at  what is to be kept right, as a function of the angle
 cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
                       transport_cone const& cone) {
-  double const theta = detail::angle_of(cone.cosine);
+  double const theta = iso::detail::angle_of_cosine(cone.cosine);
   double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
   detail::cosine_range const range(cone.cosine, most_tilt);
   cone_tilt out{};
@@ -396,7 +398,7 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
       double sum = 0;
       for (int i = 0; i < parts; ++i) {
         double const t = cone.theta_low + (cone.theta_high - cone.theta_low) * (i + 0.5) / parts;
-        sum += detail::sine_of(t) * energy_at.size(c, t + delta);
+        sum += iso::detail::sine_of(t) * energy_at.size(c, t + delta);
       }
       return sum;
     };
@@ -412,10 +414,10 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
       double const r = most_tilt * (i + 0.5) / radii;
       double const weight = 1 / (r * r * r);  // rings hold rays by r
       for (int j = 0; j < angles; ++j) {
-        double const across = r * detail::cosine_of(2 * pi * (j + 0.5) / angles);
+        double const across = r * iso::detail::cosine_of(2 * pi * (j + 0.5) / angles);
         double const mu =
             std::clamp((sine * across + cone.cosine) / std::sqrt(1 + r * r), -1.0, 1.0);
-        double const change = sent(detail::angle_of(mu) - theta) / untilted - 1;
+        double const change = sent(iso::detail::angle_of_cosine(mu) - theta) / untilted - 1;
         double const d = (mu - cone.cosine) / scale;
         double row[tilt_degree];
         double power = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/dose/convolution.hpp>
+#include <iso/dose/detail/convolution_impl.hpp>
 
 #include <iso/core/check.hpp>
 
@@ -70,21 +70,21 @@ void validate_options(convolution_options const& options, cone_set const& cones,
                options.shape.groups_per_launch);
   ISO_VALIDATE(!cones.cones.empty() && cones.azimuths > 0 && cones.num_terms >= 0 &&
                    cones.num_terms <= most_kernel_terms &&
-                   (cones.num_terms > 0 || !cones.radii.empty()),
+                   (!cones.is_table() || !cones.radii.empty()),
                "convolution_plan: {} cones of {} azimuths with {} terms (none may be missing) "
                "make_cones makes sound ones",
                std::int64_t(cones.cones.size()), cones.azimuths, cones.num_terms);
   for (transport_cone const& cone : cones.cones) {
     bool good = std::fabs(cone.cosine) <= 1 && cone.tilt.least <= cone.tilt.most;
     for (std::size_t c = 0; c < std::size_t(std::max(cones.num_terms, 1)); ++c) {
-      good = good && (cones.num_terms == 0 || (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
-                                               std::isfinite(cone.rate[c])));
+      good = good && (cones.is_table() || (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
+                                           std::isfinite(cone.rate[c])));
       for (double const x : cone.tilt.coefficients[c]) {
         good = good && std::isfinite(x);
       }
     }
-    good = good && (cones.num_terms > 0 || (cone.absorbed.size() == cones.radii.size() &&
-                                            std::isfinite(cone.absorbed.back())));
+    good = good && (!cones.is_table() || (cone.absorbed.size() == cones.radii.size() &&
+                                          std::isfinite(cone.absorbed.back())));
     ISO_VALIDATE(good,
                  "convolution_plan: a cone of cosine {} whose energies, rates, tilt or table are "
                  "missing, not finite or not positive (make_cones makes sound ones)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/dose/density.hpp>
+#include <iso/dose/detail/density_impl.hpp>
 
 #include <iso/core/check.hpp>
 
@@ -113,5 +113,6 @@ std::string to_string(density_report const& report) {
 }
 
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_DENSITY, )
+ISO_FOR_EACH_BACKEND(ISO_DOSE_STAGED_DENSITY_TABLE)
 
 }  // namespace iso::dose

@@ -2,8 +2,8 @@
 #include <iso/dose/kernel.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/detail/angles.hpp>
 
-#include "angles.hpp"
 #include "csv.hpp"
 #include "tables.hpp"
 
@@ -333,7 +333,7 @@ double absorbed_within(exponential_kernel const& k, double radius) {
   for (kernel_cone const& cone : k.cones) {
     double const solid_angle =
         2 * std::numbers::pi *
-        (detail::cosine_of(cone.theta_low) - detail::cosine_of(cone.theta_high));
+        (iso::detail::cosine_of(cone.theta_low) - iso::detail::cosine_of(cone.theta_high));
     for (int c = 0; c < k.num_terms; ++c) {
       kernel_term const& t = cone.terms[std::size_t(c)];
       sum -= solid_angle * t.amplitude / t.rate * math::expm1(-t.rate * radius);

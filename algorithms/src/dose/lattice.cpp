@@ -4,7 +4,7 @@
 #include <iso/core/check.hpp>
 #include <iso/dose/convolution_plan.hpp>
 
-#include "angles.hpp"
+#include "cosine_range.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/dose/terma.hpp>
+#include <iso/dose/detail/terma_impl.hpp>
 
 #include <iso/core/check.hpp>
 
@@ -73,5 +73,6 @@ void validate_source(beam_frame const& frame, iso::grid const& density, std::int
 }  // namespace detail
 
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, )
+ISO_FOR_EACH_BACKEND(ISO_DOSE_TERMA_PLAN)
 
 }  // namespace iso::dose

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/back_project.hpp
 //! The exact adjoint of forward_project.
+//! A Kokkos space that the build has not needs detail/back_project_impl.hpp too.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/region.hpp>
@@ -18,12 +19,6 @@
 #include <type_traits>
 
 namespace iso::ct {
-
-/// What back_project's sums are added to.
-enum class back_project_onto {
-  zero,    ///< the volume is overwritten
-  stored,  ///< what the volume holds, as earlier batches of views left it
-};
 
 struct back_project_options {
   projector method = projector::joseph_linear;  ///< of the forward_project whose adjoint it is
@@ -94,5 +89,3 @@ void back_project(
     job const& control = {});
 
 }  // namespace iso::ct
-
-#include <iso/ct/detail/back_project_impl.hpp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/fdk.hpp
 //! Filtered backprojection: cone beams by Feldkamp, Davis and Kress (FDK), parallel beams by FBP.
+//! A Kokkos space that the build has not needs detail/fdk_impl.hpp too.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/scan_weights.hpp>
@@ -54,7 +55,23 @@ class fdk_plan {
   /// Views [first, first + count) with the weights that they have in the whole scan, for fdk_add.
   /// Shares the memory of this plan; enqueues nothing.
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
-  [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const;
+  [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
+    fdk_plan part(*this);
+    part.views_ = views_.subset(first, count);
+    auto const some = [](numbers const& all, std::int64_t from, std::int64_t number) {
+      return numbers(all, Kokkos::make_pair(from, from + number));
+    };
+    part.weights_ = some(weights_, first, count);
+    std::int64_t const columns = views_.host().num_u();
+    if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
+        std::int64_t(factors_.size()) > columns) {
+      part.factors_ = some(factors_, first * columns, count * columns);
+    }
+    if (begins_.size() > 0) {
+      part.begins_ = some(begins_, first, count);
+    }
+    return part;
+  }
 
   /// The scan, its rows of u extended by what the filter adds to them.
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
@@ -155,6 +172,77 @@ void fdk_add(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
-}  // namespace iso::ct
+/// Bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  as fdk_bytes_needed
+template <execution_space Exec, real T>
+std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options = {});
 
-#include <iso/ct/detail/fdk_impl.hpp>
+/// The first half of fdk: pixels are weighted by the direction of their ray and by how often it is
+/// measured, rows of u continued beyond the detector where the plan says so, and convolved with the
+/// ramp filter for pixels at distance 1 (ramp_taps). weighted_back_project is the other half; what
+/// is done to `filtered` between them, as another filter or a mask, is the program's own.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `filtered`. No two of
+/// `filtered`, `projections` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A row of u is convolved as fdk does it.
+///
+/// \param[in]  plan         views, u, v; a subset filters its views
+/// \param[in]  projections  [views, u, v], line integrals, dimensionless
+/// \param[out] filtered     [views, extended u, v], dimensionless: the extents of plan.geometry();
+///                          pixel u of the detector is u + plan.before()
+/// \param      scratch      at least filter_projections_bytes_needed; free again after the next
+///                          fence
+/// \param[in]  control      progress and cancellation, asked between batches of views
+/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
+///                                overlap, too little scratch
+/// \throws iso::cancelled         `filtered` is then incomplete
+/// \par Method  as fdk
+template <execution_space Exec, real T>
+void filter_projections(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    projection_view<T, typename Exec::memory_space> const& filtered,
+    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+
+/// Bytes of scratch that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  as fdk_bytes_needed
+template <execution_space Exec, real T>
+std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options = {});
+
+/// The second half of fdk: every voxel takes from every view the bilinearly interpolated value
+/// where its ray meets the detector, zero beyond it, times the angle that the view stands for (a
+/// cone beam's half, which measures each ray twice), over the distance of neighbouring pixels at
+/// the z axis, and times the square of (distance of the z axis from the source) / (distance of the
+/// voxel), both along the detector's normal. It is not the adjoint of forward_project: back_project
+/// is.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
+/// (`onto`). No two of `volume`, `filtered` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A voxel adds its views as fdk does it: the two halves give the
+/// bits of fdk, or onto what is stored those of fdk_add.
+///
+/// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
+/// \param[in]  filtered  [views, extended u, v], as filter_projections gives them, dimensionless
+/// \param[in,out] volume [nx, ny, nz], 1/mm
+/// \param      scratch   at least weighted_back_project_bytes_needed; free again after the next
+///                       fence
+/// \param[in]  onto      whether the volume is overwritten
+/// \param[in]  control   progress and cancellation, asked between batches of views
+/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
+///                                overlap, too little scratch, a voxel at or behind a source, an
+///                                unknown `onto`
+/// \throws iso::cancelled         `volume` is then incomplete
+/// \par Method  as fdk
+template <execution_space Exec, real T>
+void weighted_back_project(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& filtered,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch,
+    back_project_onto onto = back_project_onto::zero, job const& control = {});
+
+}  // namespace iso::ct

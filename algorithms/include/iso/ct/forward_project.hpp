@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/forward_project.hpp
+//! A Kokkos space that the build has not needs detail/forward_project_impl.hpp too.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
@@ -27,6 +27,12 @@ enum class projector {
   branchless,      ///< exact lengths, comparisons as flags (Xiao 2012)
   siddon,          ///< exact lengths, merged crossings
 };
+
+namespace detail {
+inline bool is_joseph(projector method) {
+  return method == projector::joseph_linear || method == projector::joseph_spline;
+}
+}  // namespace detail
 
 /// Which of two kernels with the same bits runs.
 enum class joseph_path {
@@ -100,5 +106,3 @@ void forward_project(
     forward_project_options const& options = {}, job const& control = {});
 
 }  // namespace iso::ct
-
-#include <iso/ct/detail/forward_project_impl.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/forward_project_texture.hpp
+//! A Kokkos space that the build has not needs detail/forward_project_texture_impl.hpp too.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/backend/texture_volume.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/ct/geometry.hpp>
@@ -41,5 +42,3 @@ void forward_project_texture(Exec const& exec,
                              texture_projection_options const& options = {});
 
 }  // namespace iso::ct
-
-#include <iso/ct/detail/forward_project_texture_impl.hpp>

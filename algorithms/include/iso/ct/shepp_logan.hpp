@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/shepp_logan.hpp
 //! Phantoms made of ellipsoids: their projections in closed form, and as voxels.
+//! A Kokkos space that the build has not needs detail/shepp_logan_impl.hpp too.
 #pragma once
 
-#include <iso/backend/backends.hpp>
-#include <iso/backend/lane_group.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
-#include <iso/ct/detail/ellipsoid_kernel.hpp>
 #include <iso/ct/geometry.hpp>
-
-#include <Kokkos_Core.hpp>
-#include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <cstdint>
 #include <span>
@@ -29,7 +24,7 @@ struct ellipsoid {
 };
 
 /// The most ellipsoids that one call takes: they travel inside the kernel.
-inline constexpr std::int64_t most_ellipsoids = detail::most_ellipsoids;
+inline constexpr std::int64_t most_ellipsoids = 32;
 
 enum class shepp_logan_contrast {
   modified,  ///< Yu, Ye and Wang 2004: values from 0 to 1
@@ -90,64 +85,5 @@ template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
                           ellipsoid_raster_options const& options = {});
-
-namespace detail {
-
-/// Checked, and made ready for a kernel; throws iso::invalid_argument naming `function`.
-ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function);
-/// With the bounds that depend on the grid.
-ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, grid const& g, char const* function);
-
-}  // namespace detail
-
-template <execution_space Exec, real T>
-void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
-                        staged_geometry<typename Exec::memory_space> const& geometry,
-                        projection_view<T, typename Exec::memory_space> const& projections,
-                        ellipsoid_projection_options const& options) {
-  using space = typename Exec::memory_space;
-  auto const& scan = geometry.host();
-  auto const& data = projections.data;
-  validate(projections, {scan.num_views(), scan.num_u(), scan.num_v()}, "project_ellipsoids");
-  ISO_VALIDATE(options.subsamples >= 1 && options.subsamples <= 64,
-               "project_ellipsoids: {} subsamples (must be from 1 to 64)", options.subsamples);
-  auto const shapes = detail::prepare(ellipsoids, "project_ellipsoids");
-
-  Kokkos::Profiling::ScopedRegion const region("iso::ct::project_ellipsoids");
-  auto const run = [&](auto kernel) {
-    backend::for_each_lane_group("iso::ct::project_ellipsoids", exec, kernel.num_groups(), kernel);
-  };
-  if (scan.kind() == beam::cone) {
-    run(detail::ellipsoid_projector<T, space, beam::cone>{shapes, geometry.views(), data,
-                                                          int(options.subsamples)});
-  } else {
-    run(detail::ellipsoid_projector<T, space, beam::parallel>{shapes, geometry.views(), data,
-                                                              int(options.subsamples)});
-  }
-}
-
-template <execution_space Exec, real T>
-void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
-                          volume_view<T, typename Exec::memory_space> const& volume,
-                          ellipsoid_raster_options const& options) {
-  validate(volume, "rasterise_ellipsoids");
-  ISO_VALIDATE(options.samples >= 1 && options.samples <= 64,
-               "rasterise_ellipsoids: {} samples (must be from 1 to 64)", options.samples);
-  auto const shapes = detail::prepare(ellipsoids, volume.grid, "rasterise_ellipsoids");
-
-  Kokkos::Profiling::ScopedRegion const region("iso::ct::rasterise_ellipsoids");
-  detail::ellipsoid_rasteriser<T, typename Exec::memory_space> const kernel{
-      shapes, volume.grid, volume.data, int(options.samples)};
-  backend::for_each_lane_group("iso::ct::rasterise_ellipsoids", exec, kernel.num_groups(), kernel);
-}
-
-#define ISO_CT_ELLIPSOIDS(linkage, Exec, T)                                                \
-  linkage template void project_ellipsoids(                                                \
-      Exec const&, std::span<ellipsoid const>, staged_geometry<Exec::memory_space> const&, \
-      projection_view<T, Exec::memory_space> const&, ellipsoid_projection_options const&); \
-  linkage template void rasterise_ellipsoids(Exec const&, std::span<ellipsoid const>,      \
-                                             volume_view<T, Exec::memory_space> const&,    \
-                                             ellipsoid_raster_options const&);
-ISO_FOR_EACH_INSTANCE(ISO_CT_ELLIPSOIDS, extern)
 
 }  // namespace iso::ct

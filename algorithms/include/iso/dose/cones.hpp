@@ -64,6 +64,9 @@ struct cone_set {
   std::vector<transport_cone> cones;
   std::vector<double> radii = {};  ///< cm, of the table
 
+  /// Of a tabulated kernel.
+  [[nodiscard]] bool is_table() const { return num_terms == 0; }
+
   /// The direction in which energy travels, z along the beam. Where `azimuths` is a multiple of 4,
   /// quarter turns are exact.
   [[nodiscard]] vec3<double> direction(std::size_t cone, int azimuth) const;

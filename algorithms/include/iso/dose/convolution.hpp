@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/convolution.hpp
 //! Collapsed-cone convolution of TERMA with a point kernel.
+//! A Kokkos space that the build has not needs detail/convolution_impl.hpp too.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
@@ -72,5 +72,3 @@ void convolve(
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
 }  // namespace iso::dose
-
-#include <iso/dose/detail/convolution_impl.hpp>

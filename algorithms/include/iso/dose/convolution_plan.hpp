@@ -4,7 +4,7 @@
 //! runs it.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
@@ -80,7 +80,8 @@ class convolution_plan {
   /// A rounding of a direction's dose is at most half of this times the largest TERMA, rounded up
   /// to a power of two.
   [[nodiscard]] double unit() const { return unit_; }
-  [[nodiscard]] int num_terms() const { return num_terms_; }  ///< 0: a tabulated kernel
+  [[nodiscard]] int num_terms() const { return num_terms_; }       ///< of an exponential kernel
+  [[nodiscard]] bool is_table() const { return num_terms_ == 0; }  ///< a tabulated kernel
   [[nodiscard]] detail::lattice_storage<T, Space> const& storage() const { return storage_; }
   [[nodiscard]] convolution_options const& options() const { return options_; }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/density.hpp
 //! Mass density from CT numbers, and whether a density can be one.
+//! A Kokkos space that the build has not needs detail/density_impl.hpp too.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/volume_view.hpp>
-#include <iso/detail/copied.hpp>
-#include <iso/dose/detail/density_kernels.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -44,6 +42,17 @@ density_table named_density_table(std::string_view name);
 ///                                a density that is negative or above most_density, fewer than two
 ///                                points
 density_table parse_density_table(std::string_view csv, std::string_view name);
+
+namespace detail {
+
+/// From one point of a table to the next; that of the last point is flat.
+struct density_segment {
+  double hounsfield;
+  double density;  ///< g/cm3
+  double slope;    ///< g/cm3 per Hounsfield unit
+};
+
+}  // namespace detail
 
 /// A table in `Space`.
 template <class Space>
@@ -126,5 +135,3 @@ density_report validate(Exec const& exec,
 }
 
 }  // namespace iso::dose
-
-#include <iso/dose/detail/density_impl.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/terma.hpp
 //! Total energy released per mass (TERMA).
+//! A Kokkos space that the build has not needs detail/terma_impl.hpp too.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/spectrum.hpp>
@@ -66,5 +66,3 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
            volume_view<T, typename Exec::memory_space> const& terma);
 
 }  // namespace iso::dose
-
-#include <iso/dose/detail/terma_impl.hpp>

@@ -2,7 +2,7 @@
 //! \file  iso/ray/radiological_path.hpp
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ray/ray.hpp>

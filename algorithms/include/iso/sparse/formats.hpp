@@ -3,7 +3,7 @@
 //! What a matrix costs in each format, and which format is the fastest.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
+#include <iso/backend/host_vectors.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/sparse/csr.hpp>
 

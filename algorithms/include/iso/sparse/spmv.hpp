@@ -3,8 +3,7 @@
 //! Products of sparse matrices and vectors.
 #pragma once
 
-#include <iso/backend/lane_group.hpp>
-#include <iso/backend/registry.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/summation.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>

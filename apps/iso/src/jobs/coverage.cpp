@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coverage.hpp"
 
+#include <iso/ct/view_projection.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,9 +33,8 @@ linear operator+(linear const& a, linear const& b) {
 }
 linear operator*(double a, linear const& b) { return {a * b.at_first, a * b.step}; }
 
-/// a (X - from) of voxel X.
-linear along(vec3<double> a, vec3<double> from, grid const& g) {
-  return {dot(a, g.origin - from), {a.x * g.spacing.x, a.y * g.spacing.y, a.z * g.spacing.z}};
+linear on_voxels(ct::linear_function const& f, grid const& g) {
+  return {f(g.origin), {f.of.x * g.spacing.x, f.of.y * g.spacing.y, f.of.z * g.spacing.z}};
 }
 
 /// Depth, which is positive before the source, and four functions that are positive where the view
@@ -44,26 +45,10 @@ struct view_window {
 };
 
 view_window window_of(ct::geometry const& g, ct::view_vectors const& w, grid const& volume) {
-  vec3<double> const n = cross(w.u_step, w.v_step);
-  vec3<double> const u = (1 / dot(n, n)) * cross(w.v_step, n);
-  vec3<double> const v = (1 / dot(n, n)) * cross(n, w.u_step);
-  linear depth{1, {}};
-  linear of_u{};
-  linear of_v{};
-  // The pixel coordinate along u or v where the voxel is seen, times the depth.
-  auto const across = [&](vec3<double> a) {
-    auto const above = along(n, w.detector_origin, volume);
-    return along(a, w.detector_origin, volume) + (-dot(a, w.source) / dot(n, w.source)) * above;
-  };
-  if (g.kind() == ct::beam::parallel) {
-    of_u = across(u);
-    of_v = across(v);
-  } else {
-    vec3<double> const away = w.detector_origin - w.source;
-    depth = (1 / dot(n, away)) * along(n, w.source, volume);
-    of_u = along(u, w.source, volume) + (-dot(u, away)) * depth;
-    of_v = along(v, w.source, volume) + (-dot(v, away)) * depth;
-  }
+  ct::view_projection const p = ct::projection_of(g.kind(), w);
+  linear const depth = on_voxels(p.depth, volume);
+  linear const of_u = on_voxels(p.u, volume);
+  linear const of_v = on_voxels(p.v, volume);
   return {depth,
           {of_u + depth, (-1.0) * of_u + double(g.num_u()) * depth, of_v + depth,
            (-1.0) * of_v + double(g.num_v()) * depth}};

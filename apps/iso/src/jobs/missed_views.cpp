@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coverage.hpp"
 
+#include <iso/ct/view_projection.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -47,36 +49,21 @@ struct pixel_range {
   std::array<std::int64_t, 2> last;  ///< this one included; before the first one: no pixel
 };
 
-/// A point as a view sees it: its depth (at the source 0, on the detector 1; of a parallel beam 1),
-/// and its pixel coordinates times the depth.
+/// A point as a view sees it: its depth, and its pixel coordinates times the depth.
 struct seen_point {
   double depth;
   std::array<double, 2> pixel;
 };
 
-seen_point seen(ct::geometry const& g, ct::view_vectors const& w, vec3<double> x) {
-  vec3<double> const n = cross(w.u_step, w.v_step);
-  vec3<double> const of[2] = {(1 / dot(n, n)) * cross(w.v_step, n),
-                              (1 / dot(n, n)) * cross(n, w.u_step)};
-  if (g.kind() == ct::beam::parallel) {
-    vec3<double> const at = x - w.detector_origin;
-    vec3<double> const on = at - (dot(n, at) / dot(n, w.source)) * w.source;
-    return {1, {dot(of[0], on), dot(of[1], on)}};
-  }
-  vec3<double> const away = w.detector_origin - w.source;
-  double const depth = dot(n, x - w.source) / dot(n, away);
-  vec3<double> const on = x - w.source - depth * away;
-  return {depth, {dot(of[0], on), dot(of[1], on)}};
-}
-
 /// The pixels before the box; all where a part of it is beside or behind the source.
 pixel_range pixels_before(ct::geometry const& g, ct::view_vectors const& w, box const& b) {
   pixel_range r{{0, 0}, {g.num_u() - 1, g.num_v() - 1}};
+  ct::view_projection const seen = ct::projection_of(g.kind(), w);
   std::array<seen_point, 8> corners;
   for (unsigned i = 0; i < 8; ++i) {
-    corners[i] = seen(g, w,
-                      {(i & 1U) != 0 ? b.high.x : b.low.x, (i & 2U) != 0 ? b.high.y : b.low.y,
-                       (i & 4U) != 0 ? b.high.z : b.low.z});
+    vec3<double> const x{(i & 1U) != 0 ? b.high.x : b.low.x, (i & 2U) != 0 ? b.high.y : b.low.y,
+                         (i & 4U) != 0 ? b.high.z : b.low.z};
+    corners[i] = {seen.depth(x), {seen.u(x), seen.v(x)}};
   }
   auto const all = [&](auto const& condition) {
     return std::all_of(corners.begin(), corners.end(), condition);

@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "scan.hpp"
 
+#include <iso/backend/registry.hpp>
 #include <iso/ct/centre_of_rotation.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/line_integrals.hpp>

@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "scan.hpp"
 
+#include <iso/backend/registry.hpp>
 #include <iso/jobs/simulate_scan.hpp>
 #include <iso/synthetic/detector_readings.hpp>
 

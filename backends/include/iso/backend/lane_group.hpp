@@ -31,6 +31,7 @@
 #include <iso/backend/detail/cuda_launch.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/host_vectors.hpp>
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 
@@ -62,11 +63,6 @@ enum class launch_dependency {
   /// reads what launches that may not have ended write, or writes what they read or write. Those
   /// are the one before and, where that triggered before its own wait, the ones before it.
   programmatic,
-};
-
-/// How groups are laid onto the machine. Nothing here may change a result.
-struct launch_shape {
-  std::int64_t groups_per_launch = 0;  ///< 0: all in one launch
 };
 
 /// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.

@@ -9,6 +9,8 @@
 //! does, so all forms give the same bits.
 #pragma once
 
+#include <iso/backend/unroll.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -24,13 +26,6 @@ struct lane_shape {
   static constexpr int registers = Count / Width;
   static_assert(Count % Width == 0);
 };
-
-/// Before a loop over registers: straight-line code, so that arrays of registers stay in registers.
-#if defined(__CUDA_ARCH__) || defined(__clang__)
-#define ISO_EACH_REGISTER _Pragma("unroll") for
-#else
-#define ISO_EACH_REGISTER _Pragma("GCC unroll 128") for
-#endif
 
 /// Before a lambda's parameters: GCC else leaves a large one out of line, and with it every
 /// operation on lane values within. Behind them, nvcc's front end drops the attribute.

@@ -19,6 +19,13 @@
 #define ISO_DEVICE_NO_UNROLL
 #endif
 
+/// Before a loop over registers: straight-line code, so that arrays of registers stay in registers.
+#if defined(__CUDA_ARCH__) || defined(__clang__)
+#define ISO_EACH_REGISTER _Pragma("unroll") for
+#else
+#define ISO_EACH_REGISTER _Pragma("GCC unroll 128") for
+#endif
+
 namespace iso::backend {
 
 /// A number as a type, as std::integral_constant; its conversion is a device function too.

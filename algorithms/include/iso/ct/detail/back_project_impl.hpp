@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/ct/back_project.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_register_kernel.hpp>
 #include <iso/ct/detail/back_project_scatter_kernel.hpp>
@@ -256,7 +258,9 @@ void back_project(
       Exec const&, staged_geometry<Exec::memory_space> const&,                         \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
-      back_project_options const&, job const&);
+      back_project_options const&, job const&);                                        \
+  linkage template std::int64_t back_project_bytes_needed<Exec, T>(                    \
+      geometry const&, iso::grid const&, back_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_BACK_PROJECT, extern)
 
 }  // namespace iso::ct

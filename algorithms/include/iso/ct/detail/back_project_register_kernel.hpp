@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Backprojection by gather on a GPU: sums in registers.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Backprojection by scatter into whole numbers: every method and geometry.
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>

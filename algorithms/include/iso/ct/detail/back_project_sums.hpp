@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! What both gathers of backprojection add, and how carefully weights must be taken.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

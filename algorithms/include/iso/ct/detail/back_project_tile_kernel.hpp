@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Backprojection by gather on a processor: sums in a tile of its cache.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Launch parameters of backprojection, by kind of processor.
 #pragma once
 
 #include <iso/backend/registry.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Values between two neighbouring columns of voxels or pixels, for lane values.
 #pragma once
 
 #include <iso/backend/lane_value.hpp>

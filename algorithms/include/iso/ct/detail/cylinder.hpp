@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! region::cylinder: its radius, and where lines enter and leave it.
 #pragma once
 
 #include <iso/core/grid.hpp>

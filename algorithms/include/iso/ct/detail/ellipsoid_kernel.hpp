@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of project_ellipsoids and rasterise_ellipsoids.
 #pragma once
 
 #include <iso/core/grid.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/vec3.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/shepp_logan.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
 namespace iso::ct::detail {
-
-inline constexpr std::int64_t most_ellipsoids = 32;
 
 /// An ellipsoid as the affine map that takes it to the unit ball: a turn about z, then a division
 /// by the half axes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/ct/fdk.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/row_extension.hpp>
@@ -30,44 +32,60 @@ struct fdk_tuning {
   static constexpr bool joins_columns = device;
 };
 
+/// What a call does: fdk both.
+struct fdk_steps {
+  bool filters;
+  bool projects;
+};
+
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct fdk_scratch {
   padded_images shape;
   std::int32_t reach;  ///< of the taps, either way
   T* taps;
-  view_map<T>* maps;
-  T* weighted;
+  view_map<T>* maps;  ///< of backprojection
+  T* weighted;        ///< of the filter
   T* filtered;
   T* joined;  ///< where a GPU reads two columns of pixels at once
 
   /// For a scan whose rows are extended.
-  fdk_scratch(workspace_parts& memory, geometry const& g, bool joins_columns)
+  fdk_scratch(workspace_parts& memory, geometry const& g, bool joins_columns, fdk_steps steps)
       : shape{std::int32_t(g.num_u()), std::int32_t(g.num_v())},
         reach(mirrored_taps<T>::reach_of(shape.num_u)),
-        taps(memory.take<T>({mirrored_taps<T>::count(reach)})),
-        maps(memory.take<view_map<T>>({g.num_views()})),
-        weighted(memory.take<T>({shape.size(batch_views)})),
+        taps(memory.take<T>({steps.filters ? mirrored_taps<T>::count(reach) : 0})),
+        maps(memory.take<view_map<T>>({steps.projects ? g.num_views() : 0})),
+        weighted(memory.take<T>({steps.filters ? shape.size(batch_views) : 0})),
         filtered(memory.take<T>({shape.size(batch_views)})),
-        joined(memory.take<T>({joins_columns ? 2 * shape.size(batch_views) : 0})) {}
+        joined(
+            memory.take<T>({steps.projects && joins_columns ? 2 * shape.size(batch_views) : 0})) {}
 };
 
+void validate_onto(back_project_onto onto, char const* function);
 /// Throws unless a padded image can be counted by 32 bits.
 void validate_detector(geometry const& g, row_extension const& by);
-/// Throws where a voxel lies at or behind a source, or on the wrong side of it.
-void validate_depths(geometry const& g, iso::grid const& volume);
+/// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
+void validate_depths(geometry const& g, iso::grid const& volume, char const* function);
+
+template <class Exec>
+using index_policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 template <class T, class Exec>
-void prepare_fdk(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
-                 iso::grid const& volume, fdk_scratch<T> const& s) {
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  geometry const& g = plan.geometry().host();
-  Kokkos::parallel_for("iso::ct::fdk::taps", policy(exec, 0, mirrored_taps<T>::count(s.reach)),
+void prepare_filter(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+                    fdk_scratch<T> const& s) {
+  Kokkos::parallel_for("iso::ct::fdk::taps",
+                       index_policy<Exec>(exec, 0, mirrored_taps<T>::count(s.reach)),
                        mirrored_taps<T>{plan.taps(), s.taps, s.reach, plan.odd_taps_only()});
+}
+
+template <class T, class Exec>
+void prepare_back_projection(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+                             iso::grid const& volume, fdk_scratch<T> const& s) {
+  geometry const& g = plan.geometry().host();
   Kokkos::parallel_for(
-      "iso::ct::fdk::maps", policy(exec, 0, g.num_views()),
+      "iso::ct::fdk::maps", index_policy<Exec>(exec, 0, g.num_views()),
       view_map_kernel<T>{plan.geometry().views(), plan.weights(), s.maps, volume, g.kind()});
-  // The filter writes no border.
+  // Neither the filter nor a copy of its results writes the border.
   Kokkos::deep_copy(exec,
                     Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
                         s.filtered, std::size_t(s.shape.size(batch_views))),
@@ -75,8 +93,8 @@ void prepare_fdk(Exec const& exec, fdk_plan<typename Exec::memory_space> const& 
 }
 
 /// Convolves the weighted views of a batch.
-template <class Exec, class T, bool OddOnly>
-void filter_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count) {
+template <bool OddOnly, class Exec, class T>
+void convolve_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count) {
   using tuning = fdk_tuning<Exec>;
   ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> const kernel{
       s.taps + s.reach, s.taps + 2 * s.reach + 1, s.weighted, s.filtered, s.shape};
@@ -84,17 +102,44 @@ void filter_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count)
                                kernel);
 }
 
-/// Adds the filtered views of a batch, of which `first` is the first, to the volume, or, where it
+/// Weights and filters `count` views from `first` on, into s.filtered.
+template <class Exec, class T>
+void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+                  T const* projections, fdk_scratch<T> const& s, std::int64_t first,
+                  std::int64_t count) {
+  geometry const& g = plan.geometry().host();
+  auto const& factors = plan.factors();
+  auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
+  pixel_weight_kernel<T> const weight{plan.geometry().views(),
+                                      projections,
+                                      s.weighted,
+                                      factors.size() > 0 ? factors.data() : nullptr,
+                                      next_row,
+                                      plan.shares(),
+                                      s.shape,
+                                      std::int32_t(plan.num_u()),
+                                      std::int32_t(plan.before()),
+                                      g.kind(),
+                                      first};
+  Kokkos::parallel_for("iso::ct::fdk::weight",
+                       index_policy<Exec>(exec, 0, count * s.shape.image_size()), weight);
+  if (plan.odd_taps_only()) {
+    convolve_views<true>(exec, s, count);
+  } else {
+    convolve_views<false>(exec, s, count);
+  }
+}
+
+/// Adds the views of s.filtered, of which `first` is the first, to the volume, or, where it
 /// `begins`, to zeros.
 template <bool Upright, class Exec, class T>
-void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
-                        volume_view<T, typename Exec::memory_space> const& volume,
-                        std::int64_t first, std::int64_t count, bool begins) {
+void add_views(Exec const& exec, fdk_scratch<T> const& s,
+               volume_view<T, typename Exec::memory_space> const& volume, std::int64_t first,
+               std::int64_t count, bool begins) {
   constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
   if constexpr (joins) {
     Kokkos::parallel_for(
-        "iso::ct::fdk::join",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, s.shape.size(count)),
+        "iso::ct::fdk::join", index_policy<Exec>(exec, 0, s.shape.size(count)),
         join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
   }
   weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> const kernel{
@@ -106,12 +151,48 @@ void back_project_views(Exec const& exec, fdk_scratch<T> const& s,
                                             kernel);
 }
 
+template <class Exec, class T>
+void back_project_views(Exec const& exec, fdk_scratch<T> const& s, bool upright,
+                        volume_view<T, typename Exec::memory_space> const& volume,
+                        std::int64_t first, std::int64_t count, bool begins) {
+  if (upright) {
+    add_views<true>(exec, s, volume, first, count, begins);
+  } else {
+    add_views<false>(exec, s, volume, first, count, begins);
+  }
+}
+
+/// f(first, count) for each batch of views, with progress after each.
+template <class F>
+void for_each_batch(std::int64_t num_views, job const& control, F const& f) {
+  for (std::int64_t first = 0; first < num_views; first += batch_views) {
+    std::int64_t const count = std::min(batch_views, num_views - first);
+    f(first, count);
+    control.step(double(first + count) / double(num_views));
+  }
+}
+
 /// Bytes for a scan whose rows are extended.
 template <class Exec, class T>
-std::int64_t fdk_scratch_bytes(geometry const& g) {
-  workspace_parts parts("fdk");
-  fdk_scratch<T>(parts, g, fdk_tuning<Exec>::joins_columns);
+std::int64_t fdk_scratch_bytes(geometry const& g, fdk_steps steps, char const* function) {
+  workspace_parts parts(function);
+  fdk_scratch<T>(parts, g, fdk_tuning<Exec>::joins_columns, steps);
   return parts.bytes();
+}
+/// For one whose rows are not.
+template <class Exec, class T>
+std::int64_t fdk_bytes(geometry const& g, fdk_options const& options, fdk_steps steps,
+                       char const* function) {
+  auto const by = extension_of(g, options.scan);
+  validate_detector(g, by);
+  return fdk_scratch_bytes<Exec, T>(extended(g, by), steps, function);
+}
+template <class Exec, class T>
+fdk_scratch<T> fdk_scratch_on(workspace<typename Exec::memory_space> const& scratch,
+                              geometry const& g, fdk_steps steps, char const* function) {
+  validate(scratch, fdk_scratch_bytes<Exec, T>(g, steps, function), function);
+  workspace_parts parts(scratch, function);
+  return {parts, g, fdk_tuning<Exec>::joins_columns, steps};
 }
 
 /// \param begins  voxels begin at +0; else the sum is added to them
@@ -123,44 +204,15 @@ void run_fdk(
     workspace<typename Exec::memory_space> const& scratch, job const& control, bool begins) {
   geometry const& g = plan.geometry().host();
   validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch, "fdk");
-  validate_depths(g, volume.grid);
-  validate(scratch, fdk_scratch_bytes<Exec, T>(g), "fdk");
+  validate_depths(g, volume.grid, "fdk");
+  auto const s = fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "fdk");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
-  workspace_parts parts(scratch, "fdk");
-  fdk_scratch<T> const s(parts, g, fdk_tuning<Exec>::joins_columns);
-  prepare_fdk(exec, plan, volume.grid, s);
-  auto const& factors = plan.factors();
-  auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
-  for (std::int64_t first = 0; first < g.num_views(); first += batch_views) {
-    std::int64_t const count = std::min(batch_views, g.num_views() - first);
-    pixel_weight_kernel<T> const weight{plan.geometry().views(),
-                                        projections.data.data(),
-                                        s.weighted,
-                                        factors.size() > 0 ? factors.data() : nullptr,
-                                        next_row,
-                                        plan.shares(),
-                                        s.shape,
-                                        std::int32_t(plan.num_u()),
-                                        std::int32_t(plan.before()),
-                                        g.kind(),
-                                        first};
-    Kokkos::parallel_for("iso::ct::fdk::weight",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, count * s.shape.image_size()),
-                         weight);
-    if (plan.odd_taps_only()) {
-      filter_views<Exec, T, true>(exec, s, count);
-    } else {
-      filter_views<Exec, T, false>(exec, s, count);
-    }
-    bool const starts = begins && first == 0;
-    if (g.v_parallel_to_z()) {
-      back_project_views<true>(exec, s, volume, first, count, starts);
-    } else {
-      back_project_views<false>(exec, s, volume, first, count, starts);
-    }
-    control.step(double(first + count) / double(g.num_views()));
-  }
+  prepare_filter(exec, plan, s);
+  prepare_back_projection(exec, plan, volume.grid, s);
+  for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
+    filter_views(exec, plan, projections.data.data(), s, first, count);
+    back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count, begins && first == 0);
+  });
 }
 
 }  // namespace detail
@@ -188,30 +240,9 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
       arc_(weights.arc),
       detector_(weights.detector) {}
 
-template <class Space>
-fdk_plan<Space> fdk_plan<Space>::subset(std::int64_t first, std::int64_t count) const {
-  fdk_plan part(*this);
-  part.views_ = views_.subset(first, count);
-  auto const some = [](numbers const& all, std::int64_t from, std::int64_t number) {
-    return numbers(all, Kokkos::make_pair(from, from + number));
-  };
-  part.weights_ = some(weights_, first, count);
-  std::int64_t const columns = views_.host().num_u();
-  if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
-      std::int64_t(factors_.size()) > columns) {
-    part.factors_ = some(factors_, first * columns, count * columns);
-  }
-  if (begins_.size() > 0) {
-    part.begins_ = some(begins_, first, count);
-  }
-  return part;
-}
-
 template <execution_space Exec, real T>
 std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
-  auto const by = detail::extension_of(g, options.scan);
-  detail::validate_detector(g, by);
-  return detail::fdk_scratch_bytes<Exec, T>(detail::extended(g, by));
+  return detail::fdk_bytes<Exec, T>(g, options, {true, true}, "fdk");
 }
 
 template <execution_space Exec, real T>
@@ -232,15 +263,100 @@ void fdk_add(
   detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, control, false);
 }
 
+template <execution_space Exec, real T>
+std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options) {
+  return detail::fdk_bytes<Exec, T>(g, options, {true, false}, "filter_projections");
+}
+
+template <execution_space Exec, real T>
+void filter_projections(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    projection_view<T, typename Exec::memory_space> const& filtered,
+    workspace<typename Exec::memory_space> const& scratch, job const& control) {
+  char const* const function = "filter_projections";
+  geometry const& g = plan.geometry().host();
+  validate(projections, {g.num_views(), plan.num_u(), g.num_v()}, function);
+  validate(filtered, {g.num_views(), g.num_u(), g.num_v()}, function);
+  validate_contiguous(projections.data, "projections", function);
+  validate_contiguous(filtered.data, "filtered", function);
+  memory_range const read = memory_of(projections.data, "projections");
+  memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
+  validate_apart(memory_of(filtered.data, "filtered"), {read, work}, function);
+  validate_apart(work, {read}, function);
+  auto const s = detail::fdk_scratch_on<Exec, T>(scratch, g, {true, false}, function);
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::filter_projections");
+  detail::prepare_filter(exec, plan, s);
+  std::int64_t const pixels = g.num_u() * g.num_v();
+  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
+    detail::filter_views(exec, plan, projections.data.data(), s, first, count);
+    Kokkos::parallel_for("iso::ct::filter_projections::copy",
+                         detail::index_policy<Exec>(exec, 0, count * pixels),
+                         detail::padding_kernel<T, false>{
+                             s.filtered, filtered.data.data() + first * pixels, s.shape});
+  });
+}
+
+template <execution_space Exec, real T>
+std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options) {
+  return detail::fdk_bytes<Exec, T>(g, options, {false, true}, "weighted_back_project");
+}
+
+template <execution_space Exec, real T>
+void weighted_back_project(
+    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& filtered,
+    volume_view<T, typename Exec::memory_space> const& volume,
+    workspace<typename Exec::memory_space> const& scratch, back_project_onto onto,
+    job const& control) {
+  char const* const function = "weighted_back_project";
+  geometry const& g = plan.geometry().host();
+  detail::validate_arrays(volume, filtered, {g.num_views(), g.num_u(), g.num_v()}, scratch,
+                          function);
+  detail::validate_depths(g, volume.grid, function);
+  detail::validate_onto(onto, function);
+  auto const s = detail::fdk_scratch_on<Exec, T>(scratch, g, {false, true}, function);
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::weighted_back_project");
+  detail::prepare_back_projection(exec, plan, volume.grid, s);
+  std::int64_t const pixels = g.num_u() * g.num_v();
+  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
+    Kokkos::parallel_for("iso::ct::weighted_back_project::copy",
+                         detail::index_policy<Exec>(exec, 0, count * pixels),
+                         detail::padding_kernel<T, true>{
+                             s.filtered, filtered.data.data() + first * pixels, s.shape});
+    detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
+                               onto == back_project_onto::zero && first == 0);
+  });
+}
+
 #define ISO_CT_FDK_CALL(linkage, function, Exec, T)                                    \
   linkage template void function<Exec, T>(                                             \
       Exec const&, fdk_plan<Exec::memory_space> const&,                                \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       job const&);
-#define ISO_CT_FDK(linkage, Exec, T)     \
-  ISO_CT_FDK_CALL(linkage, fdk, Exec, T) \
-  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)
+#define ISO_CT_FDK(linkage, Exec, T)                                                             \
+  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)                                                         \
+  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)                                                     \
+  linkage template std::int64_t fdk_bytes_needed<Exec, T>(geometry const&, fdk_options const&);  \
+  linkage template std::int64_t filter_projections_bytes_needed<Exec, T>(geometry const&,        \
+                                                                         fdk_options const&);    \
+  linkage template void filter_projections<Exec, T>(                                             \
+      Exec const&, fdk_plan<Exec::memory_space> const&,                                          \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,       \
+      job const&);                                                                               \
+  linkage template std::int64_t weighted_back_project_bytes_needed<Exec, T>(geometry const&,     \
+                                                                            fdk_options const&); \
+  linkage template void weighted_back_project<Exec, T>(                                          \
+      Exec const&, fdk_plan<Exec::memory_space> const&,                                          \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,           \
+      back_project_onto, job const&);
+#define ISO_CT_FDK_PLAN(Exec, ...)                             \
+  __VA_ARGS__ template fdk_plan<Exec::memory_space>::fdk_plan( \
+      Exec const&, iso::ct::geometry const&, fdk_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_CT_FDK, extern)
+ISO_FOR_EACH_BACKEND(ISO_CT_FDK_PLAN, extern)
 
 }  // namespace iso::ct

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Forward projection by exact lengths in voxels.
 #pragma once
 
 #include <iso/core/numerics.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/ct/forward_project.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/ct/detail/forward_project_dda_kernel.hpp>
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
@@ -72,10 +74,6 @@ struct joseph_scratch {
             memory.take<std::uint32_t>({g.num_views(), g.num_u(), rows, std::max(plan.images, 1)})),
         parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})) {}
 };
-
-/// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
-/// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
-bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
 /// The general kernel's lanes are better neighbours along u than along v: they reach voxels that
 /// are nearer to each other along z, and so in memory.
@@ -267,10 +265,6 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
   }
 }
 
-inline bool is_joseph(projector method) {
-  return method == projector::joseph_linear || method == projector::joseph_spline;
-}
-
 }  // namespace detail
 
 template <execution_space Exec, real T>
@@ -328,7 +322,9 @@ void forward_project(
       Exec const&, staged_geometry<Exec::memory_space> const&,                             \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,               \
       projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
-      forward_project_options const&, job const&);
+      forward_project_options const&, job const&);                                         \
+  linkage template std::int64_t forward_project_bytes_needed<Exec, T>(                     \
+      geometry const&, iso::grid const&, forward_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, extern)
 
 }  // namespace iso::ct

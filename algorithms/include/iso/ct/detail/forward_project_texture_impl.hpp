@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/ct/forward_project_texture.hpp, for the files that instantiate
+//! them.
 #pragma once
 
+#include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/joseph_path.hpp>
@@ -134,5 +137,11 @@ void forward_project_texture(Exec const& exec,
   backend::for_each_lane_group("iso::ct::forward_project_texture", exec, kernel.num_groups(),
                                kernel, options.shape);
 }
+
+#define ISO_FORWARD_PROJECT_TEXTURE(Exec, ...)                                                 \
+  __VA_ARGS__ template void forward_project_texture<Exec>(                                     \
+      Exec const&, staged_geometry<Exec::memory_space> const&, backend::texture_volume const&, \
+      projection_view<float, Exec::memory_space> const&, texture_projection_options const&);
+ISO_FOR_EACH_BACKEND(ISO_FORWARD_PROJECT_TEXTURE, extern)
 
 }  // namespace iso::ct

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Joseph where v runs along z: what rays of one (view, u) share.
 #pragma once
 
 #include <iso/ct/detail/joseph_path.hpp>

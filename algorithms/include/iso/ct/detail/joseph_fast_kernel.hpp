@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Forward projection by Joseph where v runs along z.
 #pragma once
 
 #include <iso/ct/detail/joseph_walk.hpp>

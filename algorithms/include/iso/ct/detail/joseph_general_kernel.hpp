@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Forward projection by Joseph for any geometry.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

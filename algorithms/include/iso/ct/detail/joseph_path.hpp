@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! A ray as Joseph walks it: driving axis, planes, coordinates across, step.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -213,5 +214,9 @@ KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid co
   line.step = T(step_length(g.spacing[m], p.slope, g.spacing[a], q.slope, g.spacing[b]));
   return line;
 }
+
+/// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
+/// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
+bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
 }  // namespace iso::ct::detail

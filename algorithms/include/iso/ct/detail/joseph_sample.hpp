@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! One sample of Joseph between voxels, at the edges of a volume too.
 #pragma once
 
 #include <iso/core/interpolation.hpp>

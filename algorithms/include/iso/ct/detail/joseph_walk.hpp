@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! How joseph_fast_kernel and backprojection step from plane to plane in lane values.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

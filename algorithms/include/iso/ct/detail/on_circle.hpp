@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Points of the unit circle, exact at quarter turns.
 #pragma once
 
 #include <iso/core/math.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The images that filter and backprojection share, and copies into and out of them.
 #pragma once
-
-#include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -34,9 +34,24 @@ struct padded_images {
   }
 };
 
-/// Across the detector, world coordinates (mm), of no certain length.
-KOKKOS_INLINE_FUNCTION vec3<double> normal_of(view_vectors const& w) {
-  return cross(w.u_step, w.v_step);
-}
+/// Images without padding, [view][u][v], into padded ones or out of them; what is not a pixel
+/// stays.
+template <class T, bool Pads>
+struct padding_kernel {
+  std::conditional_t<Pads, T, T const>* padded;
+  std::conditional_t<Pads, T const, T>* images;
+  padded_images shape;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / shape.num_v;
+    auto const u = std::int32_t(row % shape.num_u);
+    std::int64_t const at = shape.at(row / shape.num_u, u + 1) + 1 + index % shape.num_v;
+    if constexpr (Pads) {
+      padded[at] = images[index];
+    } else {
+      images[index] = padded[at];
+    }
+  }
+};
 
 }  // namespace iso::ct::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The first step of FDK: pixels times the weights of their rays.
 #pragma once
 
 #include <iso/ct/detail/padded_images.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The second step of FDK: rows convolved with the ramp.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! How much rays count that a scan measures twice: half-fan and Parker weights of a ray.
 #pragma once
 
-#include <iso/core/math.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/detail/angles.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -10,24 +11,9 @@
 
 namespace iso::ct::detail {
 
-inline constexpr double pi = 0x1.921fb54442d18p+1;
-
-/// The angle of (x, y), in [0, 2 pi), by Newton's method on iso::math's sine: the same on every
-/// machine.
-KOKKOS_INLINE_FUNCTION double angle_of(double x, double y) {
-  double const length = Kokkos::sqrt(x * x + y * y);
-  double const c = x / length;
-  double const s = y / length;
-  double angle = s >= 0 ? (1 - c) * (pi / 2) : (3 + c) * (pi / 2);
-  for (int step = 0; step < 6; ++step) {
-    double sine;
-    double cosine;
-    math::sincos(angle, sine, cosine);
-    double const off = s * cosine - c * sine;  // sin of what is missing
-    angle += off + off * off * off / 6;
-  }
-  return angle < 0 ? angle + 2 * pi : angle >= 2 * pi ? angle - 2 * pi : angle;
-}
+using iso::detail::angle_of;
+using iso::detail::pi;
+using iso::detail::sine_of;
 
 KOKKOS_INLINE_FUNCTION double horizontal(vec3<double> a) {
   return Kokkos::sqrt(a.x * a.x + a.y * a.y);
@@ -50,13 +36,6 @@ KOKKOS_INLINE_FUNCTION double fan_angle(beam kind, view_vectors const& w, double
   double const s = -distance_from_axis(kind, w, u, v) / horizontal(w.source);
   double const angle = angle_of(Kokkos::sqrt(Kokkos::fmax(0.0, 1 - s * s)), s);
   return angle > pi ? angle - 2 * pi : angle;
-}
-
-KOKKOS_INLINE_FUNCTION double sine_of(double angle) {
-  double s;
-  double c;
-  math::sincos(angle, s, c);
-  return s;
 }
 
 /// From 0 at x = -1 to 2 at x = 1, x and -x adding up to 2.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! How a Joseph ray's samples are added: in blocks of planes, or reproducibly.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Weights of FDK that depend on how a detector stands.
 #pragma once
 
-#include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Columns that FDK adds to a detector beside its edges.
 #pragma once
 
 #include <iso/ct/scan_weights.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Checks of volume, projections and scratch that CT operations share.
 #pragma once
 
 #include <iso/core/projection_view.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The third step of FDK: where views see voxels, and the sum over views.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -7,6 +8,7 @@
 #include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -54,44 +56,25 @@ struct view_map_kernel {
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     view_vectors const w = views(index);
     vec3<double> const n = normal_of(w);
-    double const nn = dot(n, n);
-    // Dual to the steps: their products with u_step and v_step are 1 and 0, 0 and 1.
-    vec3<double> const along_u = (1 / nn) * cross(w.v_step, n);
-    vec3<double> const along_v = (1 / nn) * cross(n, w.u_step);
-    view_map<T> m;
+    double const axis = -dot(n, w.source);
+    // Pixels are counted from the border.
+    view_projection const p = projection_of(kind, w, 1, axis);
+    double scale;
     if (kind == beam::cone) {
-      // With X from the source s: u(X) / depth(X) = (o - s) . n ((X - s) . u*) / ((X - s) . n) less
-      // the origin's own u.
-      vec3<double> const to_origin = w.detector_origin - w.source;
-      double const distance = dot(n, to_origin);
-      double const axis = -dot(n, w.source);
-      double const magnification = distance / axis;
-      vec3<double> const depth = (1 / axis) * n;
-      vec3<double> const u = magnification * along_u - (dot(along_u, to_origin) - 1) * depth;
-      vec3<double> const v = magnification * along_v - (dot(along_v, to_origin) - 1) * depth;
-      m.u = function(u, -dot(u, w.source));
-      m.v = function(v, -dot(v, w.source));
-      m.depth = function(depth, -dot(depth, w.source));
-      m.scale = T(0.5 * weights(index) * magnification / Kokkos::sqrt(dot(w.u_step, w.u_step)));
+      double const magnification = dot(n, w.detector_origin - w.source) / axis;
+      scale = 0.5 * weights(index) * magnification / Kokkos::sqrt(dot(w.u_step, w.u_step));
     } else {
-      // Along the rays to the detector's plane.
-      double const slope = 1 / dot(n, w.source);
-      auto const flat = [&](vec3<double> a) { return a - (dot(a, w.source) * slope) * n; };
-      vec3<double> const u = flat(along_u);
-      vec3<double> const v = flat(along_v);
-      m.u = function(u, 1 - dot(u, w.detector_origin));
-      m.v = function(v, 1 - dot(v, w.detector_origin));
-      m.depth = {T(0), T(0), T(0), T(1)};
-      m.scale = T(weights(index) * norm(u) * column_spread(w, u));
+      scale = weights(index) * norm(p.u.of) * column_spread(w, p.u.of);
     }
-    maps[index] = m;
+    maps[index] = {function(p.u), function(p.v), function(p.depth), T(scale)};
   }
 
  private:
-  /// a . X + b as a function of the voxel's index.
-  KOKKOS_FUNCTION index_function<T> function(vec3<double> a, double b) const {
+  /// As a function of the voxel's index.
+  KOKKOS_FUNCTION index_function<T> function(linear_function const& f) const {
+    vec3<double> const a = f.of;
     return {T(a.x * g.spacing.x), T(a.y * g.spacing.y), T(a.z * g.spacing.z),
-            T(b + dot(a, g.origin))};
+            T(f.constant + dot(a, g.origin))};
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the lattice's lines read of a voxel, and how little memory holds it: GPUs walk large regions
 // at the speed of their memory.
+//! TERMA, density and nearness of a voxel packed into two numbers, which lattice lines carry.
 #pragma once
 
 #include <iso/backend/loads.hpp>

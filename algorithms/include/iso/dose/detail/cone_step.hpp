@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! One step of a collapsed cone through a voxel, for an exponential kernel.
 #pragma once
 
 #include <iso/backend/lane_value.hpp>
 #include <iso/backend/unroll.hpp>
-#include <iso/dose/cones.hpp>
+#include <iso/dose/detail/tilt_terms.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -57,42 +58,6 @@ KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
   decay(x, doublings, m);
   return m[0];
 }
-
-/// How much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms` terms, the
-/// coefficients of each power side by side.
-template <class T, int Terms>
-struct tilt_terms {
-  T coefficients[tilt_degree][Terms];
-  T least;
-  T most;
-
-  /// Those of the first terms alone.
-  template <int Some>
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION tilt_terms<T, Some> first() const {
-    tilt_terms<T, Some> out{{}, least, most};
-    ISO_EACH_REGISTER(int p = 0; p < tilt_degree; ++p) {
-      ISO_EACH_REGISTER(int n = 0; n < Some; ++n) { out.coefficients[p][n] = coefficients[p][n]; }
-    }
-    return out;
-  }
-  /// Delta within its bounds.
-  template <class V>
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V kept(V const& delta) const {
-    return clamp(delta, V(least), V(most));
-  }
-  /// What is sent of `terma` by one term.
-  /// \param delta    within its bounds
-  /// \param product  of terma and delta
-  template <class V>
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V sent(int term, V const& terma, V const& delta,
-                                                   V const& product) const {
-    V sum(coefficients[tilt_degree - 1][term]);
-    ISO_EACH_REGISTER(int p = tilt_degree - 2; p >= 0; --p) {
-      sum = fma(sum, delta, V(coefficients[p][term]));
-    }
-    return fma(product, sum, terma);
-  }
-};
 
 /// What a line's steps are made of, in the order in which a kernel wants it.
 template <class T, int Terms>

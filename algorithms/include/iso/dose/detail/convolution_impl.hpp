@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/dose/convolution.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/detail/follow_lines.hpp>
@@ -107,7 +109,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
   detail::validate_options(options, cones, region, frame);
-  bool const walks = options.engine == dose_engine::lattice && num_terms_ > 0;
+  bool const walks = options.engine == dose_engine::lattice && !is_table();
   bool const by_items =
       walks && (options.walk == lattice_walk::fastest ? tuning::by_items
                                                       : options.walk == lattice_walk::by_items);
@@ -128,7 +130,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     storage_.rows = tuning::rows(num_directions_);
     items = detail::make_items(tables, storage_.rows, tuning::items_together);
   }
-  if (options.engine == dose_engine::lattice && num_terms_ == 0) {
+  if (options.engine == dose_engine::lattice && is_table()) {
     items = detail::make_tiles(tables);
     storage_.batches =
         detail::tile_batches(items, 64 * std::int64_t(sizeof(T)), tuning::table_bytes);
@@ -215,13 +217,18 @@ void convolve(
   }
 }
 
-#define ISO_DOSE_CONVOLVE(linkage, Exec, T)                                  \
-  linkage template void convolve<Exec, T>(                                   \
-      Exec const&, convolution_plan<T, Exec::memory_space> const&,           \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<std::type_identity_t<T>, Exec::memory_space> const&,       \
-      workspace<Exec::memory_space> const&, job const&);
+#define ISO_DOSE_CONVOLVE(linkage, Exec, T)                                                  \
+  linkage template void convolve<Exec, T>(                                                   \
+      Exec const&, convolution_plan<T, Exec::memory_space> const&,                           \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<std::type_identity_t<T>, Exec::memory_space> const&,                       \
+      workspace<Exec::memory_space> const&, job const&);                                     \
+  linkage template std::int64_t convolution_bytes_needed<Exec, T>(                           \
+      Exec const&, convolution_plan<T, Exec::memory_space> const&);                          \
+  linkage template convolution_plan<T, Exec::memory_space>::convolution_plan(                \
+      Exec const&, iso::grid const&, beam_frame const&, fluence_map const&, cone_set const&, \
+      convolution_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_CONVOLVE, extern)
 
 }  // namespace iso::dose

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Launch parameters of convolution, and where the parts of its scratch lie.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -87,7 +88,7 @@ struct convolution_scratch {
         samples{} {
     auto const& s = plan.storage();
     auto const engine = plan.options().engine;
-    bool const by_items = s.rows > 0;
+    bool const by_items = s.by_items();
     for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
       std::int64_t const size = s.layout.size[copy];
       if (by_items || (engine == dose_engine::lattice && tuning::by_items)) {
@@ -101,12 +102,12 @@ struct convolution_scratch {
         sums[copy] = memory.take<word>({s.layout.size[copy]});
       }
     }
-    if (engine == dose_engine::lattice && plan.num_terms() > 0 && !by_items) {
+    if (engine == dose_engine::lattice && !plan.is_table() && !by_items) {
       auto const threads = std::int32_t(exec.concurrency());
       states = memory.take<T>(
           {most_lines_at_once(s.classes, threads, tuning::most_bundle), Terms, s.state_size});
     }
-    if (engine == dose_engine::lattice && plan.num_terms() == 0) {
+    if (engine == dose_engine::lattice && plan.is_table()) {
       for (int n = 0; n < 2; ++n) {
         rays[n] = memory.take<T>({s.batches.most_tiles, s.batches.most_planes + n, 32});
       }
@@ -156,7 +157,7 @@ void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                  convolution_scratch<T, Terms, Exec> const& s) {
   // A table is read plane by plane, and planes without TERMA are passed over.
-  T const least = plan.num_terms() > 0 ? least_terma<T> : T(0);
+  T const least = !plan.is_table() ? least_terma<T> : T(0);
   lattice_copy_kernel<T, Copy> const kernel{
       plan.storage().layout,
       terma,

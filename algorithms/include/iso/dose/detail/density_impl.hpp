@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/dose/density.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
+#include <iso/detail/copied.hpp>
 #include <iso/dose/density.hpp>
+#include <iso/dose/detail/density_kernels.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -78,6 +82,10 @@ void density_from_hounsfield(
       volume_view<T, Exec::memory_space> const&);                            \
   linkage template density_report detail::examine_density<Exec, T>(          \
       Exec const&, volume_view<T const, Exec::memory_space> const&);
+#define ISO_DOSE_STAGED_DENSITY_TABLE(Exec, ...)                                       \
+  __VA_ARGS__ template staged_density_table<Exec::memory_space>::staged_density_table( \
+      Exec const&, density_table const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_DENSITY, extern)
+ISO_FOR_EACH_BACKEND(ISO_DOSE_STAGED_DENSITY_TABLE, extern)
 
 }  // namespace iso::dose

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of density_from_hounsfield and of validate for densities.
 #pragma once
 
 #include <iso/core/numerics.hpp>
+#include <iso/dose/density.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
 namespace iso::dose::detail {
-
-/// From one point of a table to the next; that of the last point is flat.
-struct density_segment {
-  double hounsfield;
-  double density;  ///< g/cm3
-  double slope;    ///< g/cm3 per Hounsfield unit
-};
 
 template <class T>
 struct density_kernel {

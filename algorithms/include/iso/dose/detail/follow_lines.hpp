@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Launches of the engines that follow lines: voxel_lines, voxel_samples and non_voxel.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -127,7 +128,7 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                  job const& control) {
   auto const& storage = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
-  if (plan.num_terms() == 0) {
+  if (plan.is_table()) {
     T const* const tables = storage.bins.data();
     follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
     return;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The sheared lattice: lines, planes, items and tables, as the host makes and kernels read them.
 #pragma once
 
 #include <iso/backend/loads.hpp>
@@ -7,7 +8,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
-#include <iso/dose/detail/cone_step.hpp>
+#include <iso/dose/detail/tilt_terms.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -242,7 +243,7 @@ struct lattice_storage {
   lattice_layout layout;
   std::vector<lattice_class> classes;
   std::int64_t state_size = 0;  ///< by slabs: values that the longest line keeps for each term
-  std::int32_t rows = 0;        ///< of an item; 0: lines are walked by slabs
+  std::int32_t rows = 0;        ///< of an item, where lines are walked by items
   Kokkos::View<lattice_line<T>*, Space> lines;
   Kokkos::View<lattice_plane<T>*, Space> planes;
   Kokkos::View<lattice_item*, Space> items;
@@ -251,6 +252,9 @@ struct lattice_storage {
   Kokkos::View<T*, Space> bins;
   std::vector<vec3<double>> axes;  ///< the directions
   std::int64_t most_samples = 0;   ///< non_voxel: of one direction
+
+  /// Lines are walked by items, else by slabs.
+  [[nodiscard]] bool by_items() const { return rows > 0; }
 };
 
 }  // namespace iso::dose::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of dose_engine::lattice for an exponential kernel, with its copies and sums.
 #pragma once
 
 #include <iso/backend/atomic_maximum.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Kernels of voxel_samples and non_voxel, which interpolate between voxels.
 #pragma once
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! dose_engine::lattice for a tabulated kernel.
 #pragma once
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The kernels and launches of iso/dose/terma.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/detail/terma_kernel.hpp>
 #include <iso/dose/terma.hpp>
@@ -75,6 +77,10 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
       Exec const&, terma_plan<Exec::memory_space> const&,                    \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
       volume_view<T, Exec::memory_space> const&);
+#define ISO_DOSE_TERMA_PLAN(Exec, ...)                             \
+  __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan( \
+      Exec const&, beam const&, spectrum const&, terma_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, extern)
+ISO_FOR_EACH_BACKEND(ISO_DOSE_TERMA_PLAN, extern)
 
 }  // namespace iso::dose

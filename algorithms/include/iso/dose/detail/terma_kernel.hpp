@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! The TERMA of a voxel: depth, fluence and distance.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

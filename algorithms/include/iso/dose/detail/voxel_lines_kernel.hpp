@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Lines through the middle of every voxel, of exponentials and of tables.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>

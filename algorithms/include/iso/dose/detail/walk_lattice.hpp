@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//! Launches of dose_engine::lattice.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -129,13 +130,13 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   auto const& tables = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   copy_region<1>(exec, plan, terma, density, s);
-  if (plan.num_terms() == 0) {
+  if (plan.is_table()) {
     follow_table(exec, plan, s, control);
   } else {
     Kokkos::parallel_for(
         "iso::dose::convolve: terms", Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
         cone_terms_kernel<lattice_line<T>, T, Terms>{tables.lines.data(), s.range, T(1), s.terms});
-    if (tables.rows > 0) {
+    if (tables.by_items()) {
       walk_items<T, Terms>(exec, plan, s);
     } else {
       walk_slabs<T, Terms>(exec, plan, s, control);

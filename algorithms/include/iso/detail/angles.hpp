@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/detail/angles.hpp
+//! Sines, cosines and their inverses from iso::math, which has no inverse: the C library's differ
+//! from machine to machine.
+#pragma once
+
+#include <iso/core/math.hpp>
+
+#include <Kokkos_Core.hpp>
+
+namespace iso::detail {
+
+inline constexpr double pi = 0x1.921fb54442d18p+1;
+
+KOKKOS_INLINE_FUNCTION double sine_of(double angle) {
+  double s;
+  double c;
+  math::sincos(angle, s, c);
+  return s;
+}
+KOKKOS_INLINE_FUNCTION double cosine_of(double angle) {
+  double s;
+  double c;
+  math::sincos(angle, s, c);
+  return c;
+}
+
+/// The angle of (x, y), in [0, 2 pi), by Newton's method.
+KOKKOS_INLINE_FUNCTION double angle_of(double x, double y) {
+  double const length = Kokkos::sqrt(x * x + y * y);
+  double const c = x / length;
+  double const s = y / length;
+  double angle = s >= 0 ? (1 - c) * (pi / 2) : (3 + c) * (pi / 2);
+  for (int step = 0; step < 6; ++step) {
+    double sine;
+    double cosine;
+    math::sincos(angle, sine, cosine);
+    double const off = s * cosine - c * sine;  // sin of what is missing
+    angle += off + off * off * off / 6;
+  }
+  return angle < 0 ? angle + 2 * pi : angle >= 2 * pi ? angle - 2 * pi : angle;
+}
+
+/// The angle in [0, pi] with this cosine, by bisection.
+inline double angle_of_cosine(double cosine) {
+  double low = 0;
+  double high = pi;
+  for (int i = 0; i < 54; ++i) {
+    double const middle = 0.5 * (low + high);
+    (cosine_of(middle) > cosine ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace iso::detail

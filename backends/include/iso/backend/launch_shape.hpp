@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/launch_shape.hpp
+#pragma once
+
+#include <cstdint>
+
+namespace iso::backend {
+
+/// How groups are laid onto the machine. Nothing here may change a result.
+struct launch_shape {
+  std::int64_t groups_per_launch = 0;  ///< 0: all in one launch
+};
+
+}  // namespace iso::backend
