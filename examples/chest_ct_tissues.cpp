@@ -36,10 +36,10 @@ constexpr double water = 0.01707;
 
 struct tissue {
   char const* name;
-  float low;           ///< HU, this one included
-  float high;          ///< HU, not included
-  double most_inside;  ///< mean absolute error allowed inside, HU
-  double most_bias;    ///< mean error allowed inside, HU
+  float low;          ///< HU, this one included
+  float high;         ///< HU, not included
+  double max_inside;  ///< mean absolute error allowed inside, HU
+  double max_bias;    ///< mean error allowed inside, HU
 };
 constexpr std::array<tissue, 5> tissues = {{{"air", -3000, -950, 25, 8},
                                             {"lung", -950, -500, 30, 5},
@@ -155,8 +155,8 @@ int run(fs::path const& file, fs::path const& picture) {
     std::printf("%-12s %8.0f %7.0f  | %8.0f %12.1f %13.1f  | %8.0f %12.1f %13.1f\n", t.name,
                 double(t.low), double(t.high), all[i].count, all[i].bias(), all[i].mean(),
                 inside[i].count, inside[i].bias(), inside[i].mean());
-    good = good && inside[i].count > 100 && inside[i].mean() <= t.most_inside &&
-           std::abs(inside[i].bias()) <= t.most_bias;
+    good = good && inside[i].count > 100 && inside[i].mean() <= t.max_inside &&
+           std::abs(inside[i].bias()) <= t.max_bias;
   }
   if (!picture.empty()) {
     write_picture(picture, ct, again);

@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
 
   // A head of 256 mm in 128^3 voxels, seen by a detector of 128 x 128 pixels from 24 sides.
   auto const head = iso::ct::shepp_logan(128);
-  auto const volume = iso::make_volume<float, space>(
-      exec, "head", iso::grid::centred({128, 128, 128}, {2, 2, 2}), iso::unit::per_mm);
+  auto const volume =
+      iso::make_volume<float, space>(exec, "head", iso::grid::centred({128, 128, 128}, {2, 2, 2}));
   iso::ct::flat_detector const detector{.num_u = 128, .num_v = 128, .pitch_u = 2.5, .pitch_v = 2.5};
   auto const scan =
       iso::ct::circular_cone(detector, 1000, 1200, iso::ct::even_angles(24, 2 * std::numbers::pi));

@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
   std::vector<float> const voxels(std::size_t(32) * 32 * 32, 0.02F);
   Kokkos::View<float***, Kokkos::LayoutRight, space> const pixels("pixels", 1, 8, 8);
 
-  auto const volume = iso::wrap_volume<space>(
-      voxels.data(), iso::grid::centred({32, 32, 32}, {1, 1, 1}), iso::unit::per_mm);
+  auto const volume =
+      iso::wrap_volume<space>(voxels.data(), iso::grid::centred({32, 32, 32}, {1, 1, 1}));
   auto const projections = iso::wrap_projections(pixels);
 
   auto const scan = iso::ct::circular_parallel({.num_u = 8, .num_v = 8}, {0.0});

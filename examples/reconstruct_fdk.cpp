@@ -25,11 +25,11 @@ int main() {
   iso::ct::project_ellipsoids(exec, head, iso::ct::stage(exec, scan), views);
 
   iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, scan, grid);
-  auto const volume = iso::make_volume<float, space>(exec, "volume", grid, iso::unit::per_mm);
+  auto const volume = iso::make_volume<float, space>(exec, "volume", grid);
   reconstructor.apply(views, volume);
   exec.fence();
 
-  auto const truth = iso::make_volume<float, space>(exec, "truth", grid, iso::unit::per_mm);
+  auto const truth = iso::make_volume<float, space>(exec, "truth", grid);
   iso::ct::rasterise_ellipsoids(exec, head, truth);
   auto const found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, volume.data);
   auto const exact = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, truth.data);

@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
   Kokkos::DefaultExecutionSpace const exec;
 
   // A ball of water, 100 mm in radius: 0.02 / mm.
-  auto const ball = iso::make_volume<float, space>(
-      exec, "ball", iso::grid::centred({256, 256, 256}, {1, 1, 1}), iso::unit::per_mm);
+  auto const ball =
+      iso::make_volume<float, space>(exec, "ball", iso::grid::centred({256, 256, 256}, {1, 1, 1}));
   iso::ct::ellipsoid const body{.centre = {}, .half_axes = {100, 100, 100}, .density = 0.02};
   iso::ct::rasterise_ellipsoids(exec, {&body, 1}, ball);
 

@@ -83,13 +83,13 @@ int count_granted_threads(int wanted) {
 #endif
 }
 
-std::int64_t least_stack() {
+std::int64_t min_stack() {
   std::int64_t least = detail::stack_bytes();
   if (Kokkos::is_initialized()) {
     using host = Kokkos::DefaultHostExecutionSpace;
     std::int64_t others = least;
     Kokkos::parallel_reduce(
-        "iso::backend::least_stack", Kokkos::RangePolicy<host>(0, host().concurrency()),
+        "iso::backend::min_stack", Kokkos::RangePolicy<host>(0, host().concurrency()),
         [](int, std::int64_t& all) { all = std::min(all, detail::stack_bytes()); },
         Kokkos::Min<std::int64_t>(others));
     least = std::min(least, others);

@@ -8,23 +8,23 @@ namespace iso::backend {
 namespace {
 
 #ifdef ISO_HOST_AVX2
-constexpr int least_vector_bytes = 32;
+constexpr int min_vector_bytes = 32;
 #else
-constexpr int least_vector_bytes = 0;
+constexpr int min_vector_bytes = 0;
 #endif
 
-int most_vector_bytes() {
+int max_vector_bytes() {
 #ifdef ISO_HOST_AVX512
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
     return 64;
   }
 #endif
-  return least_vector_bytes;
+  return min_vector_bytes;
 }
 
 std::atomic<int>& vector_bytes() {
-  static std::atomic<int> bytes = most_vector_bytes();
+  static std::atomic<int> bytes = max_vector_bytes();
   return bytes;
 }
 
@@ -33,8 +33,8 @@ std::atomic<int>& vector_bytes() {
 int host_vector_bytes() { return vector_bytes().load(std::memory_order_relaxed); }
 
 void set_host_vector_bytes(int bytes) {
-  int const most = most_vector_bytes();
-  vector_bytes().store(bytes >= most ? most : least_vector_bytes, std::memory_order_relaxed);
+  int const most = max_vector_bytes();
+  vector_bytes().store(bytes >= most ? most : min_vector_bytes, std::memory_order_relaxed);
 }
 
 }  // namespace iso::backend

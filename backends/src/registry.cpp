@@ -17,11 +17,11 @@ int departures() {
   double volatile small = std::numeric_limits<double>::epsilon() / 1024;
   bool const nearest = one + small == 1 && one - small == 1;
   double volatile least = std::numeric_limits<double>::min();
-  float volatile least_float = std::numeric_limits<float>::min();
+  float volatile min_float = std::numeric_limits<float>::min();
   double volatile subnormal = std::numeric_limits<double>::denorm_min();
   float volatile subnormal_float = std::numeric_limits<float>::denorm_min();
   // Results that are subnormal, and operands.
-  bool const kept = least * 0.5 != 0 && least_float * 0.5F != 0 && subnormal * 0x1p100 != 0 &&
+  bool const kept = least * 0.5 != 0 && min_float * 0.5F != 0 && subnormal * 0x1p100 != 0 &&
                     subnormal_float * 0x1p100F != 0;
   return (nearest ? none : rounding) | (kept ? none : flushing);
 }

@@ -56,7 +56,7 @@ struct scanned {
     std::vector<double> out(8, 0);
     for (std::int64_t n = voxels.size(); n-- > 0;) {
       auto const x = double(hounsfield_at<T>(std::size_t(n)));
-      if (x >= 0 && x <= dose::most_density) {
+      if (x >= 0 && x <= dose::max_density) {
         continue;
       }
       auto* const fault = out.data() + (x < 0 ? 0 : 4);

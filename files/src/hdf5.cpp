@@ -76,8 +76,8 @@ hdf5_handle open_hdf5(fs::path const& path) {
 atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
                          std::function<void(hid_t)> const& fill) {
   start_hdf5();
-  constexpr std::uintmax_t most_overhead = 65536;
-  atomic_file whole(path, bytes + most_overhead);
+  constexpr std::uintmax_t max_overhead = 65536;
+  atomic_file whole(path, bytes + max_overhead);
   handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
               H5Fclose, "cannot be written (HDF5 refused to make the file)");
   fill(file);

@@ -56,7 +56,7 @@ inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
 }
 
 /// Room for what is not the image in a file of one.
-constexpr std::uintmax_t most_overhead = 65536;
+constexpr std::uintmax_t max_overhead = 65536;
 
 /// Writes the image that `io` describes, for `path`, under the temporary name of `file`.
 inline void write_image(std::filesystem::path const& path, atomic_file const& file,

@@ -167,7 +167,7 @@ banner read_banner(line_reader& lines) {
 }
 
 // Every row costs memory, empty ones too, of which a line of sizes can claim any number.
-std::int64_t most_rows(std::int64_t entries) {
+std::int64_t max_rows(std::int64_t entries) {
   return std::max(std::int64_t(1) << 24, 64 * std::min(entries, most));
 }
 
@@ -209,7 +209,7 @@ size_line read_size(line_reader& lines, banner const& head) {
                     "truncated, or the claim is wrong)",
                     *entries, bytes));
   }
-  if (*rows > most_rows(*entries)) {
+  if (*rows > max_rows(*entries)) {
     lines.refuse_line(rows_sentence(*rows, *entries));
   }
   if (head.shape == symmetry::symmetric && *rows != *columns) {
@@ -308,7 +308,7 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
 
 // Throws where read_matrix_market would refuse the file.
 void check_readable(fs::path const& path, host_matrix const& matrix) {
-  if (matrix.rows > most_rows(matrix.entries())) {
+  if (matrix.rows > max_rows(matrix.entries())) {
     refuse(path, rows_sentence(matrix.rows, matrix.entries()));
   }
   std::vector<std::int32_t> columns;

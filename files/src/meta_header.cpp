@@ -17,7 +17,7 @@
 namespace iso::files::detail {
 namespace {
 
-constexpr std::size_t most_characters = 254;  // of a name or value: ITK ends the program beyond
+constexpr std::size_t max_characters = 254;  // of a name or value: ITK ends the program beyond
 
 struct field {
   std::string name;
@@ -30,10 +30,10 @@ field field_of(std::filesystem::path const& path, std::string_view line, std::in
   field const f{one_line(line.substr(0, separator)),
                 separator < line.size() ? one_line(line.substr(separator + 1)) : ""};
   auto const longest = std::max(f.name.size(), f.value.size());
-  if (longest > most_characters) {
+  if (longest > max_characters) {
     refuse(path, fmt::format("line {} of its header has a name or value of {} characters (a "
                              "MetaImage has at most {}) shorten it, if this is a MetaImage",
-                             number, longest, most_characters));
+                             number, longest, max_characters));
   }
   return f;
 }

@@ -51,7 +51,7 @@ atomic_file written(std::filesystem::path const& path, std::int64_t width, std::
   io->SetNumberOfComponents(gray ? 1 : 3);
   io->SetComponentType(sizeof(Level) == 1 ? itk::CommonEnums::IOComponent::UCHAR
                                           : itk::CommonEnums::IOComponent::USHORT);
-  auto const room = pixels.size() * sizeof(Level) + detail::most_overhead;
+  auto const room = pixels.size() * sizeof(Level) + detail::max_overhead;
   atomic_file file(path, room);
   take_room(path, file, room);
   detail::write_image(path, file, *io, pixels.data());

@@ -179,7 +179,7 @@ std::uint64_t inflated_size(fs::path const& path) {
   return size;
 }
 
-constexpr double most_packed = 1032;  // to 1, by any compression
+constexpr double max_packed = 1032;  // to 1, by any compression
 
 double nifti_number(itk::ImageIOBase const& io, char const* field) {
   std::string text;
@@ -190,7 +190,7 @@ double nifti_number(itk::ImageIOBase const& io, char const* field) {
 // ITK does not say whether the voxels of a MetaImage are compressed, how long they then are, nor
 // whether they lie in the file itself.
 struct meta_image : MetaImage {
-  static double least_size(MetaImage& image, double bytes) {
+  static double min_size(MetaImage& image, double bytes) {
     std::string name = image.ElementDataFileName();
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return char(std::tolower(c)); });
@@ -198,12 +198,12 @@ struct meta_image : MetaImage {
       return 0;
     }
     auto const packed = &meta_image::m_CompressedDataSize;
-    return image.CompressedData() ? std::max(bytes / most_packed, double(image.*packed)) : bytes;
+    return image.CompressedData() ? std::max(bytes / max_packed, double(image.*packed)) : bytes;
   }
 };
 
 // The same of a NRRD, whose header its own library reads.
-double least_nrrd_size(fs::path const& path, double bytes) {
+double min_nrrd_size(fs::path const& path, double bytes) {
   std::unique_ptr<Nrrd, decltype(&nrrdNix)> const image(nrrdNew(), &nrrdNix);
   std::unique_ptr<NrrdIoState, decltype(&nrrdIoStateNix)> const state(nrrdIoStateNew(),
                                                                       &nrrdIoStateNix);
@@ -212,7 +212,7 @@ double least_nrrd_size(fs::path const& path, double bytes) {
     std::free(biffGetDone(NRRD));
     return 0;
   }
-  return state->encoding == nrrdEncodingRaw ? bytes : bytes / most_packed;
+  return state->encoding == nrrdEncodingRaw ? bytes : bytes / max_packed;
 }
 
 // Bytes that the file must have, and bytes that it has.
@@ -224,8 +224,8 @@ std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double v
   }
   double const bytes = voxels * io.GetComponentSize();
   auto* const meta = dynamic_cast<itk::MetaImageIO*>(&io);
-  return {meta != nullptr ? meta_image::least_size(*meta->GetMetaImagePointer(), bytes)
-                          : least_nrrd_size(path, bytes),
+  return {meta != nullptr ? meta_image::min_size(*meta->GetMetaImagePointer(), bytes)
+                          : min_nrrd_size(path, bytes),
           held};
 }
 
@@ -331,7 +331,7 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
   if (!unit.empty()) {  // ITK leaves it out of a NIfTI, which has no field for it
     itk::EncapsulateMetaData(io->GetMetaDataDictionary(), unit_field, unit);
   }
-  atomic_file file(path, values.size() * sizeof(T) + detail::most_overhead);
+  atomic_file file(path, values.size() * sizeof(T) + detail::max_overhead);
   detail::write_image(path, file, *io, values.data());
   check_written(path, file.temporary());
   return file;

@@ -58,7 +58,7 @@ TEST_CASE("registry: serial first, each name once, and the default backend among
 // Kokkos::Threads launches from the thread that initialised Kokkos alone.
 #if !ISO_HAS_THREADS
 TEST_CASE("device facts: the least stack is that of the calling thread where others have more") {
-  CHECK(iso::backend::least_stack() >= iso::backend::enough_stack);
+  CHECK(iso::backend::min_stack() >= iso::backend::enough_stack);
   pthread_attr_t small;
   REQUIRE(::pthread_attr_init(&small) == 0);
   REQUIRE(::pthread_attr_setstacksize(&small, 128 << 10) == 0);
@@ -67,7 +67,7 @@ TEST_CASE("device facts: the least stack is that of the calling thread where oth
   REQUIRE(::pthread_create(
               &thread, &small,
               [](void* to) -> void* {
-                *static_cast<std::int64_t*>(to) = iso::backend::least_stack();
+                *static_cast<std::int64_t*>(to) = iso::backend::min_stack();
                 return nullptr;
               },
               &found) == 0);

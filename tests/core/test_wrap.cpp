@@ -23,11 +23,10 @@ iso::grid const box{{2, 3, 4}, {1, 1, 1}, {}};
 
 TEST_CASE("wrap: a pointer is the volume's and the projections' memory") {
   std::vector<float> values(24);
-  auto const v = iso::wrap_volume<host>(values.data(), box, iso::unit::per_mm);
+  auto const v = iso::wrap_volume<host>(values.data(), box);
   CHECK(std::is_same_v<decltype(v), iso::volume_view<float, host> const>);
   v.data(1, 2, 3) = 5;
   CHECK(values[23] == 5);
-  CHECK(v.unit == iso::unit::per_mm);
   CHECK(v.grid == box);
   std::vector<double> const read_only(24, 2);
   auto const p = iso::wrap_projections<host>(read_only.data(), 4, 3, 2);

@@ -112,7 +112,7 @@ std::vector<T> projected(Exec const& exec, volume<T> const& v, geometry const& g
   iso::workspace<space> const scratch(
       iso::ct::forward_project_bytes_needed<Exec, T>(g, v.grid, options));
   fill_with_nan(exec, scratch);
-  iso::volume_view<T const, space> const staged{v.grid, voxels.view(), v.unit};
+  iso::volume_view<T const, space> const staged{v.grid, voxels.view()};
   iso::ct::forward_project<Exec, T>(exec, iso::ct::stage(exec, g), staged, out, scratch, options,
                                     control);
   exec.fence("projector_support::projected");

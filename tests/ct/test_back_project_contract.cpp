@@ -88,8 +88,8 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
   CHECK(c().find("back_project: scratch of 64 bytes (") == 0);
   c = {};
   // The volume over the pixels.
-  iso::volume_view<float, host> const over{
-      c.out.grid, decltype(c.out.data)(c.pixels.data.data(), 6, 7, 8), c.out.unit};
+  iso::volume_view<float, host> const over{c.out.grid,
+                                           decltype(c.out.data)(c.pixels.data.data(), 6, 7, 8)};
   CHECK(refusal([&] {
           iso::ct::back_project<exec_space, float>(exec_space(),
                                                    iso::ct::stage(exec_space(), c.scan), c.pixels,

@@ -112,10 +112,11 @@ TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits",
 }
 
 TEST_CASE_TEMPLATE(
-    "forward_project: rays of a fan that pass voxel centres in another order than their pixels", T,
-    float, double) {
-  // Level fans so narrow that rounding puts rays between the outer two of a register below or above
-  // both, at heights where that is another voxel.
+    "forward_project: rays of a ray_column that pass voxel centres in another order than their "
+    "pixels",
+    T, float, double) {
+  // Level columns of rays so narrow that rounding puts rays between the outer two of a register
+  // below or above both, at heights where that is another voxel.
   std::mt19937_64 random(29);
   std::uniform_real_distribution<double> unit(-1, 1);
   auto const g = grid::centred({48, 40, 150}, {1, 1, 1});

@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("dose: every kernel, step and density stays within that error
   MESSAGE("rates from ", rates.front(), " to ", rates.back(), " /cm");
   double worst = 0;
   double largest_scaled = 0;
-  int most_doublings = 0;
+  int max_doublings = 0;
   // Half steps from a small voxel's to the diagonal of a large one, cm; densities from air in
   // the lungs to gold. A region's largest density sets the doublings for all of its voxels.
   for (double const rate : rates) {
@@ -117,7 +117,7 @@ TEST_CASE_TEMPLATE("dose: every kernel, step and density stays within that error
       for (double const largest : {0.05, 1.0, 1.85, 19.3}) {
         detail::cone_terms<T, 1> terms{};
         terms.set(0, T(rate * half_step), T(1), largest);
-        most_doublings = std::max(most_doublings, int(terms.doublings[0]));
+        max_doublings = std::max(max_doublings, int(terms.doublings[0]));
         for_each_ratio(1e-6, largest, 12, [&](double density) {
           T const scaled = T(density) * terms.scaled_half_step[0];
           largest_scaled = std::max(largest_scaled, double(scaled));
@@ -129,5 +129,5 @@ TEST_CASE_TEMPLATE("dose: every kernel, step and density stays within that error
   // Up to the rounding of the product.
   CHECK(largest_scaled <= 0.5 * (1 + std::numeric_limits<T>::epsilon()));
   CHECK(worst < 1);
-  MESSAGE("largest error over its bound: ", worst, ", at most ", most_doublings, " doublings");
+  MESSAGE("largest error over its bound: ", worst, ", at most ", max_doublings, " doublings");
 }

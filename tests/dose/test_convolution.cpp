@@ -241,9 +241,9 @@ TEST_CASE("dose: batches of tiles are whole lines, within the bytes where a line
   }
   // A tile takes 5 planes of 8 bytes; four tiles fit.
   iso::dose::detail::tile_batches const some(tiles, 8, 4 * 40);
-  CHECK(some.most_planes == 5);
+  CHECK(some.max_planes == 5);
   CHECK(some.ends == std::vector<std::int64_t>{4, 6, 15, 17});
-  CHECK(some.most_tiles == 9);
+  CHECK(some.max_tiles == 9);
   iso::dose::detail::tile_batches const each(tiles, 8, 0);
   CHECK(each.ends == std::vector<std::int64_t>{3, 4, 6, 15, 16, 17});
   iso::dose::detail::tile_batches const all(tiles, 8, 17 * 40);

@@ -34,8 +34,8 @@ host_volume<T> row_of(std::vector<double> const& numbers) {
 template <class T, class Exec>
 std::vector<T> densities(Exec const& exec, density_table const& table, host_volume<T> const& hu) {
   using space = typename Exec::memory_space;
-  auto const from = iso::make_volume<T, space>(exec, "hu", hu.grid, iso::unit::hounsfield);
-  auto const to = iso::make_volume<T, space>(exec, "density", hu.grid, iso::unit::gram_per_cm3);
+  auto const from = iso::make_volume<T, space>(exec, "hu", hu.grid);
+  auto const to = iso::make_volume<T, space>(exec, "density", hu.grid);
   Kokkos::deep_copy(exec, from.data, hu.data);
   staged_density_table<space> const staged(exec, table);
   density_from_hounsfield<Exec, T>(exec, staged, from, to);

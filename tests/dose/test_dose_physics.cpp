@@ -65,8 +65,8 @@ struct compared {
     auto const terma = c.terma_on_host();
     // An odd stride meets all places of rows and planes.
     std::int64_t const stride = region.size() / samples | 1;
-    iso::oracle::host_density const of_terma{terma.grid, terma.data, terma.unit};
-    iso::oracle::host_density const of_density{rho.grid, rho.data, rho.unit};
+    iso::oracle::host_density const of_terma{terma.grid, terma.data};
+    iso::oracle::host_density const of_density{rho.grid, rho.data};
     exact = iso::oracle::exact_dose(s.field, make_cones(s.kernel, {48, 48}), true, of_terma,
                                     of_density, stride);
     s.options.engine = dose_engine::voxel_lines;

@@ -74,8 +74,7 @@ TEST_CASE("dose: lines of every voxel are those of the oracle") {
       return density.data(i + at(0), j + at(1), k + at(2));
     });
     auto const exact = iso::oracle::exact_dose(s.field, make_cones(s.kernel, s.cones), true,
-                                               {terma.grid, terma.data, terma.unit},
-                                               {rho.grid, rho.data, rho.unit});
+                                               {terma.grid, terma.data}, {rho.grid, rho.data});
     auto const dose = c.dose_on_host();
     double const most = *std::max_element(exact.begin(), exact.end());
     double worst = 0;
@@ -118,7 +117,7 @@ TEST_CASE("dose: engines that sample come near exact lines") {
     dose_engine engine;
     double step;
     double spacing;
-    double most_rms;
+    double max_rms;
     bool oblique;
   };
   for (row const r : {row{dose_engine::voxel_samples, 1, 2, 0.02, false},
@@ -138,7 +137,7 @@ TEST_CASE("dose: engines that sample come near exact lines") {
     MESSAGE(std::string(r.oblique ? "oblique, " : ""), "engine ", int(r.engine), ", step ", r.step,
             " mm, rays ", r.spacing, " mm apart: largest ", 100 * d.most, " %, rms ", 100 * d.rms,
             " % of the maximum");
-    CHECK(d.rms < r.most_rms);
+    CHECK(d.rms < r.max_rms);
   }
 }
 

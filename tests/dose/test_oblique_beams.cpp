@@ -250,7 +250,7 @@ std::vector<double> dose_in_water(oblique_field const& f) {
 
 /// The largest difference where both have a dose, over the largest dose. Where `a` has more than
 /// 1e-3 of it, `b` has one.
-double most_apart(std::vector<double> const& a, std::vector<double> const& b) {
+double max_apart(std::vector<double> const& a, std::vector<double> const& b) {
   double most = 0;
   double apart = 0;
   int lost = 0;
@@ -278,7 +278,7 @@ TEST_CASE_TEMPLATE("dose: empty voxels about a body change nothing", T, float, d
       continue;  // as before, in four times the time
     }
     f.body.empty = empty;
-    double const apart = most_apart(cropped, dose_in_water<T>(f));
+    double const apart = max_apart(cropped, dose_in_water<T>(f));
     MESSAGE(empty, " mm about the water: ", 100 * apart, " % of the maximum");
     // The numbers of the nearness lie further apart in a larger region.
     CHECK(apart < (sizeof(T) == 4 ? 1e-3 : 1e-8));
@@ -296,7 +296,7 @@ TEST_CASE("dose: parts of a field that meet no body change nothing") {
       auto const water = volume_of<double>(s.phantom, [](auto, auto, auto) { return 1.0; });
       of_field[n] = numbers(calculation<double, exec_space>({}, s, water).dose_on_host());
     }
-    double const apart = most_apart(of_field[0], of_field[1]);
+    double const apart = max_apart(of_field[0], of_field[1]);
     CAPTURE(int(engine));
     MESSAGE("fields of 240 mm and 2 m: ", 100 * apart, " % of the maximum");
     CHECK(apart < 1e-9);
@@ -361,7 +361,7 @@ TEST_CASE("dose: with the source near the body the lattice is as exact lines are
         sum += (lattice[n] - lines[n]) * (lattice[n] - lines[n]);
       }
       double const rms = std::sqrt(sum / double(lines.size())) / most;
-      double const largest = most_apart(lines, lattice);
+      double const largest = max_apart(lines, lattice);
       MESSAGE("source ", gap, " mm from the body, gantry ", turned.gantry, ": rms ", 100 * rms,
               " %, at most ", 100 * largest, " % of the maximum");
       // As far away: edges of the field differ by a voxel's width, the rest does not.
@@ -380,7 +380,7 @@ TEST_CASE("dose: with the source near the body the lattice is as exact lines are
 TEST_CASE("dose: voxels that are longer than wide") {
   struct row {
     double length;
-    double most_rms;
+    double max_rms;
   };
   for (row const r : {row{1, 0.004}, row{3, 0.008}, row{5, 0.012}}) {
     setup s{grid::centred({80, 80, std::int64_t(80 / r.length)}, {1, 1, r.length}), {}};
@@ -401,6 +401,6 @@ TEST_CASE("dose: voxels that are longer than wide") {
     double const rms = std::sqrt(sum / double(count)) / most;
     MESSAGE("voxels of 1 mm x 1 mm x ", r.length, " mm: lattice against lines, rms ", 100 * rms,
             " % of the maximum");
-    CHECK(rms < r.most_rms);
+    CHECK(rms < r.max_rms);
   }
 }

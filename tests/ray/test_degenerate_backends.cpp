@@ -231,8 +231,7 @@ std::vector<T> paths_on(Exec const& exec, scene<T> const& s,
   auto const data = iso::stage<iso::access::read>(exec, volume.data);
   Kokkos::View<T*, space> const paths("paths", s.rays.extent(0));
   iso::ray::radiological_path(exec, rays.view(),
-                              iso::volume_view<T const, space>{s.box, data.view(), volume.unit},
-                              paths, options);
+                              iso::volume_view<T const, space>{s.box, data.view()}, paths, options);
   std::vector<T> result(paths.extent(0));
   Kokkos::deep_copy(
       exec, Kokkos::View<T*, host, Kokkos::MemoryUnmanaged>(result.data(), result.size()), paths);

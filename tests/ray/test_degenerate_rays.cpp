@@ -31,7 +31,7 @@ int failures(std::string const& grid_name, grid const& g, vec3<double> tilt) {
       for_each_method([&](auto method, char const* method_name) {
         auto wrong = complaint(walk<decltype(method)>(r, g), exact, g, bound);
         auto const taken = steps<decltype(method)>(r, g);
-        wrong += taken > most_steps(g) ? std::to_string(taken) + " steps" : std::string();
+        wrong += taken > max_steps(g) ? std::to_string(taken) + " steps" : std::string();
         if (!wrong.empty() && ++failed <= 5) {
           MESSAGE(grid_name << ", " << std::string(method_name) << ", " << named.name << ", "
                             << describe(r) << ": " << wrong);
@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("a walk ends within Nx + Ny + Nz + 3 steps, and the longest t
   auto const r = iso::ray::ray<T>::between({T(-5), T(-4.4), T(-3.9)}, {T(5), T(4.5), T(4.1)});
   for_each_method([&](auto method, char const* name) {
     CAPTURE(std::string(name));
-    CHECK(steps<decltype(method)>(r, g) <= most_steps(g));
+    CHECK(steps<decltype(method)>(r, g) <= max_steps(g));
     CHECK(steps<decltype(method)>(r, g) >= 20);
   });
 }

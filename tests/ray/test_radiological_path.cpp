@@ -78,7 +78,7 @@ std::vector<T> paths_on(Exec const& exec, problem<T> const& p,
   auto const rays = iso::stage<iso::access::read>(exec, p.rays);
   auto const data = iso::stage<iso::access::read>(exec, p.volume.data);
   Kokkos::View<T*, space> const paths("paths", p.rays.extent(0));
-  iso::volume_view<T const, space> const volume{p.volume.grid, data.view(), p.volume.unit};
+  iso::volume_view<T const, space> const volume{p.volume.grid, data.view()};
   iso::ray::radiological_path(exec, rays.view(), volume, paths, options);
   std::vector<T> result(paths.extent(0));
   Kokkos::View<T*, host, Kokkos::MemoryUnmanaged> const out(result.data(), result.size());

@@ -125,7 +125,7 @@ TEST_CASE_TEMPLATE("any bit pattern is a ray: it ends, inside", T, float, double
       };
       auto const some = [&] { return *rc::gen::arbitrary<bool>() ? any() : T(coordinate(8)); };
       iso::ray::ray<T> const r{{some(), some(), some()}, {some(), some(), some()}, some(), some()};
-      RC_ASSERT(steps<decltype(method)>(r, g) <= most_steps(g));
+      RC_ASSERT(steps<decltype(method)>(r, g) <= max_steps(g));
       auto const seen = walk<decltype(method)>(r, g);
       RC_ASSERT(std::int64_t(seen.size()) <= g.extent[0] + g.extent[1] + g.extent[2]);
       for (auto const& [index, length] : seen) {

@@ -55,9 +55,7 @@ std::int64_t steps(ray::ray<T> const& r, grid const& g) {
                     counter);
   return counter.count;
 }
-inline std::int64_t most_steps(grid const& g) {
-  return g.extent[0] + g.extent[1] + g.extent[2] + 3;
-}
+inline std::int64_t max_steps(grid const& g) { return g.extent[0] + g.extent[1] + g.extent[2] + 3; }
 
 template <class F>
 void for_each_method(F&& f) {

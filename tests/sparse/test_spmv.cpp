@@ -37,7 +37,7 @@ T ordered_row(std::vector<item> const& row, std::vector<T> const& x, std::int64_
 }
 
 /// 2^(the least e with 2^e >= x), by search.
-inline int least_exponent(long double x, int from) {
+inline int min_exponent(long double x, int from) {
   int e = from;
   while (std::ldexp(1.0L, e) < x) {
     ++e;
@@ -59,8 +59,7 @@ double reproducible_origin(std::vector<item> const& row, std::vector<double> con
   }
   auto const n = static_cast<long double>(row.size());
   long double const bound = most_a * std::max(2 * std::min(n, 64.0L), n / 2) * (1 + 0x1p-20L);
-  return std::ldexp(1.5,
-                    std::max(-900, least_exponent(bound, -1200) + least_exponent(most_x, -1000)));
+  return std::ldexp(1.5, std::max(-900, min_exponent(bound, -1200) + min_exponent(most_x, -1000)));
 }
 
 /// Reproducible: each product rounded alone, from the end to the start.

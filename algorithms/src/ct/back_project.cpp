@@ -14,31 +14,34 @@ bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_byte
 
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
-  ISO_VALIDATE(known(options.method, projector::siddon) &&
-                   known(options.edge, boundary::truncate) &&
-                   known(options.within, region::cylinder) &&
-                   known(options.path, ct::joseph_path::general) &&
-                   known(options.onto, back_project_onto::stored),
-               "back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
-               "enumeration) choose from iso/ct/back_project.hpp",
-               int(options.method), int(options.edge), int(options.within), int(options.path),
-               int(options.onto));
+  ISO_VALIDATE(
+      known(options.method, projector::siddon) && known(options.edge, boundary::truncate) &&
+          known(options.within, region::cylinder) &&
+          known(options.path, ct::joseph_path::general) &&
+          known(options.onto, back_project_onto::stored),
+      "iso::ct::back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
+      "enumeration) choose from iso/ct/back_project.hpp",
+      int(options.method), int(options.edge), int(options.within), int(options.path),
+      int(options.onto));
   ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
-               "back_project: oversampling {} (must lie in 1..64)", options.oversampling);
-  ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
-               "back_project: oversampling {} with a Joseph projector (only the exact methods "
-               "oversample) leave it at 1",
-               options.oversampling);
+               "iso::ct::back_project: oversampling {} (must lie in 1..64)", options.oversampling);
+  ISO_VALIDATE(
+      options.oversampling == 1 || !is_joseph(options.method),
+      "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact methods "
+      "oversample) leave it at 1",
+      options.oversampling);
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "back_project: groups_per_launch {} (must not be negative)",
+               "iso::ct::back_project: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);
-  ISO_VALIDATE(options.first_view >= 0 && options.first_view % block_views == 0,
-               "back_project: first_view {} (must be a multiple of {}: sums go by blocks of views)",
-               options.first_view, block_views);
-  ISO_VALIDATE(count >= 1 && count <= g.num_views() && options.first_view <= g.num_views() - count,
-               "back_project: {} views of projections from view {} on (the geometry has {}) make "
-               "them agree",
-               count, options.first_view, g.num_views());
+  ISO_VALIDATE(
+      options.first_view >= 0 && options.first_view % block_views == 0,
+      "iso::ct::back_project: first_view {} (must be a multiple of {}: sums go by blocks of views)",
+      options.first_view, block_views);
+  ISO_VALIDATE(
+      count >= 1 && count <= g.num_views() && options.first_view <= g.num_views() - count,
+      "iso::ct::back_project: {} views of projections from view {} on (the geometry has {}) make "
+      "them agree",
+      count, options.first_view, g.num_views());
 }
 
 }  // namespace iso::ct::detail

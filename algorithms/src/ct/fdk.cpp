@@ -61,12 +61,12 @@ double windowed(ramp_window window, double f, double t) {
 }  // namespace
 
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options) {
-  ISO_VALIDATE(count >= 1, "ramp_taps: {} taps (at least 1)", count);
+  ISO_VALIDATE(count >= 1, "iso::ct::ramp_taps: {} taps (at least 1)", count);
   ISO_VALIDATE(options.cutoff > 0 && options.cutoff <= 1,
-               "ramp_taps: cut-off {} (must lie in (0, 1], of the Nyquist frequency)",
+               "iso::ct::ramp_taps: cut-off {} (must lie in (0, 1], of the Nyquist frequency)",
                options.cutoff);
   ISO_VALIDATE(int(options.window) >= 0 && options.window <= ramp_window::hann,
-               "ramp_taps: window {} (none of its enumeration) choose from iso/ct/fdk.hpp",
+               "iso::ct::ramp_taps: window {} (none of its enumeration) choose from iso/ct/fdk.hpp",
                int(options.window));
   std::vector<double> taps;
   for (std::int64_t n = 0; n < count; ++n) {
@@ -82,11 +82,12 @@ namespace detail {
 void validate_detector(geometry const& g, row_extension const& by) {
   std::int64_t const most = std::int64_t(1) << 22;
   std::int64_t const columns = by.before + g.num_u() + by.after;
-  ISO_VALIDATE(g.num_v() < most && columns < most &&
-                   (columns + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
-               "fdk: detector of {} x {} pixels, extended to {} (below 2^22 each way and 2^31 in "
-               "all) bin them",
-               g.num_u(), g.num_v(), columns);
+  ISO_VALIDATE(
+      g.num_v() < most && columns < most &&
+          (columns + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
+      "iso::ct::fdk: detector of {} x {} pixels, extended to {} (below 2^22 each way and 2^31 in "
+      "all) bin them",
+      g.num_u(), g.num_v(), columns);
 }
 
 void validate_onto(back_project_onto onto, char const* function) {

@@ -9,7 +9,7 @@ namespace {
 
 /// A lower bound, over all u of a detector row, of the larger of |x| and |y| of the rays'
 /// direction.
-double least_horizontal(index_view const& w, beam kind, double num_u) {
+double min_horizontal(index_view const& w, beam kind, double num_u) {
   ray_component const x0 = component(w, kind, 0, 0, 0);
   ray_component const y0 = component(w, kind, 1, 0, 0);
   if (kind == beam::parallel) {
@@ -60,7 +60,7 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
   double const v = double(g.num_v());
   return std::all_of(g.views().begin(), g.views().end(), [&](view_vectors const& view) {
     index_view const w = to_index(view, volume, g.kind());
-    return largest_z(w, g.kind(), u, v) < least_horizontal(w, g.kind(), u) * (1 - 1e-9) &&
+    return largest_z(w, g.kind(), u, v) < min_horizontal(w, g.kind(), u) * (1 - 1e-9) &&
            largest_coordinate(w, g.kind(), u, v) < resolved;
   });
 }
@@ -89,28 +89,31 @@ void validate_options(forward_project_options const& options) {
       known(options.method, projector::siddon) && known(options.sum, summation::reproducible) &&
           known(options.edge, boundary::truncate) && known(options.within, region::cylinder) &&
           known(options.path, ct::joseph_path::general),
-      "forward_project: method {}, sum {}, edge {}, within {}, path {} (one is none of its "
+      "iso::ct::forward_project: method {}, sum {}, edge {}, within {}, path {} (one is none of "
+      "its "
       "enumeration) choose from iso/ct/forward_project.hpp",
       int(options.method), int(options.sum), int(options.edge), int(options.within),
       int(options.path));
   ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
-               "forward_project: oversampling {} (must lie in 1..64)", options.oversampling);
-  ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
-               "forward_project: oversampling {} with a Joseph projector (only the exact methods "
-               "oversample) leave it at 1",
+               "iso::ct::forward_project: oversampling {} (must lie in 1..64)",
                options.oversampling);
   ISO_VALIDATE(
-      options.sum == summation::ordered || is_joseph(options.method),
-      "forward_project: reproducible sums with an exact method (their chords have no common "
-      "scale) use a Joseph projector");
+      options.oversampling == 1 || !is_joseph(options.method),
+      "iso::ct::forward_project: oversampling {} with a Joseph projector (only the exact methods "
+      "oversample) leave it at 1",
+      options.oversampling);
+  ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
+               "iso::ct::forward_project: reproducible sums with an exact method (their chords "
+               "have no common "
+               "scale) use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
-               "forward_project: slab_planes {} (must be a multiple of {}, or 0)",
+               "iso::ct::forward_project: slab_planes {} (must be a multiple of {}, or 0)",
                options.slab_planes, block_planes);
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "forward_project: groups_per_launch {} (must not be negative)",
+               "iso::ct::forward_project: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);
   ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
-               "forward_project: max_abs {} (must be finite and not negative)",
+               "iso::ct::forward_project: max_abs {} (must be finite and not negative)",
                options.max_abs.value_or(0));
 }
 

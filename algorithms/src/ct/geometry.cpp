@@ -23,9 +23,10 @@ double sine_between(vec3<double> a, vec3<double> b) {
 }
 
 void check(vec3<double> a, char const* field, std::size_t view) {
-  ISO_VALIDATE(is_finite(a) && largest(a) <= longest_length,
-               "geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 either way)",
-               field, view, a.x, a.y, a.z);
+  ISO_VALIDATE(
+      is_finite(a) && largest(a) <= longest_length,
+      "iso::ct::geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 either way)",
+      field, view, a.x, a.y, a.z);
 }
 
 void check(view_vectors const& view, beam kind, std::size_t i) {
@@ -33,42 +34,45 @@ void check(view_vectors const& view, beam kind, std::size_t i) {
   check(view.detector_origin, "detector_origin", i);
   check(view.u_step, "u_step", i);
   check(view.v_step, "v_step", i);
-  ISO_VALIDATE(
-      std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
-          sine_between(view.u_step, view.v_step) >= 1e-4,
-      "geometry: u_step and v_step of view {} are parallel or shorter than 1e-150 mm (they "
-      "must span the detector)",
-      i);
+  ISO_VALIDATE(std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
+                   sine_between(view.u_step, view.v_step) >= 1e-4,
+               "iso::ct::geometry: u_step and v_step of view {} are parallel or shorter than "
+               "1e-150 mm (they "
+               "must span the detector)",
+               i);
   ISO_VALIDATE(kind == beam::cone || largest(view.source) >= shortest_length,
-               "geometry: direction of view {} is shorter than 1e-150 (rays need one)", i);
+               "iso::ct::geometry: direction of view {} is shorter than 1e-150 (rays need one)", i);
 }
 
 void check_detector(std::int64_t num_u, std::int64_t num_v) {
   ISO_VALIDATE(num_u >= 1 && num_v >= 1,
-               "geometry: detector of [{}, {}] pixels (needs at least one each way)", num_u, num_v);
+               "iso::ct::geometry: detector of [{}, {}] pixels (needs at least one each way)",
+               num_u, num_v);
 }
 
 void check(flat_detector const& d) {
   check_detector(d.num_u, d.num_v);
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
   ISO_VALIDATE(good(d.pitch_u) && good(d.pitch_v),
-               "geometry: pixel pitch [{}, {}] mm (must be finite and positive)", d.pitch_u,
-               d.pitch_v);
+               "iso::ct::geometry: pixel pitch [{}, {}] mm (must be finite and positive)",
+               d.pitch_u, d.pitch_v);
   ISO_VALIDATE(std::isfinite(d.offset_u) && std::isfinite(d.offset_v),
-               "geometry: detector offset [{}, {}] mm (must be finite)", d.offset_u, d.offset_v);
+               "iso::ct::geometry: detector offset [{}, {}] mm (must be finite)", d.offset_u,
+               d.offset_v);
 }
 
 geometry circle(beam kind, flat_detector const& d, double source_axis, double axis_detector,
                 std::vector<double> const& angles) {
   check(d);
-  ISO_VALIDATE(!angles.empty(), "geometry: no view angles (needs at least one)");
+  ISO_VALIDATE(!angles.empty(), "iso::ct::geometry: no view angles (needs at least one)");
   double const first_u = d.offset_u - 0.5 * double(d.num_u - 1) * d.pitch_u;
   double const first_v = d.offset_v - 0.5 * double(d.num_v - 1) * d.pitch_v;
   std::vector<view_vectors> views;
   views.reserve(angles.size());
   for (double const angle : angles) {
     ISO_VALIDATE(std::abs(angle) <= 1e5,
-                 "geometry: view angle {} rad (must be finite, at most 1e5 either way)", angle);
+                 "iso::ct::geometry: view angle {} rad (must be finite, at most 1e5 either way)",
+                 angle);
     vec3<double> const out = detail::on_circle(angle);
     vec3<double> const u{-out.y, out.x, 0};
     vec3<double> const v{0, 0, 1};
@@ -84,17 +88,18 @@ geometry circle(beam kind, flat_detector const& d, double source_axis, double ax
 geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
                    std::vector<view_vectors> views)
     : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
-  ISO_VALIDATE(kind_ == beam::cone || kind_ == beam::parallel,
-               "geometry: beam {} (is none of the enumeration) choose one of iso::ct::beam",
-               int(kind_));
-  check_detector(num_u_, num_v_);
-  ISO_VALIDATE(!views_.empty(), "geometry: no views (needs at least one)");
-  auto const most = std::numeric_limits<std::int64_t>::max();
   ISO_VALIDATE(
-      num_u_ <= most / num_v_ && num_u_ * num_v_ <= most / num_views(),
-      "geometry: {} views of [{}, {}] pixels (their number does not fit 63 bits) check the "
-      "detector",
-      num_views(), num_u_, num_v_);
+      kind_ == beam::cone || kind_ == beam::parallel,
+      "iso::ct::geometry: beam {} (is none of the enumeration) choose one of iso::ct::beam",
+      int(kind_));
+  check_detector(num_u_, num_v_);
+  ISO_VALIDATE(!views_.empty(), "iso::ct::geometry: no views (needs at least one)");
+  auto const most = std::numeric_limits<std::int64_t>::max();
+  ISO_VALIDATE(num_u_ <= most / num_v_ && num_u_ * num_v_ <= most / num_views(),
+               "iso::ct::geometry: {} views of [{}, {}] pixels (their number does not fit 63 bits) "
+               "check the "
+               "detector",
+               num_views(), num_u_, num_v_);
   for (std::size_t i = 0; i < views_.size(); ++i) {
     check(views_[i], kind_, i);
   }
@@ -105,17 +110,18 @@ geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
 
 geometry geometry::subset(std::int64_t first, std::int64_t count) const {
   ISO_VALIDATE(first >= 0 && count >= 1 && first <= num_views() - count,
-               "geometry: {} views from view {} on (must be a part of the {})", count, first,
-               num_views());
+               "iso::ct::geometry: {} views from view {} on (must be a part of the {})", count,
+               first, num_views());
   return {kind_, num_u_, num_v_, {views_.begin() + first, views_.begin() + first + count}};
 }
 
 geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
                        std::vector<double> const& angles) {
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
-  ISO_VALIDATE(good(source_axis) && good(source_detector),
-               "geometry: source-axis {} mm, source-detector {} mm (must be finite and positive)",
-               source_axis, source_detector);
+  ISO_VALIDATE(
+      good(source_axis) && good(source_detector),
+      "iso::ct::geometry: source-axis {} mm, source-detector {} mm (must be finite and positive)",
+      source_axis, source_detector);
   return circle(beam::cone, detector, source_axis, source_detector - source_axis, angles);
 }
 
@@ -124,14 +130,15 @@ geometry circular_parallel(flat_detector const& detector, std::vector<double> co
 }
 
 std::vector<double> even_angles(std::int64_t count, double range, double first) {
-  ISO_VALIDATE(count >= 1, "geometry: {} view angles (needs at least one)", count);
+  ISO_VALIDATE(count >= 1, "iso::ct::geometry: {} view angles (needs at least one)", count);
   constexpr std::int64_t most = 100'000'000;
-  ISO_VALIDATE(count <= most, "geometry: {} view angles (at most {}) make them in parts", count,
-               most);
-  ISO_VALIDATE(std::abs(first + range) <= 1e5 && std::abs(first) <= 1e5,
-               "geometry: view angles from {} rad over {} rad (all must be finite, at most 1e5 "
-               "either way)",
-               first, range);
+  ISO_VALIDATE(count <= most, "iso::ct::geometry: {} view angles (at most {}) make them in parts",
+               count, most);
+  ISO_VALIDATE(
+      std::abs(first + range) <= 1e5 && std::abs(first) <= 1e5,
+      "iso::ct::geometry: view angles from {} rad over {} rad (all must be finite, at most 1e5 "
+      "either way)",
+      first, range);
   std::vector<double> angles;
   angles.reserve(std::size_t(count));
   for (std::int64_t i = 0; i < count; ++i) {

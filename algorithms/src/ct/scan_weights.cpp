@@ -53,20 +53,21 @@ double tilt_of_sources(geometry const& g, double radius) {
 /// Throws where the rows of a view leave the plane of rotation by more than `max_roll`, or one of
 /// them does not pass before the source as the z axis does.
 void validate_rows(geometry const& g, double max_roll, char const* where = "") {
-  ISO_VALIDATE(
-      max_roll >= 0 && max_roll <= steepest_roll,
-      "fdk: rows may leave the plane of rotation by {} rad (must be from 0 to {}) choose a "
-      "smaller max_roll",
-      max_roll, steepest_roll);
+  ISO_VALIDATE(max_roll >= 0 && max_roll <= steepest_roll,
+               "iso::ct::fdk: rows may leave the plane of rotation by {} rad (must be from 0 to "
+               "{}) choose a "
+               "smaller max_roll",
+               max_roll, steepest_roll);
   for (std::size_t i = 0; i < g.views().size(); ++i) {
     view_vectors const& w = g.views()[i];
     double const roll = angle_of(horizontal(w.u_step), std::abs(w.u_step.z));
-    ISO_VALIDATE(roll <= max_roll * (1 + 1e-9),
-                 "fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
-                 "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
-                 "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
-                 "along z",
-                 i, roll * degrees, max_roll * degrees, where);
+    ISO_VALIDATE(
+        roll <= max_roll * (1 + 1e-9),
+        "iso::ct::fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
+        "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
+        "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
+        "along z",
+        i, roll * degrees, max_roll * degrees, where);
     if (g.kind() == beam::parallel) {
       continue;
     }
@@ -74,11 +75,11 @@ void validate_rows(geometry const& g, double max_roll, char const* where = "") {
     vec3<double> const first = w.detector_origin - w.source;
     vec3<double> const last = first + double(g.num_v() - 1) * w.v_step;
     double const axis = -(across.x * w.source.x + across.y * w.source.y);
-    ISO_VALIDATE(
-        axis * dot(across, first) > 0 && axis * dot(across, last) > 0,
-        "fdk: view {}: a row of pixels does not stand across from the source as seen along "
-        "the z axis (its rays do not pass the axis) turn the detector up",
-        i);
+    ISO_VALIDATE(axis * dot(across, first) > 0 && axis * dot(across, last) > 0,
+                 "iso::ct::fdk: view {}: a row of pixels does not stand across from the source as "
+                 "seen along "
+                 "the z axis (its rays do not pass the axis) turn the detector up",
+                 i);
   }
 }
 
@@ -89,10 +90,11 @@ void validate_orbit(geometry const& g) {
   if (g.kind() == beam::parallel) {
     for (std::size_t i = 0; i < views.size(); ++i) {
       vec3<double> const& d = views[i].source;
-      ISO_VALIDATE(std::abs(d.z) <= 1e-3 * horizontal(d),
-                   "fdk: view {}: rays leave the plane of rotation by {:.3g} degrees (filtered "
-                   "backprojection needs rays across the z axis) check the directions of the rays",
-                   i, degrees * angle_of(horizontal(d), std::abs(d.z)));
+      ISO_VALIDATE(
+          std::abs(d.z) <= 1e-3 * horizontal(d),
+          "iso::ct::fdk: view {}: rays leave the plane of rotation by {:.3g} degrees (filtered "
+          "backprojection needs rays across the z axis) check the directions of the rays",
+          i, degrees * angle_of(horizontal(d), std::abs(d.z)));
     }
     return;
   }
@@ -104,16 +106,17 @@ void validate_orbit(geometry const& g) {
       continue;
     }
     double const tilt = tilt_of_sources(g, r);
-    ISO_VALIDATE(tilt < 0.05,
-                 "fdk: the sources lie in a plane that is tilted by {:.3g} degrees (they must turn "
-                 "about the z axis) turn the coordinates",
-                 tilt);
+    ISO_VALIDATE(
+        tilt < 0.05,
+        "iso::ct::fdk: the sources lie in a plane that is tilted by {:.3g} degrees (they must turn "
+        "about the z axis) turn the coordinates",
+        tilt);
     ISO_VALIDATE(std::abs(here - r) <= 1e-3 * r && here > 0,
-                 "fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
+                 "iso::ct::fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
                  "backprojection needs a circle about the z axis) scan on one",
                  i, here, r);
     ISO_VALIDATE(false,
-                 "fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
+                 "iso::ct::fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
                  "backprojection needs a circle about the z axis, not a helix) scan on one",
                  i, views[i].source.z, views.front().source.z);
   }
@@ -155,7 +158,7 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
   double const axis = column_of_axis(w, v);
   ISO_VALIDATE(
       axis > -0.5 && axis < width - 0.5,
-      "fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the offset "
+      "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the offset "
       "detector of {} columns, so that no ray near the axis is measured) move the detector",
       view, axis, v, g.num_u());
   double const low = std::abs(distance_from_axis(g.kind(), w, -0.5, v));
@@ -168,7 +171,7 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
 
 placement place(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::offset,
-               "fdk: detector placement {} (none of its enumeration) choose from "
+               "iso::ct::fdk: detector placement {} (none of its enumeration) choose from "
                "iso/ct/scan_weights.hpp",
                int(options.detector));
   placement p;
@@ -197,10 +200,11 @@ placement place(geometry const& g, scan_options const& options) {
     double const near = std::abs(high_is_near ? high : low);
     double const side = (high_is_near ? low : high) > 0 ? 1 : -1;
     bool const is_even = std::abs(std::abs(high) - std::abs(low)) <= 1e-6 * near;
-    ISO_VALIDATE(p.side == 0 || is_even || side == p.side,
-                 "fdk: view {}: the detector lies on the other side of the z axis than before "
-                 "(opposite views must complete each other) take one side for all views",
-                 i);
+    ISO_VALIDATE(
+        p.side == 0 || is_even || side == p.side,
+        "iso::ct::fdk: view {}: the detector lies on the other side of the z axis than before "
+        "(opposite views must complete each other) take one side for all views",
+        i);
     p.side = is_even && p.side != 0 ? p.side : side;
   }
   for (double& overlap : p.overlaps) {
@@ -264,11 +268,11 @@ bool leaves_a_gap(turn const& t) {
 void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
   for (std::size_t n = 0; n < t.order.size(); ++n) {
     double const gap = t.gaps[n];
-    ISO_VALIDATE(
-        gap <= allowed_gap(t) || t.order.size() == 1,
-        "fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on average; {} "
-        "is needed) scan further, without gaps",
-        gap * degrees, t.mean() * degrees, needed);
+    ISO_VALIDATE(gap <= allowed_gap(t) || t.order.size() == 1,
+                 "iso::ct::fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on "
+                 "average; {} "
+                 "is needed) scan further, without gaps",
+                 gap * degrees, t.mean() * degrees, needed);
     weights.angles[t.order[n]] += gap / 2;
     weights.angles[t.order[n + 1 == t.order.size() ? 0 : n + 1]] += gap / 2;
   }
@@ -288,10 +292,11 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
     std::size_t const view = t.order[(widest + 1 + n) % size];
     bool const ends = n + 1 == size;
     begins[view] = at;
-    ISO_VALIDATE(ends || gap_after(n) <= widest_gap * mean,
-                 "fdk: no view within {:.4g} degrees of an arc of {:.4g} degrees (views are {:.4g} "
-                 "degrees apart on average) scan the arc without gaps, or the full circle",
-                 gap_after(n) * degrees, t.covered() * degrees, mean * degrees);
+    ISO_VALIDATE(
+        ends || gap_after(n) <= widest_gap * mean,
+        "iso::ct::fdk: no view within {:.4g} degrees of an arc of {:.4g} degrees (views are {:.4g} "
+        "degrees apart on average) scan the arc without gaps, or the full circle",
+        gap_after(n) * degrees, t.covered() * degrees, mean * degrees);
     weights.angles[view] =
         (n == 0 ? first : gap_after(n - 1)) / 2 + (ends ? last : gap_after(n)) / 2;
     at += ends ? last / 2 : gap_after(n);
@@ -348,11 +353,11 @@ void weigh_short_scan(geometry const& g, turn const& t, scan_weights& weights) {
                       std::abs(fan_angle(g.kind(), w, double(g.num_u() - 1), v))});
     }
   }
-  ISO_VALIDATE(
-      arc * (1 + 1e-9) >= pi + 2 * fan,
-      "fdk: the views cover {:.4g} degrees (with a fan of {:.4g} degrees {:.4g} are needed, "
-      "or the full circle) scan further",
-      arc * degrees, 2 * fan * degrees, (pi + 2 * fan) * degrees);
+  ISO_VALIDATE(arc * (1 + 1e-9) >= pi + 2 * fan,
+               "iso::ct::fdk: the views cover {:.4g} degrees (with a fan of {:.4g} degrees {:.4g} "
+               "are needed, "
+               "or the full circle) scan further",
+               arc * degrees, 2 * fan * degrees, (pi + 2 * fan) * degrees);
 }
 
 }  // namespace
@@ -362,7 +367,7 @@ namespace detail {
 row_extension extension_of(geometry const& g, scan_options const& options) {
   std::int64_t const most = std::int64_t(1) << 22;
   ISO_VALIDATE(options.continuation >= 0 && options.continuation < most,
-               "fdk: continuation over {} columns (must be from 0 to 2^22 - 1)",
+               "iso::ct::fdk: continuation over {} columns (must be from 0 to 2^22 - 1)",
                options.continuation);
   placement const p = place(g, options);
   return {std::max(p.before, options.continuation), std::max(p.after, options.continuation)};
@@ -382,9 +387,10 @@ geometry extended(geometry const& g, row_extension const& by) {
 }  // namespace detail
 
 scan_weights weigh_scan(geometry const& g, scan_options const& options) {
-  ISO_VALIDATE(int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
-               "fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
-               int(options.arc));
+  ISO_VALIDATE(
+      int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
+      "iso::ct::fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
+      int(options.arc));
   validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
   auto const by = detail::extension_of(g, options);
@@ -397,7 +403,8 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
                         (options.arc == scan_arc::automatic && !folds && leaves_a_gap(t));
   ISO_VALIDATE(
       !(is_short && p.offset),
-      "fdk: the detector lies beside the z axis and the views are taken for an arc of {:.4g} "
+      "iso::ct::fdk: the detector lies beside the z axis and the views are taken for an arc of "
+      "{:.4g} "
       "degrees "
       "(then some rays are measured from neither side) scan the full circle, or choose a centred "
       "detector for what both its sides see",
@@ -436,10 +443,11 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
 
 double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
                  std::int64_t v) {
-  ISO_VALIDATE(view >= 0 && view < g.num_views() && u >= -weights.before &&
-                   u < g.num_u() + weights.after && v >= 0 && v < g.num_v(),
-               "factor_of: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask for one of these",
-               view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
+  ISO_VALIDATE(
+      view >= 0 && view < g.num_views() && u >= -weights.before && u < g.num_u() + weights.after &&
+          v >= 0 && v < g.num_v(),
+      "iso::ct::factor_of: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask for one of these",
+      view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
   std::int64_t const columns = weights.before + g.num_u() + weights.after;
   std::int64_t const row = weights.rows > 1 ? view : 0;
   double const factor =

@@ -76,7 +76,7 @@ double radius(detail::ball_map const& m, vec3<double> half) {
 
 std::vector<ellipsoid> shepp_logan(double half_size, shepp_logan_contrast contrast) {
   ISO_VALIDATE(std::isfinite(half_size) && half_size > 0,
-               "shepp_logan: half size {} mm (must be finite and positive)", half_size);
+               "iso::ct::shepp_logan: half size {} mm (must be finite and positive)", half_size);
   std::vector<ellipsoid> all;
   all.reserve(head.size());
   for (auto const& row : head) {
@@ -90,9 +90,9 @@ std::vector<ellipsoid> shepp_logan(double half_size, shepp_logan_contrast contra
 namespace detail {
 
 ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function) {
-  ISO_VALIDATE(!ellipsoids.empty() && std::int64_t(ellipsoids.size()) <= most_ellipsoids,
+  ISO_VALIDATE(!ellipsoids.empty() && std::int64_t(ellipsoids.size()) <= max_ellipsoids,
                "{}: {} ellipsoids (takes from 1 to {}) add the results of several calls", function,
-               ellipsoids.size(), most_ellipsoids);
+               ellipsoids.size(), max_ellipsoids);
   ellipsoid_list list;
   for (auto const& e : ellipsoids) {
     check(e, list.count, function);

@@ -27,7 +27,7 @@ struct row_energies {
   struct row {
     double theta_low;
     double theta_high;
-    std::array<double, most_kernel_terms> energy;
+    std::array<double, max_kernel_terms> energy;
   };
   std::size_t num_terms;
   std::vector<row> rows;
@@ -57,7 +57,7 @@ class smooth_energy {
   explicit smooth_energy(row_energies const& rows) : num_terms_(rows.num_terms) {
     for (auto const& row : rows.rows) {
       middle_.push_back(0.5 * (row.theta_low + row.theta_high));
-      std::array<double, most_kernel_terms> logs{};
+      std::array<double, max_kernel_terms> logs{};
       for (std::size_t c = 0; c < num_terms_; ++c) {
         logs[c] = math::log(std::fabs(row.energy[c]));  // never of 0: iso::dose::validate
       }
@@ -91,8 +91,8 @@ class smooth_energy {
  private:
   std::size_t num_terms_;
   std::vector<double> middle_;
-  std::vector<std::array<double, most_kernel_terms>> log_;
-  std::array<double, most_kernel_terms> sign_{};
+  std::vector<std::array<double, max_kernel_terms>> log_;
+  std::array<double, max_kernel_terms> sign_{};
 };
 
 /// Borders of cones, and where in each the directions lie.
@@ -280,7 +280,7 @@ struct mean_cosine {
 transport_cone collapse(exponential_kernel const& k, double low, double high, int azimuths,
                         mean_cosine& mean) {
   transport_cone out{low, high, 0, {}, {}};
-  std::array<double, most_kernel_terms> apex{};
+  std::array<double, max_kernel_terms> apex{};
   auto const terms = std::size_t(k.num_terms);
   for_each_part(k.cones, low, high, [&](kernel_cone const& row, double a, double b) {
     double const omega = solid_angle(a, b);
@@ -338,11 +338,12 @@ template <class Kernel>
 cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options const& options) {
   auto const known = [](int n) { return n >= 4 && n <= 48; };
   ISO_VALIDATE(known(options.cones) && known(options.azimuths),
-               "make_cones: {} cones of {} azimuths (both must lie in 4..48)", options.cones,
-               options.azimuths);
-  ISO_VALIDATE(int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
-               "make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
-               int(options.placing));
+               "iso::dose::make_cones: {} cones of {} azimuths (both must lie in 4..48)",
+               options.cones, options.azimuths);
+  ISO_VALIDATE(
+      int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
+      "iso::dose::make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
+      int(options.placing));
   polar_rule const rule =
       place(row_energies(k, radius), std::size_t(options.cones), options.placing);
   cone_set out{num_terms, options.azimuths, {}, {}};
@@ -386,7 +387,7 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
                       transport_cone const& cone) {
   double const theta = iso::detail::angle_of_cosine(cone.cosine);
   double const sine = std::sqrt((1 - cone.cosine) * (1 + cone.cosine));
-  detail::cosine_range const range(cone.cosine, most_tilt);
+  detail::cosine_range const range(cone.cosine, max_tilt);
   cone_tilt out{};
   out.least = range.least - cone.cosine;
   out.most = range.most - cone.cosine;
@@ -411,7 +412,7 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
     int const radii = 24;
     int const angles = 24;
     for (int i = 0; i < radii; ++i) {
-      double const r = most_tilt * (i + 0.5) / radii;
+      double const r = max_tilt * (i + 0.5) / radii;
       double const weight = 1 / (r * r * r);  // rings hold rays by r
       for (int j = 0; j < angles; ++j) {
         double const across = r * iso::detail::cosine_of(2 * pi * (j + 0.5) / angles);

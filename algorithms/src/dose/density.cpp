@@ -13,7 +13,7 @@ namespace iso::dose {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_density_points = 1 << 20;
+constexpr std::size_t max_density_points = 1 << 20;
 
 void validate_density_point(density_table const& table, std::size_t i, std::string_view where) {
   auto const& [hu, density] = table.points[i];
@@ -21,21 +21,22 @@ void validate_density_point(density_table const& table, std::size_t i, std::stri
   ISO_VALIDATE(std::isfinite(hu) && (i == 0 || hu > before),
                "{}: a CT number of {} HU behind one of {} HU (must be finite and rise)", where, hu,
                before);
-  ISO_VALIDATE(density >= 0 && density <= most_density,
+  ISO_VALIDATE(density >= 0 && density <= max_density,
                "{}: a density of {} g/cm3 at {} HU (must lie in 0..{})", where, density, hu,
-               most_density);
+               max_density);
 }
 
 void validate_density_count(density_table const& table, std::string_view where) {
-  ISO_VALIDATE(table.points.size() >= 2 && table.points.size() <= most_density_points,
+  ISO_VALIDATE(table.points.size() >= 2 && table.points.size() <= max_density_points,
                "{}: a table of {} points (2 to {} make one)", where, table.points.size(),
-               most_density_points);
+               max_density_points);
 }
 
 std::string sentence_of(density_fault const& f, std::int64_t voxels, std::string_view what,
                         std::string_view why) {
   return message(
-      "density: {} of {} voxels {} (the first is ({}, {}, {}), with {} g/cm3; {}) look at the "
+      "iso::dose::validate: {} of {} voxels {} (the first is ({}, {}, {}), with {} g/cm3; {}) look "
+      "at the "
       "volume",
       {f.count, voxels, what, f.first[0], f.first[1], f.first[2], f.value, why});
 }
@@ -43,10 +44,10 @@ std::string sentence_of(density_fault const& f, std::int64_t voxels, std::string
 }  // namespace
 
 std::vector<density_segment> segments_of(density_table const& table) {
-  validate_density_count(table, "staged_density_table");
+  validate_density_count(table, "iso::dose::staged_density_table");
   std::vector<density_segment> out;
   for (std::size_t i = 0; i < table.points.size(); ++i) {
-    validate_density_point(table, i, "staged_density_table");
+    validate_density_point(table, i, "iso::dose::staged_density_table");
     auto const& p = table.points[i];
     bool const last = i + 1 == table.points.size();
     out.push_back({p.hounsfield, p.density,
@@ -77,7 +78,8 @@ density_table named_density_table(std::string_view name) {
     return parse_density_table(detail::table_text("density_schneider_2000"), name);
   }
   fail_argument(
-      "named_density_table: \"{}\" (no such table) choose schneider_2000, or read a table of your "
+      "iso::dose::named_density_table: \"{}\" (no such table) choose schneider_2000, or read a "
+      "table of your "
       "own",
       name);
 }
@@ -106,7 +108,7 @@ std::string to_string(density_report const& report) {
   }
   if (report.absurd.count > 0) {
     return detail::sentence_of(report.absurd, report.voxels,
-                               message("are above {} g/cm3", {most_density}),
+                               message("are above {} g/cm3", {max_density}),
                                "nothing is so dense; is it in kg/m3?");
   }
   return "";

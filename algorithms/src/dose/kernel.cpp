@@ -24,14 +24,15 @@ exponential_kernel named_kernel(std::string_view name) {
     }
   }
   fail_argument(
-      "named_kernel: \"{}\" (no such kernel) choose 4mv, 6mv, 6mv_quad, 10mv, 15mv or 24mv, or "
+      "iso::dose::named_kernel: \"{}\" (no such kernel) choose 4mv, 6mv, 6mv_quad, 10mv, 15mv or "
+      "24mv, or "
       "read a table of your own",
       name);
 }
 
 namespace {
 
-constexpr double most_absorbed = 1.1;  // of the released energy: tables are off by a few per cent
+constexpr double max_absorbed = 1.1;  // of the released energy: tables are off by a few per cent
 
 /// Cones of either kernel, one behind the other.
 template <class Cone>
@@ -50,9 +51,9 @@ void validate_angles(std::vector<Cone> const& cones, std::string_view function) 
 }
 
 void validate_absorbed(double fraction, std::string_view function) {
-  ISO_VALIDATE(fraction > 0 && fraction <= most_absorbed,
+  ISO_VALIDATE(fraction > 0 && fraction <= max_absorbed,
                "{}: the kernel absorbs {} of the released energy (more than 0, at most {})",
-               function, fraction, most_absorbed);
+               function, fraction, max_absorbed);
 }
 
 /// To a millionth, for messages.
@@ -61,7 +62,7 @@ double degrees(double angle) { return 1e-6 * std::nearbyint(angle * 180e6 / std:
 }  // namespace
 
 void validate(exponential_kernel const& k, std::string_view function) {
-  ISO_VALIDATE(k.num_terms == 2 || k.num_terms == most_kernel_terms,
+  ISO_VALIDATE(k.num_terms == 2 || k.num_terms == max_kernel_terms,
                "{}: a kernel of {} terms (must be 2 or 4)", function, k.num_terms);
   validate_angles(k.cones, function);
   for (kernel_cone const& cone : k.cones) {
@@ -270,7 +271,7 @@ tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum c
   }
   for (energy_bin const& b : s.bins) {
     ISO_VALIDATE(b.energy <= kernels.back().energy || b.fluence == 0,
-                 "mix_kernels: photons of {} MeV (the kernels end at {} MeV)", b.energy,
+                 "iso::dose::mix_kernels: photons of {} MeV (the kernels end at {} MeV)", b.energy,
                  kernels.back().energy);
     std::size_t above = 0;
     while (above + 1 < kernels.size() && kernels[above].energy < b.energy) {

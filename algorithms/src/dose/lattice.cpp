@@ -73,11 +73,12 @@ void validate_source(iso::grid const& region, beam_frame const& frame) {
     nearest += apart * apart;
   }
   nearest = std::sqrt(nearest);
-  ISO_VALIDATE(nearest >= least_source_to_voxel,
-               "convolution_plan: the source is {} mm from a voxel (the photons' direction changes "
+  ISO_VALIDATE(nearest >= min_source_to_voxel,
+               "iso::dose::convolution_plan: the source is {} mm from a voxel (the photons' "
+               "direction changes "
                "too much within voxels nearer than {} mm) move the source away, or crop the volume "
                "to the patient",
-               nearest, least_source_to_voxel);
+               nearest, min_source_to_voxel);
 }
 
 vec3<double> middle_of(iso::grid const& region) {
@@ -96,9 +97,10 @@ std::int64_t twice_isocentre(iso::grid const& region, beam_frame const& frame, i
   double const twice =
       2 * way * (isocentre[axis] - middle_of(region)[axis]) / region.spacing[axis] +
       double(region.extent[std::size_t(axis)] - 1);
-  ISO_VALIDATE(std::fabs(twice) < double(1 << 24),
-               "convolution_plan: an isocentre {} planes from the region's border (at most 2^23)",
-               0.5 * std::fabs(twice));
+  ISO_VALIDATE(
+      std::fabs(twice) < double(1 << 24),
+      "iso::dose::convolution_plan: an isocentre {} planes from the region's border (at most 2^23)",
+      0.5 * std::fabs(twice));
   // The odd fraction keeps middles and borders of voxels, and quarters between them, from ties.
   return std::llround(twice - 0.137);
 }
@@ -188,7 +190,8 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
     double const elements =
         double(planes(copy)) * double(rows()) * double(pitch[copy]) + double(room);
     ISO_VALIDATE(elements < double(std::numeric_limits<std::int32_t>::max()),
-                 "convolution_plan: region of [{}, {}, {}] voxels (its copies must have fewer than "
+                 "iso::dose::convolution_plan: region of [{}, {}, {}] voxels (its copies must have "
+                 "fewer than "
                  "2^31 elements) crop it, or take larger voxels",
                  extent[0], extent[1], extent[2]);
     size[copy] = planes(copy) * rows() * pitch[copy] + room;
@@ -202,14 +205,15 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   validate(region, "convolution_plan");
   validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
-    ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
-                 "convolution_plan: {} voxels along an axis (at most 2^22 are counted exactly)",
-                 region.extent[std::size_t(axis)]);
+    ISO_VALIDATE(
+        region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
+        "iso::dose::convolution_plan: {} voxels along an axis (at most 2^22 are counted exactly)",
+        region.extent[std::size_t(axis)]);
   }
   auto const terms = std::size_t(cones.num_terms);
   // Of the field's rays, and of those of a voxel that its edge cuts.
-  double const widest = std::min(most_tilt, half_angle(field, frame.source_distance) +
-                                                2 * norm(region.spacing) / frame.source_distance);
+  double const widest = std::min(max_tilt, half_angle(field, frame.source_distance) +
+                                               2 * norm(region.spacing) / frame.source_distance);
   std::vector<cone_tilt> tilts(cones.cones.size(), cone_tilt{});
   for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {
     double const cosine = cones.cones[m].cosine;
@@ -254,10 +258,10 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
           std::int32_t const row_shift = displacement(row_slope, 2 * k - anchor);
           p.set_shifts(lane_shift, row_shift,
                        k == 0 ? 0 : lane_shift - displacement(lane_slope, 2 * (k - 1) - anchor));
-          l.least_lane_shift = k == 0 ? lane_shift : std::min(l.least_lane_shift, lane_shift);
-          l.most_lane_shift = k == 0 ? lane_shift : std::max(l.most_lane_shift, lane_shift);
-          l.least_row_shift = k == 0 ? row_shift : std::min(l.least_row_shift, row_shift);
-          l.most_row_shift = k == 0 ? row_shift : std::max(l.most_row_shift, row_shift);
+          l.min_lane_shift = k == 0 ? lane_shift : std::min(l.min_lane_shift, lane_shift);
+          l.max_lane_shift = k == 0 ? lane_shift : std::max(l.max_lane_shift, lane_shift);
+          l.min_row_shift = k == 0 ? row_shift : std::min(l.min_row_shift, row_shift);
+          l.max_row_shift = k == 0 ? row_shift : std::max(l.max_row_shift, row_shift);
           vec3<double> at = from_source;
           at[a.planes] += l.way * region.spacing[a.planes] * (k - 0.5 * (l.planes - 1));
           p.toward = symmetric_dot(d, at);
@@ -320,7 +324,7 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
     for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
       lattice_path const& l = tables.lines[n].path;
       lattice_plane<double>* const planes = tables.planes.data() + l.table;
-      for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; row += rows) {
+      for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; row += rows) {
         std::int32_t first = -1;
         std::int32_t last = 0;
         for (std::int32_t k = 0; k < l.planes; ++k) {
@@ -364,12 +368,12 @@ std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
       return std::pair(first, last);
     };
     std::vector<std::pair<std::int32_t, std::int32_t>> of_lanes;
-    for (std::int32_t lane = -l.most_lane_shift; lane < l.lanes - l.least_lane_shift; lane += 32) {
+    for (std::int32_t lane = -l.max_lane_shift; lane < l.lanes - l.min_lane_shift; lane += 32) {
       of_lanes.push_back(planes_where([&](lattice_plane<double> const& p) {
         return lane + p.lane_shift + 32 > 0 && lane + p.lane_shift < l.lanes;
       }));
     }
-    for (std::int32_t row = -l.most_row_shift; row < l.rows - l.least_row_shift; ++row) {
+    for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; ++row) {
       auto const of_row = planes_where([&](lattice_plane<double> const& p) {
         return row + p.row_shift() >= 0 && row + p.row_shift() < l.rows;
       });
@@ -378,7 +382,7 @@ std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
         std::int32_t const last = std::min(of_row.second, of_lanes[tile].second);
         if (first < last) {
           tiles.push_back(
-              {std::int32_t(n), row, -l.most_lane_shift + 32 * std::int32_t(tile), first, last});
+              {std::int32_t(n), row, -l.max_lane_shift + 32 * std::int32_t(tile), first, last});
         }
       }
     }
@@ -387,15 +391,15 @@ std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
 }
 
 tile_batches::tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
-                           std::int64_t most_bytes) {
+                           std::int64_t max_bytes) {
   for (lattice_item const& t : tiles) {
-    most_planes = std::max(most_planes, t.last - t.first);
+    max_planes = std::max(max_planes, t.last - t.first);
   }
-  std::int64_t const bytes_per_tile = bytes_per_plane * most_planes;
+  std::int64_t const bytes_per_tile = bytes_per_plane * max_planes;
   std::int64_t begin = 0;
   auto const end_at = [&](std::int64_t end) {
     ends.push_back(end);
-    most_tiles = std::max(most_tiles, end - begin);
+    max_tiles = std::max(max_tiles, end - begin);
     begin = end;
   };
   std::int64_t end_of_line = 0;
@@ -403,7 +407,7 @@ tile_batches::tile_batches(std::vector<lattice_item> const& tiles, std::int64_t 
     if (n < tiles.size() && tiles[n].line == tiles[n - 1].line) {
       continue;
     }
-    if (end_of_line > begin && (std::int64_t(n) - begin) * bytes_per_tile > most_bytes) {
+    if (end_of_line > begin && (std::int64_t(n) - begin) * bytes_per_tile > max_bytes) {
       end_at(end_of_line);
     }
     end_of_line = std::int64_t(n);

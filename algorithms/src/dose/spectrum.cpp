@@ -40,7 +40,8 @@ void scale_to_one_photon(spectrum& s) {
 
 spectrum named_spectrum(std::string_view name) {
   ISO_VALIDATE(name == "mohan_6mv" || name == "sheikh_bagheri_6mv",
-               "named_spectrum: \"{}\" (no such spectrum) choose mohan_6mv or sheikh_bagheri_6mv, "
+               "iso::dose::named_spectrum: \"{}\" (no such spectrum) choose mohan_6mv or "
+               "sheikh_bagheri_6mv, "
                "or read a table of your own",
                name);
   auto const water =

@@ -41,7 +41,8 @@ std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
     most = std::max(most, std::fabs(found - exact) / std::max(exact, 1e-9 * out[0]));
   }
   ISO_VALIDATE(most <= 1e-6,
-               "terma_plan: a spectrum whose TERMA is off by {} between depths {} g/cm2 apart (at "
+               "iso::dose::terma_plan: a spectrum whose TERMA is off by {} between depths {} g/cm2 "
+               "apart (at "
                "most 1e-6) leave out bins of low energy",
                most, h);
   return out;
@@ -55,18 +56,20 @@ voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis) {
   return {std::max(sides[2], smaller), std::min(sides[2], smaller)};
 }
 
-void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes) {
+void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t max_planes) {
   auto const& n = density.extent;
-  ISO_VALIDATE(n[0] <= most_planes && n[1] <= most_planes && n[2] <= most_planes,
-               "terma: density of [{}, {}, {}] voxels (at most {} along an axis are counted "
-               "exactly) use double",
-               n[0], n[1], n[2], most_planes);
+  ISO_VALIDATE(
+      n[0] <= max_planes && n[1] <= max_planes && n[2] <= max_planes,
+      "iso::dose::terma: density of [{}, {}, {}] voxels (at most {} along an axis are counted "
+      "exactly) use double",
+      n[0], n[1], n[2], max_planes);
   vec3<double> const p = density.to_index(frame.source);
   bool inside = true;
   for (int axis = 0; axis < 3; ++axis) {
     inside = inside && p[axis] > -0.5 && p[axis] < double(n[std::size_t(axis)]) - 0.5;
   }
-  ISO_VALIDATE(!inside, "terma: the source lies within the density's volume, at ({}, {}, {}) mm",
+  ISO_VALIDATE(!inside,
+               "iso::dose::terma: the source lies within the density's volume, at ({}, {}, {}) mm",
                frame.source.x, frame.source.y, frame.source.z);
 }
 

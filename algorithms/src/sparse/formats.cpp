@@ -56,14 +56,14 @@ format_report format_cost(std::int64_t num_rows, std::int64_t entries, int value
 
 format_report cheapest(std::vector<format_report> const& formats, processor kind) {
   // Reads of x that lie further apart leave the first cache, and blocks wait longer than rows do.
-  constexpr double most_columns = 1024;
+  constexpr double max_columns = 1024;
   format_report best = formats[0];
   double least = product_cost(best, kind);
   for (format_report const& format : formats) {
     double const cost = product_cost(format, kind);
     bool const leaves_csr = best.rows() == 1 && format.rows() > 1;
     bool const takes_ties = kind == processor::avx512_host && format.format == matrix_format::csr16;
-    bool const scattered = kind == processor::host && format.columns_per_chunk > most_columns;
+    bool const scattered = kind == processor::host && format.columns_per_chunk > max_columns;
     if ((cost < (leaves_csr ? 0.9 : 1.0) * least || (takes_ties && cost == least)) && !scattered) {
       best = format;
       least = cost;

@@ -411,7 +411,7 @@ spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& row
   }
   std::int64_t placed = plan.num_parts;
   std::int64_t most = several;
-  for (std::int64_t const least : least_steps<Exec>) {
+  for (std::int64_t const least : min_steps<Exec>) {
     placed += place(least, most, plan.segments.data() + placed, nullptr).segments;
     most = least;
   }

@@ -10,7 +10,7 @@ namespace iso::sparse {
 namespace detail {
 namespace {
 
-constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
 csr_report with_fault(fault what, std::int64_t value, std::int64_t limit) {
   return {.found = what, .value = value, .limit = limit};
@@ -21,7 +21,7 @@ csr_report check_extents(std::int64_t rows, std::int64_t cols, std::int64_t entr
     return with_fault(fault::negative_extent, least, 0);
   }
   std::int64_t const most = std::max(rows, cols);
-  return most > most_rows ? with_fault(fault::extent_too_large, most, most_rows) : csr_report();
+  return most > max_rows ? with_fault(fault::extent_too_large, most, max_rows) : csr_report();
 }
 
 }  // namespace

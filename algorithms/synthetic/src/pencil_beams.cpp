@@ -18,15 +18,15 @@ namespace detail {
 namespace {
 
 constexpr char const* function = "iso::synthetic::generate: pencil beams";
-constexpr std::int64_t most_layers = 1000;
-constexpr int most_slabs = 16;
+constexpr std::int64_t max_layers = 1000;
+constexpr int max_slabs = 16;
 
 /// Water-equivalent depth along the beam, linear between the planes of the slabs, and its inverse.
 struct depth_scale {
-  int count = 0;                      ///< slabs, then water
-  double begin[most_slabs + 1] = {};  ///< mm behind the entrance
-  double water[most_slabs + 1] = {};  ///< mm of water there
-  double power[most_slabs + 1] = {};  ///< from there on
+  int count = 0;                     ///< slabs, then water
+  double begin[max_slabs + 1] = {};  ///< mm behind the entrance
+  double water[max_slabs + 1] = {};  ///< mm of water there
+  double power[max_slabs + 1] = {};  ///< from there on
 
   [[nodiscard]] KOKKOS_FUNCTION double operator()(double depth) const {
     int const s = slab_at(begin, depth);
@@ -211,8 +211,8 @@ void check(pencil_beams const& f) {
                f.layer_spacing);
   ISO_VALIDATE(f.lateral_loss > 0 && f.lateral_loss < 1,
                "{}: lateral loss {} (must be between 0 and 1)", function, f.lateral_loss);
-  ISO_VALIDATE(std::int64_t(f.slabs.size()) <= most_slabs, "{}: {} slabs (at most {})", function,
-               f.slabs.size(), most_slabs);
+  ISO_VALIDATE(std::int64_t(f.slabs.size()) <= max_slabs, "{}: {} slabs (at most {})", function,
+               f.slabs.size(), max_slabs);
   ISO_VALIDATE(std::isfinite(f.entrance), "{}: entrance {} mm (must be finite)", function,
                f.entrance);
   for (std::size_t i = 0; i < f.slabs.size(); ++i) {
@@ -283,9 +283,9 @@ planned_field plan_field(pencil_beams const& f) {
                function, f.radius - centre);
   double const deepest = scale(centre + f.radius);
   double const nearest = scale(centre - f.radius);
-  ISO_VALIDATE((deepest - nearest) / f.layer_spacing < double(most_layers),
+  ISO_VALIDATE((deepest - nearest) / f.layer_spacing < double(max_layers),
                "{}: {} layers (at most {}) put them farther apart", function,
-               (deepest - nearest) / f.layer_spacing, most_layers);
+               (deepest - nearest) / f.layer_spacing, max_layers);
   planned_field field;
   for (int n = 0; deepest - n * f.layer_spacing >= nearest; ++n) {
     proton_beam beam;

@@ -35,7 +35,7 @@ void mean_of_views(
 struct line_integral_options {
   /// Transmissions below it count as this one: a pixel that no photon reached says no more than
   /// that the line integral is large.
-  double least_transmission = 0x1p-14;
+  double min_transmission = 0x1p-14;
 };
 
 /// Readings of a detector become line integrals -log((reading - dark) / (flat - dark)), in place.

@@ -24,7 +24,7 @@ struct ellipsoid {
 };
 
 /// The most ellipsoids that one call takes: they travel inside the kernel.
-inline constexpr std::int64_t most_ellipsoids = 32;
+inline constexpr std::int64_t max_ellipsoids = 32;
 
 enum class shepp_logan_contrast {
   modified,  ///< Yu, Ye and Wang 2004: values from 0 to 1

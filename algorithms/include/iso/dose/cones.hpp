@@ -27,7 +27,7 @@ struct cone_options {
 
 /// The tangent of the largest angle between ray and axis to which tilts are fitted, which the
 /// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
-inline constexpr double most_tilt = 0.3;
+inline constexpr double max_tilt = 0.3;
 
 inline constexpr int tilt_degree = 4;
 
@@ -36,7 +36,7 @@ inline constexpr int tilt_degree = 4;
 /// the direction's angle to the ray less that to the beam's axis. A delta outside of [least, most]
 /// counts as the nearer of the two.
 struct cone_tilt {
-  std::array<std::array<double, tilt_degree>, most_kernel_terms> coefficients;  ///< of each term
+  std::array<std::array<double, tilt_degree>, max_kernel_terms> coefficients;  ///< of each term
   double least;
   double most;
 
@@ -47,13 +47,13 @@ struct cone_tilt {
 /// What is absorbed of the released energy along each of a cone's directions within r: the sum over
 /// the terms of energy (1 - exp(-rate r)), or a table.
 struct transport_cone {
-  double theta_low;                              ///< rad
-  double theta_high;                             ///< rad
-  double cosine;                                 ///< of the directions' angle to the beam
-  std::array<double, most_kernel_terms> energy;  ///< of one direction, to infinity
-  std::array<double, most_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
-  cone_tilt tilt = {};                           ///< of a table, one factor, as that of term 0
-  std::vector<double> absorbed = {};             ///< of one direction, within each radius
+  double theta_low;                             ///< rad
+  double theta_high;                            ///< rad
+  double cosine;                                ///< of the directions' angle to the beam
+  std::array<double, max_kernel_terms> energy;  ///< of one direction, to infinity
+  std::array<double, max_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+  cone_tilt tilt = {};                          ///< of a table, one factor, as that of term 0
+  std::vector<double> absorbed = {};            ///< of one direction, within each radius
 };
 
 /// Polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) / azimuths
@@ -77,7 +77,7 @@ struct cone_set {
 /// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
 /// to infinity and its value at r = 0 are the kernel's.
 ///
-/// A cone's tilt is fitted over all rays up to most_tilt, those near the axis most closely. No
+/// A cone's tilt is fitted over all rays up to max_tilt, those near the axis most closely. No
 /// field enters: a field does not change what its rays release where another one has the same rays.
 /// Kept right is the energy within 15 cm: a term's energy to infinity lies mostly outside of the
 /// field.

@@ -46,7 +46,7 @@ struct convolution_options {
 
 /// How near the source may be to the middle of a voxel of the region, mm. Nearer to it, the
 /// direction of the photons changes too much within a voxel.
-inline constexpr double least_source_to_voxel = 100;
+inline constexpr double min_source_to_voxel = 100;
 
 /// The lines of a convolution of T, in `Space`.
 template <real T, class Space>
@@ -58,7 +58,7 @@ class convolution_plan {
   /// \param b       its place and the border of its field; that of `terma`
   /// \param cones   of the kernel, as make_cones gives them
   /// \throws iso::invalid_argument  as frame_of; an invalid grid, or one too large for 32-bit
-  ///                                offsets; a source nearer to a voxel than least_source_to_voxel;
+  ///                                offsets; a source nearer to a voxel than min_source_to_voxel;
   ///                                a step or ray spacing below a 2^20th of the diagonal or, of an
   ///                                engine that samples, above a quarter of the longest side; an
   ///                                unknown engine; cones that make_cones would not make

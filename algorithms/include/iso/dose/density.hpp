@@ -39,7 +39,7 @@ density_table named_density_table(std::string_view name);
 /// \param name  of the table, for messages
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a line with other than two numbers, CT numbers that do not rise,
-///                                a density that is negative or above most_density, fewer than two
+///                                a density that is negative or above max_density, fewer than two
 ///                                points
 density_table parse_density_table(std::string_view csv, std::string_view name);
 
@@ -91,7 +91,7 @@ void density_from_hounsfield(
     volume_view<T, typename Exec::memory_space> const& density);
 
 /// Denser than any element, g/cm3: such a number is no density.
-inline constexpr double most_density = 25;
+inline constexpr double max_density = 25;
 
 /// Voxels with one fault.
 struct density_fault {
@@ -105,7 +105,7 @@ struct density_report {
   std::int64_t voxels = 0;
   density_fault not_finite;  ///< NaN or infinite
   density_fault negative;
-  density_fault absurd;  ///< above most_density
+  density_fault absurd;  ///< above max_density
 
   [[nodiscard]] bool sound() const {
     return not_finite.count == 0 && negative.count == 0 && absurd.count == 0;

@@ -12,7 +12,7 @@
 
 namespace iso::dose {
 
-inline constexpr int most_kernel_terms = 4;
+inline constexpr int max_kernel_terms = 4;
 /// Within it, tilted kernels keep their energy (make_cones), cm.
 inline constexpr double tilt_radius = 15;
 
@@ -26,7 +26,7 @@ struct kernel_term {
 struct kernel_cone {
   double theta_low;   ///< rad
   double theta_high;  ///< rad
-  std::array<kernel_term, most_kernel_terms> terms;
+  std::array<kernel_term, max_kernel_terms> terms;
 };
 
 /// Fraction of the released energy that is absorbed at distance r, per solid angle and length: a

@@ -39,7 +39,7 @@ struct path_arguments {
 };
 
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
-                             std::int64_t most_planes, radiological_path_options const& options);
+                             std::int64_t max_planes, radiological_path_options const& options);
 
 /// Instantiated in src/ray/radiological_path.cpp for every backend, float and double.
 template <execution_space Exec, real T>

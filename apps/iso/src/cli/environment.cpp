@@ -25,7 +25,7 @@ bool is_whole_number(std::string_view text, int least, int most) {
 
 // OpenMP takes a list, one number a level; the first is the one that counts here.
 bool is_threads(std::string_view text) {
-  return is_whole_number(text.substr(0, text.find(',')), 1, jobs::most_threads);
+  return is_whole_number(text.substr(0, text.find(',')), 1, jobs::max_threads);
 }
 
 bool is_device(std::string_view text) {
@@ -63,7 +63,7 @@ constexpr variable variables[] = {
     {"KOKKOS_PRINT_CONFIGURATION", is_switch, yes_or_no},
     {"KOKKOS_TUNE_INTERNALS", is_switch, yes_or_no},
 };
-static_assert(jobs::most_threads == 512, "the sentence above names it");
+static_assert(jobs::max_threads == 512, "the sentence above names it");
 
 }  // namespace
 

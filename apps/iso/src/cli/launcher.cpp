@@ -13,7 +13,7 @@
 namespace iso::cli {
 namespace {
 
-using files::most_ranks;
+using files::max_ranks;
 
 /// The variables of one launcher.
 struct variables {
@@ -64,8 +64,8 @@ std::optional<int> number_in(char const* name, int least, int most) {
 
 launched read_launcher() {
   for (auto const& [launcher, rank_name, ranks_name] : launchers) {
-    auto const rank = number_in(rank_name, 0, most_ranks - 1);
-    auto const ranks = number_in(ranks_name, 1, most_ranks);
+    auto const rank = number_in(rank_name, 0, max_ranks - 1);
+    auto const ranks = number_in(ranks_name, 1, max_ranks);
     if (!rank || (!ranks && std::string_view(launcher) == "SLURM")) {
       continue;
     }
@@ -82,13 +82,13 @@ launched read_launcher() {
 
 std::optional<int> read_local_rank(int ranks) {
   for (auto const* const name : local_ranks) {
-    if (auto const number = number_in(name, 0, most_ranks)) {
+    if (auto const number = number_in(name, 0, max_ranks)) {
       return number;
     }
   }
   // An mpirun that starts its daemons by srun leaves these the number of the daemon.
-  bool const of_task = number_in("SLURM_STEP_NUM_TASKS", 1, most_ranks) == ranks;
-  return of_task ? number_in("SLURM_LOCALID", 0, most_ranks) : std::nullopt;
+  bool const of_task = number_in("SLURM_STEP_NUM_TASKS", 1, max_ranks) == ranks;
+  return of_task ? number_in("SLURM_LOCALID", 0, max_ranks) : std::nullopt;
 }
 
 }  // namespace iso::cli

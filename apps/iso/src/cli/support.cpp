@@ -81,7 +81,7 @@ void add_common(CLI::App& app, common_options& options, char const* preset) {
 
 void add_threads(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
-      ->check(CLI::Range(0, jobs::most_threads))
+      ->check(CLI::Range(0, jobs::max_threads))
       ->capture_default_str();
 }
 

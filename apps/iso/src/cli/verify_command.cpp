@@ -61,7 +61,7 @@ command add_verify(CLI::App& app) {
   add_common(*sub, options->common, "all");
   sub->add_option("--threads", options->threads, "numbers of OpenMP threads to try, commas between")
       ->delimiter(',')
-      ->check(CLI::Range(1, jobs::most_threads))
+      ->check(CLI::Range(1, jobs::max_threads))
       ->capture_default_str();
   sub->add_option("--repeats", options->repeats, "runs of each")
       ->check(CLI::Range(1, 1000))

@@ -191,7 +191,7 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   if (!request.hounsfield) {
     return loaded;
   }
-  auto const density = make_volume<T, space>(exec, "iso::jobs::density", g, unit::gram_per_cm3);
+  auto const density = make_volume<T, space>(exec, "iso::jobs::density", g);
   dose::staged_density_table<space> const table(exec, density_table_of(request.density_table));
   dose::density_from_hounsfield<Exec, T>(exec, table, loaded, density);
   exec.fence("iso::jobs::dose: densities are in place");
@@ -250,8 +250,7 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
         if (!report.sound()) {
           throw invalid_argument(dose::to_string(report));
         }
-        auto const total =
-            make_volume<T, space>(exec, "iso::jobs::dose", g, unit::gray_per_fluence);
+        auto const total = make_volume<T, space>(exec, "iso::jobs::dose", g);
         double done = 0;
         for (placed_beam const& b : beams) {
           auto facts = described(b, g);

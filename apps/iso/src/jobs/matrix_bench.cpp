@@ -18,7 +18,7 @@
 namespace iso::jobs {
 namespace {
 
-constexpr int most_vectors = 4;
+constexpr int max_vectors = 4;
 
 template <class T>
 char const* type_name() {
@@ -79,8 +79,8 @@ class bench {
       with_format(exec_, narrow, format, [&](auto const& formatted) { both(formatted, format); });
     }
     with_format(exec_, narrow, *chosen_, [&](auto const& formatted) {
-      variant<double>(formatted, *chosen_, summation::ordered, most_vectors);
-      variant<double>(formatted, *chosen_, summation::reproducible, most_vectors);
+      variant<double>(formatted, *chosen_, summation::ordered, max_vectors);
+      variant<double>(formatted, *chosen_, summation::reproducible, max_vectors);
     });
   }
 
@@ -229,7 +229,7 @@ bench_result bench_matrix(files::host_matrix const& matrix, bench_request const&
       // As it is stored, in double (twice where it is transposed), in half, in row blocks.
       bool const turned = request.side == matrix_side::transposed;
       check_products(typename decltype(tag)::execution_space(), matrix, request.side,
-                     turned ? 48 : 36, most_vectors);
+                     turned ? 48 : 36, max_vectors);
     });
   }
   result.machine = info(request.backends, ceilings_wanted::no, {});

@@ -31,8 +31,7 @@ volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec,
   if (request.phantom_size == 0) {
     return load<T>(exec, request.volume);
   }
-  auto const volume =
-      make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom", g, unit::per_mm);
+  auto const volume = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom", g);
   auto const phantom = ct::shepp_logan(request.phantom_width / 2);
   ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume);
   return volume;

@@ -222,8 +222,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
         result.arc = known_name(arcs, plan.arc());
         result.detector = known_name(detectors, plan.detector());
         auto const projections = readings_of<T>(exec, request, g);
-        auto const volume =
-            make_volume<T, space>(exec, "iso::jobs::volume", volume_grid, unit::per_mm);
+        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
         workspace<space> const work(scratch);
         job control;
         control.progress = [&](double fraction) {

@@ -10,7 +10,7 @@
 namespace iso::jobs {
 namespace {
 
-constexpr std::size_t most_disagreements = 4;  // of one record; the first is what one looks at
+constexpr std::size_t max_disagreements = 4;  // of one record; the first is what one looks at
 
 }  // namespace
 
@@ -70,7 +70,7 @@ void bit_judge<T>::judge(record& result, std::vector<T> values, std::string cons
   if (hash != hash_) {
     result.agrees = false;
     auto const where = first_difference<T>(reference_, values);
-    if (where && result.disagreements.size() < most_disagreements) {
+    if (where && result.disagreements.size() < max_disagreements) {
       result.disagreements.push_back({run, *where});
     }
   }

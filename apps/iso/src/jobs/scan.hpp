@@ -29,8 +29,8 @@ iso::summation summation_named(std::string_view name);
 template <class T, class Exec>
 volume_view<T, typename Exec::memory_space> load(Exec const& exec,
                                                  files::host_volume const& volume) {
-  auto const target = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::volume",
-                                                                  make_grid(volume), unit::per_mm);
+  auto const target =
+      make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::volume", make_grid(volume));
   put(exec, target.data, volume.values);
   return target;
 }

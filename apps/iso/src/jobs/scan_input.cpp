@@ -175,7 +175,7 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     return 0;
   });
   if (!request.already_integrals) {
-    float const most = -std::log(float(ct::line_integral_options().least_transmission));
+    float const most = -std::log(float(ct::line_integral_options().min_transmission));
     result.opaque = std::count_if(result.projections.begin(), result.projections.end(),
                                   [&](float x) { return x >= 0.9999F * most; });
     ISO_VALIDATE(

@@ -41,7 +41,7 @@ void check_devices() {
 /// 0 where Kokkos may take as many as it does by itself.
 int threads_to_start(int asked) {
   bool const free = asked == 0 && std::getenv("KOKKOS_NUM_THREADS") == nullptr;
-  return free && backend::count_threads() > most_threads ? most_threads : asked;
+  return free && backend::count_threads() > max_threads ? max_threads : asked;
 }
 
 /// Of an OpenMP thread that starts: OMP_STACKSIZE, or what the system gives.
@@ -143,7 +143,7 @@ session::session(int threads, std::optional<int> device) {
     Kokkos::finalize();
     throw;
   }
-  auto const stack = backend::least_stack();
+  auto const stack = backend::min_stack();
   bool const enough = stack >= backend::enough_stack;
   if (!enough) {
     Kokkos::finalize();

@@ -220,22 +220,22 @@ class measurement {
   }
 
   /// After one call that pays for pages and clocks: as many samples as asked for, at most
-  /// most_samples, each of several calls where one is not long beside a fence.
+  /// max_samples, each of several calls where one is not long beside a fence.
   template <class Exec>
   files::sweep_point time(Exec const& exec, sweep_key const& key, cases::ready const& ready,
                           limits const& most) {
     constexpr double shortest = 2e-3;  // seconds of a sample
-    constexpr int most_samples = 31;
+    constexpr int max_samples = 31;
     ready.run();
     double const once = time_calls(exec, ready, 1);
-    double const wanted = std::max(shortest, request_.what.seconds / most_samples);
+    double const wanted = std::max(shortest, request_.what.seconds / max_samples);
     files::sweep_point point;
     point.key = key;
     point.calls = std::clamp<std::int64_t>(std::int64_t(std::ceil(wanted / once)), 1, 100000);
     double spent = 0;
     core_waits const before;
     while (int(point.seconds.size()) < request_.what.repeats ||
-           (spent < request_.what.seconds && int(point.seconds.size()) < most_samples)) {
+           (spent < request_.what.seconds && int(point.seconds.size()) < max_samples)) {
       if (watch_.cancelled && watch_.cancelled()) {
         throw cancelled("cancelled (the points before are kept; the same command goes on)");
       }

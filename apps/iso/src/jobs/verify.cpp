@@ -16,7 +16,7 @@ namespace iso::jobs {
 namespace {
 
 /// About so many elements of a result are compared with their exact values.
-constexpr std::int64_t most_compared = 1000;
+constexpr std::int64_t max_compared = 1000;
 
 std::string name_of(int threads, variant const& v, int repeat) {
   return message("threads {}, groups a launch {}, slab {}, path {}, layout {}, repetition {}",
@@ -64,7 +64,7 @@ class comparison {
     if (result.runs == 0) {
       if (ready.exact) {
         if (exact_.empty()) {
-          exact_ = ready.exact(most_compared);
+          exact_ = ready.exact(max_compared);
         }
         result.error = oracle::relative_l1(values, exact_);
       }

@@ -85,6 +85,6 @@ inline constexpr std::int64_t enough_stack = 256 << 10;
 /// of its threads on the host. A thread that needs more ends the program.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
-std::int64_t least_stack();
+std::int64_t min_stack();
 
 }  // namespace iso::backend

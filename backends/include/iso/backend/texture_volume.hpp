@@ -84,18 +84,20 @@ class texture_volume {
  private:
   template <class Exec>
   static void check(volume_view<float const, typename Exec::memory_space> const& volume) {
-    ISO_VALIDATE(detail::is_cuda<Exec>,
-                 "texture_volume: the backend {} has no texture units (only cuda has) use the "
-                 "volume itself",
-                 tag<Exec>::name);
+    ISO_VALIDATE(
+        detail::is_cuda<Exec>,
+        "iso::backend::texture_volume: the backend {} has no texture units (only cuda has) use the "
+        "volume itself",
+        tag<Exec>::name);
     validate(volume, "texture_volume");
     validate_contiguous(volume.data, "volume data", "texture_volume");
     auto const& n = volume.grid.extent;
     constexpr std::int64_t most = 2048;  // layers of a texture
-    ISO_VALIDATE(n[0] <= most && n[1] <= most && n[2] <= most,
-                 "texture_volume: volume of [{}, {}, {}] voxels (a texture has at most 2048 "
-                 "layers) use the volume itself",
-                 n[0], n[1], n[2]);
+    ISO_VALIDATE(
+        n[0] <= most && n[1] <= most && n[2] <= most,
+        "iso::backend::texture_volume: volume of [{}, {}, {}] voxels (a texture has at most 2048 "
+        "layers) use the volume itself",
+        n[0], n[1], n[2]);
   }
 
   iso::grid grid_;
@@ -121,7 +123,8 @@ void texture_volume::update(
   check<Exec>(volume);
   auto const& n = volume.grid.extent;
   ISO_VALIDATE(n == grid_.extent,
-               "texture_volume: volume of [{}, {}, {}] voxels (the texture has [{}, {}, {}]) make "
+               "iso::backend::texture_volume: volume of [{}, {}, {}] voxels (the texture has [{}, "
+               "{}, {}]) make "
                "another",
                n[0], n[1], n[2], grid_.extent[0], grid_.extent[1], grid_.extent[2]);
 #if ISO_HAS_CUDA

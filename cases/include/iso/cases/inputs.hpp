@@ -76,8 +76,7 @@ struct input_volume {
   /// Where `exec` computes; waits.
   template <class T, class Exec>
   [[nodiscard]] volume_view<T, typename Exec::memory_space> on(Exec const& exec) const {
-    auto const v =
-        make_volume<T, typename Exec::memory_space>(exec, "iso::cases::volume", box, unit::per_mm);
+    auto const v = make_volume<T, typename Exec::memory_space>(exec, "iso::cases::volume", box);
     switch (what) {
       case contents::random:
         Kokkos::parallel_for("iso::cases::fill_random", flat_range(exec, box.size()),

@@ -15,12 +15,11 @@ struct projection_view {
   using data_type = Kokkos::View<T***, Kokkos::LayoutRight, Space>;
 
   data_type data;
-  iso::unit unit = iso::unit::none;
 
   template <class U = T>
     requires(!std::is_const_v<U>)
   operator projection_view<U const, Space>() const {
-    return {data, unit};
+    return {data};
   }
 };
 

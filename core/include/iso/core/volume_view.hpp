@@ -14,17 +14,8 @@
 
 namespace iso {
 
-/// What the numbers of a volume or a projection measure.
-enum class unit {
-  none,              ///< dimensionless, as a line integral of attenuation
-  per_mm,            ///< linear attenuation
-  gram_per_cm3,      ///< mass density
-  hounsfield,        ///< CT number
-  gray_per_fluence,  ///< dose, Gy per photon/cm2 in air at the isocentre
-};
-
 /// Voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy, owns what
-/// its Kokkos::View owns. `T` may be const.
+/// its Kokkos::View owns. `T` may be const. The functions that take it say in which unit.
 template <class T, class Space>
 struct volume_view {
   using value_type = std::remove_const_t<T>;
@@ -33,12 +24,11 @@ struct volume_view {
 
   iso::grid grid;
   data_type data;
-  iso::unit unit = iso::unit::none;
 
   template <class U = T>
     requires(!std::is_const_v<U>)
   operator volume_view<U const, Space>() const {
-    return {grid, data, unit};
+    return {grid, data};
   }
 };
 
@@ -62,21 +52,19 @@ void validate(volume_view<T, Space> const& v, char const* function) {
 /// \throws iso::out_of_memory     as iso::allocate
 template <class T, class Space, execution_space Exec>
   requires accesses<Exec, Space>
-volume_view<T, Space> make_volume(Exec const& exec, std::string const& label, iso::grid const& g,
-                                  iso::unit unit = iso::unit::none) {
+volume_view<T, Space> make_volume(Exec const& exec, std::string const& label, iso::grid const& g) {
   validate(g, "iso::make_volume");
   using data_type = typename volume_view<T, Space>::data_type;
-  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}, exec), unit};
+  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}, exec)};
 }
 
 /// A zeroed volume on `g`. Kokkos fences every instance when it sets the voxels: where an instance
 /// is at hand, the overload with it does not. Throws as that one.
 template <class T, class Space>
-volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g,
-                                  iso::unit unit = iso::unit::none) {
+volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g) {
   validate(g, "iso::make_volume");
   using data_type = typename volume_view<T, Space>::data_type;
-  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}), unit};
+  return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]})};
 }
 
 }  // namespace iso

@@ -48,12 +48,12 @@ auto wrap_data(V const& data, char const* function) {
 /// Determinism: backend_to_backend; nothing is copied.
 /// \throws iso::invalid_argument  an invalid grid, a null pointer, one not aligned for T
 template <class Space, class T>
-volume_view<T, Space> wrap_volume(T* data, grid const& g, iso::unit unit = iso::unit::none) {
+volume_view<T, Space> wrap_volume(T* data, grid const& g) {
   detail::validate_alignment(data, alignof(T), "iso::wrap_volume");
   using data_type = typename volume_view<T, Space>::data_type;
   auto const n = [&](std::size_t axis) { return std::size_t(g.extent[axis]); };
   validate(g, "iso::wrap_volume");
-  volume_view<T, Space> const result{g, data_type(data, n(0), n(1), n(2)), unit};
+  volume_view<T, Space> const result{g, data_type(data, n(0), n(1), n(2))};
   validate(result, "iso::wrap_volume");
   return result;
 }
@@ -61,9 +61,9 @@ volume_view<T, Space> wrap_volume(T* data, grid const& g, iso::unit unit = iso::
 /// The same for a view [nx, ny, nz].
 /// \throws iso::invalid_argument  an invalid grid, other extents, no memory, z not fastest, gaps
 template <view V>
-auto wrap_volume(V const& data, grid const& g, iso::unit unit = iso::unit::none) {
+auto wrap_volume(V const& data, grid const& g) {
   volume_view<typename V::value_type, typename V::memory_space> const result{
-      g, detail::wrap_data(data, "iso::wrap_volume"), unit};
+      g, detail::wrap_data(data, "iso::wrap_volume")};
   validate(result, "iso::wrap_volume");
   return result;
 }

@@ -38,8 +38,8 @@ class residual_experiment {
       : exec_(exec),
         pixels_(size * size),
         geometry_(ct::stage(exec, ten_degree_cone(size, views))),
-        volume_(make_volume<float, space>(
-            exec, "head", grid::centred({size, size, size}, {1, 1, 1}), unit::per_mm)),
+        volume_(
+            make_volume<float, space>(exec, "head", grid::centred({size, size, size}, {1, 1, 1}))),
         projections_(make_projections<float, space>(exec, "projections", views, size, size)) {
     auto const head = ct::shepp_logan(0.5 * double(size));
     ct::rasterise_ellipsoids(exec, head, volume_, {.samples = 5});

@@ -32,7 +32,7 @@ struct gather_plan {
   std::int64_t views;  ///< of a batch: whole blocks
   std::int32_t edge;   ///< of a tile of columns
   bool lines;          ///< rays as quads
-  std::int32_t least_candidates;
+  std::int32_t min_candidates;
 
   template <class Exec>
   static gather_plan make(geometry const& g) {
@@ -41,10 +41,10 @@ struct gather_plan {
     std::int64_t const block_bytes =
         g.num_u() * g.num_v() * block_views * std::int64_t(sizeof(pixel_ray_line<T>));
     std::int64_t const blocks =
-        std::clamp(tuned.most_ray_bytes / block_bytes, std::int64_t(1),
+        std::clamp(tuned.max_ray_bytes / block_bytes, std::int64_t(1),
                    std::max((g.num_views() + block_views - 1) / block_views, std::int64_t(1)));
     return {blocks * block_views, device ? candidate_planes : tuned.tile_edge, device,
-            tuned.least_candidates};
+            tuned.min_candidates};
   }
 };
 
@@ -65,8 +65,8 @@ struct gather_scratch {
     t.tiles_x = std::int32_t((n[0] + plan.edge - 1) / plan.edge);
     t.tiles_y = std::int32_t((n[1] + plan.edge - 1) / plan.edge);
     t.unsafe = memory.take<std::uint32_t>({1});
-    t.fans = memory.take<joseph_fan<T>>({t.num_views, t.num_u});
-    t.columns = memory.take<fan_columns<T>>({t.num_views, t.num_u});
+    t.ray_columns = memory.take<joseph_ray_column<T>>({t.num_views, t.num_u});
+    t.columns = memory.take<ray_column_walk<T>>({t.num_views, t.num_u});
     t.candidates = memory.take<ray_candidates<T>>({t.num_views, t.num_u, t.groups});
     t.u_ranges = memory.take<plane_range>({t.num_views, t.tiles_x, t.tiles_y});
     if (plan.lines) {
@@ -109,14 +109,14 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
   Kokkos::View<view_vectors const*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const
   views(g.views().data() + first_view, std::size_t(t.num_views));
   beam const kind = g.host().kind();
-  std::int64_t const fans = std::int64_t(t.num_views) * t.num_u;
+  std::int64_t const ray_columns = std::int64_t(t.num_views) * t.num_u;
   Kokkos::parallel_for("iso::ct::back_project::no_flag", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                        clear_flag_kernel{t.unsafe});
-  Kokkos::parallel_for("iso::ct::back_project::fans", policy(exec, 0, fans),
-                       joseph_fan_kernel<T>{views, t.fans, volume, kind, t.num_u, within});
-  Kokkos::parallel_for("iso::ct::back_project::candidates", policy(exec, 0, fans * t.groups),
-                       fan_table_kernel<T>{t, volume, plan.least_candidates});
-  Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, fans * t.num_v),
+  Kokkos::parallel_for("iso::ct::back_project::ray_columns", policy(exec, 0, ray_columns),
+                       ray_column_kernel<T>{views, t.ray_columns, volume, kind, t.num_u, within});
+  Kokkos::parallel_for("iso::ct::back_project::candidates", policy(exec, 0, ray_columns * t.groups),
+                       ray_column_table_kernel<T>{t, volume, plan.min_candidates});
+  Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, ray_columns * t.num_v),
                        ray_table_kernel<T>{t, pixels, volume});
   Kokkos::parallel_for("iso::ct::back_project::u_ranges",
                        policy(exec, 0, std::int64_t(t.num_views) * t.tiles_x * t.tiles_y),
@@ -145,7 +145,7 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
             workspace<typename Exec::memory_space> const& scratch,
             back_project_options const& options, job const& control) {
   auto const plan = gather_plan<T>::template make<Exec>(g.host());
-  workspace_parts parts(scratch, "back_project");
+  workspace_parts parts(scratch, "iso::ct::back_project");
   gather_scratch<T> s(parts, g.host(), volume.grid, plan);
   auto const count = std::int64_t(projections.data.extent(0));
   back_project_volume<T> out{
@@ -173,7 +173,7 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
              back_project_options const& options, job const& control) {
   using space = typename Exec::memory_space;
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  workspace_parts parts(scratch, "back_project");
+  workspace_parts parts(scratch, "iso::ct::back_project");
   scatter_scratch<T> const s(parts, volume.grid);
   geometry const& host = g.host();
   auto const count = std::int64_t(projections.data.extent(0));
@@ -222,8 +222,8 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
 template <execution_space Exec, real T>
 std::int64_t back_project_bytes_needed(geometry const& g, iso::grid const& volume,
                                        back_project_options const& options) {
-  detail::validate_planes(volume, "back_project");
-  workspace_parts parts("back_project");
+  detail::validate_planes(volume, "iso::ct::back_project");
+  workspace_parts parts("iso::ct::back_project");
   if (detail::gathers(g, volume, sizeof(T), options)) {
     detail::gather_scratch<T>(parts, g, volume, detail::gather_plan<T>::template make<Exec>(g));
   } else {
@@ -243,8 +243,9 @@ void back_project(
   auto const count = std::int64_t(projections.data.extent(0));
   detail::validate_options(options, host, count);
   detail::validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
-                          "back_project");
-  validate(scratch, back_project_bytes_needed<Exec, T>(host, volume.grid, options), "back_project");
+                          "iso::ct::back_project");
+  validate(scratch, back_project_bytes_needed<Exec, T>(host, volume.grid, options),
+           "iso::ct::back_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
   if (detail::gathers(host, volume.grid, sizeof(T), options)) {
     detail::gather<Exec, T>(exec, g, projections, volume, scratch, options, control);

@@ -23,15 +23,15 @@ namespace iso::ct::detail {
 template <class T, int Heights>
 struct back_project_register_kernel {
   static constexpr std::int32_t edge = 4;      ///< columns of a tile each way
-  static constexpr int fans = 8;               ///< whose weights are made at once
+  static constexpr int ray_columns = 8;        ///< whose weights are made at once
   static constexpr int candidates = 3;         ///< that have code of their own
   static constexpr int height = 32 * Heights;  ///< of a tile
   static_assert(edge == candidate_planes);
 
-  /// What a group's lanes share of `fans` u's.
+  /// What a group's lanes share of `ray_columns` u's.
   struct shared_values {
-    backend::pack<T, edge> weights[fans * edge];  ///< [u][plane]: of its columns
-    ray_candidates<T> found[fans];
+    backend::pack<T, edge> weights[ray_columns * edge];  ///< [u][plane]: of its columns
+    ray_candidates<T> found[ray_columns];
   };
   static constexpr int shared_bytes = int(sizeof(shared_values));
 
@@ -44,7 +44,8 @@ struct back_project_register_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    // Four neighbouring groups, a GPU's block, make 2 x 2 tiles: they share rays and fans.
+    // Four neighbouring groups, a GPU's block, make 2 x 2 tiles: they share rays and columns of
+    // rays.
     auto const number = std::uint32_t(group.uniform(std::int32_t(index)));  // each has 2048 bytes
     auto const blocks_y = std::uint32_t(t.tiles_y + 1) / 2;
     std::uint32_t const per_layer = std::uint32_t(t.tiles_x + 1) / 2 * blocks_y * 4;
@@ -105,8 +106,8 @@ struct back_project_register_kernel {
     for (std::int32_t view = 0; view < t.num_views; ++view, range += tiles) {
       std::int32_t const last = group.uniform(range->last);
       ISO_DEVICE_NO_UNROLL
-      for (std::int32_t u = group.uniform(range->first); u < last; u += fans) {
-        add_fans<Care>(group, at, view, u, last, shared[0], sums);
+      for (std::int32_t u = group.uniform(range->first); u < last; u += ray_columns) {
+        add_ray_columns<Care>(group, at, view, u, last, shared[0], sums);
       }
       if (view % block_views == block_views - 1 || view == t.num_views - 1) {
         end_block(group, at, view < block_views, sums);
@@ -114,11 +115,12 @@ struct back_project_register_kernel {
     }
   }
 
-  /// Adds u's [u0, u0 + fans), below `last`.
+  /// Adds u's [u0, u0 + ray_columns), below `last`.
   template <care Care, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add_fans(Group const& group, tile<Group> const& at,
-                                            std::int32_t view, std::int32_t u0, std::int32_t last,
-                                            shared_values& shared, sums_of<Group>& sums) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_ray_columns(Group const& group, tile<Group> const& at,
+                                                   std::int32_t view, std::int32_t u0,
+                                                   std::int32_t last, shared_values& shared,
+                                                   sums_of<Group>& sums) const {
     typename Group::template lane_array<bool> touches;
     typename Group::template lane_array<bool> along_y;
     typename Group::template lane_array<bool> many;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! What backprojection by gather looks up: the rays of a batch of views, which of them may touch a
-//! voxel, and which fans of rays may touch a tile of columns. A ray too many has weight zero and
+//! voxel, and which columns of rays may touch a tile of columns. A ray too many has weight zero and
 //! changes no bit; there is never one too few.
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/core/numerics.hpp>
-#include <iso/ct/detail/joseph_fan.hpp>
+#include <iso/ct/detail/ray_column.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -19,7 +19,7 @@ inline constexpr std::int32_t candidate_planes = 4;
 
 /// The columns of voxels that one (view, u) passes.
 template <class T>
-struct alignas(16) fan_columns {
+struct alignas(16) ray_column_walk {
   coordinate<T> across;
   std::int32_t first;          ///< plane
   std::int32_t last_and_axis;  ///< 2 last + axis
@@ -51,43 +51,45 @@ struct alignas(16) ray_candidates {
 /// with |v - v*| < 1 / |d(i)|, d(i) being the distance of two rays along z. Over the planes of the
 /// group v* drifts; h is half of what holds all of them, the rounding of T's coordinates included.
 template <class T>
-KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_fan<T> const& fan, std::int32_t num_v,
-                                                  std::int64_t planes, std::int64_t height,
-                                                  std::int32_t group, std::int32_t least) {
+KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ray_column,
+                                                  std::int32_t num_v, std::int64_t planes,
+                                                  std::int64_t height, std::int32_t group,
+                                                  std::int32_t least) {
   ray_candidates<T> const all{T(0), T(0), T(0), num_v};
   double const half = 0.5 * (candidate_planes - 1);
-  double const middle = double(group) * candidate_planes + half - fan.m_point;
+  double const middle = double(group) * candidate_planes + half - ray_column.m_point;
   double const farthest_k = double(height - 1);
   double inverse;  // pixels a voxel along z in the middle plane
   double centre;   // v* of k = 0 there
   double widest;   // the largest 1 / |d|
   double drift;
-  if (fan.kind == beam::cone) {
+  if (ray_column.kind == beam::cone) {
     // v*(k, i) = v_s + (k - z_s) / d(i), d(i) = z_step inverse (i - m_point).
     double const near = 1 - half / Kokkos::fabs(middle);
-    double const step = fan.z_step * fan.inverse * middle;
+    double const step = ray_column.z_step * ray_column.inverse * middle;
     // Planes at the source, or rays that lie too close to be counted.
     if (!(near > 0.25) || !(Kokkos::fabs(step) > 1e-6)) {
       return all;
     }
     inverse = 1 / step;
-    centre = (fan.z_source - fan.z_pixel) / fan.z_step - fan.z_source * inverse;
+    centre = (ray_column.z_source - ray_column.z_pixel) / ray_column.z_step -
+             ray_column.z_source * inverse;
     widest = Kokkos::fabs(inverse) / near;
-    double const below = Kokkos::fabs(fan.z_source);
-    double const above = Kokkos::fabs(farthest_k - fan.z_source);
+    double const below = Kokkos::fabs(ray_column.z_source);
+    double const above = Kokkos::fabs(farthest_k - ray_column.z_source);
     drift = (below > above ? below : above) * (widest - Kokkos::fabs(inverse));
   } else {
     // v*(k, i) = (k - z_pixel - slope (i - m_point)) / z_step.
-    double const slope = fan.z_source * fan.inverse;
-    if (!(Kokkos::fabs(fan.z_step) > 1e-6)) {
+    double const slope = ray_column.z_source * ray_column.inverse;
+    if (!(Kokkos::fabs(ray_column.z_step) > 1e-6)) {
       return all;
     }
-    inverse = 1 / fan.z_step;
-    centre = -Kokkos::fma(slope, middle, fan.z_pixel) * inverse;
+    inverse = 1 / ray_column.z_step;
+    centre = -Kokkos::fma(slope, middle, ray_column.z_pixel) * inverse;
     widest = Kokkos::fabs(inverse);
     drift = Kokkos::fabs(slope * inverse) * half;
   }
-  exact_coordinate const ends[2] = {fan.z(0), fan.z(num_v - 1)};
+  exact_coordinate const ends[2] = {ray_column.z(0), ray_column.z(num_v - 1)};
   double size = 0;  // of the numbers that make a coordinate along z, voxels
   for (exact_coordinate const& z : ends) {
     double const s = Kokkos::fabs(z.slope) * double(planes) + Kokkos::fabs(z.base);
@@ -127,10 +129,10 @@ struct pixel_ray_table {
 
 template <class T>
 struct back_project_tables {
-  joseph_fan<T>* fans;            ///< [view][u]
-  fan_columns<T>* columns;        ///< [view][u]
-  ray_candidates<T>* candidates;  ///< [view][u][group of planes]
-  plane_range* u_ranges;          ///< [view][tile x][tile y]: of u
+  joseph_ray_column<T>* ray_columns;  ///< [view][u]
+  ray_column_walk<T>* columns;        ///< [view][u]
+  ray_candidates<T>* candidates;      ///< [view][u][group of planes]
+  plane_range* u_ranges;              ///< [view][tile x][tile y]: of u
   pixel_ray_table<T> rays;
   std::uint32_t* unsafe;  ///< whether some value is not finite, or so large that sums may not be
   std::int32_t num_views;
@@ -142,20 +144,22 @@ struct back_project_tables {
 };
 
 template <class T>
-struct fan_table_kernel {
+struct ray_column_table_kernel {
   back_project_tables<T> t;
   grid g;
-  std::int32_t least_candidates;  ///< what the kernel has code for
+  std::int32_t min_candidates;  ///< what the kernel has code for
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const row = index / t.groups;
     auto const group = std::int32_t(index - row * t.groups);
-    joseph_fan<T> const& fan = t.fans[row];
+    joseph_ray_column<T> const& ray_column = t.ray_columns[row];
     if (group == 0) {
-      t.columns[row] = {fan.across, fan.planes.first, 2 * fan.planes.last + fan.axis};
+      t.columns[row] = {ray_column.across, ray_column.planes.first,
+                        2 * ray_column.planes.last + ray_column.axis};
     }
-    t.candidates[index] = find_candidates(fan, t.num_v, g.extent[std::size_t(fan.axis)],
-                                          g.extent[2], group, least_candidates);
+    t.candidates[index] =
+        find_candidates(ray_column, t.num_v, g.extent[std::size_t(ray_column.axis)], g.extent[2],
+                        group, min_candidates);
   }
 };
 
@@ -168,12 +172,12 @@ struct ray_table_kernel {
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const row = index / t.num_v;
     auto const v = std::int32_t(index - row * t.num_v);
-    joseph_fan<T> const& fan = t.fans[row];
-    exact_coordinate const exact = fan.z(v);
+    joseph_ray_column<T> const& ray_column = t.ray_columns[row];
+    exact_coordinate const exact = ray_column.z(v);
     auto const z = exact.template rounded<T>();
-    int const m = fan.axis;
-    T const step =
-        T(step_length(g.spacing[m], fan.slope_across, g.spacing[1 - m], exact.slope, g.spacing.z));
+    int const m = ray_column.axis;
+    T const step = T(step_length(g.spacing[m], ray_column.slope_across, g.spacing[1 - m],
+                                 exact.slope, g.spacing.z));
     T const value = pixels[index] * step;
     if (t.rays.lines != nullptr) {
       t.rays.lines[index] = {z, value};
@@ -258,8 +262,8 @@ struct u_range_kernel {
     plane_range range = about(w, x0, y0, aside, aside);
     if (!range.empty()) {
       // One axis drives between two rays if it drives both and they run the same way.
-      joseph_fan<T> const& one = t.fans[view * t.num_u + range.first];
-      joseph_fan<T> const& other = t.fans[view * t.num_u + range.last - 1];
+      joseph_ray_column<T> const& one = t.ray_columns[view * t.num_u + range.first];
+      joseph_ray_column<T> const& other = t.ray_columns[view * t.num_u + range.last - 1];
       if (one.axis == other.axis && (one.inverse > 0) == (other.inverse > 0)) {
         double const along = 1e-6 * aside;
         range = range.clipped(one.axis == 0 ? about(w, x0, y0, along, aside)

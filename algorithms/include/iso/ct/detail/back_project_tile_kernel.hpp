@@ -64,7 +64,7 @@ struct back_project_tile_kernel {
     std::int32_t rows;  ///< of 32 heights
   };
 
-  /// A plane that a fan of rays passes between two columns, of which the tile has one or two.
+  /// A plane that a column of rays passes between two columns, of which the tile has one or two.
   struct touched_plane {
     T i;
     std::int32_t count;
@@ -72,7 +72,7 @@ struct back_project_tile_kernel {
     T weights[2];
   };
   /// Planes of a group, and the rays whose candidates they share.
-  struct fan_part {
+  struct ray_column_part {
     ray_candidates<T> found;
     T const* slopes;
     T const* bases;
@@ -87,7 +87,7 @@ struct back_project_tile_kernel {
       plane_range const range =
           t.u_ranges[(std::int64_t(view) * t.tiles_x + s.x / edge) * t.tiles_y + s.y / edge];
       for (std::int32_t u = range.first; u < range.last; ++u) {
-        add_fan<Care>(group, s, std::int64_t(view) * t.num_u + u);
+        add_ray_column<Care>(group, s, std::int64_t(view) * t.num_u + u);
       }
       if (view % block_views == block_views - 1 || view == t.num_views - 1) {
         end_block(s, view < block_views);
@@ -96,10 +96,11 @@ struct back_project_tile_kernel {
   }
 
   template <care Care, class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add_fan(Group const& group, tile& s, std::int64_t row) const {
-    fan_columns<T> const f = t.columns[row];
+  KOKKOS_FORCEINLINE_FUNCTION void add_ray_column(Group const& group, tile& s,
+                                                  std::int64_t row) const {
+    ray_column_walk<T> const f = t.columns[row];
     std::int32_t const first = f.axis() == 0 ? s.x : s.y;
-    fan_part part;
+    ray_column_part part;
     part.slopes = t.rays.slopes + row * t.rays.pitch;
     part.bases = t.rays.bases + row * t.rays.pitch;
     part.values = t.rays.values + row * t.rays.pitch;
@@ -118,8 +119,8 @@ struct back_project_tile_kernel {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void find_columns(tile& s, fan_columns<T> const& f, std::int32_t i,
-                                                touched_plane& found) const {
+  KOKKOS_FORCEINLINE_FUNCTION void find_columns(tile& s, ray_column_walk<T> const& f,
+                                                std::int32_t i, touched_plane& found) const {
     bool const x_drives = f.axis() == 0;
     std::int32_t const j0 = x_drives ? s.y : s.x;
     T const p = out.kept(f.across(i), x_drives ? 1 : 0);
@@ -147,7 +148,7 @@ struct back_project_tile_kernel {
 
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_planes(Group const& group, tile& s,
-                                              fan_part const& f) const {
+                                              ray_column_part const& f) const {
     group.template parts<T, registers, Rows>(s.rows, [&] ISO_INLINE_LAMBDA(auto const& part) {
       if (f.found.count == 3) {
         add_part<Care, 3>(part, s.heights, f);
@@ -162,7 +163,7 @@ struct back_project_tile_kernel {
   /// Some heights; `Count` candidates, or as many as there are.
   template <care Care, int Count, class Part>
   KOKKOS_FORCEINLINE_FUNCTION void add_part(Part const& part, T const* heights,
-                                            fan_part const& f) const {
+                                            ray_column_part const& f) const {
     constexpr int width = Part::shape::width;
     if constexpr (width > 1) {
       std::int32_t lows[Part::shape::registers];
@@ -188,7 +189,8 @@ struct back_project_tile_kernel {
   }
 
   template <care Care, int Count, class Part, class Columns>
-  KOKKOS_FORCEINLINE_FUNCTION void add_picked(Part const& part, T const* heights, fan_part const& f,
+  KOKKOS_FORCEINLINE_FUNCTION void add_picked(Part const& part, T const* heights,
+                                              ray_column_part const& f,
                                               Columns const& pixels_of) const {
     using value = typename Part::template per_lane<T>;
     using index = typename Part::index;

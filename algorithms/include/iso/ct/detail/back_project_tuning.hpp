@@ -10,13 +10,13 @@ namespace iso::ct::detail {
 
 /// Launch parameters of backprojection by gather. No bit depends on them.
 struct back_project_tuning {
-  int heights;                    ///< GPU: voxels a lane keeps of each column
-  unsigned min_blocks;            ///< of a GPU's multiprocessor
-  int tile_edge;                  ///< processor: columns of a tile each way
-  int tile_rows;                  ///< processor: of 32 heights of a tile
-  std::int32_t least_candidates;  ///< rays a voxel that the kernel has code for
-  std::int64_t most_ray_bytes;    ///< what the rays of a batch of views may take, if those are more
-                                  ///< than one block
+  int heights;                  ///< GPU: voxels a lane keeps of each column
+  unsigned min_blocks;          ///< of a GPU's multiprocessor
+  int tile_edge;                ///< processor: columns of a tile each way
+  int tile_rows;                ///< processor: of 32 heights of a tile
+  std::int32_t min_candidates;  ///< rays a voxel that the kernel has code for
+  std::int64_t max_ray_bytes;   ///< what the rays of a batch of views may take, if those are more
+                                ///< than one block
 };
 
 /// GPU: of 5 to 8 blocks of two heights, seven were fastest in float on an H200; a table of all

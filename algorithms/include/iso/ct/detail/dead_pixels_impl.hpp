@@ -26,16 +26,16 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
                       pixel_mask<typename Exec::memory_space> const& dead,
                       dead_pixel_options const& options) {
   auto const n = detail::extents(flat.data);
-  detail::validate_image(n, n, "flat", "find_dead_pixels");
-  validate(flat, n, "find_dead_pixels");
-  detail::validate_image(detail::extents(dark.data), n, "dark", "find_dead_pixels");
-  detail::validate_mask(dead, n, "find_dead_pixels");
-  validate_contiguous(dark.data, "dark", "find_dead_pixels");
-  validate_contiguous(flat.data, "flat", "find_dead_pixels");
+  detail::validate_image(n, n, "flat", "iso::ct::find_dead_pixels");
+  validate(flat, n, "iso::ct::find_dead_pixels");
+  detail::validate_image(detail::extents(dark.data), n, "dark", "iso::ct::find_dead_pixels");
+  detail::validate_mask(dead, n, "iso::ct::find_dead_pixels");
+  validate_contiguous(dark.data, "dark", "iso::ct::find_dead_pixels");
+  validate_contiguous(flat.data, "flat", "iso::ct::find_dead_pixels");
   ISO_VALIDATE(options.radius >= 1 && options.radius <= 8,
-               "find_dead_pixels: radius {} (from 1 to 8 pixels)", options.radius);
+               "iso::ct::find_dead_pixels: radius {} (from 1 to 8 pixels)", options.radius);
   ISO_VALIDATE(options.tolerance > 0 && options.tolerance < 1,
-               "find_dead_pixels: tolerance {} (must lie in (0, 1))", options.tolerance);
+               "iso::ct::find_dead_pixels: tolerance {} (must lie in (0, 1))", options.tolerance);
   Kokkos::parallel_for(
       "iso::ct::find_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
       detail::find_dead_kernel<T>{dark.data.data(), flat.data.data(), dead.data(), n[1], n[2],
@@ -47,9 +47,9 @@ void replace_dead_pixels(Exec const& exec,
                          projection_view<T, typename Exec::memory_space> const& projections,
                          pixel_mask<typename Exec::memory_space> const& dead) {
   auto const n = detail::extents(projections.data);
-  validate(projections, n, "replace_dead_pixels");
-  detail::validate_mask(dead, n, "replace_dead_pixels");
-  validate_contiguous(projections.data, "projections", "replace_dead_pixels");
+  validate(projections, n, "iso::ct::replace_dead_pixels");
+  detail::validate_mask(dead, n, "iso::ct::replace_dead_pixels");
+  validate_contiguous(projections.data, "projections", "iso::ct::replace_dead_pixels");
   Kokkos::parallel_for(
       "iso::ct::replace_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
       detail::replace_dead_kernel<T>{projections.data.data(), dead.data(), n[1], n[2]});

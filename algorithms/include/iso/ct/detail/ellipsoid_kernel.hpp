@@ -38,7 +38,7 @@ struct ball_map {
 
 struct ellipsoid_list {
   int count = 0;
-  ball_map shapes[most_ellipsoids];
+  ball_map shapes[max_ellipsoids];
 };
 
 /// A ray in the coordinates of a unit ball: a point and a direction.

@@ -203,9 +203,10 @@ void run_fdk(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, job const& control, bool begins) {
   geometry const& g = plan.geometry().host();
-  validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch, "fdk");
-  validate_depths(g, volume.grid, "fdk");
-  auto const s = fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "fdk");
+  validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch,
+                  "iso::ct::fdk");
+  validate_depths(g, volume.grid, "iso::ct::fdk");
+  auto const s = fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "iso::ct::fdk");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
   prepare_filter(exec, plan, s);
   prepare_back_projection(exec, plan, volume.grid, s);
@@ -242,7 +243,7 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
 
 template <execution_space Exec, real T>
 std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
-  return detail::fdk_bytes<Exec, T>(g, options, {true, true}, "fdk");
+  return detail::fdk_bytes<Exec, T>(g, options, {true, true}, "iso::ct::fdk");
 }
 
 template <execution_space Exec, real T>
@@ -265,7 +266,7 @@ void fdk_add(
 
 template <execution_space Exec, real T>
 std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options) {
-  return detail::fdk_bytes<Exec, T>(g, options, {true, false}, "filter_projections");
+  return detail::fdk_bytes<Exec, T>(g, options, {true, false}, "iso::ct::filter_projections");
 }
 
 template <execution_space Exec, real T>
@@ -274,7 +275,7 @@ void filter_projections(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     projection_view<T, typename Exec::memory_space> const& filtered,
     workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  char const* const function = "filter_projections";
+  char const* const function = "iso::ct::filter_projections";
   geometry const& g = plan.geometry().host();
   validate(projections, {g.num_views(), plan.num_u(), g.num_v()}, function);
   validate(filtered, {g.num_views(), g.num_u(), g.num_v()}, function);
@@ -299,7 +300,7 @@ void filter_projections(
 
 template <execution_space Exec, real T>
 std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options) {
-  return detail::fdk_bytes<Exec, T>(g, options, {false, true}, "weighted_back_project");
+  return detail::fdk_bytes<Exec, T>(g, options, {false, true}, "iso::ct::weighted_back_project");
 }
 
 template <execution_space Exec, real T>
@@ -309,7 +310,7 @@ void weighted_back_project(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, back_project_onto onto,
     job const& control) {
-  char const* const function = "weighted_back_project";
+  char const* const function = "iso::ct::weighted_back_project";
   geometry const& g = plan.geometry().host();
   detail::validate_arrays(volume, filtered, {g.num_views(), g.num_u(), g.num_v()}, scratch,
                           function);

@@ -26,7 +26,7 @@ struct voxel_range {
 };
 
 /// Throws, naming `function`, unless planes along every axis can be counted.
-void validate_planes(iso::grid const& volume, char const* function = "forward_project");
+void validate_planes(iso::grid const& volume, char const* function = "iso::ct::forward_project");
 
 /// How the fast path cuts its work up.
 struct joseph_plan {
@@ -56,10 +56,10 @@ struct joseph_plan {
 /// Where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
-  std::int64_t rows;  ///< of 32 pixels a fan
+  std::int64_t rows;  ///< of 32 pixels a column of rays
   voxel_range* voxels;
   ray_sum_scale<T>* scale;
-  joseph_fan<T>* fans;
+  joseph_ray_column<T>* ray_columns;
   joseph_range* row_ranges;
   std::uint32_t* flags;
   T* parts;
@@ -68,7 +68,7 @@ struct joseph_scratch {
       : rows(((g.num_v() - 1) / (32 * plan.whole_rows) + 1) * plan.whole_rows),
         voxels(memory.take<voxel_range>({1})),
         scale(memory.take<ray_sum_scale<T>>({1})),
-        fans(memory.take<joseph_fan<T>>({g.num_views(), g.num_u()})),
+        ray_columns(memory.take<joseph_ray_column<T>>({g.num_views(), g.num_u()})),
         row_ranges(memory.take<joseph_range>({g.num_views(), g.num_u(), rows})),
         flags(
             memory.take<std::uint32_t>({g.num_views(), g.num_u(), rows, std::max(plan.images, 1)})),
@@ -130,13 +130,13 @@ void prepare_reproducible(Exec const& exec,
 
 /// What all rays share, ready for the fast kernel.
 template <class T, class Exec>
-joseph_images<T> prepare_fans(Exec const& exec,
-                              staged_geometry<typename Exec::memory_space> const& g,
-                              iso::grid const& volume, T* projections, joseph_scratch<T> const& s,
-                              region within = region::box) {
+joseph_images<T> prepare_ray_columns(Exec const& exec,
+                                     staged_geometry<typename Exec::memory_space> const& g,
+                                     iso::grid const& volume, T* projections,
+                                     joseph_scratch<T> const& s, region within = region::box) {
   geometry const& host = g.host();
   joseph_images<T> const images{projections,
-                                s.fans,
+                                s.ray_columns,
                                 s.row_ranges,
                                 s.scale,
                                 s.flags,
@@ -146,12 +146,12 @@ joseph_images<T> prepare_fans(Exec const& exec,
                                 std::int32_t(s.rows)};
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for(
-      "iso::ct::forward_project::fans", policy(exec, 0, images.num_fans()),
-      joseph_fan_kernel<T>{g.views(), s.fans, volume, host.kind(), images.num_u, within});
+      "iso::ct::forward_project::ray_columns", policy(exec, 0, images.num_ray_columns()),
+      ray_column_kernel<T>{g.views(), s.ray_columns, volume, host.kind(), images.num_u, within});
   Kokkos::parallel_for("iso::ct::forward_project::row_ranges",
-                       policy(exec, 0, images.num_fans() * images.rows),
-                       joseph_range_kernel<T>{s.fans, s.row_ranges, images.rows, images.num_v,
-                                              std::int32_t(volume.extent[2])});
+                       policy(exec, 0, images.num_ray_columns() * images.rows),
+                       joseph_range_kernel<T>{s.ray_columns, s.row_ranges, images.rows,
+                                              images.num_v, std::int32_t(volume.extent[2])});
   return images;
 }
 
@@ -162,9 +162,9 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
                   job const& control) {
   auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
   joseph_images<T> const images =
-      prepare_fans(exec, g, volume.grid, projections, s, options.within);
+      prepare_ray_columns(exec, g, volume.grid, projections, s, options.within);
   constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
-  joseph_fast_kernel<T, Sum, tuned.fans, tuned.rows, Weight> kernel{
+  joseph_fast_kernel<T, Sum, tuned.ray_columns, tuned.rows, Weight> kernel{
       {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
   auto const launch = [&] {
     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
@@ -177,7 +177,7 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
     launch();
     Kokkos::parallel_for("iso::ct::forward_project::join",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, images.num_fans() * images.num_v),
+                             exec, 0, images.num_ray_columns() * images.num_v),
                          joseph_join_kernel<T, Sum>{images, s.parts, volume.grid, plan.images});
     control.step(1);
     return;
@@ -273,7 +273,7 @@ std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& vo
   if (!detail::is_joseph(options.method)) {
     return 0;
   }
-  workspace_parts parts("forward_project");
+  workspace_parts parts("iso::ct::forward_project");
   detail::joseph_scratch<T>(parts, g,
                             detail::joseph_plan::make<Exec>(g, volume, options.slab_planes));
   return parts.bytes();
@@ -290,10 +290,10 @@ void forward_project(
   detail::validate_options(options);
   detail::validate_arrays(volume, projections,
                           {g.host().num_views(), g.host().num_u(), g.host().num_v()}, scratch,
-                          "forward_project");
+                          "iso::ct::forward_project");
   detail::validate_planes(volume.grid);
   validate(scratch, forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options),
-           "forward_project");
+           "iso::ct::forward_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::forward_project");
   if (options.method == projector::amanatides_woo) {
     return detail::project_exact<ray::amanatides_woo>(exec, g, volume, p.data(), options, control);
@@ -304,7 +304,7 @@ void forward_project(
   if (options.method == projector::siddon) {
     return detail::project_exact<ray::siddon>(exec, g, volume, p.data(), options, control);
   }
-  workspace_parts parts(scratch, "forward_project");
+  workspace_parts parts(scratch, "iso::ct::forward_project");
   detail::joseph_scratch<T> const s(
       parts, g.host(), detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
   if (options.sum == summation::reproducible) {

@@ -115,7 +115,7 @@ void forward_project_texture(Exec const& exec,
                              backend::texture_volume const& volume,
                              projection_view<float, typename Exec::memory_space> const& projections,
                              texture_projection_options const& options) {
-  constexpr auto name = "forward_project_texture";
+  constexpr auto name = "iso::ct::forward_project_texture";
   geometry const& host = g.host();
   validate(projections, {host.num_views(), host.num_u(), host.num_v()}, name);
   validate_contiguous(projections.data, "projections", name);

@@ -10,7 +10,7 @@ namespace iso::ct::detail {
 
 /// Launch parameters of the Joseph projectors. No bit depends on them.
 struct joseph_tuning {
-  int fans;                   ///< neighbouring u that a group walks together
+  int ray_columns;            ///< neighbouring u that a group walks together
   int rows;                   ///< rows of 32 v that a group walks together
   int whole_rows;             ///< a detector is filled up to a multiple of so many rows
   unsigned threads;           ///< of a GPU's block
@@ -24,7 +24,7 @@ struct joseph_tuning {
 /// the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3 and 64 at
 /// 1024^3. Fewer than 8 views do not fill it.
 inline constexpr joseph_tuning joseph_on_gpu = {
-    .fans = 1,
+    .ray_columns = 1,
     .rows = 2,
     .whole_rows = 2,
     .threads = 128,
@@ -33,9 +33,9 @@ inline constexpr joseph_tuning joseph_on_gpu = {
     .few_views = 8,
 };
 
-/// Processor: of 4 to 32 fans and 2 to 8 rows these were fastest; slabs gain nothing.
+/// Processor: of 4 to 32 columns of rays and 2 to 8 rows these were fastest; slabs gain nothing.
 inline constexpr joseph_tuning joseph_on_host = {
-    .fans = 8,
+    .ray_columns = 8,
     .rows = 8,
     .whole_rows = 2,
     .threads = 128,

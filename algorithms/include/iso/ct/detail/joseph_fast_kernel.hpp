@@ -9,28 +9,28 @@ namespace iso::ct::detail {
 /// What the fast path's kernels read and write beside the volume.
 template <class T>
 struct joseph_images {
-  T* pixels;                       ///< [image][view][u][v]
-  joseph_fan<T> const* fans;       ///< [view][u]
-  joseph_range const* row_ranges;  ///< [view][u][row of 32 v]
-  ray_sum_scale<T> const* scale;   ///< reproducible sums only
-  std::uint32_t* flags;            ///< reproducible sums only: [image][view][u][row], a bit a pixel
+  T* pixels;                                ///< [image][view][u][v]
+  joseph_ray_column<T> const* ray_columns;  ///< [view][u]
+  joseph_range const* row_ranges;           ///< [view][u][row of 32 v]
+  ray_sum_scale<T> const* scale;            ///< reproducible sums only
+  std::uint32_t* flags;  ///< reproducible sums only: [image][view][u][row], a bit a pixel
   std::int32_t num_views;
   std::int32_t num_u;
   std::int32_t num_v;
   std::int32_t rows;  ///< of 32 v, whole tiles of them
 
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_fans() const {
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_ray_columns() const {
     return std::int64_t(num_views) * num_u;
   }
-  /// Writes pixel v of a fan from its whole sum.
-  KOKKOS_FORCEINLINE_FUNCTION void finish(grid const& g, std::int64_t fan_index, std::int32_t v,
-                                          T sum, bool flagged) const {
-    joseph_fan<T> const& fan = fans[fan_index];
-    int const m = fan.axis;
-    T const step = T(
-        step_length(g.spacing[m], fan.slope_across, g.spacing[1 - m], fan.z(v).slope, g.spacing.z));
+  /// Writes pixel v of a column of rays from its whole sum.
+  KOKKOS_FORCEINLINE_FUNCTION void finish(grid const& g, std::int64_t ray_column_index,
+                                          std::int32_t v, T sum, bool flagged) const {
+    joseph_ray_column<T> const& ray_column = ray_columns[ray_column_index];
+    int const m = ray_column.axis;
+    T const step = T(step_length(g.spacing[m], ray_column.slope_across, g.spacing[1 - m],
+                                 ray_column.z(v).slope, g.spacing.z));
     T const total = flagged ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum;
-    pixels[fan_index * num_v + v] = canonical(total * step);
+    pixels[ray_column_index * num_v + v] = canonical(total * step);
   }
 };
 
@@ -50,11 +50,11 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
 }
 
 /// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by up
-/// to `Rows` x 32 pixels along v. Several fans walk plane by plane together, so that the columns
-/// they share are read once: a processor's caches need that, a GPU's do not. And a processor wants
-/// many rows: pieces of columns whose distance is a power of two crowd into few of a cache's sets.
-/// No tile changes a bit.
-template <class T, class Sum, int Fans, int Rows, class Weight = linear_weight>
+/// to `Rows` x 32 pixels along v. Several columns of rays walk plane by plane together, so that the
+/// columns they share are read once: a processor's caches need that, a GPU's do not. And a
+/// processor wants many rows: pieces of columns whose distance is a power of two crowd into few of
+/// a cache's sets. No tile changes a bit.
+template <class T, class Sum, int RayColumns, int Rows, class Weight = linear_weight>
 struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   joseph_images<T> images;
   plane_range slab;
@@ -62,10 +62,12 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
 
   using base = joseph_walk<T, Sum, Rows, Weight>;
   template <class Group>
-  using fan_state = typename base::template fan_state<Group>;
+  using ray_column_state = typename base::template ray_column_state<Group>;
 
   KOKKOS_FUNCTION std::int32_t tiles_along_v() const { return (images.rows + Rows - 1) / Rows; }
-  KOKKOS_FUNCTION std::int32_t tiles_along_u() const { return (images.num_u + Fans - 1) / Fans; }
+  KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
+    return (images.num_u + RayColumns - 1) / RayColumns;
+  }
   KOKKOS_FUNCTION std::int64_t groups_per_image() const {
     return std::int64_t(images.num_views) * tiles_along_u() * tiles_along_v();
   }
@@ -78,16 +80,16 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     tile_position const at = locate(index);
     Sum const sum(images.scale);
-    fan_state<Group> tile[Fans];
+    ray_column_state<Group> tile[RayColumns];
     for (int f = 0; f < at.count; ++f) {
       start(group, at, f, sum, tile[f]);
     }
-    // Fans that walk along one axis, together.
-    std::int32_t const together = Fans > 1 && one_axis(tile, at.count) ? at.count : 1;
+    // RayColumns that walk along one axis, together.
+    std::int32_t const together = RayColumns > 1 && one_axis(tile, at.count) ? at.count : 1;
     for (std::int32_t b = at.planes.first; b < at.planes.last; b += block_planes) {
       plane_range const block = at.planes.clipped(b, b + block_planes);
       for (int f = 0; f < at.count; f += together) {
-        walk_fans(group, sum, tile + f, together, block);
+        walk_ray_columns(group, sum, tile + f, together, block);
       }
       for (int f = 0; f < at.count; ++f) {
         for (int r = 0; r < present(tile[f]); ++r) {
@@ -101,15 +103,17 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   }
 
  private:
-  /// Rows of a fan. All of them where a GPU walks two: so each is code of its own, in registers.
+  /// Rows of a column of rays. All of them where a GPU walks two: so each is code of its own, in
+  /// registers.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t present(fan_state<Group> const& s) {
+  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t present(ray_column_state<Group> const& s) {
     return Rows <= 2 ? Rows : s.count;
   }
 
-  /// Fans first_fan, first_fan + 1, ... of one view, pixels from tile_v * 32 Rows on.
+  /// Columns of rays first_ray_column, first_ray_column + 1, ... of one view, pixels from tile_v *
+  /// 32 Rows on.
   struct tile_position {
-    std::int64_t first_fan;
+    std::int64_t first_ray_column;
     std::int32_t count;
     std::int32_t tile_v;
     std::int32_t image;
@@ -132,39 +136,41 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
     auto const views = std::uint32_t(images.num_views);
     std::uint32_t const tile_v = i / (views * across);
     std::uint32_t const rest = i - tile_v * (views * across);
-    if constexpr (Fans == 1) {
+    if constexpr (RayColumns == 1) {
       // Knowing at compile time that the tile is whole keeps its state in registers.
       return {rest, 1, std::int32_t(tile_v), image, planes};
     }
-    std::int32_t const u = std::int32_t(rest / views) * Fans;
+    std::int32_t const u = std::int32_t(rest / views) * RayColumns;
     return {std::int64_t(rest % views) * images.num_u + u,
-            images.num_u - u < Fans ? images.num_u - u : Fans, std::int32_t(tile_v), image, planes};
+            images.num_u - u < RayColumns ? images.num_u - u : RayColumns, std::int32_t(tile_v),
+            image, planes};
   }
 
   template <class Group>
-  KOKKOS_FUNCTION bool one_axis(fan_state<Group> const (&tile)[Fans], std::int32_t count) const {
+  KOKKOS_FUNCTION bool one_axis(ray_column_state<Group> const (&tile)[RayColumns],
+                                std::int32_t count) const {
     bool same = true;
     for (int f = 1; f < count; ++f) {
-      same = same && tile[f].fan->axis == tile[0].fan->axis;
+      same = same && tile[f].ray_column->axis == tile[0].ray_column->axis;
     }
     return same;
   }
 
-  /// A few planes of one fan, then of the next. A row asks for its share of the columns that the
-  /// fan will read next.
+  /// A few planes of one column of rays, then of the next. A row asks for its share of the columns
+  /// that the column of rays will read next.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void walk_fans(Group const& group, Sum const& sum,
-                                             fan_state<Group>* fans, std::int32_t count,
-                                             plane_range planes) const {
+  KOKKOS_FORCEINLINE_FUNCTION void walk_ray_columns(Group const& group, Sum const& sum,
+                                                    ray_column_state<Group>* ray_columns,
+                                                    std::int32_t count, plane_range planes) const {
     constexpr std::int32_t step = Group::has_windows ? base::few_planes : block_planes;
     for (std::int32_t i = planes.first; i < planes.last; i += step) {
       plane_range const few = planes.clipped(i, i + step);
       for (int f = 0; f < count; ++f) {
         std::int32_t next = few.last;
-        this->walk(group, sum, fans[f], few, [&](int r) {
-          std::int32_t const upto = few.last + (r + 1) * base::few_planes / fans[f].count;
+        this->walk(group, sum, ray_columns[f], few, [&](int r) {
+          std::int32_t const upto = few.last + (r + 1) * base::few_planes / ray_columns[f].count;
           for (; next < upto; ++next) {
-            prefetch(group, fans[f], next);
+            prefetch(group, ray_columns[f], next);
           }
         });
       }
@@ -172,11 +178,11 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   }
 
   /// Asks for the columns of a plane to come: their distances follow no pattern that hardware would
-  /// guess. The tile's next fan asks for the upper neighbour.
+  /// guess. The tile's next column of rays asks for the upper neighbour.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Group const& group, fan_state<Group> const& s,
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Group const& group, ray_column_state<Group> const& s,
                                             std::int32_t i) const {
-    if (i >= s.fan->inside.first && i < s.fan->inside.last) {
+    if (i >= s.ray_column->inside.first && i < s.ray_column->inside.last) {
       auto const clamped = [&](T z) {
         T const most = T(this->g.extent[2] - 1);
         return std::int32_t(z < 0 ? T(0) : z > most ? most : z);
@@ -185,16 +191,17 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
       std::int32_t const bottom = clamped(s.z(s.count - 1, 31, i));
       std::int32_t const z = top < bottom ? top : bottom;
       std::int32_t const count = (top < bottom ? bottom : top) - z + 2;
-      auto const k = std::int32_t(s.fan->across(i));
-      group.prefetch(this->column_at(*s.fan, i, k) + z, count);
+      auto const k = std::int32_t(s.ray_column->across(i));
+      group.prefetch(this->column_at(*s.ray_column, i, k) + z, count);
     }
   }
 
   KOKKOS_FUNCTION std::int64_t row_index(tile_position const& at, int f, int r) const {
-    return (at.first_fan + f) * images.rows + at.tile_v * Rows + r;
+    return (at.first_ray_column + f) * images.rows + at.tile_v * Rows + r;
   }
   KOKKOS_FUNCTION T* image_row(tile_position const& at, int f) const {
-    return images.pixels + (at.image * images.num_fans() + at.first_fan + f) * images.num_v;
+    return images.pixels +
+           (at.image * images.num_ray_columns() + at.first_ray_column + f) * images.num_v;
   }
   KOKKOS_FUNCTION bool takes_up() const {
     return place == slab_place::middle || place == slab_place::last;
@@ -202,9 +209,9 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void start(Group const& group, tile_position const& at, int f,
-                                         Sum const& sum, fan_state<Group>& s) const {
-    s.fan = images.fans + at.first_fan + f;
-    joseph_fan<T> const& fan = *s.fan;
+                                         Sum const& sum, ray_column_state<Group>& s) const {
+    s.ray_column = images.ray_columns + at.first_ray_column + f;
+    joseph_ray_column<T> const& ray_column = *s.ray_column;
     T const* const pixels = image_row(at, f);
     std::int32_t const left = images.rows - at.tile_v * Rows;
     s.count = left < Rows ? left : Rows;
@@ -213,7 +220,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
       std::int32_t const first = (at.tile_v * Rows + r) * 32;
       group.each([&](int lane) {
         std::int32_t const v = first + lane;
-        auto const z = fan.z(v < images.num_v ? v : images.num_v - 1).template rounded<T>();
+        auto const z = ray_column.z(v < images.num_v ? v : images.num_v - 1).template rounded<T>();
         s.slope(r, lane) = z.slope;
         s.base(r, lane) = z.base;
         sum.start(s.sum, r, lane, takes_up() && v < images.num_v ? pixels[v] : T(0));
@@ -223,7 +230,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, tile_position const& at, int f,
-                                         Sum const& sum, fan_state<Group> const& s) const {
+                                         Sum const& sum, ray_column_state<Group> const& s) const {
     T* const pixels = image_row(at, f);
     bool const finishes = place == slab_place::only || place == slab_place::last;
     for (int r = 0; r < present(s); ++r) {
@@ -233,7 +240,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
         group.each([&](int lane) { is_bad[lane] = sum.flagged(s.sum, r, lane); });
         bad = group.mask(is_bad);
         std::uint32_t& kept =
-            images.flags[at.image * images.num_fans() * images.rows + row_index(at, f, r)];
+            images.flags[at.image * images.num_ray_columns() * images.rows + row_index(at, f, r)];
         bad |= takes_up() ? kept : 0U;
         if (!finishes) {
           group.once([&] { kept = bad; });
@@ -246,7 +253,7 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
           return;
         }
         if (finishes) {
-          images.finish(this->g, at.first_fan + f, v, sum.value(s.sum, r, lane),
+          images.finish(this->g, at.first_ray_column + f, v, sum.value(s.sum, r, lane),
                         ((bad >> lane) & 1U) != 0);
         } else {
           pixels[v] = sum.carried(s.sum, r, lane);
@@ -266,20 +273,21 @@ struct joseph_join_kernel {
   std::int32_t blocks;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const fan = index / out.num_v;
-    auto const v = std::int32_t(index - fan * out.num_v);
+    std::int64_t const ray_column = index / out.num_v;
+    auto const v = std::int32_t(index - ray_column * out.num_v);
     Sum const sum(out.scale);
     typename Sum::template state<single_lane, 1> s;
     sum.start(s, 0, 0, T(0));
     bool flagged = false;
     for (std::int32_t b = 0; b < blocks; ++b) {
-      sum.join(s, parts[b * out.num_fans() * out.num_v + index]);
+      sum.join(s, parts[b * out.num_ray_columns() * out.num_v + index]);
       if constexpr (Sum::keeps_flags) {
-        std::uint32_t const row = out.flags[(b * out.num_fans() + fan) * out.rows + v / 32];
+        std::uint32_t const row =
+            out.flags[(b * out.num_ray_columns() + ray_column) * out.rows + v / 32];
         flagged = flagged || ((row >> (v % 32)) & 1U) != 0;
       }
     }
-    out.finish(g, fan, v, sum.value(s, 0, 0), flagged);
+    out.finish(g, ray_column, v, sum.value(s, 0, 0), flagged);
   }
 };
 

@@ -6,7 +6,7 @@
 #include <iso/backend/unroll.hpp>
 #include <iso/core/interpolation.hpp>
 #include <iso/ct/detail/column_pair.hpp>
-#include <iso/ct/detail/joseph_fan.hpp>
+#include <iso/ct/detail/ray_column.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -37,27 +37,28 @@ struct field_range {
   }
 };
 
-/// How the rays of one fan walk through the volume when v runs along z: up to `Rows` rows of 32
-/// pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels are blended
-/// once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp for the
-/// order of the sum. `Weight` is that of the upper of two neighbours (iso/core/interpolation.hpp).
+/// How the rays of one column of rays walk through the volume when v runs along z: up to `Rows`
+/// rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels
+/// are blended once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp
+/// for the order of the sum. `Weight` is that of the upper of two neighbours
+/// (iso/core/interpolation.hpp).
 template <class T, class Sum, int Rows, class Weight = linear_weight>
 struct joseph_walk {
   /// Registers of rays in a part: two hide each other's waits.
   static constexpr int registers = 2;
-  /// Planes whose columns a processor looks up at once, for all rows of a fan.
+  /// Planes whose columns a processor looks up at once, for all rows of a column of rays.
   static constexpr std::int32_t few_planes = 16;
 
   T const* volume;
   grid g;
   field_range<T> field;
 
-  /// A fan's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
+  /// A column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
   template <class Group>
-  struct fan_state {
+  struct ray_column_state {
     template <class U>
     using lanes = typename Group::template lane_array<U, Rows>;
-    joseph_fan<T> const* fan;
+    joseph_ray_column<T> const* ray_column;
     std::int32_t count;  ///< of rows
     joseph_range range[Rows];
     lanes<T> slope;  ///< of the coordinate along z
@@ -72,10 +73,11 @@ struct joseph_walk {
   /// Adds the samples of `planes`; where the group has windows, of at most `few_planes`. Before
   /// each row it calls before_row(row).
   template <class Group, class BeforeRow>
-  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, fan_state<Group>& s,
-                                        plane_range planes, BeforeRow const& before_row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum,
+                                        ray_column_state<Group>& s, plane_range planes,
+                                        BeforeRow const& before_row) const {
     if constexpr (Group::has_windows) {
-      found_columns<Group> const found(*this, *s.fan, planes);
+      found_columns<Group> const found(*this, *s.ray_column, planes);
       group.template parts<T, registers, Rows>(s.count, [&](auto const& part) {
         if (part.first % 32 == 0) {
           before_row(part.first_row());
@@ -89,17 +91,17 @@ struct joseph_walk {
   }
 
   /// Column k of plane i.
-  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_fan<T> const& fan, std::int32_t i,
-                                                 std::int32_t k) const {
-    return volume + (i * std::int64_t(stride_along(fan.axis)) +
-                     k * std::int64_t(stride_along(1 - fan.axis)));
+  KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_ray_column<T> const& ray_column,
+                                                 std::int32_t i, std::int32_t k) const {
+    return volume + (i * std::int64_t(stride_along(ray_column.axis)) +
+                     k * std::int64_t(stride_along(1 - ray_column.axis)));
   }
   KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
     return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
   }
 
  private:
-  /// The two columns between which a fan passes a plane: where both are voxels.
+  /// The two columns between which a column of rays passes a plane: where both are voxels.
   template <class Address>
   using inner_columns = column_pair<T, Address>;
   /// The same where they may lie outside the volume.
@@ -123,7 +125,7 @@ struct joseph_walk {
   /// be as large as memory. A bias that the group's integer parts carry is taken off once.
   template <class Group, class Address>
   struct column_cursor {
-    joseph_fan<T> const& fan;
+    joseph_ray_column<T> const& ray_column;
     Address at;
     std::uint32_t plane;   ///< bytes from a plane to the next
     std::uint32_t column;  ///< from a column to the next
@@ -133,7 +135,7 @@ struct joseph_walk {
     KOKKOS_FORCEINLINE_FUNCTION inner_columns<Address> take_inner(std::int32_t i) {
       std::uint32_t k;
       T weight;
-      Group::split(fan.across(i), k, weight);
+      Group::split(ray_column.across(i), k, weight);
       Address const lower = Group::moved(at, k, column);
       at = Group::moved(at, 1U, plane);
       return {lower, column, Weight{}(weight)};
@@ -141,11 +143,11 @@ struct joseph_walk {
     /// Where some may not be.
     KOKKOS_FORCEINLINE_FUNCTION edge_columns<Address> take_edge(std::int32_t i,
                                                                 joseph_walk const& walk) {
-      auto const columns = std::int32_t(walk.g.extent[1 - fan.axis]);
-      T const highest = walk.field.highest[1 - fan.axis];
+      auto const columns = std::int32_t(walk.g.extent[1 - ray_column.axis]);
+      T const highest = walk.field.highest[1 - ray_column.axis];
       std::int32_t k;
       T weight;
-      Group::split_signed(walk.field.keep(fan.across(i), highest, columns), k, weight);
+      Group::split_signed(walk.field.keep(ray_column.across(i), highest, columns), k, weight);
       bool const has_lower = std::uint32_t(k) < std::uint32_t(columns);
       bool const has_upper = std::uint32_t(k + 1) < std::uint32_t(columns);
       Address const start = at;
@@ -157,28 +159,31 @@ struct joseph_walk {
   };
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION auto cursor(joseph_fan<T> const& fan, std::int32_t first,
-                                          std::uint32_t bias) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto cursor(joseph_ray_column<T> const& ray_column,
+                                          std::int32_t first, std::uint32_t bias) const {
     using address = typename Group::template address<T>;
-    std::uint32_t const plane = stride_along(fan.axis) * std::uint32_t(sizeof(T));
-    std::uint32_t const next = stride_along(1 - fan.axis);
+    std::uint32_t const plane = stride_along(ray_column.axis) * std::uint32_t(sizeof(T));
+    std::uint32_t const next = stride_along(1 - ray_column.axis);
     address const origin =
         Group::moved_by(address(volume), 0 - bias * (1 + std::uint64_t(next)) * sizeof(T));
-    return column_cursor<Group, address>{fan, Group::moved(origin, std::uint32_t(first), plane),
-                                         plane, next * std::uint32_t(sizeof(T))};
+    return column_cursor<Group, address>{ray_column,
+                                         Group::moved(origin, std::uint32_t(first), plane), plane,
+                                         next * std::uint32_t(sizeof(T))};
   }
 
-  /// The columns of a few planes, looked up for all rows of a fan.
+  /// The columns of a few planes, looked up for all rows of a column of rays.
   template <class Group>
   struct found_columns {
     edge_columns<T const*> at[few_planes];
     std::int32_t first;
     std::uint32_t stride;
 
-    KOKKOS_FORCEINLINE_FUNCTION found_columns(joseph_walk const& walk, joseph_fan<T> const& fan,
+    KOKKOS_FORCEINLINE_FUNCTION found_columns(joseph_walk const& walk,
+                                              joseph_ray_column<T> const& ray_column,
                                               plane_range planes)
-        : first(planes.first), stride(walk.stride_along(1 - fan.axis) * std::uint32_t(sizeof(T))) {
-      auto cursor = walk.template cursor<Group>(fan, first, 0);
+        : first(planes.first),
+          stride(walk.stride_along(1 - ray_column.axis) * std::uint32_t(sizeof(T))) {
+      auto cursor = walk.template cursor<Group>(ray_column, first, 0);
       for (std::int32_t i = planes.first; i < planes.last; ++i) {
         at[i - first] = cursor.take_edge(i, walk);
       }
@@ -329,16 +334,16 @@ struct joseph_walk {
     if (r.outer.empty()) {
       return;
     }
-    joseph_fan<T> const& fan = *s.fan;
+    joseph_ray_column<T> const& ray_column = *s.ray_column;
     part_state<Part> rays{part.load(s.slope), part.load(s.base), {sum, part, s.sum}};
     by_lanes<Part> const columns_of;
     for (plane_range edge = {r.outer.first, r.inner.first};; edge = {r.inner.last, r.outer.last}) {
-      edge_planes(part, rays, edge, cursor<Group>(fan, edge.first, 0), columns_of);
+      edge_planes(part, rays, edge, cursor<Group>(ray_column, edge.first, 0), columns_of);
       if (edge.last == r.outer.last) {
         break;
       }
-      auto const from = cursor<Group>(fan, r.inner.first, Group::template index_bias<T>);
-      if (!planes_are_near(group, fan, r.inner)) {
+      auto const from = cursor<Group>(ray_column, r.inner.first, Group::template index_bias<T>);
+      if (!planes_are_near(group, ray_column, r.inner)) {
         inner_planes<false>(part, rays, r.inner, from, columns_of);
         continue;
       }
@@ -352,24 +357,25 @@ struct joseph_walk {
     rays.sum.store(part, s.sum, r.outer.last - r.outer.first);
   }
 
-  /// Whether the fan's columns in these planes lie near each other, as a GPU's addresses go.
+  /// Whether the column's columns in these planes lie near each other, as a GPU's addresses go.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION bool planes_are_near(Group const& group, joseph_fan<T> const& fan,
+  KOKKOS_FORCEINLINE_FUNCTION bool planes_are_near(Group const& group,
+                                                   joseph_ray_column<T> const& ray_column,
                                                    plane_range planes) const {
-    T const one_end = fan.across(planes.first);
-    T const other_end = fan.across(planes.last - 1);
+    T const one_end = ray_column.across(planes.first);
+    T const other_end = ray_column.across(planes.last - 1);
     bool const rises = one_end < other_end;
     // No column of these planes lies before the lowest of the first plane or beyond the highest of
     // the last; a sample reads two.
     return group.near(
-        column_at(fan, planes.first, std::int32_t(rises ? one_end : other_end)),
-        column_at(fan, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2));
+        column_at(ray_column, planes.first, std::int32_t(rises ? one_end : other_end)),
+        column_at(ray_column, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2));
   }
   template <class Group, class Cursor>
   KOKKOS_FORCEINLINE_FUNCTION auto near_cursor(Cursor const& c, std::int32_t first) const {
-    auto const at =
-        Group::near_to(c.at, column_at(c.fan, first, std::int32_t(c.fan.across(first))));
-    return column_cursor<Group, std::decay_t<decltype(at)>>{c.fan, at, c.plane, c.column};
+    auto const at = Group::near_to(
+        c.at, column_at(c.ray_column, first, std::int32_t(c.ray_column.across(first))));
+    return column_cursor<Group, std::decay_t<decltype(at)>>{c.ray_column, at, c.plane, c.column};
   }
 
   /// Planes where every ray has four voxels about its point: no test in the loop.

@@ -31,14 +31,15 @@ void mean_of_views(
     Kokkos::View<double const*, typename Exec::memory_space> const& weights,
     projection_view<T, typename Exec::memory_space> const& mean) {
   auto const n = detail::extents(images.data);
-  ISO_VALIDATE(n[0] >= 1, "mean_of_views: {} images (at least one is needed)", n[0]);
-  validate(images, n, "mean_of_views");
-  detail::validate_image(detail::extents(mean.data), n, "mean", "mean_of_views");
+  ISO_VALIDATE(n[0] >= 1, "iso::ct::mean_of_views: {} images (at least one is needed)", n[0]);
+  validate(images, n, "iso::ct::mean_of_views");
+  detail::validate_image(detail::extents(mean.data), n, "mean", "iso::ct::mean_of_views");
   ISO_VALIDATE(weights.extent(0) == 0 || std::int64_t(weights.extent(0)) == n[0],
-               "mean_of_views: {} weights (there are {} images)", weights.extent(0), n[0]);
-  validate_contiguous(images.data, "images", "mean_of_views");
-  validate_contiguous(mean.data, "mean", "mean_of_views");
-  validate_apart(memory_of(mean.data, "mean"), {memory_of(images.data, "images")}, "mean_of_views");
+               "iso::ct::mean_of_views: {} weights (there are {} images)", weights.extent(0), n[0]);
+  validate_contiguous(images.data, "images", "iso::ct::mean_of_views");
+  validate_contiguous(mean.data, "mean", "iso::ct::mean_of_views");
+  validate_apart(memory_of(mean.data, "mean"), {memory_of(images.data, "images")},
+                 "iso::ct::mean_of_views");
   Kokkos::parallel_for(
       "iso::ct::mean_of_views", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
       detail::mean_kernel<T>{images.data.data(), weights.extent(0) == 0 ? nullptr : weights.data(),
@@ -52,21 +53,22 @@ void line_integrals(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
     line_integral_options const& options) {
   auto const n = detail::extents(readings.data);
-  validate(readings, n, "line_integrals");
-  detail::validate_image(detail::extents(dark.data), n, "dark", "line_integrals");
-  detail::validate_image(detail::extents(flat.data), n, "flat", "line_integrals");
-  ISO_VALIDATE(options.least_transmission > 0 && options.least_transmission < 1,
-               "line_integrals: least transmission {} (must lie in (0, 1))",
-               options.least_transmission);
-  validate_contiguous(readings.data, "readings", "line_integrals");
-  validate_contiguous(dark.data, "dark", "line_integrals");
-  validate_contiguous(flat.data, "flat", "line_integrals");
+  validate(readings, n, "iso::ct::line_integrals");
+  detail::validate_image(detail::extents(dark.data), n, "dark", "iso::ct::line_integrals");
+  detail::validate_image(detail::extents(flat.data), n, "flat", "iso::ct::line_integrals");
+  ISO_VALIDATE(options.min_transmission > 0 && options.min_transmission < 1,
+               "iso::ct::line_integrals: least transmission {} (must lie in (0, 1))",
+               options.min_transmission);
+  validate_contiguous(readings.data, "readings", "iso::ct::line_integrals");
+  validate_contiguous(dark.data, "dark", "iso::ct::line_integrals");
+  validate_contiguous(flat.data, "flat", "iso::ct::line_integrals");
   validate_apart(memory_of(readings.data, "readings"),
-                 {memory_of(dark.data, "dark"), memory_of(flat.data, "flat")}, "line_integrals");
+                 {memory_of(dark.data, "dark"), memory_of(flat.data, "flat")},
+                 "iso::ct::line_integrals");
   Kokkos::parallel_for(
       "iso::ct::line_integrals", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
       detail::line_integral_kernel<T>{readings.data.data(), dark.data.data(), flat.data.data(),
-                                      T(options.least_transmission), n[1] * n[2]});
+                                      T(options.min_transmission), n[1] * n[2]});
 }
 
 #define ISO_CT_LINE_INTEGRALS(linkage, Exec, T)                                               \

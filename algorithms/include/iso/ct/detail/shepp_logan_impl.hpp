@@ -27,10 +27,12 @@ void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
   using space = typename Exec::memory_space;
   auto const& scan = geometry.host();
   auto const& data = projections.data;
-  validate(projections, {scan.num_views(), scan.num_u(), scan.num_v()}, "project_ellipsoids");
+  validate(projections, {scan.num_views(), scan.num_u(), scan.num_v()},
+           "iso::ct::project_ellipsoids");
   ISO_VALIDATE(options.subsamples >= 1 && options.subsamples <= 64,
-               "project_ellipsoids: {} subsamples (must be from 1 to 64)", options.subsamples);
-  auto const shapes = detail::prepare(ellipsoids, "project_ellipsoids");
+               "iso::ct::project_ellipsoids: {} subsamples (must be from 1 to 64)",
+               options.subsamples);
+  auto const shapes = detail::prepare(ellipsoids, "iso::ct::project_ellipsoids");
 
   Kokkos::Profiling::ScopedRegion const region("iso::ct::project_ellipsoids");
   auto const run = [&](auto kernel) {
@@ -49,10 +51,10 @@ template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
                           ellipsoid_raster_options const& options) {
-  validate(volume, "rasterise_ellipsoids");
+  validate(volume, "iso::ct::rasterise_ellipsoids");
   ISO_VALIDATE(options.samples >= 1 && options.samples <= 64,
-               "rasterise_ellipsoids: {} samples (must be from 1 to 64)", options.samples);
-  auto const shapes = detail::prepare(ellipsoids, volume.grid, "rasterise_ellipsoids");
+               "iso::ct::rasterise_ellipsoids: {} samples (must be from 1 to 64)", options.samples);
+  auto const shapes = detail::prepare(ellipsoids, volume.grid, "iso::ct::rasterise_ellipsoids");
 
   Kokkos::Profiling::ScopedRegion const region("iso::ct::rasterise_ellipsoids");
   detail::ellipsoid_rasteriser<T, typename Exec::memory_space> const kernel{

@@ -34,7 +34,7 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
                     boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                     boxed_volume<T> const& dose,
                     workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  workspace_parts parts(scratch, "convolution");
+  workspace_parts parts(scratch, "iso::dose::convolve");
   convolution_scratch<T, Terms, Exec> const s(parts, exec, plan);
   auto const& n = plan.region().extent;
   Kokkos::parallel_for("iso::dose::convolve: clear", Kokkos::RangePolicy<Exec>(exec, 0, 1),
@@ -56,7 +56,7 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
 /// `to` from what is in double.
 template <class T>
 void convert(line_terms<double> const& from, line_terms<T>& to) {
-  for (int n = 0; n < most_kernel_terms; ++n) {
+  for (int n = 0; n < max_kernel_terms; ++n) {
     to.rate[n] = T(from.rate[n]);
     to.energy[n] = T(from.energy[n]);
     for (int p = 0; p < tilt_degree; ++p) {
@@ -115,7 +115,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
                                                       : options.walk == lattice_walk::by_items);
   if (options.engine == dose_engine::lattice) {
     // Lines by a table are followed past the region's sides.
-    std::int64_t const border = walks ? (by_items ? tuning::most_rows : 0) : 1;
+    std::int64_t const border = walks ? (by_items ? tuning::max_rows : 0) : 1;
     storage_.layout = detail::lattice_layout(region, border, tuning::lane_multiple, tuning::room);
   } else {
     storage_.layout = detail::lattice_layout(region, 0, 1, 0);
@@ -137,8 +137,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   }
   for (auto const& line : tables.lines) {
     detail::lattice_path const& l = line.path;
-    std::int64_t const lanes = (l.lanes + 31) / 32 * 32 + (l.most_lane_shift - l.least_lane_shift);
-    std::int64_t const rows = l.rows + (l.most_row_shift - l.least_row_shift);
+    std::int64_t const lanes = (l.lanes + 31) / 32 * 32 + (l.max_lane_shift - l.min_lane_shift);
+    std::int64_t const rows = l.rows + (l.max_row_shift - l.min_row_shift);
     storage_.state_size = std::max(storage_.state_size, lanes * rows);
   }
   char const* const label = "iso::dose::convolution_plan";
@@ -154,10 +154,10 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   for (auto const& line : tables.directions) {
     storage_.axes.push_back(line.path.direction);
     if (options.engine == dose_engine::non_voxel) {
-      storage_.most_samples = std::max(
-          storage_.most_samples, detail::rays_along<T>(region, line.path.direction,
-                                                       options.ray_spacing, options.radial_step)
-                                     .size());
+      storage_.max_samples = std::max(
+          storage_.max_samples, detail::rays_along<T>(region, line.path.direction,
+                                                      options.ray_spacing, options.radial_step)
+                                    .size());
     }
   }
   storage_.directions = iso::detail::copied<Space>(
@@ -167,7 +167,7 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
 template <execution_space Exec, real T>
 std::int64_t convolution_bytes_needed(
     Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan) {
-  workspace_parts parts("convolution");
+  workspace_parts parts("iso::dose::convolve");
   if (plan.num_terms() != 4) {
     detail::convolution_scratch<T, 2, Exec>(parts, exec, plan);
   } else {
@@ -183,27 +183,27 @@ void convolve(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
     workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  validate(terma, "convolve");
-  validate(density, "convolve");
-  validate(dose, "convolve");
-  validate_contiguous(terma.data, "terma", "convolve");
-  validate_contiguous(density.data, "density", "convolve");
-  validate_contiguous(dose.data, "dose", "convolve");
-  ISO_VALIDATE(
-      terma.grid == plan.region(),
-      "convolve: terma of [{}, {}, {}] voxels (it must be on the plan's region, of [{}, {}, "
-      "{}])",
-      terma.grid.extent[0], terma.grid.extent[1], terma.grid.extent[2], plan.region().extent[0],
-      plan.region().extent[1], plan.region().extent[2]);
+  validate(terma, "iso::dose::convolve");
+  validate(density, "iso::dose::convolve");
+  validate(dose, "iso::dose::convolve");
+  validate_contiguous(terma.data, "terma", "iso::dose::convolve");
+  validate_contiguous(density.data, "density", "iso::dose::convolve");
+  validate_contiguous(dose.data, "dose", "iso::dose::convolve");
+  ISO_VALIDATE(terma.grid == plan.region(),
+               "iso::dose::convolve: terma of [{}, {}, {}] voxels (it must be on the plan's "
+               "region, of [{}, {}, "
+               "{}])",
+               terma.grid.extent[0], terma.grid.extent[1], terma.grid.extent[2],
+               plan.region().extent[0], plan.region().extent[1], plan.region().extent[2]);
   std::int64_t const density_at = detail::offset_of(plan.region(), density.grid, "density");
   std::int64_t const dose_at = detail::offset_of(plan.region(), dose.grid, "dose");
   memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
   auto const inputs = {memory_of(terma.data, "terma"), memory_of(density.data, "density")};
   validate_apart(memory_of(dose.data, "dose"),
                  {memory_of(terma.data, "terma"), memory_of(density.data, "density"), work},
-                 "convolve");
-  validate_apart(work, inputs, "convolve");
-  validate(scratch, convolution_bytes_needed<Exec, T>(exec, plan), "convolution");
+                 "iso::dose::convolve");
+  validate_apart(work, inputs, "iso::dose::convolve");
+  validate(scratch, convolution_bytes_needed<Exec, T>(exec, plan), "iso::dose::convolve");
   Kokkos::Profiling::ScopedRegion const region("iso::dose::convolve");
   auto const run = [&](auto terms) {
     detail::convolve_terms<T, decltype(terms)::value>(

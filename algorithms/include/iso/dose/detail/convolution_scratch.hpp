@@ -18,7 +18,7 @@ namespace iso::dose::detail {
 template <class Exec>
 struct lattice_tuning {
   static constexpr bool by_items = backend::is_device<Exec>;
-  static constexpr int most_rows = 8;  ///< of an item
+  static constexpr int max_rows = 8;  ///< of an item
   /// Groups that look for the range: a GPU wants its registers full.
   static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
   /// A row of lanes begins where a register may; behind the last there is room for one block.
@@ -30,7 +30,7 @@ struct lattice_tuning {
   static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
   static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
   /// Lines that a thread takes through a slab in turn.
-  static constexpr std::int32_t most_bundle = 16;
+  static constexpr std::int32_t max_bundle = 16;
   /// Long launches want more rows a thread, short ones more threads.
   static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }
 };
@@ -40,19 +40,19 @@ struct lattice_schedule {
   std::int32_t bundles;
   std::int32_t bundle;
 
-  lattice_schedule(std::int32_t lines, std::int32_t threads, std::int32_t most_bundle) {
-    bundle = std::clamp((lines + threads - 1) / threads, 1, most_bundle);
+  lattice_schedule(std::int32_t lines, std::int32_t threads, std::int32_t max_bundle) {
+    bundle = std::clamp((lines + threads - 1) / threads, 1, max_bundle);
     bundles = std::min(threads, (lines + bundle - 1) / bundle);
   }
   [[nodiscard]] std::int32_t lines() const { return bundles * bundle; }
 };
 
-inline std::int32_t most_lines_at_once(std::vector<lattice_class> const& classes,
-                                       std::int32_t threads, std::int32_t most_bundle) {
+inline std::int32_t max_lines_at_once(std::vector<lattice_class> const& classes,
+                                      std::int32_t threads, std::int32_t max_bundle) {
   std::int32_t most = 0;
   for (lattice_class const& c : classes) {
     if (c.first < c.last) {
-      most = std::max(most, lattice_schedule(c.last - c.first, threads, most_bundle).lines());
+      most = std::max(most, lattice_schedule(c.last - c.first, threads, max_bundle).lines());
     }
   }
   return most;
@@ -105,16 +105,16 @@ struct convolution_scratch {
     if (engine == dose_engine::lattice && !plan.is_table() && !by_items) {
       auto const threads = std::int32_t(exec.concurrency());
       states = memory.take<T>(
-          {most_lines_at_once(s.classes, threads, tuning::most_bundle), Terms, s.state_size});
+          {max_lines_at_once(s.classes, threads, tuning::max_bundle), Terms, s.state_size});
     }
     if (engine == dose_engine::lattice && plan.is_table()) {
       for (int n = 0; n < 2; ++n) {
-        rays[n] = memory.take<T>({s.batches.most_tiles, s.batches.most_planes + n, 32});
+        rays[n] = memory.take<T>({s.batches.max_tiles, s.batches.max_planes + n, 32});
       }
     }
     if (engine == dose_engine::non_voxel) {
       for (T*& part : samples) {
-        part = memory.take<T>({s.most_samples});
+        part = memory.take<T>({s.max_samples});
       }
     }
   }
@@ -157,7 +157,7 @@ void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
                  convolution_scratch<T, Terms, Exec> const& s) {
   // A table is read plane by plane, and planes without TERMA are passed over.
-  T const least = !plan.is_table() ? least_terma<T> : T(0);
+  T const least = !plan.is_table() ? min_terma<T> : T(0);
   lattice_copy_kernel<T, Copy> const kernel{
       plan.storage().layout,
       terma,

@@ -24,7 +24,7 @@ density_report examine_density(Exec const& exec,
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   density_counts counts{};
   Kokkos::parallel_reduce("iso::dose::validate", policy(exec, 0, density.grid.size()),
-                          density_counts_kernel<T>{density.data.data(), T(most_density)}, counts);
+                          density_counts_kernel<T>{density.data.data(), T(max_density)}, counts);
   exec.fence("iso::dose::validate: the counts are here");
   density_report report = report_of(counts, density.grid);
   density_fault* const faults[] = {&report.not_finite, &report.negative, &report.absurd};
@@ -55,7 +55,7 @@ void density_from_hounsfield(
     Exec const& exec, staged_density_table<typename Exec::memory_space> const& table,
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& hu,
     volume_view<T, typename Exec::memory_space> const& density) {
-  char const* const function = "density_from_hounsfield";
+  char const* const function = "iso::dose::density_from_hounsfield";
   iso::validate(hu, function);
   iso::validate(density, function);
   auto const& n = hu.grid.extent;

@@ -41,9 +41,9 @@ struct fixed_point<double> {
 /// What a direction's kernel is made of.
 template <class T>
 struct line_terms {
-  T rate[most_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
-  T energy[most_kernel_terms];  ///< in units of the sums
-  tilt_terms<T, most_kernel_terms> tilt;
+  T rate[max_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
+  T energy[max_kernel_terms];  ///< in units of the sums
+  tilt_terms<T, max_kernel_terms> tilt;
 };
 
 /// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
@@ -57,10 +57,10 @@ struct lattice_path {
   std::int32_t plane_stride;
   std::int32_t way;    ///< 1: planes ascend
   std::int32_t table;  ///< its first plane's number
-  std::int32_t least_lane_shift;
-  std::int32_t most_lane_shift;
-  std::int32_t least_row_shift;
-  std::int32_t most_row_shift;
+  std::int32_t min_lane_shift;
+  std::int32_t max_lane_shift;
+  std::int32_t min_row_shift;
+  std::int32_t max_row_shift;
 };
 template <class T>
 struct lattice_line {
@@ -196,13 +196,13 @@ std::vector<lattice_item> make_tiles(lattice_tables const& tables);
 /// Tiles whose rays are under way at the same time.
 struct tile_batches {
   std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
-  std::int64_t most_tiles = 0;
-  std::int32_t most_planes = 0;  ///< of a tile
+  std::int64_t max_tiles = 0;
+  std::int32_t max_planes = 0;  ///< of a tile
 
   tile_batches() = default;
-  /// \param most_bytes  of a batch, or one line where that has more
+  /// \param max_bytes  of a batch, or one line where that has more
   tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
-               std::int64_t most_bytes);
+               std::int64_t max_bytes);
 };
 
 /// A cone's table against the radiological distance: straight lines within 32 bins an octave of
@@ -218,13 +218,13 @@ struct radius_bins {
       1;
   /// Up to a distance of 2^13 cm.
   static constexpr std::int32_t count = 1 + 17 * 32;
-  static constexpr T most_distance = T(8000);
+  static constexpr T max_distance = T(8000);
   /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
   /// registers behind the last.
   static constexpr std::int32_t pitch = 608;
   static constexpr std::int32_t of_cone = 4 * pitch;
 
-  /// What is absorbed at a place, which is a distance, at most most_distance, and `offset`.
+  /// What is absorbed at a place, which is a distance, at most max_distance, and `offset`.
   static KOKKOS_FORCEINLINE_FUNCTION T at(T const* bins, T place) {
     auto const pairs = reinterpret_cast<backend::pack<T, 2> const*>(bins + 2 * pitch) - first;
     auto const bin = backend::vector_load(pairs + (Kokkos::bit_cast<word>(place) >> shift));
@@ -232,7 +232,7 @@ struct radius_bins {
   }
   /// What is absorbed within any distance, cm of water; densities that are refused may give any.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
-    T const kept = distance < most_distance ? distance : most_distance;
+    T const kept = distance < max_distance ? distance : max_distance;
     return at(bins, (kept > T(0) ? kept : T(0)) + offset);
   }
 };
@@ -251,7 +251,7 @@ struct lattice_storage {
   Kokkos::View<cone_line<T>*, Space> directions;
   Kokkos::View<T*, Space> bins;
   std::vector<vec3<double>> axes;  ///< the directions
-  std::int64_t most_samples = 0;   ///< non_voxel: of one direction
+  std::int64_t max_samples = 0;    ///< non_voxel: of one direction
 
   /// Lines are walked by items, else by slabs.
   [[nodiscard]] bool by_items() const { return rows > 0; }

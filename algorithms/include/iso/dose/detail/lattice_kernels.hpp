@@ -54,8 +54,8 @@ struct lattice_range_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template lane_array<double> most_terma(0.0);
-    typename Group::template lane_array<double> most_density(0.0);
+    typename Group::template lane_array<double> max_terma(0.0);
+    typename Group::template lane_array<double> max_density(0.0);
     typename Group::template lane_array<bool> bad(false);
     std::int64_t const rows = extent[0] * extent[1];
     for (std::int64_t row = index; row < rows; row += together * num_groups) {
@@ -72,13 +72,13 @@ struct lattice_range_kernel {
           T const x = t[r][k];
           T const y = d[r][k];
           bad[lane] = bad[lane] || !(is_finite(x) && x >= T(0) && is_finite(y) && y >= T(0));
-          most_terma[lane] = x > most_terma[lane] ? double(x) : most_terma[lane];
-          most_density[lane] = y > most_density[lane] ? double(y) : most_density[lane];
+          max_terma[lane] = x > max_terma[lane] ? double(x) : max_terma[lane];
+          max_density[lane] = y > max_density[lane] ? double(y) : max_density[lane];
         }
       });
     }
-    double const highest_terma = group.highest(most_terma);
-    double const highest_density = group.highest(most_density);
+    double const highest_terma = group.highest(max_terma);
+    double const highest_density = group.highest(max_density);
     bool const any_bad = group.any(bad);
     group.once([&] {
       backend::atomic_maximum(&range->terma, highest_terma);
@@ -137,7 +137,7 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 /// which doses are rounded. What travels along a line then decays towards it and never to subnormal
 /// numbers, with which processors compute slowly.
 template <class T>
-inline constexpr T least_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
+inline constexpr T min_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
 /// Where the voxels of a copy go.
 template <class T>
@@ -451,8 +451,7 @@ struct lattice_slab_kernel {
       }
     }
     // Rays by number; behind each row, room for lanes past the last.
-    std::int64_t const ray_row =
-        (l.lanes + 31) / 32 * 32 + (l.most_lane_shift - l.least_lane_shift);
+    std::int64_t const ray_row = (l.lanes + 31) / 32 * 32 + (l.max_lane_shift - l.min_lane_shift);
     std::int32_t const blocks = (l.lanes + 31) / 32;
     for (std::int32_t k = first; k < last; ++k) {
       lattice_plane<T> const p = planes[l.table + k];
@@ -463,8 +462,8 @@ struct lattice_slab_kernel {
         T const* const d_row = density[l.copy] + at;
         T const* const n_row = near[l.copy] + at;
         auto* const sum_row = reinterpret_cast<signed_word*>(sums[l.copy] + at);
-        T* const travels_row = states_of_line + (j - p.row_shift() + l.most_row_shift) * ray_row +
-                               (l.most_lane_shift - p.lane_shift);
+        T* const travels_row = states_of_line + (j - p.row_shift() + l.max_row_shift) * ray_row +
+                               (l.max_lane_shift - p.lane_shift);
         T const of_row = line.toward(p.toward, 0, j);
         for (std::int32_t block = 0; block < blocks; ++block) {
           std::int32_t const i = 32 * block;

@@ -74,16 +74,16 @@ struct table_rays {
   lattice_item const* tiles;  ///< of a batch
   lattice_line<T> const* lines;
   lattice_plane<T> const* planes;
-  std::int32_t most_planes;  ///< of a tile
-  T* change;                 ///< [tiles, most_planes, 32], of what is released, against the
-                             ///< plane before
-  T* depth;                  ///< [tiles, most_planes + 1, 32], g/cm2 before each plane
+  std::int32_t max_planes;  ///< of a tile
+  T* change;                ///< [tiles, max_planes, 32], of what is released, against the
+                            ///< plane before
+  T* depth;                 ///< [tiles, max_planes + 1, 32], g/cm2 before each plane
 
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* change_in(std::int64_t tile) const {
-    return change + tile * most_planes * 32;
+    return change + tile * max_planes * 32;
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
-    return depth + tile * (most_planes + 1) * 32;
+    return depth + tile * (max_planes + 1) * 32;
   }
 
   /// Where a tile's first ray stands in a plane.
@@ -170,10 +170,10 @@ struct table_trace_kernel {
           value const kept = tilt.kept(delta[r]);
           value const sent = tilt.sent(0, t[r], kept, t[r] * kept);
           // Depths rise and stay within the table, whatever the densities are.
-          value const most_depth(radius_bins<T>::most_distance);
+          value const max_depth(radius_bins<T>::max_distance);
           value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
           reached =
-              select(reached < deeper, select(deeper < most_depth, deeper, most_depth), reached);
+              select(reached < deeper, select(deeper < max_depth, deeper, max_depth), reached);
           std::int64_t const row = std::int64_t(k + r - tile.first) * 32;
           part.store(change + row, sent - before);
           part.store(depth + row + 32, reached);
@@ -198,7 +198,7 @@ struct table_dose_kernel {
   word* sums[2];  ///< of the region's first voxel in each copy
 
   KOKKOS_FUNCTION std::int32_t groups_per_tile() const {
-    return (rays.most_planes + Planes - 1) / Planes;
+    return (rays.max_planes + Planes - 1) / Planes;
   }
 
   template <class Group>

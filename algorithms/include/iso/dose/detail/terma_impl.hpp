@@ -19,7 +19,7 @@ std::vector<double> curve_of(spectrum const& s, terma_options const& options);
 /// Of a voxel along `axis`: its three sides as they stand there, the two smaller ones as one of the
 /// same variance.
 voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis);
-void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t most_planes);
+void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t max_planes);
 
 }  // namespace detail
 
@@ -37,11 +37,12 @@ template <execution_space Exec, real T>
 void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
            volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
            volume_view<T, typename Exec::memory_space> const& terma) {
-  validate(density, "terma");
-  validate(terma, "terma");
-  validate_contiguous(density.data, "density", "terma");
-  validate_contiguous(terma.data, "terma", "terma");
-  validate_apart(memory_of(terma.data, "terma"), {memory_of(density.data, "density")}, "terma");
+  validate(density, "iso::dose::terma");
+  validate(terma, "iso::dose::terma");
+  validate_contiguous(density.data, "density", "iso::dose::terma");
+  validate_contiguous(terma.data, "terma", "iso::dose::terma");
+  validate_apart(memory_of(terma.data, "terma"), {memory_of(density.data, "density")},
+                 "iso::dose::terma");
   detail::validate_source(plan.frame(), density.grid,
                           sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");

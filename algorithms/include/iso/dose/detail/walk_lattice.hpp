@@ -67,7 +67,7 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
     if (lines.first == lines.last) {
       continue;
     }
-    lattice_schedule const schedule(lines.last - lines.first, threads, tuning::most_bundle);
+    lattice_schedule const schedule(lines.last - lines.first, threads, tuning::max_bundle);
     kernel.bundle = schedule.bundle;
     auto const planes = std::int32_t(plan.region().extent[which / 2]);
     kernel.slabs = (planes + kernel.slab_planes - 1) / kernel.slab_planes;
@@ -88,8 +88,8 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
                   convolution_scratch<T, Terms, Exec> const& s, job const& control) {
   using tuning = lattice_tuning<Exec>;
   auto const& tables = plan.storage();
-  table_rays<T> rays{tables.items.data(),        tables.lines.data(), tables.planes.data(),
-                     tables.batches.most_planes, s.rays[0],           s.rays[1]};
+  table_rays<T> rays{tables.items.data(),       tables.lines.data(), tables.planes.data(),
+                     tables.batches.max_planes, s.rays[0],           s.rays[1]};
   table_trace_kernel<T, tuning::by_items> trace{rays, code_of(plan), {}, {}, {}, {}};
   constexpr bool together = tuning::table_bytes > 0;
   table_dose_kernel<T, tuning::table_planes, together> dose{

@@ -12,7 +12,7 @@ namespace iso::ray::detail {
 
 /// Planes that a T counts exactly.
 template <class T>
-inline constexpr double most_planes = sizeof(T) == 4 ? 0x1p24 : 0x1p53;
+inline constexpr double max_planes = sizeof(T) == 4 ? 0x1p24 : 0x1p53;
 
 /// One ray in its grid, measured in mm from the point where it enters: the n-th plane of an axis
 /// (n = 0, 1, ...) is crossed at fma(n, step, first), never by accumulation. Every plane before the
@@ -176,7 +176,7 @@ KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_
   T const end =
       less_of(less_of(end_x, end_y), less_of(end_z, bounded<T>((c.t_end - c.t_in) * length)));
   bool const counts =
-      (g.extent.x <= most_planes<T>)&(g.extent.y <= most_planes<T>)&(g.extent.z <= most_planes<T>);
+      (g.extent.x <= max_planes<T>)&(g.extent.y <= max_planes<T>)&(g.extent.z <= max_planes<T>);
   e.end = less_of(end, (c.hits & counts) ? Kokkos::Experimental::finite_max_v<T> : T(0));
   e.index = Index(Kokkos::fma(c.x.voxel(qx), g.stride.x,
                               Kokkos::fma(c.y.voxel(qy), g.stride.y, c.z.voxel(qz))));

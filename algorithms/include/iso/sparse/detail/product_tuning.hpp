@@ -70,7 +70,7 @@ bool one_vector_a_pass(matrix_shape const& shape) {
 /// what starts last ends soon. A processor's threads take rows on demand, and neighbours in step
 /// share what they read of x.
 template <class Exec>
-inline constexpr auto least_steps = [] {
+inline constexpr auto min_steps = [] {
   if constexpr (backend::is_device<Exec>) {
     return std::array{16, 4, 1};
   } else {

@@ -19,11 +19,11 @@ namespace iso::files {
 inline constexpr int sweep_format = 2;
 
 /// A launcher starts no more processes.
-inline constexpr int most_ranks = 1 << 24;
+inline constexpr int max_ranks = 1 << 24;
 
 /// Of the time of a point's samples: where a thread waited longer for a core, the point is
 /// disturbed. Kernel threads of a quiet machine take less.
-inline constexpr double most_waited = 0.02;
+inline constexpr double max_waited = 0.02;
 
 /// In UTC, by ISO 8601.
 std::string date_now();
@@ -86,7 +86,7 @@ struct sweep_point {
   /// For a core, by the thread that waited longest, over the time of all samples.
   double waited = 0;
 
-  [[nodiscard]] bool disturbed() const { return waited > most_waited; }
+  [[nodiscard]] bool disturbed() const { return waited > max_waited; }
 };
 
 /// A point that could not be measured.

@@ -13,7 +13,7 @@
 namespace iso::jobs {
 
 /// Kokkos has room for no more.
-inline constexpr int most_threads = 512;
+inline constexpr int max_threads = 512;
 
 /// \throws iso::invalid_argument  OpenMP may give fewer threads to a kernel
 void check_threads(int wanted);
@@ -21,7 +21,7 @@ void check_threads(int wanted);
 /// The tool's own start and end of Kokkos: once in a program.
 class session {
  public:
-  /// \param threads  of OpenMP; 0: as many as it takes by itself, most_threads at most
+  /// \param threads  of OpenMP; 0: as many as it takes by itself, max_threads at most
   /// \param device   the GPU to compute on, as choose_device gives it; empty: as Kokkos chooses
   /// \throws iso::invalid_argument  the environment names a GPU that is not there, leaves a thread
   ///                                less stack than backend::enough_stack, or lets OpenMP grant

@@ -13,7 +13,7 @@ namespace iso::ct::detail {
 /// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
 /// across it in the plane of x and y, and what the coordinate along z is made of.
 template <class T>
-struct alignas(16) joseph_fan {
+struct alignas(16) joseph_ray_column {
   coordinate<T> across;
   plane_range planes;  ///< where `across` can meet a voxel
   plane_range inside;  ///< where both columns are voxels for certain
@@ -35,11 +35,11 @@ struct alignas(16) joseph_fan {
   }
 };
 
-/// Makes the fan of each (view, u), u fastest.
+/// Makes the column of rays of each (view, u), u fastest.
 template <class T>
-struct joseph_fan_kernel {
+struct ray_column_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
-  joseph_fan<T>* fans;
+  joseph_ray_column<T>* ray_columns;
   grid g;
   beam kind;
   std::int32_t num_u;
@@ -53,17 +53,17 @@ struct joseph_fan_kernel {
     int const m = driving_axis(x.direction, y.direction, 0);
     ray_component const& along = m == 0 ? x : y;
     ray_component const& aside = m == 0 ? y : x;
-    joseph_fan<T> fan;
-    fan.axis = m;
-    fan.inverse = 1.0 / along.direction;
-    fan.m_point = along.point;
-    exact_coordinate const exact(aside, along.point, fan.inverse);
-    fan.slope_across = exact.slope;
-    fan.across = exact.rounded<T>();
-    fan.kind = kind;
-    fan.z_source = w.source.z;
-    fan.z_pixel = Kokkos::fma(u, w.u_step.z, w.origin.z);
-    fan.z_step = w.v_step.z;
+    joseph_ray_column<T> ray_column;
+    ray_column.axis = m;
+    ray_column.inverse = 1.0 / along.direction;
+    ray_column.m_point = along.point;
+    exact_coordinate const exact(aside, along.point, ray_column.inverse);
+    ray_column.slope_across = exact.slope;
+    ray_column.across = exact.rounded<T>();
+    ray_column.kind = kind;
+    ray_column.z_source = w.source.z;
+    ray_column.z_pixel = Kokkos::fma(u, w.u_step.z, w.origin.z);
+    ray_column.z_step = w.v_step.z;
     std::int64_t const columns = g.extent[1 - m];
     plane_range planes = planes_between_ends(along, kind, g.extent[m]);
     if (within == region::cylinder) {
@@ -72,13 +72,13 @@ struct joseph_fan_kernel {
       at[1 - m] = exact.rounded<double>();
       planes = planes_in_cylinder(g, at[0], at[1], planes);
     }
-    fan.planes = planes_about(fan.across, T(-1), T(columns), planes);
-    fan.inside = planes_inside(fan.across, T(0), T(columns - 1), fan.planes);
-    fans[index] = fan;
+    ray_column.planes = planes_about(ray_column.across, T(-1), T(columns), planes);
+    ray_column.inside = planes_inside(ray_column.across, T(0), T(columns - 1), ray_column.planes);
+    ray_columns[index] = ray_column;
   }
 };
 
-/// Where the 32 neighbouring rays of one row of a fan's pixels meet the volume.
+/// Where the 32 neighbouring rays of one row of a column's pixels meet the volume.
 struct alignas(16) joseph_range {
   plane_range outer;  ///< where some ray may meet a voxel
   plane_range inner;  ///< where every ray has four voxels about its point
@@ -89,27 +89,28 @@ struct alignas(16) joseph_range {
 /// of those between: a margin.
 template <class T>
 struct joseph_range_kernel {
-  joseph_fan<T> const* fans;
+  joseph_ray_column<T> const* ray_columns;
   joseph_range* row_ranges;
-  std::int32_t rows;  ///< of a fan; those beyond num_v repeat the last pixel
+  std::int32_t rows;  ///< of a column of rays; those beyond num_v repeat the last pixel
   std::int32_t num_v;
   std::int32_t height;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    joseph_fan<T> const& fan = fans[index / rows];
+    joseph_ray_column<T> const& ray_column = ray_columns[index / rows];
     auto const first = std::int32_t(index % rows) * 32;
     auto const pixel = [&](std::int32_t v) { return v < num_v ? v : num_v - 1; };
-    coordinate<T> const z[2] = {fan.z(pixel(first)).template rounded<T>(),
-                                fan.z(pixel(first + 31)).template rounded<T>()};
+    coordinate<T> const z[2] = {ray_column.z(pixel(first)).template rounded<T>(),
+                                ray_column.z(pixel(first + 31)).template rounded<T>()};
     T const margin = T(0x1p-21) * (Kokkos::fabs(z[0].base) + Kokkos::fabs(z[1].base) + T(height) +
-                                   T(fan.planes.last));
+                                   T(ray_column.planes.last));
     T const far = T(0x1p30);
     auto const some = [&](T lo, T hi) {
-      return planes_about(z[0], lo, hi, fan.planes).joined(planes_about(z[1], lo, hi, fan.planes));
+      return planes_about(z[0], lo, hi, ray_column.planes)
+          .joined(planes_about(z[1], lo, hi, ray_column.planes));
     };
     joseph_range range;
     range.outer = some(T(-1) - margin, far).clipped(some(-far, T(height) + margin));
-    range.inner = fan.inside;
+    range.inner = ray_column.inside;
     for (int end = 0; end < 2; ++end) {
       range.inner = planes_inside(z[end], margin, T(height - 1) - margin, range.inner);
     }
