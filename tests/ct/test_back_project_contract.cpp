@@ -40,52 +40,58 @@ TEST_CASE("back_project: what it refuses") {
   call c;
   c.pixels = iso::make_projections<float, host>("p", 20, 4, 6);
   CHECK(c() ==
-        "back_project: projections is [20, 4, 6] (geometry has [20, 4, 5]: views, u, v) make them "
+        "iso::ct::back_project: projections is [20, 4, 6] (geometry has [20, 4, 5]: views, u, v) "
+        "make them "
         "agree");
   c = {};
   c.pixels = iso::make_projections<float, host>("p", 21, 4, 5);
   CHECK(c() ==
-        "back_project: 21 views of projections from view 0 on (the geometry has 20) make them "
+        "iso::ct::back_project: 21 views of projections from view 0 on (the geometry has 20) make "
+        "them "
         "agree");
   c = {};
   c.options.first_view = 16;
   CHECK(c() ==
-        "back_project: 20 views of projections from view 16 on (the geometry has 20) make them "
+        "iso::ct::back_project: 20 views of projections from view 16 on (the geometry has 20) make "
+        "them "
         "agree");
   c.pixels = iso::make_projections<float, host>("p", 4, 4, 5);
   CHECK(c() == "");
   c.options.first_view = 15;
   CHECK(c() ==
-        "back_project: first_view 15 (must be a multiple of 16: sums go by blocks of views)");
+        "iso::ct::back_project: first_view 15 (must be a multiple of 16: sums go by blocks of "
+        "views)");
   c = {};
   c.options.method = projector(9);
   CHECK(c() ==
-        "back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its enumeration) "
+        "iso::ct::back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its "
+        "enumeration) "
         "choose "
         "from iso/ct/back_project.hpp");
   c = {};
   c.options.oversampling = 2;
   CHECK(c() ==
-        "back_project: oversampling 2 with a Joseph projector (only the exact methods oversample) "
+        "iso::ct::back_project: oversampling 2 with a Joseph projector (only the exact methods "
+        "oversample) "
         "leave it at 1");
   c.options.oversampling = 65;
-  CHECK(c() == "back_project: oversampling 65 (must lie in 1..64)");
+  CHECK(c() == "iso::ct::back_project: oversampling 65 (must lie in 1..64)");
   c = {};
   c.options.shape.groups_per_launch = -1;
-  CHECK(c() == "back_project: groups_per_launch -1 (must not be negative)");
+  CHECK(c() == "iso::ct::back_project: groups_per_launch -1 (must not be negative)");
   c = {};
   c.pixels.data = {};
-  CHECK(c().find("back_project: 0 views of projections") == 0);
+  CHECK(c().find("iso::ct::back_project: 0 views of projections") == 0);
   c = {};
   c.out.data = decltype(c.out.data)(nullptr, 6, 7, 8);
   c.out.data = {};
-  CHECK(c().find("back_project: ") == 0);
+  CHECK(c().find("iso::ct::back_project: ") == 0);
 }
 
 TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled job") {
   call c;
   c.scratch = iso::workspace<host>(64);
-  CHECK(c().find("back_project: scratch of 64 bytes (") == 0);
+  CHECK(c().find("iso::ct::back_project: scratch of 64 bytes (") == 0);
   c = {};
   // The volume over the pixels.
   iso::volume_view<float, host> const over{c.out.grid,
@@ -94,7 +100,7 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
           iso::ct::back_project<exec_space, float>(exec_space(),
                                                    iso::ct::stage(exec_space(), c.scan), c.pixels,
                                                    over, c.scratch, c.options);
-        }).find("back_project: ") == 0);
+        }).find("iso::ct::back_project: ") == 0);
   for (auto const method : all_methods) {
     int asked = 0;
     back_project_options options;
@@ -109,5 +115,5 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
   CHECK(refusal([&] {
           iso::ct::back_project_bytes_needed<exec_space, float>(
               c.scan, grid{{std::int64_t(1) << 24, 4, 4}, {1, 1, 1}, {0, 0, 0}});
-        }).find("back_project: volume of [16777216, 4, 4] voxels") == 0);
+        }).find("iso::ct::back_project: volume of [16777216, 4, 4] voxels") == 0);
 }

@@ -589,9 +589,9 @@ TEST_CASE("fdk: arrays and scratch that overlap are refused, and nothing is writ
   };
   std::string const why = " overlap (one is written while the other is read) copy one";
   CHECK(attempt(work, work + pixels) == "");  // neighbours
-  CHECK(attempt(work, work + pixels - 1) == "fdk: volume data and projections" + why);
-  CHECK(attempt(work + voxels, work - 1) == "fdk: volume data and scratch" + why);
-  CHECK(attempt(work - 1, work + pixels) == "fdk: scratch and projections" + why);
+  CHECK(attempt(work, work + pixels - 1) == "iso::ct::fdk: volume data and projections" + why);
+  CHECK(attempt(work + voxels, work - 1) == "iso::ct::fdk: volume data and scratch" + why);
+  CHECK(attempt(work - 1, work + pixels) == "iso::ct::fdk: scratch and projections" + why);
 }
 
 TEST_CASE_TEMPLATE("fdk: a reconstructor gives the bits of fdk, scan after scan", T, float,

@@ -47,26 +47,32 @@ struct call {
 TEST_CASE("geometry: what it refuses") {
   view_vectors const good{{9, 0, 0}, {-9, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   CHECK(refusal([&] { geometry(beam::cone, 0, 3, {good}); }) ==
-        "geometry: detector of [0, 3] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [0, 3] pixels (needs at least one each way)");
   CHECK(refusal([&] { geometry(beam::cone, 2, -1, {good}); }) ==
-        "geometry: detector of [2, -1] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [2, -1] pixels (needs at least one each way)");
   CHECK(refusal([&] { geometry(beam::cone, 2, 3, {}); }) ==
-        "geometry: no views (needs at least one)");
+        "iso::ct::geometry: no views (needs at least one)");
   CHECK(refused_view(good) == "");
   CHECK(refused_view({{nan_value, 0, 1}, good.detector_origin, good.u_step, good.v_step}) ==
-        "geometry: source of view 1 is [nan, 0, 1] (must be finite, at most 1e150 either way)");
+        "iso::ct::geometry: source of view 1 is [nan, 0, 1] (must be finite, at most 1e150 either "
+        "way)");
   CHECK(refused_view({{0, infinity, 1}, good.detector_origin, good.u_step, good.v_step},
                      beam::parallel) ==
-        "geometry: direction of view 1 is [0, inf, 1] (must be finite, at most 1e150 either way)");
+        "iso::ct::geometry: direction of view 1 is [0, inf, 1] (must be finite, at most 1e150 "
+        "either way)");
   CHECK(refused_view({good.source, {0, 0, -infinity}, good.u_step, good.v_step}) ==
-        "geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite, at most 1e150 either "
+        "iso::ct::geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite, at most "
+        "1e150 either "
         "way)");
   CHECK(refused_view({good.source, good.detector_origin, {2, nan_value, 0}, good.v_step}) ==
-        "geometry: u_step of view 1 is [2, nan, 0] (must be finite, at most 1e150 either way)");
+        "iso::ct::geometry: u_step of view 1 is [2, nan, 0] (must be finite, at most 1e150 either "
+        "way)");
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {2, nan_value, 0.5}}) ==
-        "geometry: v_step of view 1 is [2, nan, 0.5] (must be finite, at most 1e150 either way)");
+        "iso::ct::geometry: v_step of view 1 is [2, nan, 0.5] (must be finite, at most 1e150 "
+        "either way)");
   std::string const parallel =
-      "geometry: u_step and v_step of view 1 are parallel or shorter than 1e-150 mm (they must "
+      "iso::ct::geometry: u_step and v_step of view 1 are parallel or shorter than 1e-150 mm (they "
+      "must "
       "span the detector)";
   CHECK(refused_view({good.source, good.detector_origin, {0, 0, -3}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {}, good.v_step}) == parallel);
@@ -81,20 +87,23 @@ TEST_CASE("geometry: what it refuses") {
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {}}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e-160, 0}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {0, 2e150, 0}, good.v_step}) ==
-        "geometry: u_step of view 1 is [0, 2e+150, 0] (must be finite, at most 1e150 either way)");
+        "iso::ct::geometry: u_step of view 1 is [0, 2e+150, 0] (must be finite, at most 1e150 "
+        "either way)");
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e-150, 0}, {0, 0, 1e-150}}) == "");
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e150, 0}, {0, 0, 1e150}}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}, beam::parallel) ==
-        "geometry: direction of view 1 is shorter than 1e-150 (rays need one)");
+        "iso::ct::geometry: direction of view 1 is shorter than 1e-150 (rays need one)");
   CHECK(refusal([&] { geometry(beam(7), 2, 3, {good}); }) ==
-        "geometry: beam 7 (is none of the enumeration) choose one of iso::ct::beam");
+        "iso::ct::geometry: beam 7 (is none of the enumeration) choose one of iso::ct::beam");
   std::int64_t const side = std::int64_t(1) << 40;
   CHECK(refusal([&] { geometry(beam::cone, side, side, {good}); }) ==
-        "geometry: 1 views of [1099511627776, 1099511627776] pixels (their number does not fit 63 "
+        "iso::ct::geometry: 1 views of [1099511627776, 1099511627776] pixels (their number does "
+        "not fit 63 "
         "bits) check the detector");
   CHECK(refusal([&] { geometry(beam::cone, side, side >> 18, {good, good}); }) ==
-        "geometry: 2 views of [1099511627776, 4194304] pixels (their number does not fit 63 bits) "
+        "iso::ct::geometry: 2 views of [1099511627776, 4194304] pixels (their number does not fit "
+        "63 bits) "
         "check the detector");
 }
 
@@ -102,87 +111,94 @@ TEST_CASE("geometry: what subset and the builders refuse") {
   auto const three = iso::ct::circular_parallel({2, 2, 1, 1}, {0.0, 1.0, 2.0});
   CHECK(three.subset(1, 2).num_views() == 2);
   CHECK(refusal([&] { (void)three.subset(1, 3); }) ==
-        "geometry: 3 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 3 views from view 1 on (must be a part of the 3)");
   CHECK(refusal([&] { (void)three.subset(-1, 2); }) ==
-        "geometry: 2 views from view -1 on (must be a part of the 3)");
+        "iso::ct::geometry: 2 views from view -1 on (must be a part of the 3)");
   CHECK(refusal([&] { (void)three.subset(1, 0); }) ==
-        "geometry: 0 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 0 views from view 1 on (must be a part of the 3)");
   CHECK(refusal([&] { (void)three.subset(1, std::numeric_limits<std::int64_t>::max()); }) ==
-        "geometry: 9223372036854775807 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 9223372036854775807 views from view 1 on (must be a part of the 3)");
 
   auto const parallel = [](iso::ct::flat_detector const& d, std::vector<double> const& angles) {
     return refusal([&] { iso::ct::circular_parallel(d, angles); });
   };
   CHECK(parallel({0, 2}, {0.0}) ==
-        "geometry: detector of [0, 2] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [0, 2] pixels (needs at least one each way)");
   CHECK(parallel({2, 2, 0, 1}, {0.0}) ==
-        "geometry: pixel pitch [0, 1] mm (must be finite and positive)");
+        "iso::ct::geometry: pixel pitch [0, 1] mm (must be finite and positive)");
   CHECK(parallel({2, 2, 1, infinity}, {0.0}) ==
-        "geometry: pixel pitch [1, inf] mm (must be finite and positive)");
+        "iso::ct::geometry: pixel pitch [1, inf] mm (must be finite and positive)");
   CHECK(parallel({2, 2, 1, 1, 0.5, nan_value}, {0.0}) ==
-        "geometry: detector offset [0.5, nan] mm (must be finite)");
-  CHECK(parallel({2, 2}, {}) == "geometry: no view angles (needs at least one)");
+        "iso::ct::geometry: detector offset [0.5, nan] mm (must be finite)");
+  CHECK(parallel({2, 2}, {}) == "iso::ct::geometry: no view angles (needs at least one)");
   CHECK(parallel({2, 2}, {0.0, infinity}) ==
-        "geometry: view angle inf rad (must be finite, at most 1e5 either way)");
+        "iso::ct::geometry: view angle inf rad (must be finite, at most 1e5 either way)");
   CHECK(parallel({2, 2}, {-123456.0}) ==
-        "geometry: view angle -123456 rad (must be finite, at most 1e5 either way)");
+        "iso::ct::geometry: view angle -123456 rad (must be finite, at most 1e5 either way)");
   auto const cone = [](double source_axis, double source_detector) {
     return refusal([&] { iso::ct::circular_cone({2, 2}, source_axis, source_detector, {0.0}); });
   };
   CHECK(cone(0, 9) ==
-        "geometry: source-axis 0 mm, source-detector 9 mm (must be finite and positive)");
+        "iso::ct::geometry: source-axis 0 mm, source-detector 9 mm (must be finite and positive)");
   CHECK(cone(5, -2) ==
-        "geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive)");
-  CHECK(cone(nan_value, 9) ==
-        "geometry: source-axis nan mm, source-detector 9 mm (must be finite and positive)");
-  CHECK(refusal([] { iso::ct::even_angles(std::int64_t(1) << 62, 1); }) ==
-        "geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
+        "iso::ct::geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive)");
+  CHECK(
+      cone(nan_value, 9) ==
+      "iso::ct::geometry: source-axis nan mm, source-detector 9 mm (must be finite and positive)");
+  CHECK(
+      refusal([] { iso::ct::even_angles(std::int64_t(1) << 62, 1); }) ==
+      "iso::ct::geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
-        "geometry: 0 view angles (needs at least one)");
+        "iso::ct::geometry: 0 view angles (needs at least one)");
   std::string const over = " rad (all must be finite, at most 1e5 either way)";
   CHECK(refusal([] { iso::ct::even_angles(3, infinity); }) ==
-        "geometry: view angles from 0 rad over inf" + over);
+        "iso::ct::geometry: view angles from 0 rad over inf" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, 1, nan_value); }) ==
-        "geometry: view angles from nan rad over 1" + over);
+        "iso::ct::geometry: view angles from nan rad over 1" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, -2e5); }) ==
-        "geometry: view angles from 0 rad over -200000" + over);
+        "iso::ct::geometry: view angles from 0 rad over -200000" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, 1e5, 1e5); }) ==
-        "geometry: view angles from 100000 rad over 100000" + over);
+        "iso::ct::geometry: view angles from 100000 rad over 100000" + over);
 }
 
 TEST_CASE("forward_project: volumes that it refuses") {
   CHECK(call()() == "");
   call c;
   c.volume.grid.extent[1] = 6;
-  CHECK(
-      c() ==
-      "forward_project: volume data is [6, 7, 8] (its grid has [6, 6, 8] voxels) make them agree");
+  CHECK(c() ==
+        "iso::ct::forward_project: volume data is [6, 7, 8] (its grid has [6, 6, 8] voxels) make "
+        "them agree");
   c = {};
   c.volume.grid.extent[2] = 0;
   CHECK(c() ==
-        "forward_project: grid of [6, 7, 0] voxels (every extent must be at least 1) was the "
+        "iso::ct::forward_project: grid of [6, 7, 0] voxels (every extent must be at least 1) was "
+        "the "
         "volume read?");
   c = {};
   c.volume.grid.extent = {std::int64_t(1) << 31, std::int64_t(1) << 31, 4};
   CHECK(c() ==
-        "forward_project: grid of [2147483648, 2147483648, 4] voxels (their number does not fit "
+        "iso::ct::forward_project: grid of [2147483648, 2147483648, 4] voxels (their number does "
+        "not fit "
         "63 bits) check the extents");
   c = {};
   c.volume.grid.spacing.y = -1;
   CHECK(c() ==
-        "forward_project: grid spacing [1, -1, 1] mm (must lie between 1e-150 and 1e150) check "
+        "iso::ct::forward_project: grid spacing [1, -1, 1] mm (must lie between 1e-150 and 1e150) "
+        "check "
         "the header");
   c = {};
   c.volume.grid.origin.z = nan_value;
   CHECK(c() ==
-        "forward_project: grid origin [-2.5, -3, nan] mm (must be finite, at most 1e150 either "
+        "iso::ct::forward_project: grid origin [-2.5, -3, nan] mm (must be finite, at most 1e150 "
+        "either "
         "way) check the header");
   c = {};
   float no_voxels = 0;
   c.volume.grid.extent = {1, 1, std::int64_t(1) << 24};
   c.volume.data = decltype(c.volume.data)(&no_voxels, 1, 1, std::size_t(1) << 24);  // never read
   CHECK(c() ==
-        "forward_project: volume of [1, 1, 16777216] voxels (each extent must stay below 2^24) "
+        "iso::ct::forward_project: volume of [1, 1, 16777216] voxels (each extent must stay below "
+        "2^24) "
         "project it in parts");
 }
 
@@ -195,7 +211,8 @@ TEST_CASE("forward_project: data with gaps between rows") {
   c.volume = {grid::centred({6, 7, 515}, {1, 1, 1}), padded(6, 7, 515)};
   REQUIRE(!c.volume.data.span_is_contiguous());
   CHECK(c() ==
-        "forward_project: volume data has gaps between its rows (elements must follow each other, "
+        "iso::ct::forward_project: volume data has gaps between its rows (elements must follow "
+        "each other, "
         "the last index fastest) copy it into a plain view");
   c = {};
   c.scan = iso::ct::circular_cone({4, 515, 1, 1}, 20, 30, {0.0, 1.0});
@@ -203,7 +220,8 @@ TEST_CASE("forward_project: data with gaps between rows") {
   c.out.data = padded(2, 4, 515);
   REQUIRE(!c.out.data.span_is_contiguous());
   CHECK(c() ==
-        "forward_project: projections has gaps between its rows (elements must follow each other, "
+        "iso::ct::forward_project: projections has gaps between its rows (elements must follow "
+        "each other, "
         "the last index fastest) copy it into a plain view");
 }
 
@@ -211,7 +229,8 @@ TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
   call c;
   c.volume.data = decltype(c.volume.data)(static_cast<float*>(nullptr), 6, 7, 8);
   CHECK(c() ==
-        "forward_project: volume data has elements but no memory (its pointer is null) allocate it "
+        "iso::ct::forward_project: volume data has elements but no memory (its pointer is null) "
+        "allocate it "
         "first");
   c = {};
   decltype(c.out.data) const nothing(static_cast<float*>(nullptr), 2, 4, 5);
@@ -219,7 +238,8 @@ TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
           iso::ct::forward_project<exec_space, float>(
               exec_space(), iso::ct::stage(exec_space(), c.scan), c.volume, {nothing}, c.scratch);
         }) ==
-        "forward_project: projections has elements but no memory (its pointer is null) allocate it "
+        "iso::ct::forward_project: projections has elements but no memory (its pointer is null) "
+        "allocate it "
         "first");
   Kokkos::View<float*, host> const both("both", 40 + 6 * 7 * 8);
   c.volume.data = decltype(c.volume.data)(both.data() + 40, 6, 7, 8);
@@ -228,7 +248,8 @@ TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
   for (int const shift : {1, 40, 336}) {
     c.out.data = decltype(c.out.data)(both.data() + shift, 2, 4, 5);
     CHECK(c() ==
-          "forward_project: projections and volume data overlap (one is written while the other is "
+          "iso::ct::forward_project: projections and volume data overlap (one is written while the "
+          "other is "
           "read) copy one");
   }
   c = {};
@@ -246,7 +267,8 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   call c;
   c.out = iso::make_projections<float, host>("out", 2, 5, 4);
   CHECK(c() ==
-        "forward_project: projections is [2, 5, 4] (geometry has [2, 4, 5]: views, u, v) make "
+        "iso::ct::forward_project: projections is [2, 5, 4] (geometry has [2, 4, 5]: views, u, v) "
+        "make "
         "them agree");
   c = {};
   auto const needed =
@@ -255,7 +277,7 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   c.scratch = iso::workspace<host>(needed);
   CHECK(c() == "");
   c.scratch = iso::workspace<host>(needed - 1);
-  CHECK(c() == "forward_project: scratch of " + std::to_string(needed - 1) + " bytes (" +
+  CHECK(c() == "iso::ct::forward_project: scratch of " + std::to_string(needed - 1) + " bytes (" +
                    std::to_string(needed) + " are needed) reserve forward_project_bytes_needed");
   for (auto const method : exact_methods) {
     c.scratch = {};
@@ -273,7 +295,7 @@ TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be c
     g.extent[0] = extent;
     CHECK(refusal([&] {
             iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(c.scan, g, c.options);
-          }).starts_with("forward_project: volume of [" + std::to_string(extent)));
+          }).starts_with("iso::ct::forward_project: volume of [" + std::to_string(extent)));
   }
   // 2^62 pixels are a geometry, and their sums by blocks of planes are too many bytes.
   geometry const wide(beam::cone, std::int64_t(1) << 31, std::int64_t(1) << 31,
@@ -292,31 +314,33 @@ TEST_CASE("forward_project: options that it refuses") {
   auto const exact = projector::siddon;
   CHECK(with({.method = exact, .oversampling = 64}) == "");
   CHECK(with({.method = exact, .oversampling = 0}) ==
-        "forward_project: oversampling 0 (must lie in 1..64)");
+        "iso::ct::forward_project: oversampling 0 (must lie in 1..64)");
   CHECK(with({.method = exact, .oversampling = 65}) ==
-        "forward_project: oversampling 65 (must lie in 1..64)");
+        "iso::ct::forward_project: oversampling 65 (must lie in 1..64)");
   CHECK(with({.oversampling = 2}) ==
-        "forward_project: oversampling 2 with a Joseph projector (only the "
+        "iso::ct::forward_project: oversampling 2 with a Joseph projector (only the "
         "exact methods oversample) leave it at 1");
   for (auto const method : exact_methods) {
     CHECK(with({.method = method, .sum = summation::reproducible}) ==
-          "forward_project: reproducible sums with an exact method (their chords have no common "
+          "iso::ct::forward_project: reproducible sums with an exact method (their chords have no "
+          "common "
           "scale) use "
           "a Joseph projector");
   }
   CHECK(with({.slab_planes = 100}) ==
-        "forward_project: slab_planes 100 (must be a multiple of 64, or 0)");
+        "iso::ct::forward_project: slab_planes 100 (must be a multiple of 64, or 0)");
   CHECK(with({.slab_planes = -64}) ==
-        "forward_project: slab_planes -64 (must be a multiple of 64, or 0)");
-  CHECK(with({.shape = {-1}}) == "forward_project: groups_per_launch -1 (must not be negative)");
+        "iso::ct::forward_project: slab_planes -64 (must be a multiple of 64, or 0)");
+  CHECK(with({.shape = {-1}}) ==
+        "iso::ct::forward_project: groups_per_launch -1 (must not be negative)");
   CHECK(with({.max_abs = -1.5}) ==
-        "forward_project: max_abs -1.5 (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs -1.5 (must be finite and not negative)");
   CHECK(with({.max_abs = infinity}) ==
-        "forward_project: max_abs inf (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs inf (must be finite and not negative)");
   CHECK(with({.max_abs = nan_value}) ==
-        "forward_project: max_abs nan (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs nan (must be finite and not negative)");
   auto const none_of = [](char const* values) {
-    return "forward_project: " + std::string(values) +
+    return "iso::ct::forward_project: " + std::string(values) +
            " (one is none of its enumeration) choose from iso/ct/forward_project.hpp";
   };
   CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, within 0, path 0"));

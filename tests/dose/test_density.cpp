@@ -58,7 +58,7 @@ density_report report_of(std::vector<double> const& numbers) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("density: the same bits on all backends", T, float, double) {
+TEST_CASE_TEMPLATE("validate: the same bits on all backends", T, float, double) {
   auto const hu = volume_of<T>(grid::centred({23, 31, 47}, {1, 1, 1}), [](auto i, auto j, auto k) {
     return (i + j + k) % 97 == 5
                ? std::numeric_limits<double>::quiet_NaN()
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("density: the same bits on all backends", T, float, double) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE_TEMPLATE("density: points are met exactly, and nothing goes beyond the ends", T, float,
+TEST_CASE_TEMPLATE("validate: points are met exactly, and nothing goes beyond the ends", T, float,
                    double) {
   auto const table = named_density_table("schneider_2000");
   REQUIRE(table.points.size() == 9);
@@ -111,12 +111,13 @@ TEST_CASE_TEMPLATE("density: points are met exactly, and nothing goes beyond the
   CHECK(densities<T>(table, {101})[0] < densities<T>(table, {100})[0]);
 }
 
-TEST_CASE("density: tables that are none are refused") {
+TEST_CASE("validate: tables that are none are refused") {
   auto const refused = [](char const* csv) {
     return refusal([&] { parse_density_table(csv, "t.csv"); });
   };
   CHECK(refusal([] { named_density_table("x"); }) ==
-        "named_density_table: \"x\" (no such table) choose schneider_2000, or read a table of your "
+        "iso::dose::named_density_table: \"x\" (no such table) choose schneider_2000, or read a "
+        "table of your "
         "own");
   CHECK(refused("hu,density\n0,1,2\n").find("t.csv, line 2: 3 numbers") == 0);
   CHECK(refused("0,1\n0,2\n").find("t.csv, line 2: a CT number of 0 HU behind one of 0 HU") == 0);
@@ -131,7 +132,7 @@ TEST_CASE("density: tables that are none are refused") {
         }).find("staged_density_table: a CT number of -1 HU") == 0);
 }
 
-TEST_CASE("density: arrays that do not fit are refused") {
+TEST_CASE("validate: arrays that do not fit are refused") {
   Kokkos::DefaultHostExecutionSpace const exec;
   using exec_space = Kokkos::DefaultHostExecutionSpace;
   staged_density_table<Kokkos::HostSpace> const table(exec, named_density_table("schneider_2000"));
@@ -145,7 +146,7 @@ TEST_CASE("density: arrays that do not fit are refused") {
   CHECK(run(three, {three.grid, {}}) != "");
 }
 
-TEST_CASE("density: runs on the instance that was given, without fence or allocation") {
+TEST_CASE("validate: runs on the instance that was given, without fence or allocation") {
   iso::test::for_each_instance([](auto const& exec) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     using exec_space = std::decay_t<decltype(exec)>;
@@ -170,7 +171,7 @@ TEST_CASE("density: runs on the instance that was given, without fence or alloca
   });
 }
 
-TEST_CASE_TEMPLATE("density: what is no density is counted, and the first voxel named", T, float,
+TEST_CASE_TEMPLATE("validate: what is no density is counted, and the first voxel named", T, float,
                    double) {
   double const infinity = std::numeric_limits<double>::infinity();
   double const nan = std::numeric_limits<double>::quiet_NaN();
@@ -197,19 +198,22 @@ TEST_CASE_TEMPLATE("density: what is no density is counted, and the first voxel 
     CHECK(report.absurd.value == 26);
     CHECK(!report.sound());
     CHECK(to_string(report) ==
-          "density: 111 of 990 voxels are NaN or infinite (the first is (3, 4, 5), with nan "
+          "iso::dose::validate: 111 of 990 voxels are NaN or infinite (the first is (3, 4, 5), "
+          "with nan "
           "g/cm3; a density is a number) look at the volume");
   });
   CHECK(to_string(report_of<T>({1, 0, -1, -2})) ==
-        "density: 2 of 4 voxels are negative (the first is (0, 0, 2), with -1 g/cm3; are these "
+        "iso::dose::validate: 2 of 4 voxels are negative (the first is (0, 0, 2), with -1 g/cm3; "
+        "are these "
         "Hounsfield units?) look at the volume");
-  CHECK(to_string(report_of<T>({1000})).find("density: 1 of 1 voxels are above 25 g/cm3") == 0);
+  CHECK(to_string(report_of<T>({1000}))
+            .find("iso::dose::validate: 1 of 1 voxels are above 25 g/cm3") == 0);
   CHECK(to_string(report_of<T>({0, -0.0, 25, 1})) == "");
   Kokkos::DefaultHostExecutionSpace const exec;
   CHECK(refusal([&] { validate(exec, host_volume<T>{rho.grid, {}}); }) != "");
 }
 
-TEST_CASE("density: the slab phantom's layers") {
+TEST_CASE("validate: the slab phantom's layers") {
   auto const slabs = slab_phantom();
   REQUIRE(slabs.size() == 11);
   double depth = 0;
@@ -224,7 +228,9 @@ TEST_CASE("density: the slab phantom's layers") {
   auto const g = slab_phantom_grid(2);
   CHECK(g.extent[0] == 128);
   CHECK(g.origin == vec3<double>{-127, 1, -127});
-  CHECK(refusal([] { slab_phantom_grid(3); }).find("slab_phantom_grid: voxels of 3 mm") == 0);
+  CHECK(refusal([] {
+          slab_phantom_grid(3);
+        }).find("iso::dose::slab_phantom_grid: voxels of 3 mm") == 0);
   CHECK(refusal([] { slab_phantom_grid(0); }) != "");
   CHECK(refusal([] { slab_phantom_grid(std::nan("")); }) != "");
 }

@@ -310,7 +310,8 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
     return refusal([&] { make_cones(k); });
   };
   CHECK(exponential([](auto&) {}) == "");
-  CHECK(exponential([](auto& k) { k.cones.clear(); }) == "make_cones: a kernel without cones");
+  CHECK(exponential([](auto& k) { k.cones.clear(); }) ==
+        "iso::dose::make_cones: a kernel without cones");
   CHECK(exponential([](auto& k) { k.num_terms = 9; }).find("9 terms") != std::string::npos);
   CHECK(exponential([](auto& k) { k.cones.pop_back(); }).find("must reach pi") !=
         std::string::npos);
@@ -324,7 +325,7 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
     return refusal([&] { make_cones(k); });
   };
   CHECK(tabulated([](auto&) {}) == "");
-  CHECK(tabulated([](auto& k) { k = {}; }) == "make_cones: a kernel without cones");
+  CHECK(tabulated([](auto& k) { k = {}; }) == "iso::dose::make_cones: a kernel without cones");
   CHECK(tabulated([](auto& k) { k.radii[3] = 0; }).find("must be positive and rise") !=
         std::string::npos);
   CHECK(tabulated([](auto& k) { k.cones[7].fraction.pop_back(); }).find("23 shells") !=
