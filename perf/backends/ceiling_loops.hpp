@@ -69,11 +69,9 @@ class ceiling_rows {
     measurable<Exec, T> const call(exec, what.prepare(exec));
     double const seconds =
         time_calls(state, exec, call, backend::is_device<Exec> && !smoke() ? 10 : 1);
-    auto const& most = ceilings_of(exec);
-    auto const work = call.work();
     double const error = call.error();
-    set_figures(state, most);
-    set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, most), error);
+    set_figures(state, ceilings_of(exec));
+    set_counters(state, exec, seconds, call.work(), error);
     if (!(error <= allowed)) {
       fail(state, "the loop's result is not what it must be");
     }
@@ -82,10 +80,7 @@ class ceiling_rows {
 
 /// The row `name`, which runs `row`.
 inline void add_ceiling_row(std::string const& name, void (*row)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name.c_str(), row)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke() ? 1 : 9);
+  add_row(name, 9, row);
 }
 
 }  // namespace iso::perf

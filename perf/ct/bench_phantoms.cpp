@@ -52,9 +52,8 @@ struct count_within {
 template <class Exec, class View>
 double count(Exec const& exec, View const& view, double end) {
   using T = typename View::non_const_value_type;
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   std::int64_t found = 0;
-  Kokkos::parallel_reduce("iso::perf::count_within", policy(exec, 0, std::int64_t(view.size())),
+  Kokkos::parallel_reduce("iso::perf::count_within", flat_range(exec, std::int64_t(view.size())),
                           count_within<T>{view.data(), T(end)}, found);
   return double(found);
 }
@@ -85,9 +84,7 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["rays_per_second"] = rays / seconds;
-  auto const work = call.work();
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
-               error);
+  set_counters(state, exec, seconds, call.work(), error);
   check(state, error, most_pixel_error);
 }
 
@@ -108,18 +105,8 @@ void rasterise(benchmark::State& state, std::int64_t n) {
   double const error = call.error();
   state.counters["voxels_per_second"] = double(what.volume.size()) / seconds;
   state.counters["cut_voxels"] = cut;
-  auto const work = raster_work<T>(what.volume, points * cut);
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
-               error);
+  set_counters(state, exec, seconds, raster_work<T>(what.volume, points * cut), error);
   check(state, error, most_voxel_error);
-}
-
-template <class F>
-void add(std::string const& name, int iterations, F const& f) {
-  benchmark::RegisterBenchmark(name.c_str(), f)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke() ? 1 : iterations);
 }
 
 template <class Exec, class T>
@@ -131,10 +118,10 @@ void add_rows_of(std::string const& where) {
   for (auto const n : sizes) {
     auto const row = where + std::to_string(n);
     std::int64_t const views = smoke() || !device ? 4 : 90;
-    add("project_ellipsoids/" + row, device ? 7 : 3,
-        [=](benchmark::State& state) { project<Exec, T>(state, n, views); });
-    add("rasterise_ellipsoids/" + row, device ? 7 : 3,
-        [=](benchmark::State& state) { rasterise<Exec, T>(state, n); });
+    add_row("project_ellipsoids/" + row, device ? 7 : 3,
+            [=](benchmark::State& state) { project<Exec, T>(state, n, views); });
+    add_row("rasterise_ellipsoids/" + row, device ? 7 : 3,
+            [=](benchmark::State& state) { rasterise<Exec, T>(state, n); });
   }
 }
 

@@ -4,11 +4,12 @@ import array
 import csv
 import gzip
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import output_of  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
@@ -16,24 +17,16 @@ CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
 
 def run(program, **settings):
     """The JSON that iso_dose_paper prints."""
+    return json.loads(output_of(command_of(program, settings)))
+
+
+def command_of(program, settings):
     command = [str(program)]
     for name, value in settings.items():
         if isinstance(value, (tuple, list)):
             value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"{name}={value}")
-    return json.loads(output_of(command))
-
-
-def output_of(command):
-    # Threads that wait must not count as work.
-    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
-    try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    except OSError as failure:
-        raise SystemExit(f"{command[0]}: {failure.strerror}") from None
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
-    return done.stdout
+        command.append(f"--{name.replace('_', '-')}={value}")
+    return command
 
 
 def rows_of_csv(path):
@@ -133,20 +126,6 @@ def density_of(table, hu):
 def write(values, path):
     with open(path, "wb") as file:
         values.tofile(file)
-
-
-def markdown(head, rows):
-    text = "| " + " | ".join(head) + " |\n" + "| --- " * len(head) + "|\n"
-    return text + "".join("| " + " | ".join(str(x) for x in row) + " |\n" for row in rows)
-
-
-def figure(x, digits=3):
-    """Three digits, without an exponent above 1e-4."""
-    if x is None:
-        return "-"
-    if x >= 10 ** digits:
-        return f"{x:.0f}"
-    return f"{x:.{digits}g}"
 
 
 def machine(row):

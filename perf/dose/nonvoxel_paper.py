@@ -29,7 +29,6 @@ Times of one core (serial) are processor time. As in the paper, kernels are tabu
 are not tilted along the diverging rays, of which the paper says nothing.
 """
 import itertools
-import json
 import math
 import pathlib
 import sys
@@ -39,7 +38,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 import gamma  # noqa: E402
 import nonvoxel_tables  # noqa: E402
-from paper_script import parser_of, status_of  # noqa: E402
+from scripts import parser_of, read_json, status_of, write_json  # noqa: E402
 
 PAPER = {"side": nonvoxel_tables.PAPER_SIDE, "voxels": (4, 2, 1), "directions": ((24, 16), (8, 8)),
          "fields": (10, 50, 100), "radial_step": 1, "ray_spacing": 2, "repeats": 3,
@@ -186,7 +185,7 @@ def main(arguments):
         parser.error(f"--measure {given.measure}: times, baseline and gamma are known")
     rows = []
     for path in given.earlier:
-        rows += json.loads(path.read_text(encoding="utf-8"))["rows"]
+        rows += read_json(path)["rows"]
     if given.program:
         new = []
         if "times" in what:
@@ -195,8 +194,7 @@ def main(arguments):
             new += measure_baseline(given.program, sizes)
         if "gamma" in what:
             new += measure_gamma(given.program, sizes, given.backend, given.ct)
-        if given.json:
-            given.json.write_text(json.dumps({"rows": new}, indent=1) + "\n", encoding="utf-8")
+        write_json(given.json, {"rows": new})
         rows += new
     print(nonvoxel_tables.report(rows, math.prod(sizes["reference"])), end="")
     return status_of("nonvoxel_paper.py",

@@ -2,7 +2,8 @@
 """The tables of nonvoxel_paper.py from the rows that it measures, the paper's numbers beside."""
 import statistics
 
-from dose_runs import figure, machine, markdown
+from dose_runs import machine
+from scripts import figure, markdown
 
 PAPER_SIDE = 256  # mm, of the paper's phantoms
 STEPS = {"ray trace": "ray tracing", "transpose": "transposition", "lines": "line convolution",

@@ -22,15 +22,14 @@ the largest difference over the maximum stands beside the times. Status 1 where 
 import array
 import csv
 import io
-import json
 import pathlib
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
-from dose_runs import figure, machine, markdown  # noqa: E402
-from paper_script import parser_of, status_of  # noqa: E402
+from dose_runs import machine  # noqa: E402
+from scripts import figure, markdown, output_of, parser_of, status_of, write_json  # noqa: E402
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
 KERNEL = "follow_chords"
@@ -76,12 +75,9 @@ def counters_of(text):
 
 def profile(program, settings):
     command = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(COUNTERS),
-               "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}", str(program)]
-    for name, value in (settings | {"repeats": 1}).items():
-        if isinstance(value, (tuple, list)):
-            value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"{name}={value}")
-    return counters_of(dose_runs.output_of(command))
+               "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}",
+               *dose_runs.command_of(program, settings | {"repeats": 1})]
+    return counters_of(output_of(command))
 
 
 def measure(program, what, settings, ncu):
@@ -220,8 +216,7 @@ def main(arguments):
     print(f"{machine(rows[0])}, {given.precision}\n\nTimes\n\n{time_table(rows)}")
     if given.ncu:
         print(f"Table 2, the profiler's counters\n\n{counter_table(rows)}")
-    if given.json:
-        given.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    write_json(given.json, {"rows": rows})
     return status_of("traversal_paper.py", shortfalls(rows))
 
 

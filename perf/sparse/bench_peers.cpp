@@ -24,9 +24,8 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     if (!p.refusal.empty()) {
       return refuse(state, row, p.refusal);
     }
-    auto const times = time_in_turn(state, exec, p.multiply, rival{});
-    set_product_counters(state, exec, row, times, rival{},
-                         {double(problem.nonzeros()), p.bytes, vectors, p.error()});
+    measure_product(state, exec, row, {double(problem.nonzeros()), p.bytes, vectors}, p.multiply,
+                    rival{}, p.error);
   });
 }
 
