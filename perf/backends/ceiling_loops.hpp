@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace iso::perf {
 
@@ -23,15 +24,17 @@ using namespace cases;
 
 /// Every figure of ceilings::measure, under its own name.
 inline void set_figures(benchmark::State& state, ceilings::rates const& c) {
-  state.counters["read"] = c.read;
-  state.counters["copy"] = c.copy;
-  state.counters["triad"] = c.triad;
-  state.counters["l1"] = c.l1;
-  state.counters["l2"] = c.l2;
-  state.counters["fp16"] = c.fp16;
-  state.counters["fp32"] = c.fp32;
-  state.counters["fp64"] = c.fp64;
-  state.counters["spread"] = c.spread;
+  for (auto const& [name, figure] : {std::pair{"read", c.read},
+                                     {"copy", c.copy},
+                                     {"triad", c.triad},
+                                     {"l1", c.l1},
+                                     {"l2", c.l2},
+                                     {"fp16", c.fp16},
+                                     {"fp32", c.fp32},
+                                     {"fp64", c.fp64},
+                                     {"spread", c.spread}}) {
+    state.counters[name] = figure;
+  }
 }
 
 /// The rows of one backend: each runs its loop, and compares what came out with what must.

@@ -53,7 +53,8 @@ def measure(program, backend, size, views):
     """(what the program prints, the bytes of its images)."""
     with tempfile.TemporaryDirectory() as folder:
         images = pathlib.Path(folder) / "images"
-        said = output_of([program, backend, str(size), str(views), str(images)])
+        said = output_of([program, f"--backend={backend}", f"--size={size}",
+                          f"--views={views}", f"--images={images}"])
         return json.loads(said), images.read_bytes()
 
 

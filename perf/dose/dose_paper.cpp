@@ -14,7 +14,6 @@
 #include <iso/cases/dose.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
@@ -56,8 +55,8 @@ struct settings {
   std::string placing = "equal_energy";
   std::string density;
   std::string dose;
-  std::array<std::int64_t, 3> extent{32, 32, 32};
-  std::array<double, 3> spacing{8, 8, 8};
+  std::vector<std::int64_t> extent{32, 32, 32};
+  std::vector<double> spacing{8, 8, 8};
   double field = 100;
   double gantry = 0;
   double margin = 27;
@@ -159,8 +158,10 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.add_option("--backend", s.backend);
   app.add_option("--precision", s.precision)->check(CLI::IsMember({"float", "double"}));
-  app.add_option("--extent", s.extent, "voxels")->delimiter(',');
-  app.add_option("--spacing", s.spacing, "mm; the isocentre is in the middle")->delimiter(',');
+  app.add_option("--extent", s.extent, "voxels")->delimiter(',')->expected(3);
+  app.add_option("--spacing", s.spacing, "mm; the isocentre is in the middle")
+      ->delimiter(',')
+      ->expected(3);
   app.add_option("--density", s.density, "float32 [x, y, z], z fastest, g/cm3; else water");
   app.add_option("--field", s.field, "mm, side of the square in the plane of the isocentre");
   app.add_option("--gantry", s.gantry, "degrees");

@@ -75,21 +75,19 @@ double sort(Exec const& exec, std::vector<ray::ray<T>>& rays, grid const& box,
   return seconds;
 }
 
-template <class T>
-struct plain_path {
-  ray::traversal_grid grid;
-  ray::ray<T> const* rays;
-  T const* values;
-  T* paths;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T sum = 0;
-    ray::traverse<ray::amanatides_woo>(rays[i], grid, [&](std::int64_t voxel, T length) {
-      sum = Kokkos::fma(length, values[voxel], sum);
-    });
-    paths[i] = canonical(sum);
-  }
-};
+/// Enqueues the plain loop.
+template <class Exec, class T>
+void walk_plainly(Exec const& exec, ray::traversal_grid const& box, ray::ray<T> const* rays,
+                  std::int64_t count, T const* values, T* paths) {
+  Kokkos::parallel_for(
+      "iso::perf::plain_path", flat_range(exec, count), KOKKOS_LAMBDA(std::int64_t i) {
+        T sum = 0;
+        ray::traverse<ray::amanatides_woo>(rays[i], box, [&](std::int64_t voxel, T length) {
+          sum = Kokkos::fma(length, values[voxel], sum);
+        });
+        paths[i] = canonical(sum);
+      });
+}
 
 template <class Exec, class T>
 void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal method) {
@@ -111,9 +109,8 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   auto const there = load_rays(exec, rays);
   Kokkos::View<T*, typename Exec::memory_space> const plain_paths("plain paths", rays.size());
   auto const plain = [&] {
-    Kokkos::parallel_for("iso::perf::plain_path", flat_range(exec, std::int64_t(rays.size())),
-                         plain_path<T>{ray::traversal_grid(input.box), there.data(),
-                                       volume.data.data(), plain_paths.data()});
+    walk_plainly<Exec, T>(exec, ray::traversal_grid(input.box), there.data(),
+                          std::int64_t(rays.size()), volume.data.data(), plain_paths.data());
   };
   plain();
   run();

@@ -3,7 +3,6 @@
 // chooses from, beside plain CSR of the same sum, in turn. Counter `chosen` marks the one it takes
 // (1 or 0; none: plain CSR); `fill`, `reads` and `cost` are those of the format's report and its
 // product_cost, `csr_cost` that of plain CSR. choice.py reads them.
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>

@@ -3,7 +3,6 @@
 // `products`, the time in ordered products csr32_half of the same run. Bytes: the matrix once.
 // `choose_format` also says what it chose: `chosen` (a number of iso::sparse::matrix_format),
 // `fill`.
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>

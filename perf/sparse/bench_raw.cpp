@@ -8,7 +8,6 @@
 // The rival of each is the library's product in the same format: `ratio` is its time over the
 // hand-written one's, and 1 / ratio what the library reaches. `equal_bits` of the row blocks: 1
 // where both computed the same numbers.
-#include "sparse/bench_rows.hpp"
 #include "sparse/raw_spmv.hpp"
 #include "sparse/store.hpp"
 

@@ -28,7 +28,6 @@
 // distance, relative, from a product with twice the digits of double; `worst_row`: largest error of
 // a row over its sum of |a x|.
 #include "backends/ceiling_loops.hpp"
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>

@@ -124,12 +124,13 @@ inline void fail(benchmark::State& state, char const* why) {
   state.SkipWithError(why);
 }
 
-/// Of two views of one shape, wherever they lie.
-template <class View>
-bool same_bits(View const& a, View const& b) {
+/// Of two views of as many numbers, wherever they lie.
+template <class A, class B>
+bool same_bits(A const& a, B const& b) {
   auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
   auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
-  return std::memcmp(x.data(), y.data(), x.size() * sizeof(typename View::value_type)) == 0;
+  return x.size() == y.size() &&
+         std::memcmp(x.data(), y.data(), x.size() * sizeof(typename A::value_type)) == 0;
 }
 
 /// A row of the program, whose `run` sets the time of each iteration; one in a smoke run.
