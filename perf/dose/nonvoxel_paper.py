@@ -18,6 +18,8 @@ need not be measured on the machine that has the GPU.
   9 counts them: the phantoms of phantoms.json, and the chest CT of scripts/get_example_data.sh for
   the paper's patients.
 
+Needs NumPy.
+
 The paper's sizes are the defaults, for a GPU; --small are sizes for a processor and a check. The
 other options change single sizes. Status 1 where the paper's findings do not show:
 
