@@ -5,21 +5,27 @@
 // Counters beside the usual: `ratio`, the time by hand over the time by lane group (both medians of
 // alternating runs; 1: parity), and `twin_ms`. Twins: `warp` on CUDA, `blocked` (the same order by
 // hand) and `scalar` (one running sum) on the host. Where the order is the same, so must the bits
-// be: a row that differs is an error of the benchmark.
+// be: a row that differs is an error of the benchmark. `error`: of some 2000 rows, sum of
+// |difference| from sums in long double over the sum of those.
 #include "row_sum.hpp"
 #include "support/bench.hpp"
 
 #include <iso/backend/lane_group.hpp>
+#include <iso/cases/operation.hpp>
+#include <iso/oracle/products.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
+
 namespace {
 
 constexpr std::int32_t num_columns = 65536;
@@ -35,105 +41,82 @@ KOKKOS_FUNCTION std::uint32_t mix(std::uint32_t x) {
 }
 
 /// Every entry of a row from hashes: columns ascend by one to three.
-template <class T>
-struct fill_rows {
-  std::int32_t const* begin;
-  std::int32_t* column;
-  T* value;
+KOKKOS_FUNCTION std::int32_t column_of(std::int64_t row, std::int32_t begin, std::int32_t i) {
+  auto const first = std::int32_t(mix(std::uint32_t(row) / 8U) % (num_columns - 2U * longest));
+  return first + 2 * (i - begin) + std::int32_t(mix(std::uint32_t(i) ^ 0x5bd1e995U) & 1U);
+}
+KOKKOS_FUNCTION float value_of(std::int32_t i) {
+  return 0.25F + float(mix(std::uint32_t(i) ^ 0x5bd1e995U) >> 16U) * 0x1p-17F;
+}
+double weight_of(std::int32_t column) { return 0.5 + double(mix(std::uint32_t(column))) * 0x1p-32; }
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    auto const first = std::int32_t(mix(std::uint32_t(row) / 8U) % (num_columns - 2U * longest));
-    for (std::int32_t i = begin[row]; i < begin[row + 1]; ++i) {
-      std::uint32_t const h = mix(std::uint32_t(i) ^ 0x5bd1e995U);
-      column[i] = first + 2 * (i - begin[row]) + std::int32_t(h & 1U);
-      value[i] = T(0.25F + float(h >> 16U) * 0x1p-17F);
-    }
-  }
-};
+template <class T, class Exec>
+void fill_rows(Exec const& exec, std::int64_t rows, std::int32_t const* begin, std::int32_t* column,
+               T* value) {
+  Kokkos::parallel_for(
+      "iso::perf::fill_rows", flat_range(exec, rows), KOKKOS_LAMBDA(std::int64_t row) {
+        for (std::int32_t i = begin[row]; i < begin[row + 1]; ++i) {
+          column[i] = column_of(row, begin[row], i);
+          value[i] = T(value_of(i));
+        }
+      });
+}
 
 template <class Exec, class T>
-class sparse_rows {
-  using space = typename Exec::memory_space;
+struct sparse_rows {
+  template <class U>
+  using array = Kokkos::View<U*, typename Exec::memory_space>;
 
- public:
-  explicit sparse_rows(Exec const& exec) : exec_(exec), host_begin_("begin", num_rows() + 1) {
-    for (std::size_t row = 0; row < num_rows(); ++row) {
-      host_begin_(row + 1) =
-          host_begin_(row) +
-          std::int32_t(shortest + mix(std::uint32_t(row)) % (longest - shortest + 1));
+  std::vector<std::int32_t> host_begin{0};
+  array<std::int32_t> begin;
+  array<std::int32_t> column;
+  array<T> value;
+  array<double> x{"x", std::size_t(num_columns)};
+
+  explicit sparse_rows(Exec const& exec) {
+    std::int64_t const rows = smoke() ? 2000 : backend::is_device<Exec> ? 1500000 : 30000;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      auto const more = shortest + mix(std::uint32_t(row)) % (longest - shortest + 1);
+      host_begin.push_back(host_begin.back() + std::int32_t(more));
     }
-    begin_ = Kokkos::create_mirror_view_and_copy(space(), host_begin_);
-    Kokkos::resize(Kokkos::WithoutInitializing, column_, num_entries());
-    Kokkos::resize(Kokkos::WithoutInitializing, value_, num_entries());
-    using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("iso::perf::fill_rows", policy(exec, 0, std::int64_t(num_rows())),
-                         fill_rows<T>{begin_.data(), column_.data(), value_.data()});
-    auto const x = Kokkos::create_mirror_view(x_);
+    auto const entries = std::size_t(host_begin.back());
+    begin = array<std::int32_t>("begin", host_begin.size());
+    column =
+        array<std::int32_t>(Kokkos::view_alloc("column", Kokkos::WithoutInitializing), entries);
+    value = array<T>(Kokkos::view_alloc("value", Kokkos::WithoutInitializing), entries);
+    put(exec, begin, host_begin);
+    fill_rows(exec, rows, begin.data(), column.data(), value.data());
+    std::vector<double> weights;
     for (std::int32_t i = 0; i < num_columns; ++i) {
-      x(std::size_t(i)) = 0.5 + double(mix(std::uint32_t(i))) * 0x1p-32;
+      weights.push_back(weight_of(i));
     }
-    Kokkos::deep_copy(x_, x);
-    exec.fence("iso::perf: rows are there");
+    put(exec, x, weights);
   }
 
-  [[nodiscard]] row_arrays<T> arrays(Kokkos::View<double*, space> const& y) const {
-    return {std::int64_t(num_rows()),
-            begin_.data(),
-            column_.data(),
-            value_.data(),
-            x_.data(),
-            y.data()};
+  [[nodiscard]] std::int64_t num_rows() const { return std::int64_t(host_begin.size()) - 1; }
+  [[nodiscard]] row_arrays<T> arrays(array<double> const& y) const {
+    return {num_rows(), begin.data(), column.data(), value.data(), x.data(), y.data()};
   }
-  [[nodiscard]] Kokkos::View<double*, space> make_result() const {
-    return Kokkos::View<double*, space>("y", num_rows());
+  [[nodiscard]] least_work work() const {
+    auto const bytes = host_begin.size() * 4 + value.size() * (sizeof(T) + 4);
+    return product_work<double>({.num_rows = num_rows(),
+                                 .num_cols = num_columns,
+                                 .num_entries = std::int64_t(value.size()),
+                                 .bytes = std::int64_t(bytes)});
   }
-  /// cases::product_work of CSR arrays with 32-bit offsets.
-  [[nodiscard]] model work() const {
-    std::size_t const bytes = num_entries() * (sizeof(T) + sizeof(std::int32_t)) +
-                              (num_rows() + 1) * sizeof(std::int32_t);
-    auto const product = cases::product_work<double>({.num_rows = std::int64_t(num_rows()),
-                                                      .num_cols = num_columns,
-                                                      .num_entries = std::int64_t(num_entries()),
-                                                      .bytes = std::int64_t(bytes)});
-    return {product.bytes, product.flops};
-  }
-
-  /// Largest relative difference of y from sums in extended precision, over the first rows.
-  [[nodiscard]] double error_of(Kokkos::View<double*, space> const& y) const {
-    std::size_t const some = std::min<std::size_t>(num_rows(), 1000);
-    auto const part = std::make_pair(std::size_t(0), std::size_t(host_begin_(some)));
-    auto const column =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(column_, part));
-    auto const value =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(value_, part));
-    auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x_);
-    auto const result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
-    double worst = 0;
-    for (std::size_t row = 0; row < some; ++row) {
+  [[nodiscard]] std::vector<double> exact() const {
+    std::vector<double> sums(std::size_t(num_rows()), std::numeric_limits<double>::quiet_NaN());
+    for (std::int64_t row = 0; row < num_rows(); row += stride_for(num_rows(), 2000)) {
       long double sum = 0;
-      for (auto i = std::size_t(host_begin_(row)); i < std::size_t(host_begin_(row + 1)); ++i) {
-        sum += static_cast<long double>(double(value(i))) * x(std::size_t(column(i)));
+      auto const* const ends = &host_begin[std::size_t(row)];
+      for (std::int32_t i = ends[0]; i < ends[1]; ++i) {
+        sum += static_cast<long double>(double(T(value_of(i)))) *
+               weight_of(column_of(row, ends[0], i));
       }
-      worst = std::max(worst, double(std::fabs((result(row) - sum) / sum)));
+      sums[std::size_t(row)] = double(sum);
     }
-    return worst;
+    return sums;
   }
-
- private:
-  [[nodiscard]] static std::size_t num_rows() {
-    if (smoke()) {
-      return 2000;
-    }
-    return backend::is_device<Exec> ? 1500000 : 30000;
-  }
-  [[nodiscard]] std::size_t num_entries() const { return std::size_t(host_begin_(num_rows())); }
-
-  Exec exec_;
-  Kokkos::View<std::int32_t*, Kokkos::HostSpace> host_begin_;
-  Kokkos::View<std::int32_t*, space> begin_;
-  Kokkos::View<std::int32_t*, space> column_;
-  Kokkos::View<T*, space> value_;
-  Kokkos::View<double*, space> x_{"x", std::size_t(num_columns)};
 };
 
 enum class order { as_lane_group, other };
@@ -142,13 +125,12 @@ enum class order { as_lane_group, other };
 template <class T, class Exec, class Twin>
 void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order twin_order) {
   sparse_rows<Exec, T> const rows(exec);
-  auto const y = rows.make_result();
-  auto const y_twin = rows.make_result();
+  Kokkos::View<double*, typename Exec::memory_space> const y("y", std::size_t(rows.num_rows()));
+  Kokkos::View<double*, typename Exec::memory_space> const y_twin("y", y.size());
   auto const by_group = [&] {
-    auto const arrays = rows.arrays(y);
     // As many threads a block as the twin has, and room for 64 warps a multiprocessor.
-    backend::for_each_lane_group<256, 8>("iso::perf::row_sum", exec, arrays.num_rows,
-                                         row_sum_kernel<T>{arrays});
+    backend::for_each_lane_group<256, 8>("iso::perf::row_sum", exec, rows.num_rows(),
+                                         row_sum_kernel<T>{rows.arrays(y)});
   };
   auto const by_hand = [&] { twin(rows.arrays(y_twin)); };
   by_group();
@@ -159,68 +141,52 @@ void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order 
     return;
   }
   int const calls = backend::is_device<Exec> ? 10 : 1;
-  std::vector<double> group_seconds;
-  std::vector<double> twin_seconds;
+  stopwatch group_times;
+  stopwatch twin_times;
   for (auto _ : state) {
-    group_seconds.push_back(seconds_of(exec, by_group, calls));
-    twin_seconds.push_back(seconds_of(exec, by_hand, calls));
-    state.SetIterationTime(group_seconds.back());
+    state.SetIterationTime(group_times.run(exec, by_group, calls));
+    twin_times.run(exec, by_hand, calls);
   }
-  double const seconds = median(group_seconds);
-  state.counters["ratio"] = median(twin_seconds) / seconds;
-  state.counters["twin_ms"] = 1e3 * median(twin_seconds);
+  double const seconds = median(group_times.wall);
+  state.counters["ratio"] = median(twin_times.wall) / seconds;
+  state.counters["twin_ms"] = 1e3 * median(twin_times.wall);
   set_counters(state, seconds, rows.work(), {.bytes_per_second = ceilings_of(exec).read},
-               rows.error_of(y));
+               oracle::relative_l1(fetch(exec, y), rows.exact()));
 }
 
-template <class Exec, template <class> class Twin, class T>
-void against_host_loop(benchmark::State& state, order twin_order) {
-  Exec const exec;
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  compare<T>(
-      state, exec,
-      [&](row_arrays<T> const& rows) {
-        Kokkos::parallel_for("iso::perf::twin", policy(exec, 0, rows.num_rows), Twin<T>{rows});
-      },
-      twin_order);
+template <template <class> class Twin, class Exec>
+void add_host_loop(std::string const& name, Exec const& exec, order twin_order) {
+  add_row("lane_group/row_sum/" + name, 30, [=](benchmark::State& state) {
+    auto const twin = [&](row_arrays<float> const& rows) {
+      Kokkos::parallel_for("iso::perf::twin", flat_range(exec, rows.num_rows), Twin<float>{rows});
+    };
+    compare<float>(state, exec, twin, twin_order);
+  });
 }
 
-template <class F>
-void add(std::string const& name, F const& f) {
-  benchmark::RegisterBenchmark(("lane_group/row_sum/" + name).c_str(), f)
-      ->UseManualTime()
-      ->Iterations(smoke() ? 1 : 30)
-      ->Unit(benchmark::kMillisecond);
+#if ISO_HAS_CUDA
+template <class T>
+void add_warp(std::string const& name) {
+  add_row("lane_group/row_sum/" + name, 30, [](benchmark::State& state) {
+    Kokkos::Cuda const exec;
+    compare<T>(
+        state, exec, [&](auto const& rows) { raw_row_sum(exec, rows); }, order::as_lane_group);
+  });
 }
+#endif
 
-template <class Exec>
-void add_rows_of(std::string const& name) {
+int const registered = add_rows_of_backends([]<class Exec>(std::string const& name) {
   if constexpr (!backend::is_device<Exec>) {
-    add(name + "/float/blocked", [](benchmark::State& state) {
-      against_host_loop<Exec, blocked_row_sum, float>(state, order::as_lane_group);
-    });
-    add(name + "/float/scalar", [](benchmark::State& state) {
-      against_host_loop<Exec, scalar_row_sum, float>(state, order::other);
-    });
+    add_host_loop<blocked_row_sum>(name + "/float/blocked", Exec(), order::as_lane_group);
+    add_host_loop<scalar_row_sum>(name + "/float/scalar", Exec(), order::other);
   }
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    add(name + "/float/warp", [](benchmark::State& state) {
-      Kokkos::Cuda const exec;
-      compare<float>(
-          state, exec, [&](auto const& rows) { raw_row_sum(exec, rows); }, order::as_lane_group);
-    });
-    add(name + "/half/warp", [](benchmark::State& state) {
-      Kokkos::Cuda const exec;
-      compare<Kokkos::Experimental::half_t>(
-          state, exec, [&](auto const& rows) { raw_row_sum(exec, rows); }, order::as_lane_group);
-    });
+    add_warp<float>(name + "/float/warp");
+    add_warp<Kokkos::Experimental::half_t>(name + "/half/warp");
   }
 #endif
-}
-
-int const registered =
-    add_rows_of_backends([]<class Exec>(std::string const& name) { add_rows_of<Exec>(name); });
+});
 
 }  // namespace
 }  // namespace iso::perf

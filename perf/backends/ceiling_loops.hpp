@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace iso::perf {
 
@@ -23,15 +24,17 @@ using namespace cases;
 
 /// Every figure of ceilings::measure, under its own name.
 inline void set_figures(benchmark::State& state, ceilings::rates const& c) {
-  state.counters["read"] = c.read;
-  state.counters["copy"] = c.copy;
-  state.counters["triad"] = c.triad;
-  state.counters["l1"] = c.l1;
-  state.counters["l2"] = c.l2;
-  state.counters["fp16"] = c.fp16;
-  state.counters["fp32"] = c.fp32;
-  state.counters["fp64"] = c.fp64;
-  state.counters["spread"] = c.spread;
+  for (auto const& [name, figure] : {std::pair{"read", c.read},
+                                     {"copy", c.copy},
+                                     {"triad", c.triad},
+                                     {"l1", c.l1},
+                                     {"l2", c.l2},
+                                     {"fp16", c.fp16},
+                                     {"fp32", c.fp32},
+                                     {"fp64", c.fp64},
+                                     {"spread", c.spread}}) {
+    state.counters[name] = figure;
+  }
 }
 
 /// The rows of one backend: each runs its loop, and compares what came out with what must.
@@ -69,11 +72,9 @@ class ceiling_rows {
     measurable<Exec, T> const call(exec, what.prepare(exec));
     double const seconds =
         time_calls(state, exec, call, backend::is_device<Exec> && !smoke() ? 10 : 1);
-    auto const& most = ceilings_of(exec);
-    auto const work = call.work();
     double const error = call.error();
-    set_figures(state, most);
-    set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, most), error);
+    set_figures(state, ceilings_of(exec));
+    set_counters(state, exec, seconds, call.work(), error);
     if (!(error <= allowed)) {
       fail(state, "the loop's result is not what it must be");
     }
@@ -82,10 +83,7 @@ class ceiling_rows {
 
 /// The row `name`, which runs `row`.
 inline void add_ceiling_row(std::string const& name, void (*row)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name.c_str(), row)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke() ? 1 : 9);
+  add_row(name, 9, row);
 }
 
 }  // namespace iso::perf

@@ -25,10 +25,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <cmath>
-#include <ctime>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace iso::perf {
@@ -62,17 +60,6 @@ struct detector {
 };
 constexpr detector detectors[] = {{"pixels_as_voxels", 1}, {"coarse", 0.5}, {"fine", 2}};
 
-/// Seconds of one call: of the clock on a GPU, of this process' processors on a host of one thread.
-template <class Exec, class F>
-double seconds_of_call(Exec const& exec, F const& f) {
-  if constexpr (std::is_same_v<Exec, Kokkos::Serial>) {
-    std::clock_t const start = std::clock();
-    f();
-    return double(std::clock() - start) / CLOCKS_PER_SEC;
-  }
-  return seconds_of(exec, f);
-}
-
 template <class Exec, class T>
 void measure(benchmark::State& state, row const& what, double pixels, std::int64_t n,
              std::int64_t views) {
@@ -87,32 +74,29 @@ void measure(benchmark::State& state, row const& what, double pixels, std::int64
       back_projection_case<T>{
           {volume}, scan, volume.box, {.method = what.method, .path = what.path}}
           .prepare(exec));
-  auto const least = back_project.work();
   backend::set_host_vector_bytes(what.host_vector_bytes);
   project();
   back_project();
-  std::vector<double> forward;
-  std::vector<double> adjoint;
+  stopwatch forward;
+  stopwatch adjoint;
+  auto const typical = [](stopwatch const& times) {
+    return backend::is_device<Exec>               ? median(times.wall)
+           : std::is_same_v<Exec, Kokkos::Serial> ? least(times.processor)
+                                                  : least(times.wall);
+  };
   for (auto _ : state) {
-    forward.push_back(seconds_of_call(exec, [&] { project(); }));
-    adjoint.push_back(seconds_of_call(exec, [&] { back_project(); }));
-    state.SetIterationTime(adjoint.back());
+    forward.run(exec, project);
+    adjoint.run(exec, back_project);
+    state.SetIterationTime(std::is_same_v<Exec, Kokkos::Serial> ? adjoint.processor.back()
+                                                                : adjoint.wall.back());
   }
   backend::set_host_vector_bytes(64);
-  auto const typical = [](std::vector<double> const& seconds) {
-    return backend::is_device<Exec> ? median(seconds)
-                                    : *std::min_element(seconds.begin(), seconds.end());
-  };
   double const seconds = typical(adjoint);
-  auto const& at_most = ceilings_of(exec);
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["forward_ms_per_view"] = 1e3 * typical(forward) / double(views);
   state.counters["ratio"] = seconds / typical(forward);
-  set_counters(state, seconds, {least.bytes, least.flops},
-               {.bytes_per_second = at_most.read,
-                .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
-               back_project.error());
+  set_counters(state, exec, seconds, back_project.work(), back_project.error());
 }
 
 template <class Exec, class T>
@@ -134,17 +118,13 @@ void add_rows(std::string const& backend, std::string const& precision) {
                                    : each.is_slow               ? 32
                                    : n > 512 || with.pixels > 1 ? 90
                                                                 : 360;
-        std::string const row = std::string("back_project/") + each.name + "/" + with.name + "/" +
-                                precision + "/" + backend + "/" + std::to_string(n);
-        benchmark::RegisterBenchmark(
-            row.c_str(),
-            [=](benchmark::State& state) { measure<Exec, T>(state, each, with.pixels, n, views); })
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(smoke()        ? 1
-                         : each.is_slow ? 3
-                         : device       ? 5
-                                        : 4);
+        add_row(
+            std::string("back_project/") + each.name + "/" + with.name + "/" + precision + "/" +
+                backend + "/" + std::to_string(n),
+            each.is_slow ? 3
+            : device     ? 5
+                         : 4,
+            [=](benchmark::State& state) { measure<Exec, T>(state, each, with.pixels, n, views); });
       }
     }
   }

@@ -16,7 +16,7 @@
 // `error`: of some 2000 voxels of two slices, sum of |difference| from the plainest loops in double
 // over the sum of their values.
 #include "support/bench.hpp"
-#include "support/kernel_times.hpp"
+#include "support/times.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/cases/reconstruction.hpp>
@@ -46,9 +46,8 @@ void measure(benchmark::State& state, ct::fdk_options const& options, std::int64
   double const seconds = time_calls(state, exec, call);
   auto const parts = kernel_times(call);
   backend::set_host_vector_bytes(64);
-  double const filter = parts.at("iso::ct::fdk::filter");
-  double const back = parts.at("iso::ct::fdk::back_project");
-  auto const least = call.work();
+  double const filter = parts.at("iso::ct::fdk::filter").wall;
+  double const back = parts.at("iso::ct::fdk::back_project").wall;
   auto const& at_most = ceilings_of(exec);
   double const fma_flops = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64;
   state.counters["views"] = double(views);
@@ -56,8 +55,7 @@ void measure(benchmark::State& state, ct::fdk_options const& options, std::int64
   state.counters["gups_backprojection"] = 1e-9 * updates / back;
   state.counters["filter_share"] = filter / back;
   state.counters["filter_share_of_fma"] = 2 * taps / filter / fma_flops;
-  set_counters(state, seconds, {least.bytes, least.flops},
-               {.bytes_per_second = at_most.read, .flops_per_second = fma_flops}, call.error());
+  set_counters(state, exec, seconds, call.work(), call.error());
 }
 
 template <class Exec, class T>
@@ -65,15 +63,9 @@ void add(std::string const& name, std::string const& where, ct::fdk_options cons
          std::int64_t n, int host_vector_bytes = 64) {
   constexpr bool device = backend::is_device<Exec>;
   std::int64_t const views = smoke() ? 32 : device ? n : 64;
-  benchmark::RegisterBenchmark((name + where + "/" + std::to_string(n)).c_str(),
-                               [=](benchmark::State& state) {
-                                 measure<Exec, T>(state, options, n, views, host_vector_bytes);
-                               })
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke()  ? 1
-                   : device ? 5
-                            : 3);
+  add_row(name + where + "/" + std::to_string(n), device ? 5 : 3, [=](benchmark::State& state) {
+    measure<Exec, T>(state, options, n, views, host_vector_bytes);
+  });
 }
 
 template <class Exec>

@@ -12,32 +12,28 @@
 // The model: cases::reconstruction_work.
 #include "support/bench.hpp"
 
+#include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
-#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <benchmark/benchmark.h>
-#include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace iso::perf {
+
+using namespace cases;
+
 namespace {
 
 constexpr double width = 256;
-
-template <class View>
-std::vector<float> fetched(View const& view) {
-  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  return {host.data(), host.data() + host.size()};
-}
 
 /// 1 where a voxel and its neighbours up to three away along each axis in turn have one density.
 std::vector<char> flat_voxels(std::vector<float> const& values, std::int64_t n) {
@@ -82,7 +78,7 @@ struct error_sums {
 struct head {
   ct::geometry scan;
   grid volume;
-  std::vector<float> readings;
+  std::shared_ptr<std::vector<float> const> readings;
   std::vector<float> truth;
   std::vector<char> flat;
 
@@ -92,17 +88,15 @@ struct head {
             {n + n / 4, n + n / 4, 1.5 * width / double(n), 1.5 * width / double(n)}, 1000, 1500,
             ct::even_angles(2 * n, 2 * std::numbers::pi))),
         volume(grid::centred({n, n, n}, (width / double(n)) * vec3<double>{1, 1, 1})) {
-    using space = typename Exec::memory_space;
     auto const bodies = ct::shepp_logan(width / 2);
-    auto const pixels =
-        make_projections<float, space>("projections", scan.num_views(), scan.num_u(), scan.num_v());
-    ct::project_ellipsoids<Exec, float>(exec, bodies, ct::stage(exec, scan), pixels,
-                                        {.subsamples = 3});
-    auto const voxels = make_volume<float, space>("truth", volume);
-    ct::rasterise_ellipsoids<Exec, float>(exec, bodies, voxels);
-    exec.fence("iso::perf: the head");
-    readings = fetched(pixels.data);
-    truth = fetched(voxels.data);
+    auto const made = [&](auto const& what) {
+      measurable<Exec, float> const call(exec, what.prepare(exec));
+      call();
+      return call.values();
+    };
+    readings = std::make_shared<std::vector<float> const>(
+        made(ellipsoid_projection_case<float>{bodies, scan, 3}));
+    truth = made(raster_case<float>{bodies, volume});
     flat = flat_voxels(truth, n);
   }
 };
@@ -117,44 +111,50 @@ head const& head_of(Exec const& exec, std::int64_t n) {
   return last.front();
 }
 
-template <class Exec>
-void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
-  using space = typename Exec::memory_space;
-  Exec const exec;
-  auto const& h = head_of(exec, n);
-  ct::fdk_reconstructor<Exec, float> const reconstructor(exec, h.scan, h.volume, {window});
-  auto const out = make_volume<float, space>("out", h.volume);
-  auto const pixels = make_projections<float, space>("projections", h.scan.num_views(),
-                                                     h.scan.num_u(), h.scan.num_v());
-  auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, pixels.data);
-  std::copy(h.readings.begin(), h.readings.end(), host.data());
-  Kokkos::deep_copy(pixels.data, host);
-  double const seconds = time_calls(state, exec, [&] { reconstructor.apply(pixels, out); });
-  auto const found = fetched(out.data);
-  error_sums all;
-  error_sums slice;
+/// Sets the counters named `where`...; returns the root mean square.
+template <class Chosen>
+double report(benchmark::State& state, std::string const& where, head const& h,
+              std::vector<float> const& found, Chosen const& chosen) {
+  double absolute = 0;
+  double squares = 0;
+  double count = 0;
+  double flat = 0;
+  double flat_count = 0;
   for (std::size_t at = 0; at < found.size(); ++at) {
-    double const difference = double(found[at]) - double(h.truth[at]);
-    bool const is_flat = h.flat[at] != 0 && h.truth[at] != 0;
-    all.add(difference, is_flat);
-    if (std::int64_t(at) % n == n / 2) {
-      slice.add(difference, is_flat);
+    double const difference = std::abs(double(found[at]) - double(h.truth[at]));
+    if (chosen(std::int64_t(at))) {
+      bool const is_flat = h.flat[at] != 0 && h.truth[at] != 0;
+      absolute += difference;
+      squares += difference * difference;
+      count += 1;
+      flat += is_flat ? difference : 0;
+      flat_count += is_flat ? 1 : 0;
     }
   }
-  all.report(state, "");
-  slice.report(state, "slice_");
-  auto const& c = ceilings_of(exec);
-  double const error = std::sqrt(all.squares / all.count);
-  auto const work = cases::reconstruction_work<float>(
-      h.scan, h.volume, cases::filter_taps(reconstructor.plan(), h.scan));
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, c), error);
+  state.counters[where + "mean_absolute"] = absolute / count;
+  state.counters[where + "root_mean_square"] = std::sqrt(squares / count);
+  state.counters[where + "apart_from_edges"] = flat / flat_count;
+  return std::sqrt(squares / count);
+}
+
+template <class Exec>
+void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
+  Exec const exec;
+  auto const& h = head_of(exec, n);
+  fdk_case<float> const what{{.values = h.readings}, h.scan, h.volume, {window}};
+  measurable<Exec, float> const call(exec, what.prepare(exec));
+  double const seconds = time_calls(state, exec, call);
+  auto const found = call.values();
+  report(state, "slice_", h, found, [n](std::int64_t at) { return at % n == n / 2; });
+  double const error = report(state, "", h, found, [](std::int64_t) { return true; });
+  set_counters(state, exec, seconds, call.work(), error);
   if (!(error < 0.2)) {
     fail(state, "the result is no head");
   }
 }
 
 template <class Exec>
-int add_rows(std::string const& where) {
+void add_rows(std::string const& where) {
   std::pair<char const*, ct::ramp_window> const windows[] = {
       {"ram_lak", ct::ramp_window::ram_lak},
       {"shepp_logan", ct::ramp_window::shepp_logan},
@@ -165,26 +165,20 @@ int add_rows(std::string const& where) {
       smoke() ? std::vector<std::int64_t>{32} : std::vector<std::int64_t>{64, 128, 256};
   for (auto const n : sizes) {
     for (auto const& [name, window] : windows) {
-      auto const row = std::string("fdk_error/") + name + "/" + where + "/" + std::to_string(n);
-      benchmark::RegisterBenchmark(
-          row.c_str(), [=, w = window](benchmark::State& state) { run<Exec>(state, w, n); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(1);
+      add_row(std::string("fdk_error/") + name + "/" + where + "/" + std::to_string(n), 1,
+              [=, w = window](benchmark::State& state) { run<Exec>(state, w, n); });
     }
   }
-  return 0;
 }
 
 // All backends give the same bits.
-int add_last() {
+int const registered = [] {
   std::string last;
   backend::for_each([&](auto tag) { last = std::string(tag.name); });
   backend::with_name(last,
                      [&](auto tag) { add_rows<typename decltype(tag)::execution_space>(last); });
   return 0;
-}
-int const registered = add_last();
+}();
 
 }  // namespace
 }  // namespace iso::perf

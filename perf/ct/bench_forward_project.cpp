@@ -32,10 +32,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -107,18 +103,15 @@ void set_projection_counters(benchmark::State& state, projection_case<T> const& 
                              measurable<Exec, T> const& call, double seconds) {
   auto const views = double(what.scan.num_views());
   double const samples = num_samples(what.scan, what.volume.box, what.options);
-  auto const least = call.work();
-  model const work{least.cache_bytes, least.flops};
-  auto const& at_most = ceilings_of(Exec());
+  auto work = call.work();
+  work.bytes = work.cache_bytes;
+  Exec const exec;
   state.counters["views"] = views;
   state.counters["ms_per_view"] = 1e3 * seconds / views;
   state.counters["samples"] = samples;
   state.counters["samples_per_second"] = samples / seconds;
-  state.counters["share_of_l2"] = work.bytes / at_most.l2 / seconds;
-  set_counters(state, seconds, work,
-               {.bytes_per_second = at_most.read,
-                .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
-               call.error());
+  state.counters["share_of_l2"] = work.bytes / ceilings_of(exec).l2 / seconds;
+  set_counters(state, exec, seconds, work, call.error());
 }
 
 template <class Exec, class T>
@@ -173,34 +166,21 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   int const calls = views == 1 && !smoke() ? 20 : 1;
   ours();
   twin();
-  std::vector<double> our_seconds;
-  std::vector<double> twin_seconds;
+  stopwatch our_times;
+  stopwatch twin_times;
   for (auto _ : state) {
-    our_seconds.push_back(seconds_of(exec, ours, calls));
-    twin_seconds.push_back(seconds_of(exec, twin, calls));
-    state.SetIterationTime(twin_seconds.back());
+    our_times.run(exec, ours, calls);
+    state.SetIterationTime(twin_times.run(exec, twin, calls));
   }
-  double const seconds = median(twin_seconds);
+  double const seconds = median(twin_times.wall);
   set_projection_counters(state, what, ours, seconds);
-  state.counters["ratio"] = seconds / median(our_seconds);
-  state.counters["ours_ms_per_view"] = 1e3 * median(our_seconds) / double(views);
-  Kokkos::View<float const*, Kokkos::CudaSpace, Kokkos::MemoryUnmanaged> const flat(
-      result.data.data(), result.data.size());
-  if (!same_bits(Kokkos::View<float const*, Kokkos::CudaSpace, Kokkos::MemoryUnmanaged>(
-                     ours.result().data(), ours.result().size()),
-                 flat)) {
+  state.counters["ratio"] = seconds / median(our_times.wall);
+  state.counters["ours_ms_per_view"] = 1e3 * median(our_times.wall) / double(views);
+  if (!same_bits(ours.result(), result.data)) {
     fail(state, "the twin and forward_project differ in bits");
   }
 }
 #endif
-
-template <class F>
-void add(std::string const& name, int iterations, F const& f) {
-  benchmark::RegisterBenchmark(name.c_str(), f)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke() ? 1 : iterations);
-}
 
 template <class Exec, class T>
 void add_variants(std::string const& where, std::int64_t n) {
@@ -215,14 +195,14 @@ void add_variants(std::string const& where, std::int64_t n) {
     }
     auto const name = std::string(each.name) + where + size;
     std::int64_t const views = many_views(device, n, each.on_host);
-    add("forward_project/" + name,
-        device                       ? 7
-        : each.on_host == pace::fast ? 3
-                                     : 1,
-        [=](benchmark::State& state) { measure<Exec, T>(state, each, n, views); });
+    add_row("forward_project/" + name,
+            device                       ? 7
+            : each.on_host == pace::fast ? 3
+                                         : 1,
+            [=](benchmark::State& state) { measure<Exec, T>(state, each, n, views); });
     if (device) {
-      add("forward_project_one_view/" + name, 9,
-          [=](benchmark::State& state) { measure<Exec, T>(state, each, n, 1); });
+      add_row("forward_project_one_view/" + name, 9,
+              [=](benchmark::State& state) { measure<Exec, T>(state, each, n, 1); });
     }
   }
 }
@@ -240,9 +220,9 @@ void add_rows_of(std::string const& name) {
   std::int64_t const unit = smoke() ? 8 : device ? 128 : 64;
   for (std::int64_t k = 1; k <= 4; ++k) {
     std::int64_t const n = k * unit;
-    add("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
-        device ? 5 : 1,
-        [=](benchmark::State& state) { measure<Exec, float>(state, rows().front(), n, n); });
+    add_row("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
+            device ? 5 : 1,
+            [=](benchmark::State& state) { measure<Exec, float>(state, rows().front(), n, n); });
   }
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
@@ -251,18 +231,18 @@ void add_rows_of(std::string const& name) {
         auto const row = std::string(within == ct::region::box ? "/joseph_texture"
                                                                : "/joseph_texture_cylinder") +
                          "/ordered/float/" + name + "/" + std::to_string(n);
-        add("forward_project" + row, 7, [=](benchmark::State& state) {
+        add_row("forward_project" + row, 7, [=](benchmark::State& state) {
           measure_texture(state, n, many_views(true, n, pace::fast), within);
         });
-        add("forward_project_one_view" + row, 9,
-            [=](benchmark::State& state) { measure_texture(state, n, 1, within); });
+        add_row("forward_project_one_view" + row, 9,
+                [=](benchmark::State& state) { measure_texture(state, n, 1, within); });
       }
       auto const row = "/raw_twin/ordered/float/" + name + "/" + std::to_string(n);
-      add("forward_project" + row, 9, [=](benchmark::State& state) {
+      add_row("forward_project" + row, 9, [=](benchmark::State& state) {
         measure_twin(state, n, many_views(true, n, pace::fast));
       });
-      add("forward_project_one_view" + row, 15,
-          [=](benchmark::State& state) { measure_twin(state, n, 1); });
+      add_row("forward_project_one_view" + row, 15,
+              [=](benchmark::State& state) { measure_twin(state, n, 1); });
     }
   }
 #endif

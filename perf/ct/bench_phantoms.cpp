@@ -24,7 +24,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -39,33 +38,17 @@ namespace {
 constexpr double most_pixel_error = 1e-6;
 constexpr double most_voxel_error = 1e-2;
 
-/// Values above zero and below `end`.
-template <class T>
-struct count_within {
-  T const* values;
-  T end;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count) const {
-    count += values[i] > T(0) && values[i] < end ? 1 : 0;
-  }
-};
-
-template <class Exec, class View>
-double count(Exec const& exec, View const& view, double end) {
-  using T = typename View::non_const_value_type;
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+/// Values above zero and below one.
+template <class Exec, class T>
+double count_parts(Exec const& exec, T const* values, std::int64_t size) {
   std::int64_t found = 0;
-  Kokkos::parallel_reduce("iso::perf::count_within", policy(exec, 0, std::int64_t(view.size())),
-                          count_within<T>{view.data(), T(end)}, found);
+  Kokkos::parallel_reduce(
+      "iso::perf::count_parts", flat_range(exec, size),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t& count) {
+        count += values[i] > T(0) && values[i] < T(1) ? 1 : 0;
+      },
+      found);
   return double(found);
-}
-
-/// Calls f with each ellipsoid alone, its density 1.
-template <class F>
-void one_by_one(std::vector<ct::ellipsoid> const& bodies, F const& f) {
-  for (auto body : bodies) {
-    body.density = 1;
-    f(std::span<ct::ellipsoid const>(&body, 1));
-  }
 }
 
 void check(benchmark::State& state, double error, double most) {
@@ -85,9 +68,7 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   state.counters["views"] = double(views);
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["rays_per_second"] = rays / seconds;
-  auto const work = call.work();
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
-               error);
+  set_counters(state, exec, seconds, call.work(), error);
   check(state, error, most_pixel_error);
 }
 
@@ -97,29 +78,19 @@ void rasterise(benchmark::State& state, std::int64_t n) {
   raster_case<T> const what{ct::shepp_logan(0.5 * double(n)), grid::centred({n, n, n}, {1, 1, 1})};
   measurable<Exec, T> const call(exec, what.prepare(exec));
   double cut = 0;
-  one_by_one(what.bodies, [&](auto body) {
-    ct::rasterise_ellipsoids<Exec, T>(
-        exec, body, wrap_volume<typename Exec::memory_space>(call.result().data(), what.volume),
-        {std::int32_t(what.samples)});
-    cut += count(exec, call.result(), 1);
-  });
+  for (auto body : what.bodies) {
+    body.density = 1;
+    measurable<Exec, T> const alone(exec, raster_case<T>{{body}, what.volume}.prepare(exec));
+    alone();
+    cut += count_parts(exec, alone.result().data(), what.volume.size());
+  }
   double const seconds = time_calls(state, exec, call);
   double const points = std::pow(double(what.samples), 3);
   double const error = call.error();
   state.counters["voxels_per_second"] = double(what.volume.size()) / seconds;
   state.counters["cut_voxels"] = cut;
-  auto const work = raster_work<T>(what.volume, points * cut);
-  set_counters(state, seconds, {work.bytes, work.flops}, ceiling_of(work, ceilings_of(exec)),
-               error);
+  set_counters(state, exec, seconds, raster_work<T>(what.volume, points * cut), error);
   check(state, error, most_voxel_error);
-}
-
-template <class F>
-void add(std::string const& name, int iterations, F const& f) {
-  benchmark::RegisterBenchmark(name.c_str(), f)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(smoke() ? 1 : iterations);
 }
 
 template <class Exec, class T>
@@ -131,10 +102,10 @@ void add_rows_of(std::string const& where) {
   for (auto const n : sizes) {
     auto const row = where + std::to_string(n);
     std::int64_t const views = smoke() || !device ? 4 : 90;
-    add("project_ellipsoids/" + row, device ? 7 : 3,
-        [=](benchmark::State& state) { project<Exec, T>(state, n, views); });
-    add("rasterise_ellipsoids/" + row, device ? 7 : 3,
-        [=](benchmark::State& state) { rasterise<Exec, T>(state, n); });
+    add_row("project_ellipsoids/" + row, device ? 7 : 3,
+            [=](benchmark::State& state) { project<Exec, T>(state, n, views); });
+    add_row("rasterise_ellipsoids/" + row, device ? 7 : 3,
+            [=](benchmark::State& state) { rasterise<Exec, T>(state, n); });
   }
 }
 

@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from bench_rows import document_of  # noqa: E402
+from scripts import document_of, markdown  # noqa: E402
 
 FIGURES = ("mean_absolute", "root_mean_square", "apart_from_edges", "slice_mean_absolute",
            "slice_apart_from_edges")
@@ -22,18 +22,12 @@ HEADS = ("mean absolute", "root mean square", "apart from edges", "middle slice"
 BEGIN, END = "<!-- fdk_error_table.py: begin -->\n", "<!-- fdk_error_table.py: end -->\n"
 
 
-def markdown(document):
-    text = "| N | window | " + " | ".join(HEADS) + " |\n"
-    text += "| --- " * (2 + len(HEADS)) + "|\n"
-    for row in document["benchmarks"]:
-        parts = row["name"].split("/")
-        if parts[0] != "fdk_error":
-            continue
-        if row.get("error_occurred"):
-            raise SystemExit(f"{row['name']}: {row['error_message']}")
-        figures = " | ".join(f"{row[figure]:.4f}" for figure in FIGURES)
-        text += f"| {parts[3]} | `{parts[1]}` | {figures} |\n"
-    return text
+def table_of(rows):
+    lines = []
+    for row in rows:
+        _, window, _, size, *_ = row["name"].split("/")
+        lines.append([size, f"`{window}`", *(f"{row[name]:.4f}" for name in FIGURES)])
+    return markdown(["N", "window", *HEADS], lines)
 
 
 def main():
@@ -42,7 +36,7 @@ def main():
     parser.add_argument("rows", help="the benchmark, or the JSON that it has written")
     parser.add_argument("--page", type=pathlib.Path, help="page that takes the table")
     arguments = parser.parse_args()
-    table = markdown(document_of(arguments.rows, "fdk_error/"))
+    table = table_of(document_of(arguments.rows, "^fdk_error/")["benchmarks"])
     if arguments.page is None:
         print(table, end="")
         return

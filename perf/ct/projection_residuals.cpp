@@ -1,97 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The errors of every projection method in the experiment of iso/oracle/residuals.hpp, for
-// projector_paper.py:
-//
-//   iso_projection_residuals BACKEND SIZE VIEWS IMAGES
-//
-// prints JSON: {"backend", "size", "views", "rows": [{"what", "residuals": [one a view]}]}, and
-// writes to the file IMAGES the difference of the first view, float32 [u, v], of one row after the
-// other.
+// projector_paper.py. Prints JSON: {"backend", "size", "views", "rows": [{"what", "residuals": [one
+// a view]}]}, and writes to the file of --images the difference of the first view, float32 [u, v],
+// of one row after the other.
+#include "support/program.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/ct/forward_project_texture.hpp>
 #include <iso/oracle/residuals.hpp>
 
-#include <Kokkos_Core.hpp>
-
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <fstream>
+#include <iostream>
 #include <string>
 #include <vector>
 
+namespace iso::perf {
 namespace {
 
-struct variant {
-  char const* name;
-  iso::ct::forward_project_options options;
+struct settings {
+  std::string backend;
+  std::string images;
+  std::int64_t size = 128;
+  std::int64_t views = 100;
 };
 
-std::vector<variant> variants() {
-  using iso::ct::projector;
-  return {{"joseph_linear", {}},
-          {"joseph_spline", {.method = projector::joseph_spline}},
-          {"dda", {.method = projector::branchless}},
-          {"dda_2x2", {.method = projector::branchless, .oversampling = 2}}};
-}
-
 template <class Exec>
-void measure(char const* backend, std::int64_t size, std::int64_t views, char const* images) {
+void measure(settings const& s) {
   Exec const exec;
-  iso::oracle::residual_experiment<Exec> experiment(exec, size, views);
-  std::ofstream file(images, std::ios::binary);
-  std::printf("{\"backend\": \"%s\", \"size\": %lld, \"views\": %lld, \"rows\": [", backend,
-              static_cast<long long>(size), static_cast<long long>(views));
-  bool first = true;
+  oracle::residual_experiment<Exec> experiment(exec, s.size, s.views);
+  json said{{"backend", s.backend}, {"size", s.size}, {"views", s.views}, {"rows", json::array()}};
+  std::vector<float> images;
   auto const report = [&](char const* name) {
-    std::printf("%s\n {\"what\": \"%s\", \"residuals\": [", first ? "" : ",", name);
-    char const* separator = "";
-    for (double const each : experiment.residuals()) {
-      std::printf("%s%.9g", separator, each);
-      separator = ", ";
-    }
-    std::printf("]}");
-    first = false;
+    said["rows"].push_back({{"what", name}, {"residuals", experiment.residuals()}});
     auto const image = experiment.difference(0);
-    file.write(reinterpret_cast<char const*>(image.data()),
-               std::streamsize(image.size() * sizeof(float)));
+    images.insert(images.end(), image.begin(), image.end());
   };
-  for (auto const& [name, options] : variants()) {
+  auto const project = [&](char const* name, ct::forward_project_options const& options) {
     experiment.project(options);
     report(name);
-  }
+  };
+  using ct::projector;
+  project("joseph_linear", {});
+  project("joseph_spline", {.method = projector::joseph_spline});
+  project("dda", {.method = projector::branchless});
+  project("dda_2x2", {.method = projector::branchless, .oversampling = 2});
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    iso::ct::forward_project_texture(exec, experiment.geometry(),
-                                     iso::backend::texture_volume(exec, experiment.volume()),
-                                     experiment.projections());
+    ct::forward_project_texture(exec, experiment.geometry(),
+                                backend::texture_volume(exec, experiment.volume()),
+                                experiment.projections());
     exec.fence("iso_projection_residuals");
     report("joseph_texture");
   }
 #endif
-  std::printf("]}\n");
-  if (!file.flush()) {
-    throw std::runtime_error(std::string("cannot write ") + images);
-  }
+  std::cout << said << "\n";
+  write_floats(s.images, images);
 }
 
 }  // namespace
+}  // namespace iso::perf
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: iso_projection_residuals BACKEND SIZE VIEWS IMAGES\n");
-    return 2;
-  }
-  try {
-    Kokkos::ScopeGuard const kokkos;
-    iso::backend::with_name(argv[1], [&]<class Tag>(Tag) {
-      measure<typename Tag::execution_space>(argv[1], std::atoll(argv[2]), std::atoll(argv[3]),
-                                             argv[4]);
-    });
-  } catch (std::exception const& failure) {
-    std::fprintf(stderr, "iso_projection_residuals: %s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  iso::perf::settings s;
+  CLI::App app("Errors of the projection methods", "iso_projection_residuals");
+  app.add_option("--backend", s.backend)->required();
+  app.add_option("--size", s.size, "voxels along a side, and pixels");
+  app.add_option("--views", s.views);
+  app.add_option("--images", s.images, "file to write")->required();
+  return iso::perf::run_program(app, argc, argv, [&] {
+    iso::backend::with_name(
+        s.backend, [&]<class Tag>(Tag) { iso::perf::measure<typename Tag::execution_space>(s); });
+  });
 }

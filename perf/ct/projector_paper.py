@@ -27,13 +27,11 @@ The paper's numbers of voxels: four a sample of Joseph's, one a chord of the DDA
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from bench_rows import document_of  # noqa: E402
-from paper_script import parser_of, status_of  # noqa: E402
+from scripts import document_of, markdown, output_of, parser_of, status_of  # noqa: E402
 
 NAMES = {
     "dda": "DDA",
@@ -55,11 +53,9 @@ def measure(program, backend, size, views):
     """(what the program prints, the bytes of its images)."""
     with tempfile.TemporaryDirectory() as folder:
         images = pathlib.Path(folder) / "images"
-        run = subprocess.run([program, backend, str(size), str(views), str(images)], check=False,
-                             capture_output=True, text=True)
-        if run.returncode != 0:
-            raise SystemExit(f"{program}: {run.stderr.strip()}")
-        return json.loads(run.stdout), images.read_bytes()
+        said = output_of([program, f"--backend={backend}", f"--size={size}",
+                          f"--views={views}", f"--images={images}"])
+        return json.loads(said), images.read_bytes()
 
 
 def residuals_of(measured):
@@ -97,36 +93,31 @@ def shortfalls(residuals):
 
 
 def figure_table(measured):
-    text = "| method | mean residual | median | largest | along the axes |\n|---|---|---|---|---|\n"
+    lines = []
     residuals = residuals_of(measured)
-    for name in NAMES:
-        if name in residuals:
-            each = residuals[name]
-            axes = statistics.mean(each[view] for view in axis_views(len(each)))
-            figures = (statistics.mean(each), statistics.median(each), max(each), axes)
-            text += f"| {NAMES[name]} | " + " | ".join(f"{x:.5f}" for x in figures) + " |\n"
-    return text
+    for name in filter(residuals.get, NAMES):
+        each = residuals[name]
+        axes = statistics.mean(each[view] for view in axis_views(len(each)))
+        figures = (statistics.mean(each), statistics.median(each), max(each), axes)
+        lines.append([NAMES[name], *(f"{x:.5f}" for x in figures)])
+    return markdown(["method", "mean residual", "median", "largest", "along the axes"], lines)
 
 
 def time_table(document):
     """Table I: backends and sizes as they come, the fastest of what was measured twice."""
     best = {}
     for row in document["benchmarks"]:
-        parts = row["name"].split("/")
-        if parts[0] != "forward_project" or parts[1] not in TIMED or "error_message" in row:
-            continue
-        key = (parts[4], parts[3], int(parts[5]), parts[1])
-        if key not in best or row["ms_per_view"] < best[key]["ms_per_view"]:
-            best[key] = row
-    text = "| backend | precision | n | method | ms a view | voxels read, GB/s |\n"
-    text += "|---|---|---|---|---|---|\n"
+        family, method, _, precision, backend, n, *_ = row["name"].split("/")
+        if family == "forward_project" and method in TIMED:
+            key = (backend, precision, int(n), method)
+            best[key] = min(row, best.get(key, row), key=lambda one: one["ms_per_view"])
+    lines = []
     for (backend, precision, n, method), row in sorted(best.items()):
         name, voxels = TIMED[method]
-        size = 4 if precision == "float" else 8
-        rate = row["samples_per_second"] * voxels * size / 1e9
-        text += f"| {backend} | {precision} | {n} | {name} "
-        text += f"| {row['ms_per_view']:.4g} | {rate:.4g} |\n"
-    return text
+        rate = row["samples_per_second"] * voxels * (4 if precision == "float" else 8) / 1e9
+        lines.append([backend, precision, n, name, f"{row['ms_per_view']:.4g}", f"{rate:.4g}"])
+    return markdown(["backend", "precision", "n", "method", "ms a view", "voxels read, GB/s"],
+                    lines)
 
 
 def draw(measured, images, file):

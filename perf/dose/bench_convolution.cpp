@@ -64,15 +64,10 @@ void measure(benchmark::State& state, field const& p, int host_vector_bytes) {
   measurable<Exec, T> const call(exec, what.prepare(exec));
   double const seconds = time_calls(state, exec, call);
   backend::set_host_vector_bytes(64);
-  auto const& at_most = ceilings_of(exec);
-  auto const least = call.work();
   double const steps = double(call.result().size()) * what.directions();
   state.counters["directions"] = what.directions();
   state.counters["gvd"] = 1e-9 * steps / seconds;
-  set_counters(state, seconds, {least.bytes, least.flops},
-               {.bytes_per_second = at_most.read,
-                .flops_per_second = sizeof(T) == 4 ? at_most.fp32 : at_most.fp64},
-               call.error());
+  set_counters(state, exec, seconds, call.work(), call.error());
 }
 
 template <class Exec, class T>
@@ -80,8 +75,7 @@ void measure_terma(benchmark::State& state, field const& p) {
   Exec const exec;
   measurable<Exec, T> const call(exec, terma_case<T>{p.in_water()}.prepare(exec));
   double const seconds = time_calls(state, exec, call);
-  set_counters(state, seconds, {call.work().bytes, 0}, {.bytes_per_second = ceilings_of(exec).read},
-               call.error());
+  set_counters(state, exec, seconds, call.work(), call.error());
 }
 
 /// The engines as published, and tables.
@@ -92,14 +86,12 @@ void add_published(Add const& add, field p, std::string const& where) {
       {"voxel_lines", engine::voxel_lines},
       {"voxel_samples", engine::voxel_samples},
       {"non_voxel", engine::non_voxel}};
-  for (auto const& [name, which] : published) {
-    p.engine = which;
-    add(std::string("convolution/") + name + where + "/64", p, 0.0F, 64);
-  }
-  p.table = true;
-  for (auto const& [name, which] : published) {
-    p.engine = which;
-    add(std::string("tabulated/") + name + where + "/64", p, 0.0F, 64);
+  for (bool const table : {false, true}) {
+    p.table = table;
+    for (auto const& [name, which] : published) {
+      p.engine = which;
+      add(std::string(table ? "tabulated/" : "convolution/") + name + where + "/64", p, 0.0F, 64);
+    }
   }
   p.engine = engine::lattice;
   add("tabulated/lattice" + where + "/64", p, 0.0F, 64);
@@ -111,15 +103,12 @@ template <class Exec>
 void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
   double const pi = 3.14159265358979323846;
-  auto const iterations = smoke() ? 1 : device ? 15 : 3;
+  int const iterations = device ? 15 : 3;
   auto const add = [&](std::string const& row, field const& p, auto value, int bytes) {
     using T = decltype(value);
-    benchmark::RegisterBenchmark(
-        (row + (sizeof(T) == 4 ? "/float/" : "/double/") + name).c_str(),
-        [=](benchmark::State& state) { measure<Exec, T>(state, p, bytes); })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond)
-        ->Iterations(p.walks() ? iterations : std::min(iterations, 5));
+    add_row(row + (sizeof(T) == 4 ? "/float/" : "/double/") + name,
+            p.walks() ? iterations : std::min(iterations, 5),
+            [=](benchmark::State& state) { measure<Exec, T>(state, p, bytes); });
   };
   struct region {
     char const* name;
@@ -159,12 +148,8 @@ void add_rows_of(std::string const& name) {
     if (device && &r == &regions.front()) {
       add_published(add, p, where);
     }
-    benchmark::RegisterBenchmark(
-        ("terma" + where + "/float/" + name).c_str(),
-        [=](benchmark::State& state) { measure_terma<Exec, float>(state, p); })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond)
-        ->Iterations(iterations);
+    add_row("terma" + where + "/float/" + name, iterations,
+            [=](benchmark::State& state) { measure_terma<Exec, float>(state, p); });
   }
 }
 

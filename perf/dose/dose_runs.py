@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of the dose papers share: volumes for iso_dose_paper, and its runs."""
-import array
-import csv
 import gzip
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import output_of, read_json  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
@@ -16,76 +17,48 @@ CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
 
 def run(program, **settings):
     """The JSON that iso_dose_paper prints."""
+    return json.loads(output_of(command_of(program, settings)))
+
+
+def command_of(program, settings):
     command = [str(program)]
     for name, value in settings.items():
         if isinstance(value, (tuple, list)):
             value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"{name}={value}")
-    return json.loads(output_of(command))
+        command.append(f"--{name.replace('_', '-')}={value}")
+    return command
 
 
-def output_of(command):
-    # Threads that wait must not count as work.
-    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
-    try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    except OSError as failure:
-        raise SystemExit(f"{command[0]}: {failure.strerror}") from None
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
-    return done.stdout
-
-
-def rows_of_csv(path):
-    """The lines of numbers behind the comments and the line of names."""
+def table_of_csv(path):
+    """The numbers behind the comments and the line of names."""
     with open(path, encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
-    return [[float(x) for x in row] for row in list(csv.reader(lines))[1:]]
+        return np.loadtxt([line for line in file if not line.startswith("#")][1:], delimiter=",")
 
 
-def middles(n, spacing):
-    return [(i - (n - 1) / 2) * spacing for i in range(n)]
-
-
-def phantom(name, side, voxel, document=None):
-    """Densities of the cube, float32 [x, y, z], z fastest."""
-    if document is None:
-        document = json.loads((TOP / "perf/dose/phantoms.json").read_text(encoding="utf-8"))
-    what = document["phantoms"][name]
+def phantom(name, side, voxel):
+    """Densities of the cube, float32 [x, y, z]."""
+    what = read_json(TOP / "perf/dose/phantoms.json")["phantoms"][name]
     n = round(side / voxel)
-    at = middles(n, voxel)
+    at = (np.arange(n) - (n - 1) / 2) * voxel
+    values = np.full((n, n, n), what.get("outside", 0), np.float32)
     if "layers" in what:
-        depths = [(row[3] * 10, row[4]) for row in rows_of_csv(TOP / what["layers"])]
-        plane = array.array("f")
-        for y in at:
-            density = next((d for end, d in depths if y + side / 2 < end), 0.0)
-            plane.extend([density] * n)
-        return plane * n
-    values = array.array("f")
-    for x in at:
-        for y in at:
-            line = array.array("f", [what["outside"]]) * n
-            for shape in what["shapes"]:
-                half = _half_length(shape, x, y)
-                middle = next(iter(shape.values()))["middle"][2]
-                inside = [k for k in range(n) if abs(at[k] - middle) < half]
-                if inside:
-                    line[inside[0]:inside[-1] + 1] = array.array("f",
-                                                                [shape["density"]]) * len(inside)
-            values.extend(line)
+        table = table_of_csv(TOP / what["layers"])
+        ends, densities = 10 * table[:, 3], np.append(table[:, 4], 0)
+        values[:] = densities[np.searchsorted(ends, at + side / 2, "right")][:, None]
+        return values
+    place = np.meshgrid(at, at, at, indexing="ij", sparse=True)
+    for shape in what.get("shapes", ()):
+        kind, body = next(iter(shape.items()))
+        off = [x - middle for x, middle in zip(place, body["middle"])]
+        if kind == "box":
+            size = body["size"]
+            inside = (abs(off[0]) < size[0] / 2) & (abs(off[1]) < size[1] / 2)
+            length = size[2]
+        else:
+            inside = off[0] ** 2 + off[1] ** 2 < body["radius"] ** 2
+            length = body["length"]
+        values[inside & (abs(off[2]) < length / 2)] = shape["density"]
     return values
-
-
-def _half_length(shape, x, y):
-    """Along z, of the shape where it meets x and y; else 0."""
-    if "box" in shape:
-        box = shape["box"]
-        meets = all(abs(at - middle) < size / 2
-                    for at, middle, size in zip((x, y), box["middle"], box["size"]))
-        return box["size"][2] / 2 if meets else 0
-    tube = shape["cylinder_along_z"]
-    off = (x - tube["middle"][0]) ** 2 + (y - tube["middle"][1]) ** 2
-    return tube["length"] / 2 if off < tube["radius"] ** 2 else 0
 
 
 def is_there(ct, script):
@@ -99,7 +72,6 @@ def is_there(ct, script):
 def ct_density(path, every=1):
     """(extent, spacing, densities) of every n-th voxel of a NIfTI volume of Hounsfield units in
     16-bit integers, by the library's table of densities."""
-    table = rows_of_csv(TOP / "algorithms/data/density_schneider_2000.csv")
     with gzip.open(path) as file:
         data = file.read()
     n = struct.unpack("<3h", data[42:48])
@@ -109,44 +81,14 @@ def ct_density(path, every=1):
     slope, offset = struct.unpack("<2f", data[112:120])
     if data[344:347] != b"n+1" or kind != 4 or slope not in (0, 1) or offset != 0:
         raise SystemExit(f"{path}: no single NIfTI file of unscaled 16-bit integers")
-    values = array.array("h")
-    values.frombytes(data[begin:begin + 2 * n[0] * n[1] * n[2]])
-    low = min(values)
-    densities = [density_of(table, hu) for hu in range(low, max(values) + 1)]
-    out = array.array("f")
-    for i in range(0, n[0], every):
-        for j in range(0, n[1], every):
-            column = values[i + n[0] * j::every * n[0] * n[1]]
-            out.extend([densities[hu - low] for hu in column])
-    return tuple(-(-x // every) for x in n), tuple(x * every for x in spacing), out
+    values = np.frombuffer(data, "<i2", n[0] * n[1] * n[2], begin).reshape(n, order="F")
+    table = table_of_csv(TOP / "algorithms/data/density_schneider_2000.csv")
+    out = density_of(table, values[::every, ::every, ::every]).astype(np.float32)
+    return out.shape, tuple(x * every for x in spacing), out
 
 
 def density_of(table, hu):
-    if hu <= table[0][0]:
-        return table[0][1]
-    for (low, begin), (high, end) in zip(table, table[1:]):
-        if hu <= high:
-            return begin + (end - begin) * (hu - low) / (high - low)
-    return table[-1][1]
-
-
-def write(values, path):
-    with open(path, "wb") as file:
-        values.tofile(file)
-
-
-def markdown(head, rows):
-    text = "| " + " | ".join(head) + " |\n" + "| --- " * len(head) + "|\n"
-    return text + "".join("| " + " | ".join(str(x) for x in row) + " |\n" for row in rows)
-
-
-def figure(x, digits=3):
-    """Three digits, without an exponent above 1e-4."""
-    if x is None:
-        return "-"
-    if x >= 10 ** digits:
-        return f"{x:.0f}"
-    return f"{x:.{digits}g}"
+    return np.interp(hu, table[:, 0], table[:, 1])
 
 
 def machine(row):

@@ -3,13 +3,13 @@
 import itertools
 import math
 
+import numpy as np
+
 
 def failing(reference, evaluated, spacing, tolerance=0.02, distance=2.0, parts=4):
     """Where no point of `evaluated`, linear between its voxels, lies within the ellipsoid of the
     criteria about a voxel of `reference`. Points are taken at parts of the distance along each
     axis."""
-    import numpy as np
-
     failed = np.abs(evaluated - reference) > tolerance * reference.max()
     at = np.stack(np.nonzero(failed))
     wanted = reference[failed].astype(float)
@@ -32,8 +32,6 @@ def failing(reference, evaluated, spacing, tolerance=0.02, distance=2.0, parts=4
 
 def _between(values, place):
     """Trilinear; NaN outside of the voxels' middles."""
-    import numpy as np
-
     last = np.array(values.shape)[:, None] - 1
     outside = ((place < 0) | (place > last)).any(axis=0)
     low = np.clip(np.floor(place).astype(int), 0, np.maximum(last - 1, 0))
@@ -50,10 +48,6 @@ def _between(values, place):
 
 
 def self_test():
-    try:
-        import numpy as np
-    except ImportError:
-        return
     x = np.arange(20.0)
     ramp = np.broadcast_to(x[:, None, None], (20, 20, 20)).copy()
     # A shift along a steep ramp is a distance: 1.5 mm pass, 2.5 mm do not.

@@ -16,7 +16,9 @@ need not be measured on the machine that has the GPU.
   (--baseline-directions) and scaled: its time is a multiple of their number.
 - gamma: voxels within 2 % of the maximum and 2 mm of voxel_samples with many directions, as figure
   9 counts them: the phantoms of phantoms.json, and the chest CT of scripts/get_example_data.sh for
-  the paper's patients (needs numpy; left out without).
+  the paper's patients.
+
+Needs NumPy.
 
 The paper's sizes are the defaults, for a GPU; --small are sizes for a processor and a check. The
 other options change single sizes. Status 1 where the paper's findings do not show:
@@ -29,17 +31,18 @@ Times of one core (serial) are processor time. As in the paper, kernels are tabu
 are not tilted along the diverging rays, of which the paper says nothing.
 """
 import itertools
-import json
 import math
 import pathlib
 import sys
 import tempfile
 
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 import gamma  # noqa: E402
 import nonvoxel_tables  # noqa: E402
-from paper_script import parser_of, status_of  # noqa: E402
+from scripts import parser_of, read_json, status_of, write_json  # noqa: E402
 
 PAPER = {"side": nonvoxel_tables.PAPER_SIDE, "voxels": (4, 2, 1), "directions": ((24, 16), (8, 8)),
          "fields": (10, 50, 100), "radial_step": 1, "ray_spacing": 2, "repeats": 3,
@@ -89,11 +92,6 @@ def volumes(voxel, ct):
 
 
 def measure_gamma(program, sizes, backend, ct):
-    try:
-        import numpy as np
-    except ImportError:
-        print("nonvoxel_paper.py: no numpy: gamma is left out", file=sys.stderr)
-        return []
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -103,8 +101,7 @@ def measure_gamma(program, sizes, backend, ct):
             return row, np.fromfile(folder / "dose", np.float32).reshape(row["region"]["extent"])
 
         for name, extent, spacing, density in volumes(sizes["gamma_voxel"], ct):
-            dose_runs.write(density, folder / "density")
-            density = np.array(density).reshape(extent)
+            density.tofile(folder / "density")
             for field in sizes["gamma_fields"]:
                 settings = {
                     "backend": backend, "density": folder / "density", "extent": extent,
@@ -137,18 +134,15 @@ def self_test():
 
 
 def test_phantoms():
-    def at(values, n, i, j, k):
-        return round(values[(i * n + j) * n + k], 3)
-
     for name, places in {"A": {(0, 0, 0): 1}, "B": {(0, 0, 0): 0, (16, 13, 16): 1, (16, 27, 16): 1,
                                                     (16, 13, 0): 0},
                          "C": {(16, 13, 16): 0.317, (16, 27, 16): 1, (16, 13, 3): 1},
                          "slab": {(5, 0, 9): 0.92, (5, 8, 9): 0.25, (5, 31, 9): 0.92},
                          "mediastinum": {(16, 16, 16): 1, (8, 16, 16): 0.25}}.items():
         values = dose_runs.phantom(name, 256, 8)
-        assert len(values) == 32 ** 3
+        assert values.shape == (32, 32, 32)
         for place, density in places.items():
-            assert at(values, 32, *place) == density, (name, place, at(values, 32, *place))
+            assert abs(values[place] - density) < 5e-4, (name, place, values[place])
 
 
 def main(arguments):
@@ -159,8 +153,9 @@ def main(arguments):
     parser.add_argument("--side", type=float, help="of the performance phantoms, mm")
     parser.add_argument("--voxels", type=dose_runs.numbers, help="their sides, mm")
     parser.add_argument("--fields", type=dose_runs.numbers, help="mm")
-    parser.add_argument("--directions", help="as in 24x16,8x8")
-    parser.add_argument("--baseline-directions", type=dose_runs.directions)
+    parser.add_argument("--directions", help="as in 24x16,8x8",
+                        type=lambda text: tuple(map(dose_runs.directions, text.split(","))))
+    parser.add_argument("--baseline-directions", type=dose_runs.directions, dest="baseline")
     parser.add_argument("--reference", type=dose_runs.directions, help="as in 48x48")
     parser.add_argument("--gamma-voxel", type=float, help="mm, of the cube of 256 mm")
     parser.add_argument("--gamma-fields", type=dose_runs.numbers, help="mm")
@@ -174,29 +169,19 @@ def main(arguments):
     if given.program is None and not given.earlier:
         parser.error("--program or files are needed")
     sizes = dict(SMALL if given.small else PAPER)
-    for name in ("side", "voxels", "fields", "radial_step", "ray_spacing", "repeats", "reference",
-                 "gamma_voxel", "gamma_fields"):
-        if getattr(given, name) is not None:
-            sizes[name] = getattr(given, name)
-    if given.directions:
-        sizes["directions"] = tuple(map(dose_runs.directions, given.directions.split(",")))
-    sizes["baseline"] = given.baseline_directions or sizes["baseline"]
+    sizes |= {name: value for name, value in vars(given).items() if name in sizes and value}
     what = given.measure.split(",")
     if set(what) - {"times", "baseline", "gamma"}:
         parser.error(f"--measure {given.measure}: times, baseline and gamma are known")
     rows = []
     for path in given.earlier:
-        rows += json.loads(path.read_text(encoding="utf-8"))["rows"]
+        rows += read_json(path)["rows"]
     if given.program:
-        new = []
-        if "times" in what:
-            new += measure_times(given.program, sizes, given.backend)
-        if "baseline" in what:
-            new += measure_baseline(given.program, sizes)
+        new = measure_times(given.program, sizes, given.backend) if "times" in what else []
+        new += measure_baseline(given.program, sizes) if "baseline" in what else []
         if "gamma" in what:
             new += measure_gamma(given.program, sizes, given.backend, given.ct)
-        if given.json:
-            given.json.write_text(json.dumps({"rows": new}, indent=1) + "\n", encoding="utf-8")
+        write_json(given.json, {"rows": new})
         rows += new
     print(nonvoxel_tables.report(rows, math.prod(sizes["reference"])), end="")
     return status_of("nonvoxel_paper.py",

@@ -2,7 +2,8 @@
 """The tables of nonvoxel_paper.py from the rows that it measures, the paper's numbers beside."""
 import statistics
 
-from dose_runs import figure, machine, markdown
+from dose_runs import machine
+from scripts import figure, markdown
 
 PAPER_SIDE = 256  # mm, of the paper's phantoms
 STEPS = {"ray trace": "ray tracing", "transpose": "transposition", "lines": "line convolution",
@@ -59,13 +60,18 @@ def size_name(row):
     return f"{n}^3, {figure(row['spacing'][0])} mm"
 
 
+def pairs(rows, where):
+    """((voxels along the cube, directions), generic row or None, non-voxel row)."""
+    generic = by_place(rows, "voxel_samples", where)
+    return [(key, generic.get(key), row) for key, row in by_place(rows, "non_voxel", where).items()]
+
+
 def table_1(rows, where):
-    generic, rays = by_place(rows, "voxel_samples", where), by_place(rows, "non_voxel", where)
     lines = []
-    for key, row in rays.items():
+    for key, generic, row in pairs(rows, where):
         paper = of_paper(TABLE_1, key, row)
-        both = seconds(generic.get(key)), seconds(row)
-        lines.append([size_name(row), key[1], figure(both[0]), figure(both[1]), ratio(*both),
+        both = seconds(generic), seconds(row)
+        lines.append([size_name(row), key[1], *map(figure, both), ratio(*both),
                       figure(row["terma_seconds"]), *map(figure, paper), ratio(*paper)])
     return markdown(["voxels", "directions", "generic, s", "non-voxel, s", "ratio", "TERMA, s",
                      "paper: generic, s", "non-voxel, s", "ratio"], lines)
@@ -80,17 +86,22 @@ def baseline_of(rows):
     return {cells(row): (row, seconds(row) / count(row)) for row in of_role(rows, "baseline")}
 
 
-def table_2(rows, where):
-    generic, rays = by_place(rows, "voxel_samples", where), by_place(rows, "non_voxel", where)
-    lines = []
+def beside_baseline(rows, where):
+    """(voxels along the cube, row of the baseline, [(directions, seconds on one core, of generic,
+    of non-voxel)]) of what has all three."""
     for n, (row, one) in baseline_of(rows).items():
-        found = [(one * key[1], seconds(generic[key]), seconds(rays[key]))
-                 for key in rays if key[0] == n and key in generic]
+        found = [(key[1], one * key[1], seconds(generic), seconds(rays))
+                 for key, generic, rays in pairs(rows, where) if key[0] == n and generic]
         if found:
-            mine = [[cpu / g for cpu, g, _ in found], [g / r for _, g, r in found],
-                    [cpu / r for cpu, _, r in found]]
-            paper = of_paper(TABLE_2, n, row)
-            lines.append([f"{n}^3", *(mean_and_spread(x) for x in mine), *map(figure, paper)])
+            yield n, row, found
+
+
+def table_2(rows, where):
+    lines = []
+    for n, row, found in beside_baseline(rows, where):
+        mine = zip(*((cpu / g, g / r, cpu / r) for _, cpu, g, r in found))
+        lines.append([f"{n}^3", *map(mean_and_spread, mine),
+                      *map(figure, of_paper(TABLE_2, n, row))])
     return markdown(["voxels", "processor / generic", "generic / non-voxel",
                      "processor / non-voxel", "paper: CPU / generic", "generic / non-voxel",
                      "CPU / non-voxel"], lines)
@@ -102,16 +113,11 @@ def mean_and_spread(x):
 
 
 def table_3(rows, where, most):
-    generic, rays = by_place(rows, "voxel_samples", where), by_place(rows, "non_voxel", where)
     lines = []
-    for n, (row, one) in baseline_of(rows).items():
-        keys = [key for key in rays if key[0] == n and key in generic]
-        if keys:
-            key = min(keys)
-            whole = one * most
-            lines.append([f"{n}^3", f"{most} / {key[1]}", figure(whole / seconds(generic[key])),
-                          figure(whole / seconds(rays[key])),
-                          *map(figure, of_paper(TABLE_3, n, row))])
+    for n, row, found in beside_baseline(rows, where):
+        few, cpu, *others = min(found)
+        lines.append([f"{n}^3", f"{most} / {few}", *(figure(cpu / few * most / t) for t in others),
+                      *map(figure, of_paper(TABLE_3, n, row))])
     return markdown(["voxels", "directions", "processor / generic", "processor / non-voxel",
                      "paper: CPU / generic", "CPU / non-voxel"], lines)
 

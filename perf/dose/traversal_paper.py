@@ -19,18 +19,18 @@ active threads an instruction, and memory throughput.
 Prints Markdown tables. The doses of the three traversals may differ by roundings of their chords:
 the largest difference over the maximum stands beside the times. Status 1 where that is above 1e-4.
 """
-import array
 import csv
 import io
-import json
 import pathlib
 import sys
 import tempfile
 
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
-from dose_runs import figure, machine, markdown  # noqa: E402
-from paper_script import parser_of, status_of  # noqa: E402
+from dose_runs import machine  # noqa: E402
+from scripts import figure, markdown, output_of, parser_of, status_of, write_json  # noqa: E402
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
 KERNEL = "follow_chords"
@@ -76,12 +76,9 @@ def counters_of(text):
 
 def profile(program, settings):
     command = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(COUNTERS),
-               "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}", str(program)]
-    for name, value in (settings | {"repeats": 1}).items():
-        if isinstance(value, (tuple, list)):
-            value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"{name}={value}")
-    return counters_of(dose_runs.output_of(command))
+               "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}",
+               *dose_runs.command_of(program, settings | {"repeats": 1})]
+    return counters_of(output_of(command))
 
 
 def measure(program, what, settings, ncu):
@@ -92,10 +89,9 @@ def measure(program, what, settings, ncu):
         for traversal in TRAVERSALS:
             mine = settings | {"traversal": traversal}
             row = dose_runs.run(program, dose=dose, **mine)
-            doses.append(array.array("f", dose.read_bytes()))
-            most = max(doses[0])
-            apart = max(abs(a - b) for a, b in zip(doses[0], doses[-1])) / most
-            row |= {"what": what, "apart": apart}
+            doses.append(np.fromfile(dose, np.float32))
+            apart = abs(doses[0] - doses[-1]).max() / doses[0].max()
+            row |= {"what": what, "apart": float(apart)}
             if ncu:
                 row["counters"] = profile(program, mine)
             rows.append(row)
@@ -110,7 +106,7 @@ def cases(small, voxel, ct, ct_field, folder):
     if not dose_runs.is_there(ct, "traversal_paper.py"):
         return
     extent, spacing, density = dose_runs.ct_density(ct, 4 if small else 1)
-    dose_runs.write(density, folder / "density")
+    density.tofile(folder / "density")
     yield "chest CT", {"extent": extent, "spacing": spacing, "density": folder / "density",
                        "field": ct_field or (50 if small else 100)}
 
@@ -184,8 +180,8 @@ def self_test():
     assert shortfalls(rows) == []
     assert shortfalls([rows[0] | {"apart": 1e-3}])
     assert shortfalls([rows[0] | {"apart": float("nan")}])
-    table = [[-1000.0, 0.0], [0.0, 1.0]]
-    assert [dose_runs.density_of(table, hu) for hu in (-2000, -500, 10)] == [0.0, 0.5, 1.0]
+    table = np.array([[-1000.0, 0.0], [0.0, 1.0]])
+    assert list(dose_runs.density_of(table, [-2000, -500, 10])) == [0.0, 0.5, 1.0]
     print("ok")
     return 0
 
@@ -220,8 +216,7 @@ def main(arguments):
     print(f"{machine(rows[0])}, {given.precision}\n\nTimes\n\n{time_table(rows)}")
     if given.ncu:
         print(f"Table 2, the profiler's counters\n\n{counter_table(rows)}")
-    if given.json:
-        given.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    write_json(given.json, {"rows": rows})
     return status_of("traversal_paper.py", shortfalls(rows))
 
 

@@ -23,6 +23,7 @@ of projections, or three slices of volumes where every view sees them.
 A program that fails is reported and left out; the exit status is then 1.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -37,6 +38,7 @@ import numpy as np
 
 import scan
 import table
+from scripts import write_json
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _WORKS = {
@@ -132,29 +134,19 @@ def take_turns(programs, given):
     return failed
 
 
-class closed_forms:
-    """What programs should give, each made once; None of what has no closed form."""
-
-    def __init__(self, s):
-        self._scan, self._known = s, {}
-
-    def __call__(self, gives):
-        if gives not in self._known:
-            self._known[gives] = self._make(gives)
-        return self._known[gives]
-
-    def _make(self, gives):
-        s = self._scan
-        if gives == "projections":
-            return np.stack([scan.line_integrals(s, v) for v in s.kept_views()])
-        if gives == "reconstruction":
-            return scan.phantom_slices(s)[:, s.seen()]
-        if gives in ("sum", "weighted sum"):
-            return scan.back_projections(s, 2 if gives == "weighted sum" else 0)[:, s.seen()]
-        return None
+@functools.cache
+def closed_form(s, gives):
+    """What programs should give; None of what has no closed form."""
+    if gives == "projections":
+        return np.stack([scan.line_integrals(s, v) for v in s.kept_views()])
+    if gives == "reconstruction":
+        return scan.phantom_slices(s)[:, s.seen()]
+    if gives in ("sum", "weighted sum"):
+        return scan.back_projections(s, 2 if gives == "weighted sum" else 0)[:, s.seen()]
+    return None
 
 
-def row(one, s, work, closed_form, isocenter):
+def row(one, s, work, isocenter):
     ms = [t / s.views for t in one.ms]
     quarters = statistics.quantiles(ms, n=4) if len(ms) > 1 else ms * 3
     result = {
@@ -169,7 +161,7 @@ def row(one, s, work, closed_form, isocenter):
     }
     if work != "projection":
         result["gups"] = 1e-6 * s.size**3 / statistics.median(ms)
-    truth = closed_form(one.about["gives"])
+    truth = closed_form(s, one.about["gives"])
     if truth is not None:
         exact = scan.difference(one.kept, truth)
         result |= {"l1_from_closed_form": exact[0], "max_from_closed_form": exact[1]}
@@ -243,7 +235,6 @@ def main():
         for one in programs:
             one.leave()
     programs = [p for p in programs if p.ms]
-    closed_form = closed_forms(s)
     yardstick = next((p for p in programs if p.key == keys[0]), None) if given.isocenter else None
     result = {
         "work": _WORKS[given.work],
@@ -251,11 +242,10 @@ def main():
         "views": s.views,
         "device": given.device,
         "machine": machine(given),
-        "rows": [row(p, s, given.work, closed_form, yardstick) for p in programs],
+        "rows": [row(p, s, given.work, yardstick) for p in programs],
         "failed": failed,
     }
-    if given.json:
-        pathlib.Path(given.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_json(given.json, result)
     print(table.markdown([result]))
     return 1 if failed else 0
 

@@ -33,8 +33,9 @@ import dose_comparison
 import peer_opentps
 from dose_comparison import (
     DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
-    depth_dose, depths, equal, middle, sides, slope,
+    depth_dose, depths, equal, middle, sides,
 )
+from scripts import markdown, read_json, slope_of, write_json
 
 _MEDIA = ("water", "lung")
 _YARDSTICK = "tabulated_6x12"
@@ -123,7 +124,7 @@ def growth(given, folder):
             k: [row[k] for row in rows.values()] for k in ("convolution_cpu_ms", "cpu_ms")
         }
         result[name] = {"of": list(rows), **columns} | {
-            f"exponent_{k}": slope(list(rows), v) for k, v in columns.items()
+            f"exponent_{k}": slope_of(list(rows), v) for k, v in columns.items()
         }
     return result
 
@@ -247,11 +248,9 @@ def draw(folder, path):
 def table(result):
     """Markdown."""
     peer = next(r["cpu_ms"] for r in result["speed"] if r["key"] == "opentps")
-    lines = ["| program | processor s | OpenTPS's / this |", "|---|---|---|"]
-    for r in (r for r in result["speed"] if r["medium"] == "water"):
-        lines.append(f"| {r['name']} | {1e-3 * r['cpu_ms']:.4g} | {peer / r['cpu_ms']:.4g} |")
-    lines += ["", "| medium | dose | from | depth dose, % | rms, % | profiles, % | beyond 6 mm, % |"
-              " 2 %/2 mm | 1 %/1 mm |", "|---" * 9 + "|"]
+    speed = [[r["name"], f"{1e-3 * r['cpu_ms']:.4g}", f"{peer / r['cpu_ms']:.4g}"]
+             for r in result["speed"] if r["medium"] == "water"]
+    lines = []
     for reference, media in result["physics"].items():
         for medium, rows in media.items():
             for key, row in rows.items():
@@ -263,8 +262,10 @@ def table(result):
                     cells.append(", ".join(f"{p[what]:.1f}" for p in profiles))
                 rates = row["gamma from 10 %"]
                 cells += [f"{rates[f'{n} %/{n} mm']['rate']:.2f}" for n in (2, 1)]
-                lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+                lines.append(cells)
+    return markdown(["program", "processor s", "OpenTPS's / this"], speed) + "\n" + markdown(
+        ["medium", "dose", "from", "depth dose, %", "rms, %", "profiles, %", "beyond 6 mm, %",
+         "2 %/2 mm", "1 %/1 mm"], lines)
 
 
 def parse():
@@ -291,15 +292,13 @@ def main():
         given.folder.mkdir(parents=True, exist_ok=True)
         if any(given.folder.iterdir()):
             raise SystemExit(f"--folder {given.folder} (is not empty)")
-        text = json.dumps(measure(given, given.folder.resolve()), indent=1)
-        measured.write_text(text + "\n", encoding="utf-8")
-    result = json.loads(measured.read_text(encoding="utf-8"))
+        write_json(measured, measure(given, given.folder.resolve()))
+    result = read_json(measured)
     result["physics"] = compare(given.folder)
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_json(given.json, result)
     if given.figure:
         draw(given.folder, given.figure)
-    print(table(result))
+    print(table(result), end="")
     return 0
 
 

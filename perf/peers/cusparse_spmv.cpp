@@ -24,6 +24,14 @@ cudaDataType of(number n) {
   return CUDA_R_64F;
 }
 
+void check(cusparseStatus_t status) {
+  if (status != CUSPARSE_STATUS_SUCCESS) {
+    throw error(std::string("cuSPARSE: ") + cusparseGetErrorString(status));
+  }
+}
+
+constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
 }  // namespace
 
 struct cusparse_product::state {
@@ -51,50 +59,41 @@ struct cusparse_product::state {
     cudaFree(buffer);
   }
 
-  cusparseStatus_t describe(cusparse_arrays const& a, cusparse_types const& types) {
-    auto status = cusparseCreateConstCsr(
-        &matrix, a.rows, a.columns, a.entries, a.offsets, a.indices, a.values, CUSPARSE_INDEX_32I,
-        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, of(types.matrix));
-    if (status == CUSPARSE_STATUS_SUCCESS && vectors == 1) {
-      status = cusparseCreateConstDnVec(&x, a.columns, a.x, of(types.x));
-      return status != CUSPARSE_STATUS_SUCCESS ? status
-                                               : cusparseCreateDnVec(&y, a.rows, a.y, of(types.y));
-    }
-    if (status == CUSPARSE_STATUS_SUCCESS) {
-      status = cusparseCreateConstDnMat(&xs, a.columns, vectors, vectors, a.x, of(types.x),
-                                        CUSPARSE_ORDER_ROW);
-    }
-    return status != CUSPARSE_STATUS_SUCCESS
-               ? status
-               : cusparseCreateDnMat(&ys, a.rows, vectors, vectors, a.y, of(types.y),
-                                     CUSPARSE_ORDER_ROW);
-  }
-
-  cusparseStatus_t prepare() {
-    constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  void prepare(cudaStream_t stream, cusparse_arrays const& a, cusparse_types const& types) {
+    check(cusparseCreate(&handle));
+    check(cusparseSetStream(handle, stream));
+    check(cusparseCreateConstCsr(&matrix, a.rows, a.columns, a.entries, a.offsets, a.indices,
+                                 a.values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                                 CUSPARSE_INDEX_BASE_ZERO, of(types.matrix)));
     std::size_t bytes = 0;
-    auto status = vectors == 1 ? cusparseSpMV_bufferSize(handle, plain, one, matrix, x, zero, y,
-                                                         compute, spmv, &bytes)
-                               : cusparseSpMM_bufferSize(handle, plain, plain, one, matrix, xs,
-                                                         zero, ys, compute, spmm, &bytes);
-    if (status == CUSPARSE_STATUS_SUCCESS && cudaMalloc(&buffer, bytes + 1) != cudaSuccess) {
-      status = CUSPARSE_STATUS_ALLOC_FAILED;
+    if (vectors == 1) {
+      check(cusparseCreateConstDnVec(&x, a.columns, a.x, of(types.x)));
+      check(cusparseCreateDnVec(&y, a.rows, a.y, of(types.y)));
+      check(cusparseSpMV_bufferSize(handle, plain, one, matrix, x, zero, y, compute, spmv, &bytes));
+      allocate(bytes);
+      check(cusparseSpMV_preprocess(handle, plain, one, matrix, x, zero, y, compute, spmv, buffer));
+    } else {
+      check(cusparseCreateConstDnMat(&xs, a.columns, vectors, vectors, a.x, of(types.x),
+                                     CUSPARSE_ORDER_ROW));
+      check(
+          cusparseCreateDnMat(&ys, a.rows, vectors, vectors, a.y, of(types.y), CUSPARSE_ORDER_ROW));
+      check(cusparseSpMM_bufferSize(handle, plain, plain, one, matrix, xs, zero, ys, compute, spmm,
+                                    &bytes));
+      allocate(bytes);
+      check(cusparseSpMM_preprocess(handle, plain, plain, one, matrix, xs, zero, ys, compute, spmm,
+                                    buffer));
     }
-    if (status != CUSPARSE_STATUS_SUCCESS) {
-      return status;
-    }
-    return vectors == 1 ? cusparseSpMV_preprocess(handle, plain, one, matrix, x, zero, y, compute,
-                                                  spmv, buffer)
-                        : cusparseSpMM_preprocess(handle, plain, plain, one, matrix, xs, zero, ys,
-                                                  compute, spmm, buffer);
+    multiply();
   }
-
-  cusparseStatus_t multiply() const {
-    constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    return vectors == 1
-               ? cusparseSpMV(handle, plain, one, matrix, x, zero, y, compute, spmv, buffer)
-               : cusparseSpMM(handle, plain, plain, one, matrix, xs, zero, ys, compute, spmm,
-                              buffer);
+  void allocate(std::size_t bytes) {
+    if (cudaMalloc(&buffer, bytes + 1) != cudaSuccess) {
+      check(CUSPARSE_STATUS_ALLOC_FAILED);
+    }
+  }
+  void multiply() const {
+    check(vectors == 1 ? cusparseSpMV(handle, plain, one, matrix, x, zero, y, compute, spmv, buffer)
+                       : cusparseSpMM(handle, plain, plain, one, matrix, xs, zero, ys, compute,
+                                      spmm, buffer));
   }
 };
 
@@ -115,29 +114,15 @@ cusparse_product::cusparse_product(cudaStream_t stream, cusparse_arrays const& a
     float const one = 1;
     std::memcpy(s.one, &one, sizeof one);
   }
-  auto status = cusparseCreate(&s.handle);
-  if (status == CUSPARSE_STATUS_SUCCESS) {
-    cusparseSetStream(s.handle, stream);
-    status = s.describe(arrays, types);
-  }
-  if (status == CUSPARSE_STATUS_SUCCESS) {
-    status = s.prepare();
-  }
-  if (status == CUSPARSE_STATUS_SUCCESS) {
-    status = s.multiply();
-  }
-  if (status != CUSPARSE_STATUS_SUCCESS) {
-    refusal_ = cusparseGetErrorString(status);
+  try {
+    s.prepare(stream, arrays, types);
+  } catch (error const& failure) {
+    refusal_ = failure.what();
   }
 }
 
 cusparse_product::~cusparse_product() = default;
 
-void cusparse_product::multiply() const {
-  auto const status = state_->multiply();
-  if (status != CUSPARSE_STATUS_SUCCESS) {
-    throw error(std::string("cuSPARSE: ") + cusparseGetErrorString(status));
-  }
-}
+void cusparse_product::multiply() const { state_->multiply(); }
 
 }  // namespace iso::perf

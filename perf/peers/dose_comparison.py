@@ -4,8 +4,13 @@
 Doses are [x, y, z] in voxels of VOXEL mm; the beam travels along y on the middle of x and z.
 """
 import math
+import pathlib
+import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import slope_of  # noqa: E402
 
 VOXEL = 2.0  # mm
 SURFACE = 100.0  # mm before the isocentre
@@ -76,8 +81,8 @@ def refined(plane, times):
 def gamma(reference, dose, dose_part, distance, times=8):
     """Gamma of every voxel of the plane `reference` with regard to `dose`, which is linear between
     its voxels; dose_part in the planes' unit, distance in mm; searched within two distances."""
-    fine = refined(dose, times)
     reach = int(2 * distance / VOXEL * times)
+    fine = np.pad(refined(dose, times), reach, constant_values=np.nan)
     steps = np.arange(-reach, reach + 1)
     rows = np.arange(reference.shape[0])[:, None] * times
     columns = np.arange(reference.shape[1])[None, :] * times
@@ -87,13 +92,8 @@ def gamma(reference, dose, dose_part, distance, times=8):
             away = (a * a + b * b) * (VOXEL / times / distance) ** 2
             if away > 4:
                 continue
-            row, column = rows + a, columns + b
-            there = fine[row.clip(0, fine.shape[0] - 1), column.clip(0, fine.shape[1] - 1)]
-            outside = (row != row.clip(0, fine.shape[0] - 1)) | (
-                column != column.clip(0, fine.shape[1] - 1)
-            )
-            value = np.where(outside, np.inf, ((there - reference) / dose_part) ** 2 + away)
-            least = np.minimum(least, value)
+            there = fine[rows + a + reach, columns + b + reach]
+            least = np.fmin(least, ((there - reference) / dose_part) ** 2 + away)
     return np.sqrt(least)
 
 
@@ -177,11 +177,6 @@ def penumbra(side, line):
     return float(np.mean(wide))
 
 
-def slope(sizes, times):
-    """Of log time over log size, by least squares."""
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
-
-
 def self_test():
     size = 24
     wave = np.sin(np.arange(size) / 5.0)[:, None] + 0.1 * np.arange(size)[None, :]
@@ -192,7 +187,7 @@ def self_test():
         steep, found = 0.1 / VOXEL, gamma(ramp, ramp + 0.1 * moved / VOXEL, 0.1, 2.0, 16)
         expected = (moved * steep / 0.1) / math.hypot(1, 2.0 * steep / 0.1)
         assert abs(found[size // 2, size // 2] - expected) < 0.01, (moved, found, expected)
-    assert abs(slope([1, 2, 4], [3, 24, 192]) - 3) < 1e-12
+    assert abs(slope_of([1, 2, 4], [3, 24, 192]) - 3) < 1e-12
     dose = np.ones((size, size, size)) * np.exp(-0.005 * depths(size))[None, :, None]
     dose = np.where(abs(sides(size))[:, None, None] < 12, dose, 0.0)
     assert abs(depth_dose(dose)[3] - math.exp(-0.005 * 7)) < 1e-12

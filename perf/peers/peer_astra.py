@@ -15,21 +15,6 @@ import astra.experimental
 import worker
 
 
-class cuda:
-    """The few functions of the runtime that are needed here."""
-
-    def __init__(self):
-        self._runtime = ctypes.CDLL("libcudart.so.12")
-
-    def __call__(self, function, *arguments):
-        status = getattr(self._runtime, function)(*arguments)
-        if status != 0:
-            raise RuntimeError(f"{function}: CUDA error {status}")
-
-    def synchronise(self):
-        self("cudaDeviceSynchronize")
-
-
 class device_array:
     """float32, contiguous, the last index fastest."""
 
@@ -83,7 +68,7 @@ def main():
     if given.device != "cuda":
         raise ValueError("ASTRA: --device cpu (it has no cone beams on a processor) use cuda")
 
-    runtime = cuda()
+    runtime = worker.cuda()
     volume = device_array(runtime, (s.size,) * 3)  # [z, y, x]
     projections = device_array(runtime, (s.size, s.views, s.size))  # [v, view, u]
     cone, voxels = geometries(s)

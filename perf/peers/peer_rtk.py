@@ -6,7 +6,6 @@ and its arrays, [its z, its y, its x], are [x, z, y] and [view, v, u] in our nam
 All of its filters add to the image they are given first, in place. The timed calls therefore feed
 the last result back in, as an iterative reconstruction would: nothing is copied to or from the GPU.
 """
-import ctypes
 import importlib.metadata
 
 import numpy as np
@@ -67,19 +66,6 @@ def make_filter(name, device, s):
     return work
 
 
-def synchroniser(device):
-    if device != "cuda":
-        return lambda: None
-    runtime = ctypes.CDLL("libcudart.so.12")  # the one RTK itself is linked with
-
-    def synchronise():
-        status = runtime.cudaDeviceSynchronize()
-        if status != 0:
-            raise RuntimeError(f"cudaDeviceSynchronize: error {status}")
-
-    return synchronise
-
-
 def host_array(device, image):
     if device == "cuda":
         image.UpdateBuffers()
@@ -125,7 +111,8 @@ def main():
     work = make_filter(name, given.device, s)
     work.SetInput(0, first)
     work.SetInput(1, second)
-    synchronise = synchroniser(given.device)
+    # The runtime that RTK itself is linked with.
+    synchronise = worker.cuda().synchronise if given.device == "cuda" else lambda: None
     state = {"last": None}
 
     def call():

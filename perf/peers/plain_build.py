@@ -17,55 +17,45 @@ import subprocess
 import sys
 
 _TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(_TOP / "perf/support"))
+from scripts import document_of  # noqa: E402
+
 _MOST = 1.1
 # What a row says, the program, its benchmark.
 _CASES = (
-    (
-        "forward_project, 256^3, float",
-        "forward_project",
-        "forward_project/joseph_linear/ordered/float/serial/256",
-    ),
+    ("forward_project, 256^3, float", "forward_project",
+     "forward_project/joseph_linear/ordered/float/serial/256"),
     ("fdk, 256^3, float", "fdk", "fdk/ram_lak/float/serial/256"),
-)
+)  # fmt: skip
 _WAYS = {"plain": "cmake -S .", "subfolder": "add_subdirectory"}
 
 
 def build(folder, source, options):
-    subprocess.run(
-        ["cmake", "-S", source, "-B", folder, *options], check=True, stdout=subprocess.DEVNULL
-    )
     targets = [f"iso_bench_{program}" for _, program, _ in _CASES]
-    subprocess.run(
-        ["cmake", "--build", folder, "--parallel", "--target", *targets],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    for step in (["-S", source, "-B", folder, *options],
+                 ["--build", folder, "--parallel", "--target", *targets]):
+        subprocess.run(["cmake", *step], check=True, stdout=subprocess.DEVNULL)
 
 
 def builds(preset, ways, launcher):
     """The folder of the benchmarks of each build: of the preset, and of each way."""
     folders = {"preset": _TOP / "build" / preset}
     build(folders["preset"], _TOP, ["--preset", preset])
-    cache = (folders["preset"] / "CMakeCache.txt").read_text(encoding="utf-8")
-    kokkos = next(
-        line.split("=", 1)[1] for line in cache.splitlines() if line.startswith("Kokkos_DIR:")
-    )
+    cache = (folders["preset"] / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    kokkos = next(line.split("=", 1)[1] for line in cache if line.startswith("Kokkos_DIR:"))
     options = ["-G", "Ninja", f"-DKokkos_DIR={kokkos}"]
     if launcher:
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
     for way in ways:
-        folder = _TOP / "build" / "plain_build" / way
+        folders[way] = folder = _TOP / "build" / "plain_build" / way
         if way == "plain":
             build(folder, _TOP, options)
-            folders[way] = folder
             continue
-        source = _TOP / "build" / "plain_build" / "program"
+        source = folder.parent / "program"
         source.mkdir(parents=True, exist_ok=True)
         (source / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(program LANGUAGES C CXX)\n"
-            f'add_subdirectory("{_TOP}" isocenter)\n',
-            encoding="utf-8",
-        )
+            f'add_subdirectory("{_TOP}" isocenter)\n', encoding="utf-8")
         build(folder, source, [*options, "-DCMAKE_BUILD_TYPE=Release", "-DISO_BUILD_PERF=ON"])
         folders[way] = folder / "isocenter"
     return folders
@@ -73,18 +63,8 @@ def builds(preset, ways, launcher):
 
 def milliseconds(folder, program, benchmark):
     """Processor time of one iteration."""
-    done = subprocess.run(
-        [
-            folder / "perf" / "ct" / f"iso_bench_{program}",
-            f"--benchmark_filter=^{benchmark}/",
-            "--benchmark_format=json",
-        ],
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    (row,) = json.loads(done.stdout)["benchmarks"]
+    program = folder / f"perf/ct/iso_bench_{program}"
+    (row,) = document_of(program, f"^{benchmark}/")["benchmarks"]
     return row["cpu_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[row["time_unit"]]
 
 
@@ -96,6 +76,7 @@ def main():
     parser.add_argument("--launcher", default="")
     given = parser.parse_args()
     folders = builds(given.preset, given.ways, given.launcher)
+    os.environ["OMP_NUM_THREADS"] = "1"
     rows, slow = [], False
     for what, program, benchmark in _CASES:
         least = dict.fromkeys(folders, float("inf"))
@@ -103,16 +84,11 @@ def main():
             for name, folder in folders.items():
                 least[name] = min(least[name], milliseconds(folder, program, benchmark))
         for way in given.ways:
-            row = {
-                "what": f"{what}, {_WAYS[way]}",
-                "unit": "ms",
-                "value": round(least[way], 1),
-                "peer": f"preset {given.preset}",
-                "peer_value": round(least["preset"], 1),
-                "ratio": round(least["preset"] / least[way], 3),
-            }
             slow = slow or least[way] > _MOST * least["preset"]
-            rows.append(json.dumps(row))
+            rows.append(json.dumps({
+                "what": f"{what}, {_WAYS[way]}", "unit": "ms", "value": round(least[way], 1),
+                "peer": f"preset {given.preset}", "peer_value": round(least["preset"], 1),
+                "ratio": round(least["preset"] / least[way], 3)}))
     print(",\n".join(rows))
     return 1 if slow else 0
 

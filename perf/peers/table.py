@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Markdown from the JSON that compare_ct.py writes: `table.py a.json b.json ...`."""
-import json
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import scripts  # noqa: E402
 
 
 def _number(name, form):
@@ -30,10 +32,6 @@ _COLUMNS = (
 )
 
 
-def _line(cells):
-    return f"| {' | '.join(cells)} |\n"
-
-
 def _caption(result):
     n, about = result["size"], result["machine"]
     where = about.get("gpu") or f"{about['processor']}, {about['threads']} threads"
@@ -47,8 +45,8 @@ def markdown(results):
     for result in results:
         rows = result["rows"]
         columns = [c for c in _COLUMNS if any(c[1] in row for row in rows)]
-        text = _caption(result) + _line([c[0] for c in columns]) + len(columns) * "|---" + "|\n"
-        text += "".join(_line([make(row) for _, _, make in columns]) for row in rows)
+        cells = [[make(row) for _, _, make in columns] for row in rows]
+        text = _caption(result) + scripts.markdown([c[0] for c in columns], cells)
         for key, why in result["failed"].items():
             text += f"\nNot measured: {key} ({why})\n"
         parts.append(text)
@@ -56,4 +54,4 @@ def markdown(results):
 
 
 if __name__ == "__main__":
-    print(markdown([json.loads(pathlib.Path(p).read_text(encoding="utf-8")) for p in sys.argv[1:]]))
+    print(markdown(map(scripts.read_json, sys.argv[1:])))

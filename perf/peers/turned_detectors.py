@@ -14,12 +14,16 @@ import importlib.metadata
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
 
 import itk
 from itk import RTK as rtk
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import write_json  # noqa: E402
 
 _VIEWS, _NU, _NV, _PITCH = 180, 160, 100, 1.2
 _SOURCE_AXIS, _SOURCE_DETECTOR = 300.0, 450.0
@@ -175,21 +179,18 @@ def main():
         rows.append({"what": name, "isocenter": ours, "rtk": theirs})
         figures = (ours["scale"], ours["rms"], theirs["scale"], theirs["rms"])
         print(f"| {name} | " + " | ".join(f"{x:.4f}" for x in figures) + " |", flush=True)
-    if given.json:
-        document = {
-            "date": datetime.date.today().isoformat(),
-            "machine": given.machine,
-            "revision": subprocess.run(
-                ["git", "rev-parse", "--short", "HEAD"],
-                cwd=pathlib.Path(__file__).parent, check=True, capture_output=True, text=True,
-            ).stdout.strip(),
-            "command": "perf/peers/turned_detectors.py --iso build/openmp/apps/iso/iso "
-            f"--json {given.json} --machine '{given.machine}'",
-            "topic": "turned-detectors",
-            "peer": f"RTK {importlib.metadata.version('itk-rtk')}, processor",
-            "rows": rows,
-        }
-        pathlib.Path(given.json).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, text=True,
+                              cwd=pathlib.Path(__file__).parent, capture_output=True).stdout.strip()
+    write_json(given.json, {
+        "date": datetime.date.today().isoformat(),
+        "machine": given.machine,
+        "revision": revision,
+        "command": "perf/peers/turned_detectors.py --iso build/openmp/apps/iso/iso "
+        f"--json {given.json} --machine '{given.machine}'",
+        "topic": "turned-detectors",
+        "peer": f"RTK {importlib.metadata.version('itk-rtk')}, processor",
+        "rows": rows,
+    })
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ this process's threads), end of input (leave). isocenter_ct.cpp speaks the same.
 """
 import argparse
 import concurrent.futures
+import ctypes
 import json
 import os
 import sys
@@ -17,6 +18,21 @@ import time
 import numpy as np
 
 import scan
+
+
+class cuda:
+    """The few functions of the runtime that are needed here."""
+
+    def __init__(self):
+        self._runtime = ctypes.CDLL("libcudart.so.12")
+
+    def __call__(self, function, *arguments):
+        status = getattr(self._runtime, function)(*arguments)
+        if status != 0:
+            raise RuntimeError(f"{function}: CUDA error {status}")
+
+    def synchronise(self):
+        self("cudaDeviceSynchronize")
 
 
 class voice:

@@ -23,8 +23,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -35,22 +33,6 @@ namespace iso::perf {
 using namespace cases;
 
 namespace {
-
-/// Processor seconds of all threads; the least of what it took is kept.
-class processor_seconds {
- public:
-  template <class Exec, class F>
-  double take(Exec const& exec, F const& f) {
-    std::clock_t const start = std::clock();
-    double const seconds = seconds_of(exec, f);
-    least_ = std::min(least_, double(std::clock() - start) / CLOCKS_PER_SEC);
-    return seconds;
-  }
-  [[nodiscard]] double least() const { return least_; }
-
- private:
-  double least_ = std::numeric_limits<double>::infinity();
-};
 
 /// Cone views in the order of their pixels or in none; chords of a ball at random. How they are
 /// sorted then.
@@ -93,21 +75,19 @@ double sort(Exec const& exec, std::vector<ray::ray<T>>& rays, grid const& box,
   return seconds;
 }
 
-template <class T>
-struct plain_path {
-  ray::traversal_grid grid;
-  ray::ray<T> const* rays;
-  T const* values;
-  T* paths;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T sum = 0;
-    ray::traverse<ray::amanatides_woo>(rays[i], grid, [&](std::int64_t voxel, T length) {
-      sum = Kokkos::fma(length, values[voxel], sum);
-    });
-    paths[i] = canonical(sum);
-  }
-};
+/// Enqueues the plain loop.
+template <class Exec, class T>
+void walk_plainly(Exec const& exec, ray::traversal_grid const& box, ray::ray<T> const* rays,
+                  std::int64_t count, T const* values, T* paths) {
+  Kokkos::parallel_for(
+      "iso::perf::plain_path", flat_range(exec, count), KOKKOS_LAMBDA(std::int64_t i) {
+        T sum = 0;
+        ray::traverse<ray::amanatides_woo>(rays[i], box, [&](std::int64_t voxel, T length) {
+          sum = Kokkos::fma(length, values[voxel], sum);
+        });
+        paths[i] = canonical(sum);
+      });
+}
 
 template <class Exec, class T>
 void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal method) {
@@ -129,9 +109,8 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   auto const there = load_rays(exec, rays);
   Kokkos::View<T*, typename Exec::memory_space> const plain_paths("plain paths", rays.size());
   auto const plain = [&] {
-    Kokkos::parallel_for("iso::perf::plain_path", flat_range(exec, std::int64_t(rays.size())),
-                         plain_path<T>{ray::traversal_grid(input.box), there.data(),
-                                       volume.data.data(), plain_paths.data()});
+    walk_plainly<Exec, T>(exec, ray::traversal_grid(input.box), there.data(),
+                          std::int64_t(rays.size()), volume.data.data(), plain_paths.data());
   };
   plain();
   run();
@@ -140,41 +119,39 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
     fail(state, "paths differ in bits from those of the plain loop");
     return;
   }
-  std::vector<double> seconds;
-  std::vector<double> plain_seconds;
-  processor_seconds own;
-  processor_seconds scalar;
+  stopwatch own;
+  stopwatch by_plain;
+  stopwatch scalar;
   for (auto _ : state) {
-    seconds.push_back(own.take(exec, run));
-    plain_seconds.push_back(seconds_of(exec, plain));
+    state.SetIterationTime(own.run(exec, run));
+    by_plain.run(exec, plain);
     if constexpr (!backend::is_device<Exec>) {
-      scalar.take(exec, run_scalar);
+      scalar.run(exec, run_scalar);
     }
-    state.SetIterationTime(seconds.back());
   }
-  double const time = median(seconds);
-  auto const least = run.work();
+  double const time = median(own.wall);
+  auto work = run.work();
   auto const count = double(rays.size());
   state.counters["ms_per_view"] = 1e3 * time / double(views);
   state.counters["size"] = double(n);
   state.counters["rays_per_second"] = count / time;
-  state.counters["voxels_per_second"] = least.flops / 2 / time;
-  state.counters["twin_ms"] = 1e3 * median(plain_seconds);
-  state.counters["ratio"] = median(plain_seconds) / time;
+  state.counters["voxels_per_second"] = work.flops / 2 / time;
+  state.counters["twin_ms"] = 1e3 * median(by_plain.wall);
+  state.counters["ratio"] = median(by_plain.wall) / time;
   if constexpr (!backend::is_device<Exec>) {
-    state.counters["processor_ms_per_view"] = 1e3 * own.least() / double(views);
-    state.counters["scalar_processor_ms_per_view"] = 1e3 * scalar.least() / double(views);
-    state.counters["scalar_ratio"] = scalar.least() / own.least();
+    double const least_scalar = least(scalar.processor);
+    state.counters["processor_ms_per_view"] = 1e3 * least(own.processor) / double(views);
+    state.counters["scalar_processor_ms_per_view"] = 1e3 * least_scalar / double(views);
+    state.counters["scalar_ratio"] = least_scalar / least(own.processor);
   }
   if (sort_seconds > 0) {
     state.counters["sort_ms"] = 1e3 * sort_seconds;
   }
   // Each voxel that a ray crosses is a value read and an fma; what the caches save is not counted.
-  auto const& ceilings = ceilings_of(exec);
-  set_counters(state, time, {least.cache_bytes, least.flops},
-               {.bytes_per_second = ceilings.l2,
-                .flops_per_second = sizeof(T) == 4 ? ceilings.fp32 : ceilings.fp64},
-               run.error());
+  auto at_most = ceiling_of(work, ceilings_of(exec));
+  at_most.bytes_per_second = ceilings_of(exec).l2;
+  work.bytes = work.cache_bytes;
+  set_counters(state, time, work, at_most, run.error());
 }
 
 template <class Exec, class T>
@@ -196,17 +173,11 @@ void add_rows_of(std::string const& backend_name, std::string const& type) {
       {"siddon", ray::traversal::siddon}};
   for (auto const& rays : bundles) {
     for (auto const& [method_name, method] : methods) {
-      auto const name = std::string("traverse/") + rays.name + "/" + method_name + "/" +
-                        backend_name + "/" + type;
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [rays, method = method](benchmark::State& state) {
-                                     measure<Exec, T>(state, rays.kind, rays.how, method);
-                                   })
-          ->UseManualTime()
-          ->Iterations(smoke()                    ? 1
-                       : backend::is_device<Exec> ? 11
-                                                  : 5)
-          ->Unit(benchmark::kMillisecond);
+      add_row(std::string("traverse/") + rays.name + "/" + method_name + "/" + backend_name + "/" +
+                  type,
+              backend::is_device<Exec> ? 11 : 5, [rays, method = method](benchmark::State& state) {
+                measure<Exec, T>(state, rays.kind, rays.how, method);
+              });
     }
   }
 }

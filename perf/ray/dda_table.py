@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from bench_rows import document_of  # noqa: E402
+from scripts import document_of, markdown  # noqa: E402
 
 METHODS = ("amanatides_woo", "branchless", "siddon")
 BUNDLES = {
@@ -52,10 +52,6 @@ def collect(results):
     table = {}
     for result in results:
         for row in result["benchmarks"]:
-            if row.get("error_occurred"):
-                raise SystemExit(f"{row['name']}: {row['error_message']}")
-            if row.get("run_type") == "aggregate":
-                continue
             place = place_of(row)
             if place:
                 times = table.setdefault(place[0], {})
@@ -64,25 +60,21 @@ def collect(results):
     return table
 
 
-def markdown(table):
-    text = "| backend | rays | precision | n | " + " | ".join(METHODS) + " |\n"
-    text += (4 + len(METHODS)) * "|---" + "|\n"
-    for (backend, what, precision, n), times in table.items():
-        least = min(times.values())
-        cells = []
-        for method in METHODS:
-            figure = f"{times[method]:.3g}" if method in times else "not run"
-            cells.append(f"**{figure}**" if times.get(method) == least else figure)
-        text += f"| {backend} | {what} | {precision} | {n} | " + " | ".join(cells) + " |\n"
-    return text
+def table_of(places):
+    lines = []
+    for place, times in places.items():
+        cells = {method: f"{time:.3g}" for method, time in times.items()}
+        fastest = min(times, key=times.get)
+        cells[fastest] = f"**{cells[fastest]}**"
+        lines.append([*place, *(cells.get(method, "not run") for method in METHODS)])
+    return markdown(["backend", "rays", "precision", "n", *METHODS], lines)
 
 
 def main(paths):
     if not paths:
         print(__doc__)
         return 2
-    results = [document_of(path) for path in paths]
-    print(markdown(collect(results)), end="")
+    print(table_of(collect(map(document_of, paths))), end="")
     return 0
 
 

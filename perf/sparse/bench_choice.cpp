@@ -3,7 +3,6 @@
 // chooses from, beside plain CSR of the same sum, in turn. Counter `chosen` marks the one it takes
 // (1 or 0; none: plain CSR); `fill`, `reads` and `cost` are those of the format's report and its
 // product_cost, `csr_cost` that of plain CSR. choice.py reads them.
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -33,13 +32,9 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     auto const made = make(exec, a);
     library_product<Exec, std::remove_const_t<decltype(made)>, double> const ours(exec, made, 1,
                                                                                   options);
-    auto const plain =
-        std::make_shared<library_product<Exec, wide_csr<Exec>, double>>(exec, a, 1, options);
-    rival const other{"csr32_half", [plain] { (*plain)(); }};
-    auto const times = time_in_turn(state, exec, ours, other);
-    set_product_counters(
-        state, exec, row, times, other,
-        {double(problem.nonzeros()), ours.work().bytes, 1, problem.error(exec, ours.result(), 1)});
+    measure_product(state, exec, row, {double(problem.nonzeros()), ours.work().bytes}, ours,
+                    library_rival("csr32_half", exec, a, options),
+                    [&] { return problem.error(exec, ours.result()); });
     state.counters["chosen"] = chosen.format == format ? 1 : 0;
     state.counters["fill"] = report.fill;
     state.counters["reads"] = report.reads_per_entry;

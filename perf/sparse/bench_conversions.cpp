@@ -3,7 +3,6 @@
 // `products`, the time in ordered products csr32_half of the same run. Bytes: the matrix once.
 // `choose_format` also says what it chose: `chosen` (a number of iso::sparse::matrix_format),
 // `fill`.
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -20,21 +19,19 @@ void add(matrix_source const& source, std::string const& backend, char const* wh
     Exec const exec;
     auto const& problem = matrix_store<Exec>::problem(source, way::forward);
     auto const& a = problem.matrix;
-    auto const product = std::make_shared<library_product<Exec, wide_csr<Exec>, double>>(
-        exec, a, 1, sparse::spmv_options{.sum = summation::ordered});
-    rival const other{"products csr32_half ordered", [product] { (*product)(); }};
-    auto const times = time_in_turn(state, exec, [&] { f(state, exec, a); }, other);
-    model const work{double(sparse::shape_of(a).bytes), 0};
-    ceiling const at_most{.bytes_per_second = ceilings_of(exec).read};
-    state.counters["products"] = times.seconds / times.rival_seconds;
+    rival const other =
+        library_rival("products csr32_half ordered", exec, a, {.sum = summation::ordered});
+    double const seconds = time_in_turn(state, exec, [&] { f(state, exec, a); }, other);
+    state.counters["products"] = 1 / state.counters["ratio"];
+    for (char const* const of_rival : {"ratio", "rival_ms", "processor_ratio"}) {
+      state.counters.erase(of_rival);
+    }
+    state.SetLabel("");
+    double const bytes = double(sparse::shape_of(a).bytes);
     state.counters["nonzeros"] = double(a.num_entries());
-    set_counters(state, times.seconds, work, at_most, 0);
-    add_to_summary({.name = row.text(),
-                    .milliseconds = 1e3 * times.seconds,
-                    .bytes_per_nonzero = work.bytes / double(a.num_entries()),
-                    .share = floor_seconds(work, at_most) / times.seconds,
-                    .ratio = times.seconds / times.rival_seconds,
-                    .rival = other.name});
+    state.counters["bytes_per_nonzero"] = bytes / double(a.num_entries());
+    set_counters(state, seconds, {.bytes = bytes}, {.bytes_per_second = ceilings_of(exec).read}, 0);
+    add_to_summary(state, row, other.name);
   });
 }
 

@@ -1,17 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // peer/<matrix>/<A or AT>/<library, types, algorithm>/-/<backend>
-#include "sparse/bench_rows.hpp"
 #include "sparse/peer_cusparse.hpp"
-#include "sparse/peer_eigen.hpp"
-#include "sparse/peer_kokkos_kernels.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
+
+#if ISO_BENCH_HAS_EIGEN
+#include "peers/eigen_spmv.hpp"
+#endif
+#if ISO_BENCH_HAS_KOKKOS_KERNELS
+#include <iso/sparse/kokkos_kernels.hpp>
+
+#include <KokkosSparse_spmv.hpp>
+#endif
 
 #include <algorithm>
 
 namespace iso::perf {
 namespace {
+
+#if ISO_BENCH_HAS_EIGEN
+/// Eigen's row-major product at `exec`'s number of threads.
+template <class T, class Exec>
+peer make_eigen(Exec const& exec, product_problem<Exec> const& problem) {
+  return plain_peer<T>("eigen", exec, problem, [&](auto const& a, auto const& x, auto const& y) {
+    return [a, x, y, offsets = short_offsets(exec, a), threads = exec.concurrency()] {
+      eigen_multiply<T>({a.num_rows, a.num_cols, a.num_entries(), offsets.data(), a.columns.data(),
+                         a.values.data()},
+                        x.data(), y.data(), threads);
+    };
+  });
+}
+#endif
+
+#if ISO_BENCH_HAS_KOKKOS_KERNELS
+/// KokkosSparse::spmv by a handle that is used again.
+template <class T, class Exec>
+peer make_kokkos_kernels(Exec const& exec, product_problem<Exec> const& problem) {
+  using array = device_array<Exec, T>;
+  using matrix = sparse::crs_matrix<T, std::int32_t, Exec>;
+  using handle_type = KokkosSparse::SPMVHandle<Exec, matrix, array, array>;
+  return plain_peer<T>("kokkos_kernels", exec, problem,
+                       [&](auto const& a, auto const& x, auto const& y) {
+                         return [exec, crs = matrix(sparse::to_crs_matrix(exec, a)), x, y,
+                                 handle = std::make_shared<handle_type>()] {
+                           KokkosSparse::spmv(exec, handle.get(), "N", T(1), crs, x, T(0), y);
+                         };
+                       });
+}
+#endif
 
 template <class Exec, class Make>
 void add(matrix_source const& source, std::string const& backend, way direction,
@@ -24,19 +61,16 @@ void add(matrix_source const& source, std::string const& backend, way direction,
     if (!p.refusal.empty()) {
       return refuse(state, row, p.refusal);
     }
-    auto const times = time_in_turn(state, exec, p.multiply, rival{});
-    set_product_counters(state, exec, row, times, rival{},
-                         {double(problem.nonzeros()), p.bytes, vectors, p.error()});
+    measure_product(state, exec, row, {double(problem.nonzeros()), p.bytes, vectors}, p.multiply,
+                    rival{}, p.error);
   });
 }
 
 #if ISO_HAS_CUDA && ISO_BENCH_HAS_CUSPARSE
 void add_cusparse(matrix_source const& source, way direction, cusparse_types const& types,
                   cusparse_algorithm algorithm, int vectors = 1) {
-  std::string const label = "cusparse_" + name_of(types.matrix) + "_" + name_of(types.x) + "_" +
-                            name_of(types.y) +
-                            (algorithm == cusparse_algorithm::first ? "_1" : "_2") +
-                            (vectors > 1 ? "_k" + std::to_string(vectors) : "");
+  auto const label =
+      name_of(types, algorithm) + (vectors > 1 ? "_k" + std::to_string(vectors) : "");
   add<Kokkos::Cuda>(source, "cuda", direction, label, vectors,
                     [=](Kokkos::Cuda const& exec, product_problem<Kokkos::Cuda> const& problem) {
                       return make_cusparse(exec, problem, types, algorithm, vectors);
@@ -121,26 +155,22 @@ void add_peer_rows(matrix_source const& source, std::string const& backend) {
     add_all_cusparse(source);
   }
 #endif
+  for (auto const direction : {way::forward, way::transposed}) {
+    auto const add_peer = [&](char const* label, auto const& make) {
+      add<Exec>(source, backend, direction, label, 1, make);
+    };
+    (void)add_peer;
 #if ISO_BENCH_HAS_EIGEN
-  if constexpr (!backend::is_device<Exec>) {
-    for (auto const direction : {way::forward, way::transposed}) {
-      add<Exec>(source, backend, direction, "eigen_float", 1,
-                [](Exec const& exec, auto const& p) { return make_eigen<float>(exec, p); });
-      add<Exec>(source, backend, direction, "eigen_double", 1,
-                [](Exec const& exec, auto const& p) { return make_eigen<double>(exec, p); });
+    if constexpr (!backend::is_device<Exec>) {
+      add_peer("eigen_float", make_eigen<float, Exec>);
+      add_peer("eigen_double", make_eigen<double, Exec>);
     }
-  }
 #endif
 #if ISO_BENCH_HAS_KOKKOS_KERNELS
-  for (auto const direction : {way::forward, way::transposed}) {
-    add<Exec>(source, backend, direction, "kokkos_kernels_float", 1,
-              [](Exec const& exec, auto const& p) { return make_kokkos_kernels<float>(exec, p); });
-    add<Exec>(source, backend, direction, "kokkos_kernels_double", 1,
-              [](Exec const& exec, auto const& p) { return make_kokkos_kernels<double>(exec, p); });
-  }
+    add_peer("kokkos_kernels_float", make_kokkos_kernels<float, Exec>);
+    add_peer("kokkos_kernels_double", make_kokkos_kernels<double, Exec>);
 #endif
-  (void)source;
-  (void)backend;
+  }
 }
 
 #define ISO_INSTANTIATE_PEERS(Exec)                                                     \

@@ -8,7 +8,6 @@
 // The rival of each is the library's product in the same format: `ratio` is its time over the
 // hand-written one's, and 1 / ratio what the library reaches. `equal_bits` of the row blocks: 1
 // where both computed the same numbers.
-#include "sparse/bench_rows.hpp"
 #include "sparse/raw_spmv.hpp"
 #include "sparse/store.hpp"
 
@@ -20,7 +19,6 @@ namespace {
 
 using exec_type = Kokkos::Cuda;
 using store = matrix_store<exec_type>;
-using product_csr = library_product<exec_type, wide_csr<exec_type>, double>;
 
 std::string with_threads(std::string const& name, int threads, int usual) {
   return threads == usual ? name : name + "_t" + std::to_string(threads);
@@ -36,21 +34,8 @@ device_array<exec_type, T> zeros(std::int64_t length) {
   return device_array<exec_type, T>("iso::perf::zeros", std::size_t(length));
 }
 
-bool same_bits(exec_type const& exec, double const* a, double const* b, std::int64_t length) {
-  std::int64_t different = 0;
-  Kokkos::parallel_reduce(
-      "iso::perf::same_bits", flat_range(exec, length),
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t& n) {
-        n += Kokkos::bit_cast<std::uint64_t>(a[i]) == Kokkos::bit_cast<std::uint64_t>(b[i]) ? 0 : 1;
-      },
-      different);
-  return different == 0;
-}
-
 rival library_csr(exec_type const& exec, wide_csr<exec_type> const& a) {
-  auto const product =
-      std::make_shared<product_csr>(exec, a, 1, sparse::spmv_options{.sum = summation::ordered});
-  return {"csr32_half ordered", [product] { (*product)(); }};
+  return library_rival("csr32_half ordered", exec, a, {.sum = summation::ordered});
 }
 
 /// The row of `run`, which writes `y`.
@@ -59,9 +44,14 @@ void measure(benchmark::State& state, row_name const& name,
              product_problem<exec_type> const& problem, double bytes, F const& run, T const* y,
              rival const& other) {
   exec_type const exec;
-  auto const times = time_in_turn(state, exec, run, other);
-  set_product_counters(state, exec, name, times, other,
-                       {double(problem.nonzeros()), bytes, 1, problem.error(exec, y)});
+  measure_product(state, exec, name, {double(problem.nonzeros()), bytes}, run, other,
+                  [&] { return problem.error(exec, y); });
+}
+
+/// cases::product_work's of a matrix and both vectors of T.
+template <class T, class Matrix>
+double bytes_of(Matrix const& a) {
+  return product_work<T>(sparse::shape_of(a)).bytes;
 }
 
 void half_double(benchmark::State& state, row_name const& name, matrix_source const& source,
@@ -71,7 +61,7 @@ void half_double(benchmark::State& state, row_name const& name, matrix_source co
   auto const& a = problem.matrix;
   auto const y = zeros<double>(a.num_rows);
   measure(
-      state, name, problem, double(sparse::shape_of(a).bytes) + double(a.num_rows + a.num_cols) * 8,
+      state, name, problem, bytes_of<double>(a),
       [&] { raw_listing1(exec, arrays_of<half>(a), problem.x.data(), y.data(), threads); },
       y.data(), library_csr(exec, a));
 }
@@ -83,13 +73,10 @@ void single(benchmark::State& state, row_name const& name, matrix_source const& 
   auto const a = sparse::convert_values<float>(exec, problem.matrix).matrix;
   auto const x = make_weights<float>(exec, a.num_cols, 1);
   auto const y = zeros<float>(a.num_rows);
-  auto const product =
-      std::make_shared<library_product<exec_type, wide_csr<exec_type, float>, float>>(
-          exec, a, 1, sparse::spmv_options{.sum = summation::ordered});
-  measure(state, name, problem,
-          double(sparse::shape_of(a).bytes) + double(a.num_rows + a.num_cols) * 4,
-          [&] { raw_listing1(exec, arrays_of<float>(a), x.data(), y.data(), threads); }, y.data(),
-          {"csr32_float_single", [product] { (*product)(); }});
+  measure(
+      state, name, problem, bytes_of<float>(a),
+      [&] { raw_listing1(exec, arrays_of<float>(a), x.data(), y.data(), threads); }, y.data(),
+      library_rival<float>("csr32_float_single", exec, a, {.sum = summation::ordered}));
 }
 
 /// The columns of a matrix are the rows of the other direction's.
@@ -103,8 +90,7 @@ void atomic_columns(benchmark::State& state, row_name const& name, matrix_source
   auto const& a = problem.matrix;
   auto const y = zeros<double>(a.num_rows);
   measure(
-      state, name, problem,
-      double(sparse::shape_of(columns).bytes) + double(a.num_rows + a.num_cols) * 8,
+      state, name, problem, bytes_of<double>(columns),
       [&] {
         raw_atomic_columns(exec, arrays_of<half>(columns), problem.x.data(), y.data(), a.num_rows,
                            threads);
@@ -129,7 +115,7 @@ void twin(benchmark::State& state, row_name const& name, matrix_source const& so
                              parts.data(), sum,        threads};
   measure(state, name, problem, ours->work().bytes, [&] { raw_blocks(exec, a, call); }, y.data(),
           {"the library's", [ours] { (*ours)(); }});
-  state.counters["equal_bits"] = same_bits(exec, ours->result(), y.data(), a.num_rows()) ? 1 : 0;
+  state.counters["equal_bits"] = same_bits(ours->values(), y) ? 1 : 0;
 }
 
 template <class F>

@@ -28,7 +28,6 @@
 // distance, relative, from a product with twice the digits of double; `worst_row`: largest error of
 // a row over its sum of |a x|.
 #include "backends/ceiling_loops.hpp"
-#include "sparse/bench_rows.hpp"
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -75,8 +74,7 @@ void measure(benchmark::State& state, row_name const& name, place const& where, 
   library_product<Exec, matrix, T> const ours(exec, a, vectors, options);
   rival other;
   if (vectors > 1) {
-    auto const one = std::make_shared<library_product<Exec, matrix, T>>(exec, a, 1, options);
-    other = {"one vector", [one] { (*one)(); }};
+    other = library_rival<T>("one vector", exec, a, options);
   } else if (where.family != "growth") {
     auto const& peer = matrix_store<Exec>::reference_peer(
         where.direction,
@@ -85,10 +83,8 @@ void measure(benchmark::State& state, row_name const& name, place const& where, 
       other = {peer.name, peer.multiply};
     }
   }
-  auto const times = time_in_turn(state, exec, ours, other);
-  set_product_counters(state, exec, name, times, other,
-                       {double(problem.nonzeros()), ours.work().bytes, vectors,
-                        problem.error(exec, ours.result(), vectors)});
+  measure_product(state, exec, name, {double(problem.nonzeros()), ours.work().bytes, vectors}, ours,
+                  other, [&] { return problem.error(exec, ours.result(), vectors); });
 }
 
 template <class Exec, class T, class Make>
@@ -229,12 +225,8 @@ void add_rows_of(std::string const& backend) {
   add_growth<Exec>(backend);
 }
 
-int const registered = [] {
-  backend::for_each([](auto tag) {
-    add_rows_of<typename decltype(tag)::execution_space>(std::string(tag.name));
-  });
-  return 0;
-}();
+int const registered =
+    add_rows_of_backends([]<class Exec>(std::string const& name) { add_rows_of<Exec>(name); });
 
 }  // namespace
 }  // namespace iso::perf

@@ -13,18 +13,12 @@ medians over them. One thread is measured where nothing else is asked for: threa
 cores with other programs wait for each other, and then ratios of two products mean little.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from bench_rows import document_of  # noqa: E402
-
-
-def rows_of(program, backend, what=".*"):
-    """The benchmark's rows choice/ of a backend, run or read."""
-    return document_of(program, f"^choice/({what})/{backend}/")["benchmarks"]
+from scripts import document_of, write_json  # noqa: E402
 
 
 def table_of(rows, backend):
@@ -50,7 +44,10 @@ def verdict(formats, slack):
 
 def measured(program, backend, slack):
     """The table of a program or its JSON; what seems too slow counts by the median of five runs."""
-    table = table_of(rows_of(program, backend), backend)
+    def run(what=".*"):
+        return table_of(document_of(program, f"^choice/({what})/{backend}/")["benchmarks"], backend)
+
+    table = run()
     if program.suffix == ".json":
         return table
     doubtful = {key: name for key, formats in table.items()
@@ -58,9 +55,9 @@ def measured(program, backend, slack):
     if doubtful:
         what = "|".join(f"{m}/{way}/{name}/{total}"
                         for (m, way, total), name in doubtful.items())
-        again = [table_of(rows_of(program, backend, what), backend) for _ in range(4)]
+        tables = [table] + [run(what) for _ in range(4)]
         for key, name in doubtful.items():
-            times = [t[key][name]["relative"] for t in [table] + again]
+            times = [t[key][name]["relative"] for t in tables]
             table[key][name]["relative"] = statistics.median(times)
     return table
 
@@ -125,7 +122,7 @@ def main():
         result = [{"matrix": k[0], "way": k[1], "sum": k[2], "format": n, "relative": r["relative"],
                    "chosen": r["chosen"] == 1, "fill": r["fill"], "cost": r["cost"],
                    "csr_cost": r["csr_cost"]} for k, f in table.items() for n, r in f.items()]
-        given.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        write_json(given.json, result)
     return 0 if good else 1
 
 

@@ -47,15 +47,6 @@ std::vector<matrix_source> choice_sources(machine where);
 /// liver of this many non-zeros.
 matrix_source liver_of(double nonzeros);
 
-namespace detail {
-template <class View, class T>
-void copy_in(View const& to, std::vector<T> const& from) {
-  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(from.data(),
-                                                                                from.size());
-  Kokkos::deep_copy(to, host);
-}
-}  // namespace detail
-
 /// The matrix in half precision, columns of 32 bits.
 template <class Exec>
 wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
@@ -68,10 +59,9 @@ wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
   auto const file = read_raw_matrix(std::get<std::filesystem::path>(source.what));
   auto const a = sparse::make_csr<float, std::int32_t>(exec, "iso::perf", file.rows, file.columns,
                                                        std::int64_t(file.values.size()));
-  exec.fence("iso::perf::make_matrix");
-  detail::copy_in(a.row_offsets, file.offsets);
-  detail::copy_in(a.columns, file.indices);
-  detail::copy_in(a.values, file.values);
+  put(exec, a.row_offsets, file.offsets);
+  put(exec, a.columns, file.indices);
+  put(exec, a.values, file.values);
   return sparse::convert_values<half>(exec, a).matrix;
 }
 

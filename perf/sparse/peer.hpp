@@ -23,8 +23,8 @@ struct peer {
 };
 
 /// Row offsets of 32 bits. Throws where they do not fit.
-template <class Exec>
-device_array<Exec, std::int32_t> short_offsets(Exec const& exec, wide_csr<Exec> const& a) {
+template <class Exec, class Matrix>
+device_array<Exec, std::int32_t> short_offsets(Exec const& exec, Matrix const& a) {
   ISO_VALIDATE(a.num_entries() <= 0x7fffffff, "{} non-zeros (peers take 32-bit offsets)",
                a.num_entries());
   auto const to = make_array<std::int32_t>(exec, a.num_rows + 1);
@@ -35,15 +35,22 @@ device_array<Exec, std::int32_t> short_offsets(Exec const& exec, wide_csr<Exec> 
   return to;
 }
 
-/// cases::product_work's bytes of a product with all numbers of type T and 32-bit offsets.
-template <class T, class Matrix>
-double plain_csr_bytes(Matrix const& a) {
-  std::int64_t const arrays = (a.num_rows + 1) * 4 + a.num_entries() * std::int64_t(4 + sizeof(T));
-  return cases::product_work<T>({.num_rows = a.num_rows,
-                                 .num_cols = a.num_cols,
-                                 .num_entries = a.num_entries(),
-                                 .bytes = arrays})
-      .bytes;
+/// A peer with all numbers of type T: multiply = make(its matrix, x, y).
+template <class T, class Exec, class Make>
+peer plain_peer(std::string const& library, Exec const& exec, product_problem<Exec> const& problem,
+                Make const& make) {
+  auto const a = sparse::convert_values<T>(exec, problem.matrix).matrix;
+  auto const x = make_weights<T>(exec, a.num_cols, 1);
+  auto const y = make_array<T>(exec, a.num_rows);
+  exec.fence("iso::perf::plain_peer");
+  peer p;
+  p.name = library + (sizeof(T) == 4 ? "_float" : "_double");
+  auto shape = sparse::shape_of(a);
+  shape.bytes -= (a.num_rows + 1) * 4;  // peers take 32-bit offsets
+  p.bytes = product_work<T>(shape).bytes;
+  p.multiply = make(a, x, y);
+  p.error = [y, exec, &problem] { return problem.error(exec, y.data()); };
+  return p;
 }
 
 /// The faster of cuSPARSE's CSR algorithms, or Eigen at as many threads as the backend has, with

@@ -29,9 +29,10 @@ auto with_type(number n, F const& f) {
   return f(double());
 }
 
-inline std::string name_of(number n) {
+inline std::string name_of(cusparse_types const& types, cusparse_algorithm algorithm) {
   constexpr char const* names[] = {"half", "bfloat16", "float", "double"};
-  return names[int(n)];
+  return std::string("cusparse_") + names[int(types.matrix)] + "_" + names[int(types.x)] + "_" +
+         names[int(types.y)] + (algorithm == cusparse_algorithm::first ? "_1" : "_2");
 }
 
 /// Something's memory, kept as long as the pointer.
@@ -74,8 +75,7 @@ inline peer make_cusparse(Kokkos::Cuda const& exec, product_problem<Kokkos::Cuda
     return kept(result);
   });
   exec.fence("iso::perf::make_cusparse");
-  p.name = "cusparse_" + name_of(types.matrix) + "_" + name_of(types.x) + "_" + name_of(types.y) +
-           (algorithm == cusparse_algorithm::first ? "_1" : "_2");
+  p.name = name_of(types, algorithm);
   // cases::product_work has one type for both vectors; here each has its own.
   p.bytes = double(offsets.extent(0)) * 4 + double(columns.extent(0)) * 4 + values.bytes + x.bytes +
             y.bytes;

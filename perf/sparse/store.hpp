@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/store.hpp
-//! The matrix that the present rows are about, kept from row to row, and the peers on it.
+//! What the sources of iso_bench_spmv share: the matrix that the present rows are about, kept from
+//! row to row, the peers on it, and the parts of the program.
 #pragma once
 
 #include "sparse/matrices.hpp"
 #include "sparse/peer.hpp"
 #include "sparse/rows.hpp"
 
+#include <iso/backend/backends.hpp>
+
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace iso::perf {
@@ -44,9 +48,6 @@ class matrix_store {
     return *found;
   }
 
-  /// Frees what other rows left behind.
-  static void forget() { instance().clear(); }
-
  private:
   static matrix_store& instance() {
     static matrix_store one;
@@ -68,5 +69,23 @@ class matrix_store {
   std::map<way, std::unique_ptr<product_problem<Exec>>> problems_;
   std::map<std::pair<way, number>, std::unique_ptr<peer>> peers_;
 };
+
+/// Making, checking and turning matrices: bench_conversions.cpp.
+template <class Exec>
+void add_conversion_rows(matrix_source const& source, std::string const& backend);
+
+/// Other libraries: bench_peers.cpp.
+template <class Exec>
+void add_peer_rows(matrix_source const& source, std::string const& backend);
+
+/// Formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
+template <class Exec>
+void add_choice_rows(matrix_source const& source, std::string const& backend);
+
+#if ISO_HAS_CUDA
+/// Products by hand and the sweep of their block sizes: bench_raw.cpp.
+void add_raw_rows(matrix_source const& source);
+void add_configuration_rows(matrix_source const& source);
+#endif
 
 }  // namespace iso::perf

@@ -6,26 +6,37 @@
 namespace iso::perf {
 namespace {
 
-std::vector<summary_line>& lines() {
-  static std::vector<summary_line> all;
+struct line {
+  std::string name;
+  benchmark::UserCounters counters;
+  std::string beside;  ///< the rival, or why there is no product
+};
+
+std::vector<line>& lines() {
+  static std::vector<line> all;
   return all;
 }
 
 void print() {
   std::fprintf(stderr, "\n%-58s %9s %8s %7s %6s %8s %6s\n", "product", "ms", "GFLOP/s", "B/nnz",
                "share", "error", "ratio");
-  for (auto const& line : lines()) {
-    if (!line.refusal.empty()) {
-      std::fprintf(stderr, "%-58s refused: %.90s\n", line.name.c_str(), line.refusal.c_str());
+  for (auto const& [name, counters, beside] : lines()) {
+    auto const value = [&, &all = counters](char const* counter) {
+      auto const found = all.find(counter);
+      return found == all.end() ? 0.0 : double(found->second.value);
+    };
+    if (value("refused") > 0) {
+      std::fprintf(stderr, "%-58s refused: %.90s\n", name.c_str(), beside.c_str());
       continue;
     }
-    std::fprintf(stderr, "%-58s %9.4f %8.1f %7.3f %6.3f %8.1e", line.name.c_str(),
-                 line.milliseconds, line.gflops, line.bytes_per_nonzero, line.share, line.error);
-    if (line.ratio > 0) {
-      std::fprintf(stderr, " %6.3f x %s", line.ratio, line.rival.c_str());
+    std::fprintf(stderr, "%-58s %9.4f %8.1f %7.3f %6.3f %8.1e", name.c_str(), value("ms"),
+                 value("gflops"), value("bytes_per_nonzero"), value("share_of_ceiling"),
+                 value("error"));
+    if (double const times = value("ratio") + value("products"); times > 0) {
+      std::fprintf(stderr, " %6.3f x %s", times, beside.c_str());
     }
-    if (line.processor_ratio > 0) {
-      std::fprintf(stderr, " (processor time %.3f)", line.processor_ratio);
+    if (value("processor_ratio") > 0) {
+      std::fprintf(stderr, " (processor time %.3f)", value("processor_ratio"));
     }
     std::fputc('\n', stderr);
   }
@@ -33,11 +44,12 @@ void print() {
 
 }  // namespace
 
-void add_to_summary(summary_line const& line) {
+void add_to_summary(benchmark::State const& state, row_name const& name,
+                    std::string const& beside) {
   if (lines().empty()) {
     Kokkos::push_finalize_hook(print);
   }
-  lines().push_back(line);
+  lines().push_back({name.text(), state.counters, beside});
 }
 
 }  // namespace iso::perf

@@ -3,6 +3,8 @@
 //! What benchmarks share: sizes for a smoke run, timing around a fence, the counters of a row.
 #pragma once
 
+#include "support/times.hpp"
+
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/cases/memory.hpp>
@@ -28,12 +30,6 @@ inline bool smoke() {
   return value != nullptr && *value != '\0' && *value != '0';
 }
 
-/// What one call must do at least: each input read once, each output written once.
-struct model {
-  double bytes = 0;
-  double flops = 0;
-};
-
 /// What bounds it, in bytes and operations per second; 0: does not count.
 struct ceiling {
   double bytes_per_second = 0;
@@ -57,82 +53,63 @@ inline ceiling ceiling_of(cases::least_work const& work, ceilings::rates const& 
           work.unit == cases::arithmetic::fp32 ? most.fp32 : most.fp64};
 }
 
-/// Seconds that one call takes at the ceiling: the larger of what its bytes and its operations
-/// want.
-inline double floor_seconds(model const& work, ceiling const& at_most) {
-  double const moving = at_most.bytes_per_second > 0 ? work.bytes / at_most.bytes_per_second : 0;
-  double const computing = at_most.flops_per_second > 0 ? work.flops / at_most.flops_per_second : 0;
-  return std::max(moving, computing);
-}
-
 /// The counters of a row: `bytes` and `flops` of one call, `share_of_ceiling` of a call that takes
 /// `seconds` (1: as fast as the machine can), `error` against the reference that the benchmark
 /// names.
-inline void set_counters(benchmark::State& state, double seconds, model const& work,
+inline void set_counters(benchmark::State& state, double seconds, cases::least_work const& work,
                          ceiling const& at_most, double error) {
+  double const moving = at_most.bytes_per_second > 0 ? work.bytes / at_most.bytes_per_second : 0;
+  double const computing = at_most.flops_per_second > 0 ? work.flops / at_most.flops_per_second : 0;
   state.counters["bytes"] = work.bytes;
   state.counters["flops"] = work.flops;
-  state.counters["share_of_ceiling"] = floor_seconds(work, at_most) / seconds;
+  state.counters["share_of_ceiling"] = std::max(moving, computing) / seconds;
   state.counters["error"] = error;
   state.SetBytesProcessed(std::int64_t(work.bytes) * state.iterations());
 }
 
-/// Writes several times the last cache of what `exec` runs on, so that the next kernel finds
-/// nothing of its data there.
+/// The same against the ceilings of `exec`.
 template <execution_space Exec>
-class cache_flusher {
- public:
-  explicit cache_flusher(Exec const& exec)
-      : exec_(exec), data_("iso::perf::cache_flusher", words(exec)) {}
-
-  void operator()() const {
-    auto const data = data_;
-    Kokkos::parallel_for(
-        "iso::perf::cache_flusher",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0,
-                                                                   std::int64_t(data.extent(0))),
-        KOKKOS_LAMBDA(std::int64_t i) { data(i) += 1; });
-  }
-
- private:
-  static std::size_t words(Exec const& exec) {
-    auto const facts = backend::facts(exec);
-    std::int64_t const cache = std::max(facts.l2_bytes, facts.l3_bytes);
-    std::int64_t const bytes = smoke() ? 1 << 16 : std::max<std::int64_t>(cache * 2, 1 << 20);
-    return std::size_t(bytes) / sizeof(std::uint64_t);
-  }
-
-  Exec exec_;
-  Kokkos::View<std::uint64_t*, typename Exec::memory_space> data_;
-};
+void set_counters(benchmark::State& state, Exec const& exec, double seconds,
+                  cases::least_work const& work, double error) {
+  set_counters(state, seconds, work, ceiling_of(work, ceilings_of(exec)), error);
+}
 
 inline double median(std::vector<double> x) {
   auto const middle = x.begin() + std::ptrdiff_t(x.size() / 2);
   std::nth_element(x.begin(), middle, x.end());
   return middle == x.end() ? 0 : *middle;
 }
+inline double least(std::vector<double> const& x) { return *std::min_element(x.begin(), x.end()); }
 
 using cases::seconds_of;
 
-/// The loop of a benchmark with UseManualTime: after one warm-up, an iteration is `before()`, not
-/// timed, and `calls` calls of f between two fences, of which it takes the mean. Several calls
-/// where one is not long beside a launch. Returns the median of the iterations, in seconds a call.
-template <execution_space Exec, class F, class Before>
-double time_calls(benchmark::State& state, Exec const& exec, F const& f, int calls,
-                  Before const& before) {
+/// Wall and processor seconds of each of some calls, for rows that time products in turn.
+struct stopwatch {
+  std::vector<double> wall;
+  std::vector<double> processor;
+
+  /// Returns the wall seconds of a call, of so many between two fences.
+  template <execution_space Exec, class F>
+  double run(Exec const& exec, F const& f, int calls = 1) {
+    moment const took = duration_of(exec, f, calls);
+    wall.push_back(took.wall);
+    processor.push_back(took.processor);
+    return took.wall;
+  }
+};
+
+/// The loop of a benchmark with UseManualTime: after one warm-up, an iteration is `calls` calls of
+/// f between two fences, of which it takes the mean. Several calls where one is not long beside a
+/// launch. Returns the median of the iterations, in seconds a call.
+template <execution_space Exec, class F>
+double time_calls(benchmark::State& state, Exec const& exec, F const& f, int calls = 1) {
   f();
   std::vector<double> seconds;
   for (auto _ : state) {
-    before();
     seconds.push_back(seconds_of(exec, f, calls));
     state.SetIterationTime(seconds.back());
   }
   return median(std::move(seconds));
-}
-
-template <execution_space Exec, class F>
-double time_calls(benchmark::State& state, Exec const& exec, F const& f, int calls = 1) {
-  return time_calls(state, exec, f, calls, [] {});
 }
 
 /// How many rows have failed: main's exit status is 1 where any has.
@@ -147,12 +124,22 @@ inline void fail(benchmark::State& state, char const* why) {
   state.SkipWithError(why);
 }
 
-/// Of two views of one shape, wherever they lie.
-template <class View>
-bool same_bits(View const& a, View const& b) {
+/// Of two views of as many numbers, wherever they lie.
+template <class A, class B>
+bool same_bits(A const& a, B const& b) {
   auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
   auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
-  return std::memcmp(x.data(), y.data(), x.size() * sizeof(typename View::value_type)) == 0;
+  return x.size() == y.size() &&
+         std::memcmp(x.data(), y.data(), x.size() * sizeof(typename A::value_type)) == 0;
+}
+
+/// A row of the program, whose `run` sets the time of each iteration; one in a smoke run.
+template <class F>
+void add_row(std::string const& name, int iterations, F const& run) {
+  benchmark::RegisterBenchmark(name.c_str(), run)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(smoke() ? 1 : iterations);
 }
 
 /// Calls add.operator()<Exec>(name) for every backend; to be the initialiser of something static.

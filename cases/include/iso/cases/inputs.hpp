@@ -103,10 +103,12 @@ inline input_volume smooth_volume(std::int64_t n) {
   return {grid::centred({n, n, n}, {1, 1, 1}), input_volume::contents::smooth};
 }
 
-/// The projections of a volume, of ellipsoids (one ray a pixel), or numbers that look random.
+/// The projections of a volume, of ellipsoids (one ray a pixel), those given, or numbers that look
+/// random.
 struct input_projections {
   std::optional<input_volume> volume = {};
   std::vector<ct::ellipsoid> bodies = {};
+  std::shared_ptr<std::vector<float> const> values = {};
 
   /// Where `exec` computes; waits.
   template <class T, class Exec>
@@ -122,6 +124,8 @@ struct input_projections {
       exec.fence("iso::cases: the volume may go");
     } else if (!bodies.empty()) {
       ct::project_ellipsoids<Exec, T>(exec, bodies, ct::stage(exec, g), p, {1});
+    } else if (values) {
+      put(exec, p.data, *values);
     } else {
       Kokkos::parallel_for("iso::cases::fill_random", flat_range(exec, std::int64_t(p.data.size())),
                            fill_random<T>{p.data.data()});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A libcublas.so.12 (of CUDA 12) that hands its calls to the installed cuBLAS 13 (of CUDA 13), with
-// the functions that RTK 2.7 is linked with and no others. Its backprojection calls them to make its
-// texture. Compiled by build_forwards.sh.
+// A library of CUDA 12 that hands its calls to the installed one of CUDA 13: libcufft.so.11 to cuFFT
+// 12, with the functions that ASTRA 2.5 and RTK 2.7 are linked with, or libcublas.so.12 to cuBLAS
+// 13, with those of RTK, whose backprojection makes its texture by them. Of the comparison only
+// ASTRA's FDK calls cuFFT, but neither program loads without. Compiled by build_forwards.sh.
 //
 // Every argument of these functions is an integer or a pointer: six fit registers, a seventh takes
 // a word of the stack.
@@ -13,10 +14,10 @@
 typedef int (*function)(long, long, long, long, long, long, long);
 
 static function find(char const* name) {
-  void* const library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(ISO_FORWARD_TO, RTLD_NOW | RTLD_LOCAL);
   function const found = library == NULL ? NULL : (function)dlsym(library, name);
   if (found == NULL) {
-    fprintf(stderr, "%s: not found in libcublas.so.13 (%s)\n", name, dlerror());
+    fprintf(stderr, "%s: not found in %s (%s)\n", name, ISO_FORWARD_TO, dlerror());
     exit(1);
   }
   return found;
@@ -30,13 +31,4 @@ static function find(char const* name) {
     }                                                                \
     return target(a, b, c, d, e, f, g);                              \
   }
-
-ISO_FORWARD(cublasCreate_v2)
-ISO_FORWARD(cublasDestroy_v2)
-ISO_FORWARD(cublasSaxpy_v2)
-ISO_FORWARD(cublasSaxpy_v2_64)
-ISO_FORWARD(cublasDaxpy_v2)
-ISO_FORWARD(cublasSdot_v2)
-ISO_FORWARD(cublasDdot_v2)
-ISO_FORWARD(cublasSscal_v2)
-ISO_FORWARD(cublasDscal_v2)
+ISO_FORWARDED
