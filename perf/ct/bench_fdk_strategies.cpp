@@ -47,7 +47,7 @@ namespace {
 
 constexpr double source_axis = 541;
 constexpr double source_detector = 949;
-constexpr double most_error = 1e-4;
+constexpr double max_error = 1e-4;
 
 /// A smooth reading that is zero at the detector's edges.
 double reading(ct::geometry const& g, std::int64_t view, std::int64_t u, std::int64_t v) {
@@ -273,7 +273,7 @@ void report(benchmark::State& state, strategy_case const& p, double seconds, dou
   state.counters["gups"] = 1e-9 * p.updates() / seconds;
   state.counters["ms"] = 1e3 * seconds;
   set_counters(state, Exec(), seconds, p.work(), error);
-  if (!(error <= most_error)) {
+  if (!(error <= max_error)) {
     fail(state, "the result is not what the definition gives");
   }
 }

@@ -152,13 +152,13 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   auto const volume = what.volume.on<float>(exec);
   measurable<Kokkos::Cuda, float> const ours(exec, what.prepare(exec));
   auto const result = make_projections<float, Kokkos::CudaSpace>("twin", views, n, n);
-  Kokkos::View<ct::detail::joseph_fan<float>*, Kokkos::CudaSpace> const fans(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "fans"), std::size_t(views * n));
+  Kokkos::View<ct::detail::joseph_ray_column<float>*, Kokkos::CudaSpace> const ray_columns(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "ray_columns"), std::size_t(views * n));
   Kokkos::View<ct::detail::joseph_range*, Kokkos::CudaSpace> const row_ranges(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "row_ranges"),
       std::size_t(views * n * raw_joseph_arrays::rows(n)));
   raw_joseph_arrays const arrays{scan.views().data(), volume.data.data(), result.data.data(),
-                                 fans.data(),         row_ranges.data(),  volume.grid,
+                                 ray_columns.data(),  row_ranges.data(),  volume.grid,
                                  std::int32_t(views), std::int32_t(n),    std::int32_t(n)};
   auto const slab =
       ct::detail::joseph_plan::make<Kokkos::Cuda>(what.scan, volume.grid, 0).slab_planes;

@@ -35,8 +35,8 @@ namespace {
 
 // Rounding to float is 6e-8 at most. A voxel's point on a surface may fall on either side, and one
 // such in what is compared is 1e-3.
-constexpr double most_pixel_error = 1e-6;
-constexpr double most_voxel_error = 1e-2;
+constexpr double max_pixel_error = 1e-6;
+constexpr double max_voxel_error = 1e-2;
 
 /// Values above zero and below one.
 template <class Exec, class T>
@@ -69,7 +69,7 @@ void project(benchmark::State& state, std::int64_t n, std::int64_t views) {
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["rays_per_second"] = rays / seconds;
   set_counters(state, exec, seconds, call.work(), error);
-  check(state, error, most_pixel_error);
+  check(state, error, max_pixel_error);
 }
 
 template <class Exec, class T>
@@ -90,7 +90,7 @@ void rasterise(benchmark::State& state, std::int64_t n) {
   state.counters["voxels_per_second"] = double(what.volume.size()) / seconds;
   state.counters["cut_voxels"] = cut;
   set_counters(state, exec, seconds, raster_work<T>(what.volume, points * cut), error);
-  check(state, error, most_voxel_error);
+  check(state, error, max_voxel_error);
 }
 
 template <class Exec, class T>

@@ -14,7 +14,7 @@ struct raw_joseph_arrays {
   ct::view_vectors const* views;
   float const* volume;
   float* projections;
-  ct::detail::joseph_fan<float>* fans;   ///< scratch: num_views num_u of them
+  ct::detail::joseph_ray_column<float>* ray_columns;  ///< scratch: num_views num_u of them
   ct::detail::joseph_range* row_ranges;  ///< scratch: num_views num_u rows(num_v) of them
   grid g;
   std::int32_t num_views;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A warp takes 64 pixels along v of one (view, u), two a lane. What happens once a fan or ray (the
-// numbers of joseph_path.hpp) is the library's code; the loops over planes are written out.
+// A warp takes 64 pixels along v of one (view, u), two a lane. What happens once a column of rays
+// or ray (the numbers of joseph_path.hpp) is the library's code; the loops over planes are written
+// out.
 #include "raw_joseph.hpp"
 
 #include <iso/backend/cuda_check.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 using ct::detail::block_planes;
 using ct::detail::plane_range;
-using fan = ct::detail::joseph_fan<float>;
+using ray_column = ct::detail::joseph_ray_column<float>;
 
 constexpr int rows = 2;
 constexpr float whole_number = 8388608.0F;         // 2^23: adding it leaves an integer's bits
@@ -37,15 +38,15 @@ struct lane_ray {
   __device__ float z(int i) const { return __fmaf_rn(float(i), slope, base); }
 };
 
-/// The volume as a fan sees it; distances in voxels.
-struct fan_volume {
+/// The volume as a column of rays sees it; distances in voxels.
+struct column_volume {
   float const* voxels;
   int columns;
   int height;
   std::uint32_t plane;
   std::uint32_t column;
 
-  __device__ fan_volume(raw_joseph_arrays const& a, int axis)
+  __device__ column_volume(raw_joseph_arrays const& a, int axis)
       : voxels(a.volume),
         columns(int(axis == 0 ? a.g.extent[1] : a.g.extent[0])),
         height(int(a.g.extent[2])),
@@ -54,8 +55,8 @@ struct fan_volume {
 };
 
 /// Planes where some lane may lie at the border: every neighbour is asked for.
-__device__ __forceinline__ void edge_planes(fan_volume const& volume, fan const& f, lane_ray& ray,
-                                            plane_range planes) {
+__device__ __forceinline__ void edge_planes(column_volume const& volume, ray_column const& f,
+                                            lane_ray& ray, plane_range planes) {
   auto const [voxels, nx, nz, plane, column] = volume;
 #pragma unroll 2
   for (int i = planes.first; i < planes.last; ++i) {
@@ -81,8 +82,8 @@ __device__ __forceinline__ void edge_planes(fan_volume const& volume, fan const&
 
 /// Planes where all four neighbours of every lane of `Count` rows are voxels.
 template <int Count>
-__device__ __forceinline__ void inner_planes(fan_volume const& volume, fan const& f, lane_ray* rays,
-                                             plane_range planes) {
+__device__ __forceinline__ void inner_planes(column_volume const& volume, ray_column const& f,
+                                             lane_ray* rays, plane_range planes) {
   std::uint32_t const plane = 4 * volume.plane;
   std::uint32_t const column = 4 * volume.column;
   std::uint64_t at = __cvta_generic_to_global(volume.voxels) -
@@ -115,8 +116,8 @@ __device__ __forceinline__ void inner_planes(fan_volume const& volume, fan const
 }
 
 /// One row's planes of `part`: edge, inner, edge.
-__device__ __forceinline__ void row_planes(fan_volume const& volume, fan const& f, lane_ray& ray,
-                                           plane_range part) {
+__device__ __forceinline__ void row_planes(column_volume const& volume, ray_column const& f,
+                                           lane_ray& ray, plane_range part) {
   plane_range const outer = ray.outer.clipped(part);
   plane_range const inner = ray.inner.clipped(outer);
   if (inner.empty()) {
@@ -132,16 +133,16 @@ __device__ __forceinline__ void row_planes(fan_volume const& volume, fan const& 
 __global__ void __launch_bounds__(128, 7)
     project(raw_joseph_arrays const a, plane_range const slab, bool const is_last) {
   unsigned const warp = blockIdx.x * 4U + threadIdx.x / 32U;
-  auto const num_fans = unsigned(a.num_views) * unsigned(a.num_u);
-  unsigned const tile_v = warp / num_fans;
-  unsigned const index = warp - tile_v * num_fans;
+  auto const num_ray_columns = unsigned(a.num_views) * unsigned(a.num_u);
+  unsigned const tile_v = warp / num_ray_columns;
+  unsigned const index = warp - tile_v * num_ray_columns;
   int const first_v = int(tile_v * 64U + threadIdx.x % 32U);
   if (tile_v * 64U >= unsigned(a.num_v)) {
     return;
   }
-  fan const& f = a.fans[index];
+  ray_column const& f = a.ray_columns[index];
   float* const pixels = a.projections + std::int64_t(index) * a.num_v;
-  fan_volume const volume(a, f.axis);
+  column_volume const volume(a, f.axis);
   lane_ray rays[rows];
   float total[rows];
   plane_range both{slab};
@@ -189,23 +190,25 @@ __global__ void __launch_bounds__(128, 7)
 }  // namespace
 
 void raw_joseph(Kokkos::Cuda const& exec, raw_joseph_arrays const& a, std::int32_t slab_planes) {
-  std::int64_t const num_fans = std::int64_t(a.num_views) * a.num_u;
+  std::int64_t const num_ray_columns = std::int64_t(a.num_views) * a.num_u;
   auto const blocks = [](std::int64_t count, std::int64_t size) {
     return unsigned((count + size - 1) / size);
   };
   cudaStream_t const stream = exec.cuda_stream();
-  decltype(ct::detail::joseph_fan_kernel<float>::views) const views(a.views, a.num_views);
-  ct::detail::joseph_fan_kernel<float> const fans{views, a.fans, a.g, ct::beam::cone, a.num_u};
-  for_each<<<blocks(num_fans, 256), 256, 0, stream>>>(fans, num_fans);
+  decltype(ct::detail::ray_column_kernel<float>::views) const views(a.views, a.num_views);
+  ct::detail::ray_column_kernel<float> const ray_columns{views, a.ray_columns, a.g, ct::beam::cone,
+                                                         a.num_u};
+  for_each<<<blocks(num_ray_columns, 256), 256, 0, stream>>>(ray_columns, num_ray_columns);
   std::int32_t const num_rows = raw_joseph_arrays::rows(a.num_v);
-  ct::detail::joseph_range_kernel<float> const row_ranges{a.fans, a.row_ranges, num_rows, a.num_v,
-                                                          std::int32_t(a.g.extent[2])};
-  for_each<<<blocks(num_fans * num_rows, 256), 256, 0, stream>>>(row_ranges, num_fans * num_rows);
+  ct::detail::joseph_range_kernel<float> const row_ranges{a.ray_columns, a.row_ranges, num_rows,
+                                                          a.num_v, std::int32_t(a.g.extent[2])};
+  for_each<<<blocks(num_ray_columns * num_rows, 256), 256, 0, stream>>>(row_ranges,
+                                                                        num_ray_columns * num_rows);
   auto const planes = std::int32_t(std::max(a.g.extent[0], a.g.extent[1]));
   for (std::int32_t first = 0; first < planes; first += slab_planes) {
     std::int32_t const last = std::min(planes, first + slab_planes);
-    project<<<blocks(num_fans * num_rows / rows, 4), 128, 0, stream>>>(a, {first, last},
-                                                                       last == planes);
+    project<<<blocks(num_ray_columns * num_rows / rows, 4), 128, 0, stream>>>(a, {first, last},
+                                                                              last == planes);
   }
   ISO_CUDA_CHECK(cudaGetLastError());
 }

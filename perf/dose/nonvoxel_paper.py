@@ -46,11 +46,11 @@ from scripts import parser_of, read_json, status_of, write_json  # noqa: E402
 
 PAPER = {"side": nonvoxel_tables.PAPER_SIDE, "voxels": (4, 2, 1), "directions": ((24, 16), (8, 8)),
          "fields": (10, 50, 100), "radial_step": 1, "ray_spacing": 2, "repeats": 3,
-         "gamma_voxel": 2, "gamma_fields": (10, 50, 100), "reference": (48, 48), "least_pass": 99,
+         "gamma_voxel": 2, "gamma_fields": (10, 50, 100), "reference": (48, 48), "min_pass": 99,
          "baseline": (4, 4)}
 SMALL = PAPER | {"side": 128, "voxels": (16, 8, 4), "directions": ((8, 8), (4, 4)),
                  "fields": (10, 30, 50), "radial_step": 4, "ray_spacing": 4, "repeats": 1,
-                 "gamma_voxel": 8, "gamma_fields": (50,), "reference": (12, 12), "least_pass": 97}
+                 "gamma_voxel": 8, "gamma_fields": (50,), "reference": (12, 12), "min_pass": 97}
 
 
 def measure_times(program, sizes, backend):
@@ -185,7 +185,7 @@ def main(arguments):
         rows += new
     print(nonvoxel_tables.report(rows, math.prod(sizes["reference"])), end="")
     return status_of("nonvoxel_paper.py",
-                     nonvoxel_tables.shortfalls(rows, sizes["least_pass"], given.small))
+                     nonvoxel_tables.shortfalls(rows, sizes["min_pass"], given.small))
 
 
 if __name__ == "__main__":

@@ -191,11 +191,11 @@ def gamma_table(rows):
                      for (name, field, voxel, reference), line in lines.items()])
 
 
-def shortfalls(rows, least_pass, small):
+def shortfalls(rows, min_pass, small):
     """What the paper finds and these rows do not show, a sentence each."""
     found = []
     for row in of_role(rows, "gamma"):
-        if row["engine"] == "non_voxel" and row["pass"] < least_pass:
+        if row["engine"] == "non_voxel" and row["pass"] < min_pass:
             found.append(f"phantom {row['phantom']}, field of {row['field']:g} mm: "
                          f"{row['pass']:.2f} % of the voxels pass with {count(row)} directions")
     if small:

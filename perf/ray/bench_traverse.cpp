@@ -139,10 +139,10 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   state.counters["twin_ms"] = 1e3 * median(by_plain.wall);
   state.counters["ratio"] = median(by_plain.wall) / time;
   if constexpr (!backend::is_device<Exec>) {
-    double const least_scalar = least(scalar.processor);
+    double const min_scalar = least(scalar.processor);
     state.counters["processor_ms_per_view"] = 1e3 * least(own.processor) / double(views);
-    state.counters["scalar_processor_ms_per_view"] = 1e3 * least_scalar / double(views);
-    state.counters["scalar_ratio"] = least_scalar / least(own.processor);
+    state.counters["scalar_processor_ms_per_view"] = 1e3 * min_scalar / double(views);
+    state.counters["scalar_ratio"] = min_scalar / least(own.processor);
   }
   if (sort_seconds > 0) {
     state.counters["sort_ms"] = 1e3 * sort_seconds;
