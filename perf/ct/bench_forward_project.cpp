@@ -28,6 +28,7 @@
 #include "support/bench.hpp"
 
 #include <iso/cases/projection.hpp>
+#include <iso/ct/detail/forward_project_impl.hpp>
 #include <iso/ct/forward_project_texture.hpp>
 
 #include <benchmark/benchmark.h>

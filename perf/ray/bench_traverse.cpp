@@ -15,6 +15,7 @@
 #include "support/bench.hpp"
 
 #include <iso/cases/paths.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/ray/sort_rays.hpp>
 #include <iso/ray/traverse.hpp>
 

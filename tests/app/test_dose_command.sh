@@ -176,14 +176,14 @@ refuse 'named_density_table: .*no such table' dose --plan plan.json --ct ct.mha 
 refuse 'must make up 256 mm' dose --plan plan.json --phantom slab --voxel 3
 # Beams.
 sed 's/\[0, 0, 0\]/[0, 0, 500]/' plan.json >wrong.json
-refuse 'beam 1: region_around: the beam misses the patient' dose --plan wrong.json "${water[@]}"
+refuse 'beam 1: iso::dose::region_around: the beam misses the patient' dose --plan wrong.json "${water[@]}"
 sed 's/"isoc/"source_distance_mm": 10, "isoc/' plan.json >wrong.json
-refuse 'beam 1: region_around: the source lies within the patient' dose --plan wrong.json "${water[@]}"
+refuse 'beam 1: iso::dose::region_around: the source lies within the patient' dose --plan wrong.json "${water[@]}"
 sed 's/\[-20, 20\]/[20, 20]/' plan.json >wrong.json
 refuse '/beams/0/field_mm/x is \[20,20\]' dose --plan wrong.json "${water[@]}"
 # Tables and directions.
-refuse_plan 'unknown machine energy: named_spectrum: "mohan_7mv"' ', "spectrum": "mohan_7mv"'
-refuse_plan 'unknown machine energy: named_kernel: "7mv"' ', "kernel": "7mv"'
+refuse_plan 'unknown machine energy: iso::dose::named_spectrum: "mohan_7mv"' ', "spectrum": "mohan_7mv"'
+refuse_plan 'unknown machine energy: iso::dose::named_kernel: "7mv"' ', "kernel": "7mv"'
 refuse_plan "'none.csv'" ', "kernel": "none.csv"'
 refuse_plan "kernel_per_bin with kernel '6mv' .that is one kernel for a whole spectrum" ', "kernel_per_bin": true'
 printf '90,1,0.5\n180,1,0.5\n' >k.csv

@@ -278,7 +278,8 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   CHECK(c() == "");
   c.scratch = iso::workspace<host>(needed - 1);
   CHECK(c() == "iso::ct::forward_project: scratch of " + std::to_string(needed - 1) + " bytes (" +
-                   std::to_string(needed) + " are needed) reserve forward_project_bytes_needed");
+                   std::to_string(needed) +
+                   " are needed) reserve iso::ct::forward_project_bytes_needed");
   for (auto const method : exact_methods) {
     c.scratch = {};
     c.options = {.method = method};

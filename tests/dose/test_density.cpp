@@ -129,7 +129,7 @@ TEST_CASE("validate: tables that are none are refused") {
   Kokkos::DefaultHostExecutionSpace const exec;
   CHECK(refusal([&] {
           staged_density_table<Kokkos::HostSpace>(exec, density_table{{{0, 1}, {-1, 2}}});
-        }).find("staged_density_table: a CT number of -1 HU") == 0);
+        }).find("iso::dose::staged_density_table: a CT number of -1 HU") == 0);
 }
 
 TEST_CASE("validate: arrays that do not fit are refused") {
@@ -141,8 +141,9 @@ TEST_CASE("validate: arrays that do not fit are refused") {
   };
   auto const three = row_of<float>({1, 2, 3});
   CHECK(run(three, row_of<float>({1, 2})) ==
-        "density_from_hounsfield: density of [1, 1, 2] voxels (hu has [1, 1, 3]) make them agree");
-  CHECK(run(three, three).find("density_from_hounsfield: density") == 0);
+        "iso::dose::density_from_hounsfield: density of [1, 1, 2] voxels (hu has [1, 1, 3]) make "
+        "them agree");
+  CHECK(run(three, three).find("iso::dose::density_from_hounsfield: density") == 0);
   CHECK(run(three, {three.grid, {}}) != "");
 }
 

@@ -162,7 +162,7 @@ beam_frame frame_of(beam const& b) {
 
 iso::grid region_around(beam const& b, iso::grid const& patient, double margin) {
   beam_frame const f = frame_of(b);
-  validate(patient, "region_around");
+  validate(patient, "iso::dose::region_around");
   ISO_VALIDATE(margin >= 0 && std::isfinite(margin),
                "iso::dose::region_around: a margin of {} mm (must not be negative)", margin);
   vec3<double> low;

@@ -466,12 +466,12 @@ double cone_tilt::factor(std::size_t term, double delta) const {
 }
 
 cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
-  validate(k, "make_cones");
+  validate(k, "iso::dose::make_cones");
   return with_tilts(collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options), k);
 }
 
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
-  validate(k, "make_cones");
+  validate(k, "iso::dose::make_cones");
   cone_set out = with_tilts(collapsed(k, k.radii.back(), 0, options), k);
   out.radii = k.radii;
   return out;

@@ -32,7 +32,7 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
 
 void validate_options(convolution_options const& options, cone_set const& cones,
                       iso::grid const& region, beam_frame const& frame) {
-  validate(region, "convolution_plan");
+  validate(region, "iso::dose::convolution_plan");
   ISO_VALIDATE(is_finite(frame.source) && is_finite(frame.x) && is_finite(frame.y) &&
                    is_finite(frame.along) && frame.source_distance > 0 &&
                    std::isfinite(frame.source_distance),

@@ -259,8 +259,8 @@ std::vector<mono_kernel> water_kernels() {
 }
 
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s) {
-  validate(s, "mix_kernels");
-  validate_kernels(kernels, "mix_kernels");
+  validate(s, "iso::dose::mix_kernels");
+  validate_kernels(kernels, "iso::dose::mix_kernels");
   tabulated_kernel out = kernels.front().kernel;
   for (tabulated_cone& cone : out.cones) {
     cone.fraction.assign(cone.fraction.size(), 0);
@@ -294,7 +294,7 @@ tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum c
 
 std::vector<energy_component> split_by_energy(std::vector<mono_kernel> const& kernels,
                                               spectrum const& s) {
-  validate(s, "split_by_energy");
+  validate(s, "iso::dose::split_by_energy");
   std::vector<energy_component> out;
   for (energy_bin const& b : s.bins) {
     if (b.fluence > 0) {

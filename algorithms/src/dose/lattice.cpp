@@ -202,7 +202,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                             beam_frame const& frame, fluence_map const& field,
                             cone_set const& cones, bool tilt, int direction_bits, int total_bits,
                             int digits) {
-  validate(region, "convolution_plan");
+  validate(region, "iso::dose::convolution_plan");
   validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(

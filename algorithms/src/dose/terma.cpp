@@ -12,7 +12,7 @@ namespace iso::dose {
 namespace detail {
 
 std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
-  validate(s, "terma_plan");
+  validate(s, "iso::dose::terma_plan");
   std::vector<double> out;
   double const h = depth_curve::step;
   auto const slope = [&](double d) {
