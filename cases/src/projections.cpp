@@ -95,7 +95,7 @@ struct seen_case {
                   "iso::cases::seen", flat_range(on, count),
                   seen_kernel<T>{staged.host().kind(), staged.views().data(), box, out});
             },
-            {},
+            least_work{3 * double(count) * sizeof(T), 20 * double(count)},
             [=, g = scan](std::int64_t) { return exact(g, box); }};
   }
 
