@@ -71,7 +71,7 @@ std::vector<float> reconstructed(iso::files::host_volume const& ct, iso::grid co
       iso::make_projections<float, space>(exec, "projections", g.num_views(), g.num_u(), g.num_v());
   {
     iso::workspace<space> const scratch(
-        iso::ct::forward_project_bytes_needed<exec_space, float>(g, grid));
+        iso::ct::forward_project_bytes_needed<float>(exec_space(), g, grid));
     iso::ct::forward_project<exec_space, float>(exec, iso::ct::stage(exec, g), volume, projections,
                                                 scratch);
     exec.fence();

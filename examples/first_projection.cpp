@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   auto const projections = iso::make_projections<float, space>(exec, "projections", 24, 128, 128);
   auto const exact = iso::make_projections<float, space>(exec, "exact", 24, 128, 128);
   iso::workspace<space> const scratch(
-      iso::ct::forward_project_bytes_needed<execution, float>(scan, volume.grid));
+      iso::ct::forward_project_bytes_needed<float>(execution(), scan, volume.grid));
 
   // Three calls, enqueued one after the other; nothing waits until the fence.
   iso::ct::rasterise_ellipsoids(exec, head, volume);

@@ -12,7 +12,7 @@ int main() {
   auto const head = iso::make_volume<float, iso::space::device>(exec, "head", grid);
   auto const views = iso::make_projections<float, iso::space::device>(exec, "views", 1, 257, 257);
   iso::workspace<iso::space::device> const scratch(
-      iso::ct::forward_project_bytes_needed<Kokkos::DefaultExecutionSpace, float>(scan, grid));
+      iso::ct::forward_project_bytes_needed<float>(Kokkos::DefaultExecutionSpace(), scan, grid));
   iso::ct::rasterise_ellipsoids(exec, iso::ct::shepp_logan(100), head);
   iso::ct::forward_project(exec, iso::ct::stage(exec, scan), head, views, scratch);
   auto const pixels = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, views.data);

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   auto const projections = iso::wrap_projections(pixels);
 
   auto const scan = iso::ct::circular_parallel({.num_u = 8, .num_v = 8}, {0.0});
-  auto const bytes = iso::ct::forward_project_bytes_needed<execution, float>(scan, volume.grid);
+  auto const bytes = iso::ct::forward_project_bytes_needed<float>(execution(), scan, volume.grid);
   std::vector<std::byte> memory(std::size_t(bytes) + 64);
   void* start = memory.data();
   std::size_t room = memory.size();

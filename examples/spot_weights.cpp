@@ -162,7 +162,7 @@ class dot_product {
     Kokkos::deep_copy(exec, Kokkos::subview(row_.row_offsets, std::size_t(1)), length);
     Kokkos::deep_copy(exec, row_.values, 1.0);
     plan_ = sparse::make_plan(exec, row_);
-    scratch_.reserve(sparse::spmv_bytes_needed<double>(row_, plan_, 1));
+    scratch_.reserve(sparse::spmv_bytes_needed<double>(exec, row_, plan_, 1));
   }
   double operator()(Exec const& exec, vector const& a, vector const& b) {
     row_.values = a;

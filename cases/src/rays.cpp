@@ -97,7 +97,7 @@ struct sort_case {
     using space = typename Exec::memory_space;
     auto const box = random_volume().box;
     auto const rays = load_rays<T>(exec, random_rays<T>(box, num_rays));
-    workspace<space> const work(ray::sort_rays_bytes_needed(num_rays));
+    workspace<space> const work(ray::sort_rays_bytes_needed(exec, num_rays));
     Kokkos::View<std::int64_t*, space> const permutation(
         Kokkos::view_alloc(exec, "iso::cases::permutation"), std::size_t(num_rays));
     auto const chosen = order;

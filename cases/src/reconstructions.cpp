@@ -29,7 +29,7 @@ struct reconstructor_case {
   }
 };
 
-/// The views before `cut` by fdk, the others by fdk_add.
+/// The views before `cut` onto zero, the others onto what is stored.
 template <class T>
 struct fdk_subsets_case {
   fdk_case<T> what;
@@ -43,7 +43,7 @@ struct fdk_subsets_case {
     ct::fdk_plan<space> const plan(exec, what.scan, what.options);
     auto const first = plan.subset(0, cut);
     auto const rest = plan.subset(cut, what.scan.num_views() - cut);
-    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(what.scan, what.options));
+    workspace<space> const work(ct::fdk_bytes_needed<T>(exec, what.scan, what.options));
     T* const later = pixels.data.data() + cut * what.scan.num_u() * what.scan.num_v();
     ready.run = [=, box = what.volume](Exec const& on, variant const&, T* out) {
       auto const volume = wrap_volume<space>(out, box);
@@ -51,8 +51,8 @@ struct fdk_subsets_case {
       ct::fdk<Exec, T>(on, first,
                        projections_at<T, space>(pixels.data.data(), first.geometry().host()),
                        volume, scratch);
-      ct::fdk_add<Exec, T>(on, rest, projections_at<T, space>(later, rest.geometry().host()),
-                           volume, scratch);
+      ct::fdk<Exec, T>(on, rest, projections_at<T, space>(later, rest.geometry().host()), volume,
+                       scratch, onto::stored);
     };
     return ready;
   }
@@ -73,8 +73,8 @@ struct fdk_halves_case {
     auto const filtered = make_projections<T, space>(exec, "iso::cases::filtered", wide.num_views(),
                                                      wide.num_u(), wide.num_v());
     workspace<space> const work(
-        std::max(ct::filter_projections_bytes_needed<Exec, T>(what.scan, what.options),
-                 ct::weighted_back_project_bytes_needed<Exec, T>(what.scan, what.options)));
+        std::max(ct::filter_projections_bytes_needed<T>(exec, what.scan, what.options),
+                 ct::weighted_back_project_bytes_needed<T>(exec, what.scan, what.options)));
     exec.fence("iso::cases: memory for filtered projections");
     ready.run = [=, box = what.volume](Exec const& on, variant const&, T* out) {
       auto const scratch = wrap_workspace<space>(work.data(), work.size());
@@ -104,7 +104,7 @@ ct::geometry turned_detector(ct::geometry const& straight) {
 
 void add_reconstructions(catalogue& all) {
   std::vector<std::string> const functions = {"iso::ct::fdk", "iso::ct::ramp_taps",
-                                              "iso::ct::weigh_scan", "iso::ct::factor_of",
+                                              "iso::ct::weigh_scan", "iso::ct::redundancy_weight",
                                               "iso::cross"};
   auto const box = grid::centred({23, 19, 70}, {3, 2.5, 1.25});
   auto const add = [&](std::string const& name, ct::geometry const& scan,
@@ -120,8 +120,8 @@ void add_reconstructions(catalogue& all) {
   add("fdk_tilted", small_tilted(), {});
   add("fdk_turned_detector", turned_detector(small_cone()), {});
   add("fdk_short_scan", cone(4, 0, 24), {});
-  add("fdk_offset_detector", cone(6.25, 30, 23), {.scan = {.continuation = 6}});
-  add("fdk_leaning_offset_detector", turned_detector(cone(6.25, 30, 23)),
+  add("fdk_displaced_detector", cone(6.25, 30, 23), {.scan = {.truncation_correction = 6}});
+  add("fdk_leaning_displaced_detector", turned_detector(cone(6.25, 30, 23)),
       {.scan = {.max_roll = 0.125}});
   add("fdk_leaning_short_scan", turned_detector(cone(4, 0, 24)), {.scan = {.max_roll = 0.125}});
 
@@ -135,8 +135,7 @@ void add_reconstructions(catalogue& all) {
   take.operator()<reconstructor_case>({"fdk_reconstructor", {"iso::ct::fdk_reconstructor"}, {{}}});
   take.operator()<fdk_halves_case>(
       {"fdk_halves", {"iso::ct::filter_projections", "iso::ct::weighted_back_project"}, {{}}});
-  take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk", "iso::ct::fdk_add"}, {{}}},
-                                    std::int64_t(16));
+  take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk"}, {{}}}, std::int64_t(16));
 
   all.add_sized({"fdk",
                  "filtered backprojection (Ram-Lak) of as many views as voxels along a side",

@@ -50,7 +50,7 @@ struct filtered_view {
     for (std::int64_t c = 0; c < num_u; ++c) {
       std::int64_t const u = c - weights.before;
       std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
-      double const factor = ct::factor_of(g, weights, view, u, v);
+      double const factor = ct::redundancy_weight(g, weights, view, u, v);
       vec3<double> const ray =
           w.detector_origin + double(u) * w.u_step + double(v) * w.v_step - w.source;
       weighted[std::size_t(c * num_v + v)] =

@@ -43,8 +43,7 @@ std::map<std::string, ray::traversal> const traversals = {
     {"siddon", ray::traversal::siddon}};
 std::map<std::string, dose::cone_placing> const placings = {
     {"equal_energy", dose::cone_placing::equal_energy},
-    {"equal_solid_angle", dose::cone_placing::equal_solid_angle},
-    {"gauss", dose::cone_placing::gauss}};
+    {"equal_solid_angle", dose::cone_placing::equal_solid_angle}};
 
 struct settings {
   std::string backend = "serial";

@@ -65,7 +65,7 @@ double sort(Exec const& exec, std::vector<ray::ray<T>>& rays, grid const& box,
   auto const there = load_rays(exec, rays);
   Kokkos::View<std::int64_t*, typename Exec::memory_space> const permutation("order", rays.size());
   workspace<typename Exec::memory_space> const scratch(
-      ray::sort_rays_bytes_needed(std::int64_t(rays.size())));
+      ray::sort_rays_bytes_needed(exec, std::int64_t(rays.size())));
   auto const once = [&] { ray::sort_rays(exec, there, box, permutation, scratch, order); };
   once();
   double const seconds = seconds_of(exec, once);

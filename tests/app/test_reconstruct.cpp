@@ -53,13 +53,13 @@ TEST_CASE("the phantom is reconstructed, with the same hash on every backend") {
   }
 }
 
-TEST_CASE("short scans and offset detectors are seen from the geometry") {
+TEST_CASE("short scans and displaced detectors are seen from the geometry") {
   auto const full = jobs::reconstruct(head(), {});
   auto const brief = jobs::reconstruct(head(R"({"range": 210, "count": 53})"), {});
   CHECK(brief.arc == "short");
   CHECK((*brief.error)[0] < 1.3 * (*full.error)[0]);
   auto const half = jobs::reconstruct(head(R"({"range": 360, "count": 90})", 30, 18), {});
-  CHECK(half.detector == "offset");
+  CHECK(half.detector == "displaced");
   CHECK((*half.error)[0] < 1.3 * (*full.error)[0]);
 
   auto ignored = head(R"({"range": 360, "count": 90})", 30, 18);
@@ -76,7 +76,7 @@ TEST_CASE("short scans and offset detectors are seen from the geometry") {
   auto truncated = head(R"({"range": 360, "count": 90})", 28);
   truncated.extent = {20, 20, 40};
   double const without = (*jobs::reconstruct(truncated, {}).error)[0];
-  truncated.continuation = 14;
+  truncated.truncation_correction = 14;
   CHECK((*jobs::reconstruct(truncated, {}).error)[0] < 0.7 * without);
 }
 

@@ -33,8 +33,8 @@ sed 's/"range": 360, "count": 60/"range": 215, "count": 40/' "$cone" >short.json
 sed 's/"pixels": \[128, 128\]/"pixels": [80, 128]/; s/"offset_mm": \[0, 0\]/"offset_mm": [96, 0]/' "$cone" >offset.json
 sed 's/"range": 360/"range": 180/' "$cone" >half.json
 expect 0 'short scan' --phantom shepp-logan --geometry short.json "${small[@]}" --output x.mha
-expect 0 'offset detector' --phantom shepp-logan --geometry offset.json "${small[@]}" --output x.mha
-expect 0 '"continuation": 20' "${phantom[@]}" --continuation 20 --json -
+expect 0 'displaced detector' --phantom shepp-logan --geometry offset.json "${small[@]}" --output x.mha
+expect 0 '"truncation_correction": 20' "${phantom[@]}" --truncation-correction 20 --json -
 rm x.mha
 # A detector that is rolled by 7 degrees about the central ray.
 awk 'BEGIN {
@@ -59,7 +59,7 @@ expect 2 'full circle.* is needed' --phantom shepp-logan --geometry short.json -
 expect 2 'half not in' "${phantom[@]}" --arc half --output x.mha
 expect 2 'left not in' "${phantom[@]}" --detector left --output x.mha
 expect 2 'give --method fdk' "${phantom[@]}" --method fbp --output x.mha
-expect 2 '--continuation' "${phantom[@]}" --continuation -1 --output x.mha
+expect 2 '--truncation-correction' "${phantom[@]}" --truncation-correction -1 --output x.mha
 expect 2 'nothing to write' "${phantom[@]}"
 expect 2 "ending '.jpg'" "${phantom[@]}" --output x.jpg
 expect 2 'source lies within the volume' --phantom shepp-logan --geometry "$cone" --spacing 20 --output x.mha

@@ -16,7 +16,6 @@
 
 namespace projector_support {
 
-using iso::ct::back_project_onto;
 using iso::ct::back_project_options;
 
 /// Pixels [first, first + count) views of a scan's, where `exec` reads them.
@@ -44,12 +43,12 @@ std::vector<T> backprojected(Exec const& exec, std::vector<T> const& pixels, pro
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
   auto const scan = iso::ct::stage(exec, p.scan);
   iso::workspace<space> const scratch(
-      iso::ct::back_project_bytes_needed<Exec, T>(p.scan, p.volume, options));
+      iso::ct::back_project_bytes_needed<T>(exec, p.scan, p.volume, options));
   for (std::int64_t first = 0; first < views; first += batch) {
     batch = batch == 0 ? views : batch;
     fill_with_nan(exec, scratch);
     options.first_view = first;
-    options.onto = first == 0 ? back_project_onto::zero : back_project_onto::stored;
+    options.onto = first == 0 ? iso::onto::zero : iso::onto::stored;
     auto const some = staged_pixels(exec, p.scan, pixels, first, std::min(batch, views - first));
     iso::ct::back_project<Exec, T>(exec, scan, some, out, scratch, options);
     exec.fence("projector_support::backprojected");

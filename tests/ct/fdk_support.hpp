@@ -46,7 +46,7 @@ std::vector<T> reconstructed(Exec const& exec, geometry const& g, stack<T> const
   auto const pixels = iso::stage<iso::access::read>(exec, p.data);
   auto const out = iso::make_volume<T, space>("out", volume_grid);
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
-  iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<Exec, T>(g, options));
+  iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<T>(exec, g, options));
   fill_with_nan(exec, scratch);
   iso::ct::fdk_plan<space> const plan(exec, g, options);
   iso::ct::fdk<Exec, T>(exec, plan, iso::projection_view<T const, space>{pixels.view()}, out,

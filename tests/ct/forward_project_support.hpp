@@ -110,7 +110,7 @@ std::vector<T> projected(Exec const& exec, volume<T> const& v, geometry const& g
   auto const out = iso::make_projections<T, space>("out", g.num_views(), g.num_u(), g.num_v());
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
   iso::workspace<space> const scratch(
-      iso::ct::forward_project_bytes_needed<Exec, T>(g, v.grid, options));
+      iso::ct::forward_project_bytes_needed<T>(exec, g, v.grid, options));
   fill_with_nan(exec, scratch);
   iso::volume_view<T const, space> const staged{v.grid, voxels.view()};
   iso::ct::forward_project<Exec, T>(exec, iso::ct::stage(exec, g), staged, out, scratch, options,

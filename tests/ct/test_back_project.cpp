@@ -463,9 +463,9 @@ TEST_CASE("back_project: adds to what the volume holds") {
       expected[n] += alone[n];
     }
     Kokkos::Serial const exec;
-    back_project_options const options{.method = method, .onto = back_project_onto::stored};
+    back_project_options const options{.method = method, .onto = iso::onto::stored};
     iso::workspace<host> const scratch(
-        iso::ct::back_project_bytes_needed<Kokkos::Serial, float>(p.scan, p.volume, options));
+        iso::ct::back_project_bytes_needed<float>(Kokkos::Serial(), p.scan, p.volume, options));
     iso::ct::back_project<Kokkos::Serial, float>(exec, iso::ct::stage(exec, p.scan),
                                                  staged_pixels(exec, p.scan, y, 0, 2), volume,
                                                  scratch, options);

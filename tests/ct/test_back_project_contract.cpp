@@ -113,7 +113,7 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
     CHECK(asked == 1);
   }
   CHECK(refusal([&] {
-          iso::ct::back_project_bytes_needed<exec_space, float>(
-              c.scan, grid{{std::int64_t(1) << 24, 4, 4}, {1, 1, 1}, {0, 0, 0}});
+          iso::ct::back_project_bytes_needed<float>(
+              exec_space(), c.scan, grid{{std::int64_t(1) << 24, 4, 4}, {1, 1, 1}, {0, 0, 0}});
         }).find("iso::ct::back_project: volume of [16777216, 4, 4] voxels") == 0);
 }

@@ -39,8 +39,8 @@ std::vector<float> projected(iso::volume_view<float, space> const& volume, bound
   exec_space const exec;
   iso::ct::forward_project_options const options{.edge = edge};
   auto const geometry = iso::ct::stage(exec, scan());
-  iso::workspace<space> const scratch(iso::ct::forward_project_bytes_needed<exec_space, float>(
-      geometry.host(), volume.grid, options));
+  iso::workspace<space> const scratch(iso::ct::forward_project_bytes_needed<float>(
+      exec_space(), geometry.host(), volume.grid, options));
   auto const out = iso::make_projections<float, space>("ours", views, pixels, pixels);
   iso::ct::forward_project<exec_space, float>(exec, geometry, volume, out, scratch, options);
   exec.fence();

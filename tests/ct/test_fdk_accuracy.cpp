@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("fdk: lengths scaled by a factor change nothing but the scale
         iso::ct::circular_cone(centred, 120, 180, iso::ct::even_angles(30, 4)),
         iso::ct::circular_cone(beside, 120, 180, turn), iso::ct::circular_parallel(beside, turn)}) {
     auto const p = random_stack<T>(scan);
-    fdk_options const options{.scan = {.continuation = 2}};
+    fdk_options const options{.scan = {.truncation_correction = 2}};
     auto const expected = reconstructed(Kokkos::Serial(), scan, p, volume, options);
     double most = 0;
     for (T const x : expected) {
@@ -134,7 +134,7 @@ TEST_CASE("fdk: ten or eleven voxels and pixels a side") {
       auto const scan = iso::ct::circular_cone({pixels, pixels, 2, 2}, 1000, 2000,
                                                iso::ct::even_angles(60, 2 * pi));
       auto const p = stack_of<float>(scan, projected(fast(), ones, scan));
-      auto const found = reconstructed(fast(), scan, p, g, {.scan = {.continuation = 4}});
+      auto const found = reconstructed(fast(), scan, p, g, {.scan = {.truncation_correction = 4}});
       double least = 10;
       double most = 0;
       for (std::int64_t i = 2; i < voxels - 2; ++i) {

@@ -15,7 +15,6 @@
 namespace {
 
 using namespace fdk_support;
-using iso::ct::back_project_onto;
 using iso::test::refusal;
 
 /// Filtered views, with their columns extended. All that is written begins as NaN.
@@ -29,7 +28,7 @@ iso::projection_view<T, typename Exec::memory_space> filtered(
   auto const out = iso::make_projections<T, space>("filtered", g.num_views(), g.num_u(), g.num_v());
   Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
   iso::workspace<space> const scratch(
-      iso::ct::filter_projections_bytes_needed<Exec, T>(scan, options));
+      iso::ct::filter_projections_bytes_needed<T>(exec, scan, options));
   fill_with_nan(exec, scratch);
   iso::ct::filter_projections<Exec, T>(exec, plan, {pixels.view()}, out, scratch);
   exec.fence("test_fdk_halves");
@@ -49,7 +48,7 @@ TEST_CASE_TEMPLATE("fdk: its halves give its bits on every backend, onto zero an
   for (auto const& [g, options] : std::vector<scan>{
            {iso::ct::circular_cone({33, 41, 1.1, 0.9, 2.5, -1}, 120, 180, angles), {}},
            {iso::ct::circular_cone({33, 41, 1.1, 0.9, 9}, 120, 180, angles),
-            {.window = ramp_window::hann, .scan = {.continuation = 5}}},
+            {.window = ramp_window::hann, .scan = {.truncation_correction = 5}}},
            {iso::ct::circular_parallel({31, 29, 0.8, 1.2, 1, 3}, iso::ct::even_angles(19, pi)), {}},
            {fdk_truth::posed(beam::cone, {.skew = -20}, iso::ct::even_angles(37, 1.4 * pi, 0.3),
                              {.num_u = 80, .num_v = 50, .pitch = 2.4}),
@@ -64,7 +63,7 @@ TEST_CASE_TEMPLATE("fdk: its halves give its bits on every backend, onto zero an
       auto const out = iso::make_volume<T, space>("out", volume);
       Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
       iso::workspace<space> const scratch(
-          iso::ct::weighted_back_project_bytes_needed<Exec, T>(g, options));
+          iso::ct::weighted_back_project_bytes_needed<T>(exec, g, options));
       fill_with_nan(exec, scratch);
       iso::ct::weighted_back_project<Exec, T>(exec, plan, views, out, scratch);
       exec.fence("test_fdk_halves");
@@ -73,11 +72,10 @@ TEST_CASE_TEMPLATE("fdk: its halves give its bits on every backend, onto zero an
       // What is stored, here the volume itself, is where the sum begins.
       auto const twice = iso::make_volume<T, space>("twice", volume);
       Kokkos::deep_copy(exec, twice.data, out.data);
-      iso::ct::weighted_back_project<Exec, T>(exec, plan, views, out, scratch,
-                                              back_project_onto::stored);
-      iso::workspace<space> const work(iso::ct::fdk_bytes_needed<Exec, T>(g, options));
+      iso::ct::weighted_back_project<Exec, T>(exec, plan, views, out, scratch, iso::onto::stored);
+      iso::workspace<space> const work(iso::ct::fdk_bytes_needed<T>(exec, g, options));
       auto const pixels = iso::stage<iso::access::read>(exec, p.data);
-      iso::ct::fdk_add<Exec, T>(exec, plan, {pixels.view()}, twice, work);
+      iso::ct::fdk<Exec, T>(exec, plan, {pixels.view()}, twice, work, iso::onto::stored);
       exec.fence("test_fdk_halves");
       CHECK(difference(host_vector(out.data), host_vector(twice.data)) == "");
     });
@@ -116,11 +114,11 @@ TEST_CASE("fdk: what its halves refuse") {
   auto const p = random_stack<float>(g);
   auto const out = random_stack<float>(g, 2);
   auto const voxels = iso::make_volume<float, host>("voxels", grid::centred({8, 8, 8}, {1, 1, 1}));
-  std::int64_t const bytes = iso::ct::filter_projections_bytes_needed<Exec, float>(g);
-  CHECK(bytes < iso::ct::fdk_bytes_needed<Exec, float>(g));
-  CHECK(iso::ct::weighted_back_project_bytes_needed<Exec, float>(g) <
-        iso::ct::fdk_bytes_needed<Exec, float>(g));
-  iso::workspace<host> const scratch(iso::ct::fdk_bytes_needed<Exec, float>(g));
+  std::int64_t const bytes = iso::ct::filter_projections_bytes_needed<float>(exec, g);
+  CHECK(bytes < iso::ct::fdk_bytes_needed<float>(exec, g));
+  CHECK(iso::ct::weighted_back_project_bytes_needed<float>(exec, g) <
+        iso::ct::fdk_bytes_needed<float>(exec, g));
+  iso::workspace<host> const scratch(iso::ct::fdk_bytes_needed<float>(exec, g));
   auto const filter = [&](stack<float> const& from, stack<float> const& to,
                           iso::workspace<host> const& work) {
     return refusal([&] { iso::ct::filter_projections<Exec, float>(exec, plan, from, to, work); });
@@ -132,12 +130,12 @@ TEST_CASE("fdk: what its halves refuse") {
   auto const narrow = iso::make_projections<float, host>("narrow", 20, 15, 8);
   CHECK(filter(narrow, out, scratch).find("[20, 15, 8]") != std::string::npos);
   CHECK(filter(p, narrow, scratch).find("[20, 15, 8]") != std::string::npos);
-  auto const back = [&](stack<float> const& from, back_project_onto onto) {
+  auto const back = [&](stack<float> const& from, iso::onto onto) {
     return refusal([&] {
       iso::ct::weighted_back_project<Exec, float>(exec, plan, from, voxels, scratch, onto);
     });
   };
-  CHECK(back(out, back_project_onto::zero) == "");
-  CHECK(back(narrow, back_project_onto::zero).find("[20, 15, 8]") != std::string::npos);
-  CHECK(back(out, back_project_onto(2)).find("onto 2") != std::string::npos);
+  CHECK(back(out, iso::onto::zero) == "");
+  CHECK(back(narrow, iso::onto::zero).find("[20, 15, 8]") != std::string::npos);
+  CHECK(back(out, iso::onto(2)).find("onto 2") != std::string::npos);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short scans, offset detectors, truncated projections and subsets of views.
+// Short scans, displaced detectors, truncated projections and subsets of views.
 #include "fdk_support.hpp"
 #include "instances.hpp"
 
@@ -102,7 +102,7 @@ TEST_CASE("fdk: opposite rays of a short scan add up to two, rays measured once 
         sum += angle;
       }
       CHECK(sum == doctest::Approx(arc).epsilon(1e-9));
-      table const factors{w.factors, columns};
+      table const factors{w.redundancy_weights, columns};
       double const step = arc / double(count);
       double worst = 0;
       int pairs = 0;
@@ -138,7 +138,7 @@ TEST_CASE("fdk: opposite rays of a short scan add up to two, rays measured once 
   }
 }
 
-TEST_CASE("fdk: opposite rays of an offset detector add up to two") {
+TEST_CASE("fdk: opposite rays of a displaced detector add up to two") {
   for (bool const cone : {true, false}) {
     for (double const offset : {30.0, -30.0}) {
       iso::ct::flat_detector const d{61, 3, 2, 2, offset};
@@ -146,7 +146,7 @@ TEST_CASE("fdk: opposite rays of an offset detector add up to two") {
       auto const g = cone ? iso::ct::circular_cone(d, 300, 450, angles)
                           : iso::ct::circular_parallel(d, angles);
       auto const w = weigh_scan(g);
-      CHECK(w.detector == detector_placement::offset);
+      CHECK(w.detector == detector_placement::displaced);
       CHECK((offset > 0 ? w.before : w.after) == 30);
       CHECK((offset > 0 ? w.after : w.before) == 0);
       double angle = 0;
@@ -156,9 +156,10 @@ TEST_CASE("fdk: opposite rays of an offset detector add up to two") {
       CHECK(angle == doctest::Approx(cone ? 2 * pi : pi));
       // The extended detector is symmetric about the axis.
       for (std::int64_t c = 0; c < 91; ++c) {
-        CHECK(w.factors[std::size_t(c)] + w.factors[std::size_t(90 - c)] == doctest::Approx(2));
+        CHECK(w.redundancy_weights[std::size_t(c)] + w.redundancy_weights[std::size_t(90 - c)] ==
+              doctest::Approx(2));
       }
-      CHECK(*std::min_element(w.factors.begin(), w.factors.end()) == 0);
+      CHECK(*std::min_element(w.redundancy_weights.begin(), w.redundancy_weights.end()) == 0);
     }
   }
 }
@@ -197,8 +198,8 @@ TEST_CASE("fdk: short and offset scans give what the full scan gives") {
   for (double const offset : {51.0, -51.0}) {
     against(cone({120, 9, pitch, pitch, offset}, turn), "offset");
   }
-  // The weights of an offset detector hold for one in the middle too.
-  against(cone({192, 9, pitch, pitch}, turn, {.scan = {.detector = detector_placement::offset}}),
+  // The weights of a displaced detector hold for one in the middle too.
+  against(cone({192, 9, pitch, pitch}, turn, {.scan = {.detector = detector_placement::displaced}}),
           "offset by nothing");
   auto const parallel = [&](iso::ct::flat_detector const& d, std::vector<double> const& angles,
                             fdk_options const& options = {}) {
@@ -225,9 +226,9 @@ TEST_CASE("fdk: a body wider than the detector") {
   auto const g =
       iso::ct::circular_cone({120, 9, 1.5, 1.5}, 400, 600, iso::ct::even_angles(240, 2 * pi));
   auto const p = projected_bodies<float>(body, g);
-  auto const error = [&](std::int64_t continuation) {
-    auto const found =
-        reconstructed(fast(), g, p, volume, {.scan = {.continuation = continuation}});
+  auto const error = [&](std::int64_t truncation_correction) {
+    auto const found = reconstructed(fast(), g, p, volume,
+                                     {.scan = {.truncation_correction = truncation_correction}});
     double sum = 0;
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < 96; ++i) {
@@ -250,7 +251,7 @@ TEST_CASE("fdk: a body wider than the detector") {
 TEST_CASE_TEMPLATE("fdk: subsets of whole blocks of views add up to the whole, to the bit", T,
                    float, double) {
   auto const volume = grid::centred({13, 11, 40}, {1.3, 1.1, 0.8});
-  fdk_options const continued{.scan = {.continuation = 3}};
+  fdk_options const continued{.scan = {.truncation_correction = 3}};
   std::vector<std::pair<geometry, fdk_options>> const scans = {
       {iso::ct::circular_cone({33, 41, 1.1, 0.9}, 120, 180, iso::ct::even_angles(70, 2 * pi)), {}},
       {iso::ct::circular_cone({33, 41, 1.1, 0.9}, 120, 180, iso::ct::even_angles(70, 2 * pi)),
@@ -267,7 +268,7 @@ TEST_CASE_TEMPLATE("fdk: subsets of whole blocks of views add up to the whole, t
       using space = typename Exec::memory_space;
       iso::ct::fdk_plan<space> const plan(exec, g, options);
       auto const out = iso::make_volume<T, space>("out", volume);
-      iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<Exec, T>(g, options));
+      iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<T>(exec, g, options));
       auto const pixels = iso::stage<iso::access::read>(exec, p.data);
       std::int64_t const cuts[] = {0, 16, 64, 70};
       for (int n = 0; n < 3; ++n) {
@@ -279,7 +280,7 @@ TEST_CASE_TEMPLATE("fdk: subsets of whole blocks of views add up to the whole, t
         if (n == 0) {
           iso::ct::fdk<Exec, T>(exec, part, some, out, scratch);
         } else {
-          iso::ct::fdk_add<Exec, T>(exec, part, some, out, scratch);
+          iso::ct::fdk<Exec, T>(exec, part, some, out, scratch, iso::onto::stored);
         }
       }
       exec.fence("test_fdk_scans");
@@ -301,7 +302,7 @@ TEST_CASE("fdk: what a scan chooses by itself") {
   iso::ct::flat_detector const beside{60, 4, 2, 2, 13};
   auto const turn = iso::ct::even_angles(90, 2 * pi);
   CHECK(chosen(centred, turn) == std::pair(scan_arc::full, detector_placement::centred));
-  CHECK(chosen(beside, turn) == std::pair(scan_arc::full, detector_placement::offset));
+  CHECK(chosen(beside, turn) == std::pair(scan_arc::full, detector_placement::displaced));
   CHECK(chosen(centred, iso::ct::even_angles(90, 1.3 * pi)) ==
         std::pair(scan_arc::short_scan, detector_placement::centred));
   // Five neighbouring views are missing, 24 degrees: no full circle any more.
@@ -407,11 +408,11 @@ TEST_CASE("fdk: scans for which the weights do not hold are refused with a sente
   CHECK(weigh(cone(d, pi + 0.261)) == "");
   has(weigh(cone(d, 1.3 * pi), {.arc = scan_arc::full}), {"full circle"});
   has(weigh(cone(beside, 1.3 * pi)), {"beside the z axis", "arc"});
-  has(weigh(cone(d, 1.3 * pi), {.detector = detector_placement::offset}), {"beside the z axis"});
+  has(weigh(cone(d, 1.3 * pi), {.detector = detector_placement::displaced}), {"beside the z axis"});
   CHECK(weigh(cone(beside, 1.4 * pi), {.detector = detector_placement::centred}) == "");
-  has(weigh(cone({60, 4, 2, 2, 70}, 2 * pi)), {"beyond the offset detector"});
+  has(weigh(cone({60, 4, 2, 2, 70}, 2 * pi)), {"beyond the displaced detector"});
   has(weigh(iso::ct::circular_parallel(d, iso::ct::even_angles(40, 2))), {"half a circle"});
-  has(weigh(cone(d, 2 * pi), {.continuation = -1}), {"continuation"});
+  has(weigh(cone(d, 2 * pi), {.truncation_correction = -1}), {"truncation correction"});
   has(weigh(cone(d, 2 * pi), {.arc = scan_arc(7)}), {"scan arc 7"});
   has(weigh(cone(d, 2 * pi), {.detector = detector_placement(7)}), {"placement 7"});
 
@@ -488,7 +489,7 @@ TEST_CASE("fdk: projections that are zero or not finite") {
   }
 
   // The last reading of a row, continued beyond the detector, spoils its own row only.
-  scan_options const wide{.continuation = 4};
+  scan_options const wide{.truncation_correction = 4};
   auto const p = random_stack<float>(g);
   auto const some = reconstructed(fast(), g, p, volume, {.scan = wide});
   CHECK(std::all_of(some.begin(), some.end(), [](float x) { return std::isfinite(x); }));
@@ -500,7 +501,7 @@ TEST_CASE("fdk: projections that are zero or not finite") {
 }
 
 TEST_CASE("fdk: a reading without weight does not count, even if it is not finite") {
-  // An offset detector that reaches less far beyond the axis in view 0 than in the others: what
+  // A displaced detector that reaches less far beyond the axis in view 0 than in the others: what
   // these see beyond that is not measured in all opposite views, and has no weight.
   auto const even =
       iso::ct::circular_cone({48, 21, 1.1, 1.6, 15}, 120, 180, iso::ct::even_angles(20, 2 * pi));
@@ -508,7 +509,7 @@ TEST_CASE("fdk: a reading without weight does not count, even if it is not finit
   views[0].detector_origin = views[0].detector_origin + 2.0 * views[0].u_step;
   geometry const g(even.kind(), even.num_u(), even.num_v(), views);
   auto const weights = weigh_scan(g);
-  REQUIRE(weights.detector == detector_placement::offset);
+  REQUIRE(weights.detector == detector_placement::displaced);
   REQUIRE(weights.rows == 20);
   std::int64_t const columns = weights.before + 48 + weights.after;
   auto const volume = grid::centred({24, 24, 20}, {1, 1, 1});
@@ -519,7 +520,7 @@ TEST_CASE("fdk: a reading without weight does not count, even if it is not finit
     std::int64_t spoilt = 0;
     for (std::int64_t view = 0; view < 20; ++view) {
       for (std::int64_t u = 0; u < 48; ++u) {
-        if (weights.factors[std::size_t(view * columns + weights.before + u)] == 0) {
+        if (weights.redundancy_weights[std::size_t(view * columns + weights.before + u)] == 0) {
           q.data(view, u, 9) = std::numeric_limits<float>::quiet_NaN();
           q.data(view, u, 10) = std::numeric_limits<float>::infinity();
           ++spoilt;
@@ -556,7 +557,7 @@ TEST_CASE("fdk: shapes that disagree are refused, and nothing is written") {
     }
     return sentence;
   };
-  auto const enough = iso::ct::fdk_bytes_needed<Kokkos::Serial, float>(g);
+  auto const enough = iso::ct::fdk_bytes_needed<float>(Kokkos::Serial(), g);
   CHECK(attempt(20, 16, 8, enough) == "");
   CHECK(attempt(19, 16, 8, enough).find("[20, 16, 8]") != std::string::npos);
   CHECK(attempt(20, 15, 8, enough).find("[20, 15, 8]") != std::string::npos);
@@ -567,7 +568,7 @@ TEST_CASE("fdk: shapes that disagree are refused, and nothing is written") {
 TEST_CASE("fdk: arrays and scratch that overlap are refused, and nothing is written") {
   auto const g = iso::ct::circular_cone({16, 8, 1, 1}, 120, 180, iso::ct::even_angles(20, 2 * pi));
   iso::ct::fdk_plan<host> const plan(Kokkos::Serial(), g);
-  std::int64_t const bytes = iso::ct::fdk_bytes_needed<Kokkos::Serial, float>(g);
+  std::int64_t const bytes = iso::ct::fdk_bytes_needed<float>(Kokkos::Serial(), g);
   std::int64_t const work = bytes / std::int64_t(sizeof(float));
   std::int64_t const pixels = 20 * 16 * 8;
   std::int64_t const voxels = 8 * 8 * 8;

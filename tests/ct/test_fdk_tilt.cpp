@@ -117,7 +117,7 @@ TEST_CASE_TEMPLATE("fdk: the scale of a parallel beam does not depend on how the
   }
 }
 
-TEST_CASE("fdk: short scans and offset detectors that are turned") {
+TEST_CASE("fdk: short scans and displaced detectors that are turned") {
   auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
   auto const found = [&](pose const& p) {
     return p.detector_u == 0 ? gaussian_result<float>(posed(beam::cone, p, arc))
@@ -149,7 +149,7 @@ TEST_CASE("fdk: short scans and offset detectors that are turned") {
   }
 }
 
-TEST_CASE("fdk: an offset detector in a parallel beam whose columns lean") {
+TEST_CASE("fdk: a displaced detector in a parallel beam whose columns lean") {
   scan_size const size{.num_u = 100, .pitch = 0.8};
   for (double const aside : {24.0, -24.0}) {
     for (double const skew : {0.0, 10.0, -20.0}) {
@@ -163,7 +163,7 @@ TEST_CASE("fdk: an offset detector in a parallel beam whose columns lean") {
   }
 }
 
-TEST_CASE("fdk: weights of a short scan and of an offset detector hold at all its heights") {
+TEST_CASE("fdk: weights of a short scan and of a displaced detector hold at all its heights") {
   // Of a body that is the same at all heights. With one weight a column short scans had 7e-4 and
   // 1.5e-3.
   auto const volume = grid::centred({40, 40, 5}, {2, 2, 12});
@@ -184,7 +184,8 @@ TEST_CASE("fdk: weights of a short scan and of an offset detector hold at all it
 }
 
 TEST_CASE(
-    "oracle::exact_fdk: short scans and offset detectors whose columns lean, in subsets of views") {
+    "oracle::exact_fdk: short scans and displaced detectors whose columns lean, in subsets of "
+    "views") {
   auto const volume = grid::centred({12, 12, 3}, {6, 6, 5});
   scan_size const size{.views = 60, .num_u = 64, .num_v = 60, .pitch = 2.4};
   for (auto const& [arc, aside] :
@@ -193,7 +194,7 @@ TEST_CASE(
     CAPTURE(aside);
     auto const g = posed(beam::cone, {.yaw = 10, .pitch = 10, .skew = 10, .detector_u = aside},
                          iso::ct::even_angles(size.views, arc), size);
-    fdk_options const options{.scan = {.continuation = 5}};
+    fdk_options const options{.scan = {.truncation_correction = 5}};
     auto const stack = exact_stack<double>(g, gaussians());
     auto const found = iso::oracle::exact_fdk<double>(g, stack, volume, options);
     auto const weights = iso::ct::weigh_scan(g, options.scan);

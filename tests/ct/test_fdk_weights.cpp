@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The weights of short scans and of offset detectors at their limits, by the images that they give.
+// The weights of short scans and of displaced detectors at their limits, by the images that they
+// give.
 #include "fdk_truth.hpp"
 #include "instances.hpp"
 
@@ -87,7 +88,7 @@ TEST_CASE("fdk: the shortest arc that is accepted suffices for the farther edge 
   }
 }
 
-TEST_CASE("fdk: an offset detector whose first or last columns see the axis") {
+TEST_CASE("fdk: a displaced detector whose first or last columns see the axis") {
   // Weights that end half a pixel inside the near edge give NaN, 0.0055, 0.0032 and 0.0011.
   for (auto const& [axis, allowed] : {std::pair(0.0, 0.004), std::pair(0.5, 0.0035),
                                       std::pair(1.0, 0.0026), std::pair(2.0, 0.001)}) {

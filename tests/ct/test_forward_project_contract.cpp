@@ -272,7 +272,7 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
         "them agree");
   c = {};
   auto const needed =
-      iso::ct::forward_project_bytes_needed<exec_space, float>(c.scan, c.volume.grid, c.options);
+      iso::ct::forward_project_bytes_needed<float>(exec_space(), c.scan, c.volume.grid, c.options);
   CHECK(needed > 0);
   c.scratch = iso::workspace<host>(needed);
   CHECK(c() == "");
@@ -295,14 +295,14 @@ TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be c
     iso::grid g = c.volume.grid;
     g.extent[0] = extent;
     CHECK(refusal([&] {
-            iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(c.scan, g, c.options);
+            iso::ct::forward_project_bytes_needed<float>(Kokkos::Serial(), c.scan, g, c.options);
           }).starts_with("iso::ct::forward_project: volume of [" + std::to_string(extent)));
   }
   // 2^62 pixels are a geometry, and their sums by blocks of planes are too many bytes.
   geometry const wide(beam::cone, std::int64_t(1) << 31, std::int64_t(1) << 31,
                       c.scan.subset(0, 1).views());
   CHECK(refusal([&] {
-          iso::ct::forward_project_bytes_needed<Kokkos::Serial, float>(wide, c.volume.grid);
+          iso::ct::forward_project_bytes_needed<float>(Kokkos::Serial(), wide, c.volume.grid);
         }).find("(they do not fit 63 bits) do it in parts") != std::string::npos);
 }
 

@@ -159,7 +159,7 @@ void check_projection(Exec const& exec) {
         forward_project_options const options{
             .method = method, .sum = sum, .path = path, .slab_planes = 64};
         iso::workspace<space> const scratch(
-            iso::ct::forward_project_bytes_needed<Exec, T>(scan.host(), g, options));
+            iso::ct::forward_project_bytes_needed<T>(exec, scan.host(), g, options));
         exec.fence("test_instance: allocations");
         check_call("forward_project " + std::to_string(int(method)) + " " +
                        std::to_string(int(sum)) + " " + std::to_string(int(path)),
@@ -199,7 +199,7 @@ void check_rays(Exec const& exec) {
   auto const rays = iso::stage<iso::access::read>(exec, made);
   Kokkos::View<T*, space> const paths("paths", 100);
   Kokkos::View<std::int64_t*, space> const permutation("permutation", 100);
-  iso::workspace<space> const scratch(iso::ray::sort_rays_bytes_needed(100));
+  iso::workspace<space> const scratch(iso::ray::sort_rays_bytes_needed(exec, 100));
   exec.fence("test_instance: rays");
   for (auto const method : {iso::ray::traversal::fastest, iso::ray::traversal::amanatides_woo,
                             iso::ray::traversal::branchless, iso::ray::traversal::siddon}) {

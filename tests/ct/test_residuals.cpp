@@ -113,7 +113,7 @@ TEST_CASE("forward_project: parallel projections of a sphere's voxels hold its m
     CAPTURE(int(method));
     iso::ct::forward_project_options const options{.method = method};
     iso::workspace<space> const scratch(
-        iso::ct::forward_project_bytes_needed<exec_space, double>(scan, volume.grid, options));
+        iso::ct::forward_project_bytes_needed<double>(exec_space(), scan, volume.grid, options));
     iso::ct::forward_project<exec_space, double>(exec, geometry, volume, out, scratch, options);
     exec.fence();
     auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, out.data);

@@ -168,7 +168,7 @@ struct prepared {
              s.options) {
     Kokkos::deep_copy(density.data, rho.data);
   }
-  [[nodiscard]] std::int64_t bytes() const { return convolution_bytes_needed<Exec, T>(exec, plan); }
+  [[nodiscard]] std::int64_t bytes() const { return convolve_bytes_needed<T>(exec, plan); }
   void release() const { terma<Exec, T>(exec, beam, density, released); }
   void run(iso::workspace<space> const& scratch, iso::job const& control = {}) const {
     convolve<Exec, T>(exec, plan, released, density, dose, scratch, control);

@@ -200,8 +200,7 @@ host_volume<double> lattice_dose(host_volume<double> const& terma, point_kernel 
   auto const water = volume_of<double>(terma.grid, [](auto, auto, auto) { return 1; });
   convolution_plan<double, Kokkos::HostSpace> const plan(
       exec, terma.grid, b, make_cones(kernel, cones), {.tilt = false});
-  iso::workspace<Kokkos::HostSpace> const scratch(
-      convolution_bytes_needed<Kokkos::Serial, double>(exec, plan));
+  iso::workspace<Kokkos::HostSpace> const scratch(convolve_bytes_needed<double>(exec, plan));
   auto const dose = iso::make_volume<double, Kokkos::HostSpace>("dose", terma.grid);
   convolve<Kokkos::Serial, double>(exec, plan, terma, water, dose, scratch);
   return dose;

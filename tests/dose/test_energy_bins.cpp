@@ -31,7 +31,7 @@ host_volume<T> dose_by_bins(setup const& s, std::vector<mono_kernel> const& kern
     terma<exec_space, T>(exec, beam, density, released);
     convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, part,
                                                       make_cones(c.kernel, s.cones), s.options);
-    scratch.reserve(convolution_bytes_needed<exec_space, T>(exec, plan));
+    scratch.reserve(convolve_bytes_needed<T>(exec, plan));
     convolve<exec_space, T>(exec, plan, released, density, out, scratch);
     exec.fence();
   }

@@ -86,8 +86,7 @@ struct moved_dose {
                        frame.source_distance};
     convolution_plan<T, Kokkos::HostSpace> const plan(exec, t.grid, f, field,
                                                       make_cones(kernel, cones), options);
-    iso::workspace<Kokkos::HostSpace> const scratch(
-        convolution_bytes_needed<exec_space, T>(exec, plan));
+    iso::workspace<Kokkos::HostSpace> const scratch(convolve_bytes_needed<T>(exec, plan));
     auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", t.grid);
     convolve<exec_space, T>(exec, plan, t, rho, dose, scratch);
     exec.fence();

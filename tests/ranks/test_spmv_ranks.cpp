@@ -84,7 +84,8 @@ TEST_CASE("ranks: split by columns, partial products added by MPI in any order")
       exec.fence();
       auto const largest = on(exec, over_ranks(to_vector(top), MPI_DOUBLE, MPI_MAX));
       auto const plan = iso::sparse::make_plan(exec, part, whole);
-      iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(part, plan, 1));
+      iso::workspace<space> const scratch(
+          iso::sparse::spmv_bytes_needed<double>(exec, part, plan, 1));
       auto const y = on(exec, std::vector<double>(m.rows.size(), nan_value));
       iso::sparse::spmv(exec, 1.0, part, x_part, 0.0, y, plan, scratch,
                         {.sum = summation::reproducible, .max_abs_x = largest.data()});

@@ -182,7 +182,7 @@ std::vector<T> product(Exec const& exec, Matrix const& a, std::vector<T> const& 
                        std::vector<T> const& y, how const& h = {}) {
   using space = typename Exec::memory_space;
   auto const plan = iso::sparse::make_plan(exec, a);
-  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<T>(a, plan, h.vectors));
+  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<T>(exec, a, plan, h.vectors));
   Kokkos::deep_copy(
       exec,
       Kokkos::View<unsigned char*, space, Kokkos::MemoryUnmanaged>(

@@ -30,7 +30,7 @@ void check_product(Exec const& exec, Matrix const& a, std::int64_t k, summation 
                                                              std::size_t(k));
   Kokkos::View<double**, Kokkos::LayoutRight, space> const y("y", std::size_t(shape.num_rows),
                                                              std::size_t(k));
-  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a, plan, k));
+  iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(exec, a, plan, k));
   exec.fence();
   auto const multiply = [&] {
     iso::sparse::spmv(exec, 1.0, a, x, 0.0, y, plan, scratch, {.sum = sum});
@@ -113,8 +113,8 @@ TEST_CASE("instance: a chain of products that add to each other's vectors") {
     auto const plan_a = iso::sparse::make_plan(exec, a);
     auto const plan_b = iso::sparse::make_plan(exec, b);
     iso::workspace<space> const scratch(
-        std::max(iso::sparse::spmv_bytes_needed<double>(a, plan_a, vectors),
-                 iso::sparse::spmv_bytes_needed<double>(b, plan_b, vectors)));
+        std::max(iso::sparse::spmv_bytes_needed<double>(exec, a, plan_a, vectors),
+                 iso::sparse::spmv_bytes_needed<double>(exec, b, plan_b, vectors)));
     auto const flat_x = on(exec, some_vector(1000, vectors));
     auto const flat_y = on(exec, some_vector(1000, vectors, 3));
     using several =

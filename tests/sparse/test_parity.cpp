@@ -134,7 +134,8 @@ TEST_CASE("reproducible: split by columns, with the whole's bounds and max|x|") 
         auto const part = csr<iso::half, std::int32_t>(exec, columns_of(m, first, last));
         auto const plan = iso::sparse::make_plan(exec, part, bounds);
         auto const x_part = on(exec, std::vector<double>(x.begin() + first, x.begin() + last));
-        iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(part, plan, 1));
+        iso::workspace<space> const scratch(
+            iso::sparse::spmv_bytes_needed<double>(exec, part, plan, 1));
         iso::sparse::spmv(exec, 1.0, part, x_part, beta, y, plan, scratch,
                           {.max_abs_x = most.data()});
         exec.fence();

@@ -294,8 +294,8 @@ TEST_CASE("spmv: products one after the other on one instance wait for each othe
     auto const holes_plan = iso::sparse::make_plan(exec, holes);
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     iso::workspace<space> const scratch(
-        std::max(iso::sparse::spmv_bytes_needed<double>(full, plan, 1),
-                 iso::sparse::spmv_bytes_needed<double>(holes, holes_plan, 1)));
+        std::max(iso::sparse::spmv_bytes_needed<double>(exec, full, plan, 1),
+                 iso::sparse::spmv_bytes_needed<double>(exec, holes, holes_plan, 1)));
     auto const v = on(exec, x);
     auto const y = on(exec, x);
     for (int turn = 0; turn < 20; ++turn) {
@@ -378,7 +378,7 @@ TEST_CASE("spmv: one of several vectors that lie side by side, where they lie") 
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const a = csr<iso::half, std::int32_t>(exec, m);
     auto const plan = iso::sparse::make_plan(exec, a);
-    iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(a, plan, 1));
+    iso::workspace<space> const scratch(iso::sparse::spmv_bytes_needed<double>(exec, a, plan, 1));
     auto const x = some_vector(m.cols);
     Kokkos::View<double**, Kokkos::LayoutRight, space> const in("x", x.size(), 3);
     Kokkos::View<double**, Kokkos::LayoutRight, space> const out("y", m.rows.size(), 3);

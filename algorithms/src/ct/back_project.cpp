@@ -17,8 +17,7 @@ void validate_options(back_project_options const& options, geometry const& g, st
   ISO_VALIDATE(
       known(options.method, projector::siddon) && known(options.edge, boundary::truncate) &&
           known(options.within, region::cylinder) &&
-          known(options.path, ct::joseph_path::general) &&
-          known(options.onto, back_project_onto::stored),
+          known(options.path, ct::joseph_path::general) && known(options.onto, onto::stored),
       "iso::ct::back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
       "enumeration) choose from iso/ct/back_project.hpp",
       int(options.method), int(options.edge), int(options.within), int(options.path),

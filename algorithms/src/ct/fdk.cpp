@@ -90,12 +90,6 @@ void validate_detector(geometry const& g, row_extension const& by) {
       g.num_u(), g.num_v(), columns);
 }
 
-void validate_onto(back_project_onto onto, char const* function) {
-  ISO_VALIDATE(onto == back_project_onto::zero || onto == back_project_onto::stored,
-               "{}: onto {} (none of its enumeration) choose from iso/ct/back_project_onto.hpp",
-               function, int(onto));
-}
-
 void validate_depths(geometry const& g, iso::grid const& volume, char const* function) {
   for (std::size_t i = 0; i < g.views().size(); ++i) {
     view_vectors const& w = g.views()[i];

@@ -141,7 +141,7 @@ double column_of_axis(view_vectors const& w, double v) {
   return -(from.x * h.y - from.y * h.x) / (w.u_step.x * h.y - w.u_step.y * h.x);
 }
 
-/// What is known of an offset detector.
+/// What is known of a displaced detector.
 struct placement {
   bool offset = false;
   double side = 0;               ///< the sign of the distance of the rays that are measured once
@@ -170,7 +170,7 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
 }
 
 placement place(geometry const& g, scan_options const& options) {
-  ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::offset,
+  ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::displaced,
                "iso::ct::fdk: detector placement {} (none of its enumeration) choose from "
                "iso/ct/scan_weights.hpp",
                int(options.detector));
@@ -182,7 +182,7 @@ placement place(geometry const& g, scan_options const& options) {
     double const shift = (column_of_axis(w, middle) - 0.5 * (width - 1)) / width;
     farthest = std::abs(shift) > std::abs(farthest) ? shift : farthest;
   }
-  p.offset = options.detector == detector_placement::offset ||
+  p.offset = options.detector == detector_placement::displaced ||
              (options.detector == detector_placement::automatic && std::abs(farthest) > 0.1);
   if (!p.offset) {
     return p;
@@ -312,12 +312,13 @@ detail::ray_shares shares_of(scan_weights const& weights) {
 
 /// The factor of each column: beyond the detector's edges the cosine fall, and the share of its
 /// rays where they have one.
-void fill_factors(geometry const& g, std::int64_t continuation, scan_weights& weights) {
+void fill_redundancy_weights(geometry const& g, std::int64_t truncation_correction,
+                             scan_weights& weights) {
   std::int64_t const columns = weights.before + g.num_u() + weights.after;
   bool const by_column =
       g.v_parallel_to_z() && !(weights.overlaps.empty() && weights.begins.empty());
   weights.rows = by_column ? g.num_views() : columns > g.num_u() ? 1 : 0;
-  weights.factors.reserve(std::size_t(weights.rows * columns));
+  weights.redundancy_weights.reserve(std::size_t(weights.rows * columns));
   for (std::int64_t view = 0; view < weights.rows; ++view) {
     view_vectors const& w = g.views()[std::size_t(view)];
     for (std::int64_t c = 0; c < columns; ++c) {
@@ -325,14 +326,14 @@ void fill_factors(geometry const& g, std::int64_t continuation, scan_weights& we
       std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
       std::int64_t const beyond = std::abs(u - edge);
       // cos^2 falls from 1 at the edge to 0 one column after the last.
-      double const fall =
-          detail::sine_of(0.5 * pi * double(continuation + 1 - beyond) / double(continuation + 1));
+      double const fall = detail::sine_of(0.5 * pi * double(truncation_correction + 1 - beyond) /
+                                          double(truncation_correction + 1));
       double const share =
           by_column ? shares_of(weights).at(g.kind(), w, view, double(edge), middle_row(g), 0)
                     : 1.0;
-      weights.factors.push_back(beyond > continuation ? 0.0
-                                : beyond == 0         ? share
-                                                      : fall * fall * share);
+      weights.redundancy_weights.push_back(beyond > truncation_correction ? 0.0
+                                           : beyond == 0                  ? share
+                                                                          : fall * fall * share);
     }
   }
   if (by_column) {
@@ -366,11 +367,12 @@ namespace detail {
 
 row_extension extension_of(geometry const& g, scan_options const& options) {
   std::int64_t const most = std::int64_t(1) << 22;
-  ISO_VALIDATE(options.continuation >= 0 && options.continuation < most,
-               "iso::ct::fdk: continuation over {} columns (must be from 0 to 2^22 - 1)",
-               options.continuation);
+  ISO_VALIDATE(options.truncation_correction >= 0 && options.truncation_correction < most,
+               "iso::ct::fdk: truncation correction over {} columns (must be from 0 to 2^22 - 1)",
+               options.truncation_correction);
   placement const p = place(g, options);
-  return {std::max(p.before, options.continuation), std::max(p.after, options.continuation)};
+  return {std::max(p.before, options.truncation_correction),
+          std::max(p.after, options.truncation_correction)};
 }
 
 geometry extended(geometry const& g, row_extension const& by) {
@@ -416,7 +418,7 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   }
   scan_weights weights;
   weights.arc = is_short ? scan_arc::short_scan : scan_arc::full;
-  weights.detector = p.offset ? detector_placement::offset : detector_placement::centred;
+  weights.detector = p.offset ? detector_placement::displaced : detector_placement::centred;
   weights.before = by.before;
   weights.after = by.after;
   weights.angles.assign(t.order.size(), 0.0);
@@ -431,7 +433,7 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
                  weights);
     weights.overlaps = p.overlaps;
   }
-  fill_factors(g, options.continuation, weights);
+  fill_redundancy_weights(g, options.truncation_correction, weights);
   if (!cone && !folds) {
     // Both ways of a ray count.
     for (double& angle : weights.angles) {
@@ -441,17 +443,19 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   return weights;
 }
 
-double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
-                 std::int64_t v) {
-  ISO_VALIDATE(
-      view >= 0 && view < g.num_views() && u >= -weights.before && u < g.num_u() + weights.after &&
-          v >= 0 && v < g.num_v(),
-      "iso::ct::factor_of: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask for one of these",
-      view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
+double redundancy_weight(geometry const& g, scan_weights const& weights, std::int64_t view,
+                         std::int64_t u, std::int64_t v) {
+  ISO_VALIDATE(view >= 0 && view < g.num_views() && u >= -weights.before &&
+                   u < g.num_u() + weights.after && v >= 0 && v < g.num_v(),
+               "iso::ct::redundancy_weight: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask "
+               "for one of these",
+               view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
   std::int64_t const columns = weights.before + g.num_u() + weights.after;
   std::int64_t const row = weights.rows > 1 ? view : 0;
   double const factor =
-      weights.rows == 0 ? 1.0 : weights.factors[std::size_t(row * columns + weights.before + u)];
+      weights.rows == 0
+          ? 1.0
+          : weights.redundancy_weights[std::size_t(row * columns + weights.before + u)];
   std::int64_t const edge = std::clamp<std::int64_t>(u, 0, g.num_u() - 1);
   return factor == 0 ? 0.0
                      : factor * shares_of(weights).at(g.kind(), g.views()[std::size_t(view)], view,

@@ -95,16 +95,9 @@ class smooth_energy {
   std::array<double, max_kernel_terms> sign_{};
 };
 
-/// Borders of cones, and where in each the directions lie.
-struct polar_rule {
-  std::vector<double> borders;  ///< rad, from 0 to pi
-  std::vector<double> cosines;  ///< NaN: the cone's mean by energy
-};
-
 /// The kernel's energy as a function of the angle, in thin rings.
 struct rings {
   std::vector<double> theta;  ///< borders
-  std::vector<double> cosine;
   std::vector<double> energy;
   double total = 0;
 
@@ -117,20 +110,19 @@ struct rings {
     for (std::size_t i = 0; i < count; ++i) {
       double const low = iso::detail::cosine_of(theta[i]);
       double const high = iso::detail::cosine_of(theta[i + 1]);
-      cosine.push_back(0.5 * (low + high));
       energy.push_back((low - high) * energy_at.sum(0.5 * (theta[i] + theta[i + 1])));
       total += energy.back();
     }
   }
 
-  /// Borders of cones that hold these shares of the energy.
-  [[nodiscard]] std::vector<double> borders(std::vector<double> const& shares) const {
+  /// Borders of `n` cones that hold the same share of the energy.
+  [[nodiscard]] std::vector<double> borders(std::size_t n) const {
     std::vector<double> out{0};
     double sum = 0;
     double wanted = 0;
     std::size_t i = 0;
-    for (std::size_t m = 0; m + 1 < shares.size(); ++m) {
-      wanted += shares[m] * total;
+    for (std::size_t m = 0; m + 1 < n; ++m) {
+      wanted += 1.0 / double(n) * total;
       while (i + 1 < energy.size() && sum + energy[i] < wanted) {
         sum += energy[i++];
       }
@@ -141,109 +133,14 @@ struct rings {
   }
 };
 
-/// Eigenvalues of a symmetric tridiagonal matrix and the first components of its eigenvectors, by
-/// Jacobi rotations: the matrices are small.
-std::vector<std::pair<double, double>> eigenvalues(std::vector<double> const& diagonal,
-                                                   std::vector<double> const& beside) {
-  std::size_t const n = diagonal.size();
-  std::vector<double> m(n * n, 0);
-  std::vector<double> v(n, 0);
-  std::vector<std::vector<double>> vectors(n, std::vector<double>(n, 0));
-  for (std::size_t i = 0; i < n; ++i) {
-    m[i * n + i] = diagonal[i];
-    vectors[i][i] = 1;
-    if (i > 0) {
-      m[i * n + i - 1] = m[(i - 1) * n + i] = beside[i];
-    }
-  }
-  for (int sweep = 0; sweep < 60; ++sweep) {
-    for (std::size_t r = 0; r < n; ++r) {
-      for (std::size_t q = r + 1; q < n; ++q) {
-        double const x = m[r * n + q];
-        if (std::fabs(x) < 1e-300) {
-          continue;
-        }
-        double const w = (m[q * n + q] - m[r * n + r]) / (2 * x);
-        double const t = std::copysign(1.0, w) / (std::fabs(w) + std::sqrt(w * w + 1));
-        double const c = 1 / std::sqrt(t * t + 1);
-        double const s = t * c;
-        for (std::size_t i = 0; i < n; ++i) {
-          double const y = m[i * n + r];
-          double const z = m[i * n + q];
-          m[i * n + r] = c * y - s * z;
-          m[i * n + q] = s * y + c * z;
-        }
-        for (std::size_t i = 0; i < n; ++i) {
-          double const y = m[r * n + i];
-          double const z = m[q * n + i];
-          m[r * n + i] = c * y - s * z;
-          m[q * n + i] = s * y + c * z;
-          double const a = vectors[i][r];
-          double const b = vectors[i][q];
-          vectors[i][r] = c * a - s * b;
-          vectors[i][q] = s * a + c * b;
-        }
-      }
-    }
-  }
-  std::vector<std::pair<double, double>> out;
-  for (std::size_t i = 0; i < n; ++i) {
-    out.emplace_back(m[i * n + i], vectors[0][i]);
-  }
-  return out;
-}
-
-/// Nodes of Gauss quadrature in the cosine, by the energy as the weight: Stieltjes' recursion, then
-/// the eigenvalues of its matrix. Each cone holds its node's weight.
-polar_rule gauss_rule(rings const& all, std::size_t n) {
-  std::vector<double> a(n);
-  std::vector<double> b(n);
-  std::vector<double> before(all.energy.size(), 0);
-  std::vector<double> now(all.energy.size(), 1);
-  double last = 1;
-  for (std::size_t j = 0; j < n; ++j) {
-    double size = 0;
-    double mean = 0;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      double const q = all.energy[i] * now[i] * now[i];
-      size += q;
-      mean += q * all.cosine[i];
-    }
-    a[j] = mean / size;
-    b[j] = j > 0 ? size / last : size;
-    last = size;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      double const next = (all.cosine[i] - a[j]) * now[i] - (j > 0 ? b[j] : 0) * before[i];
-      before[i] = now[i];
-      now[i] = next;
-    }
-  }
-  for (double& x : b) {
-    x = std::sqrt(x);
-  }
-  auto nodes = eigenvalues(a, b);
-  std::sort(nodes.begin(), nodes.end(), std::greater<>());
-  polar_rule out;
-  std::vector<double> shares;
-  for (auto const& [cosine, component] : nodes) {
-    out.cosines.push_back(cosine);
-    shares.push_back(component * component);
-  }
-  out.borders = all.borders(shares);
-  return out;
-}
-
-polar_rule place(row_energies const& rows, std::size_t n, cone_placing placing) {
-  if (placing == cone_placing::gauss) {
-    return gauss_rule(rings(rows), n);
-  }
-  polar_rule out{{}, std::vector<double>(n, std::nan(""))};
+/// Borders of `n` cones, rad, from 0 to pi.
+std::vector<double> borders_of(row_energies const& rows, std::size_t n, cone_placing placing) {
   if (placing == cone_placing::equal_energy) {
-    out.borders = rings(rows).borders(std::vector<double>(n, 1.0 / double(n)));
-    return out;
+    return rings(rows).borders(n);
   }
+  std::vector<double> out;
   for (std::size_t m = 0; m <= n; ++m) {
-    out.borders.push_back(iso::detail::angle_of_cosine(1 - 2 * double(m) / double(n)));
+    out.push_back(iso::detail::angle_of_cosine(1 - 2 * double(m) / double(n)));
   }
   return out;
 }
@@ -341,18 +238,18 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
                "iso::dose::make_cones: {} cones of {} azimuths (both must lie in 4..48)",
                options.cones, options.azimuths);
   ISO_VALIDATE(
-      int(options.placing) >= 0 && options.placing <= cone_placing::gauss,
+      int(options.placing) >= 0 && options.placing <= cone_placing::equal_solid_angle,
       "iso::dose::make_cones: placing {} (none of its enumeration) choose from iso/dose/cones.hpp",
       int(options.placing));
-  polar_rule const rule =
-      place(row_energies(k, radius), std::size_t(options.cones), options.placing);
+  std::vector<double> const borders =
+      borders_of(row_energies(k, radius), std::size_t(options.cones), options.placing);
   cone_set out{num_terms, options.azimuths, {}, {}};
-  for (std::size_t m = 0; m < rule.cosines.size(); ++m) {
-    double const low = rule.borders[m];
-    double const high = rule.borders[m + 1];
+  for (std::size_t m = 0; m + 1 < borders.size(); ++m) {
+    double const low = borders[m];
+    double const high = borders[m + 1];
     mean_cosine mean;
     out.cones.push_back(collapse(k, low, high, options.azimuths, mean));
-    out.cones.back().cosine = std::isnan(rule.cosines[m]) ? mean.value(low, high) : rule.cosines[m];
+    out.cones.back().cosine = mean.value(low, high);
   }
   return out;
 }

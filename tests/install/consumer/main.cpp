@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   auto const scan = iso::ct::circular_parallel({.num_u = 8, .num_v = 8}, {0.0});
   auto const seen = iso::make_projections<float, memory>("seen", 1, 8, 8);
   iso::workspace<memory> const scratch(
-      iso::ct::forward_project_bytes_needed<exec_space, float>(scan, cube.grid));
+      iso::ct::forward_project_bytes_needed<float>(exec_space(), scan, cube.grid));
   iso::ct::forward_project(exec, iso::ct::stage(exec, scan), input, seen, scratch);
   exec.fence();
 

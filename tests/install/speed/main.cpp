@@ -93,7 +93,7 @@ times measured() {
   auto const staged = iso::ct::stage(exec, scan);
   auto const seen = iso::make_projections<float, memory>("seen", 2, 256, 256);
   iso::workspace<memory> const scratch(
-      iso::ct::forward_project_bytes_needed<exec_space, float>(scan, cube.grid));
+      iso::ct::forward_project_bytes_needed<float>(exec_space(), scan, cube.grid));
   return {least_seconds([&] {
             iso::backend::for_each_lane_group("polynomial", exec, groups, polynomial{x.data()});
             exec.fence();

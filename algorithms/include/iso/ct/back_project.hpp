@@ -7,10 +7,10 @@
 #include <iso/backend/launch_shape.hpp>
 #include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
+#include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/region.hpp>
@@ -26,7 +26,7 @@ struct back_project_options {
   region within = region::box;
   joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
   std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
-  back_project_onto onto = back_project_onto::zero;
+  iso::onto onto = iso::onto::zero;
   std::int64_t first_view = 0;  ///< of the scan's, which the first projection is; a multiple of 16
   backend::launch_shape shape = {};
 };
@@ -35,8 +35,8 @@ struct back_project_options {
 /// Determinism: backend_to_backend; backends want different amounts.
 /// \throws iso::invalid_argument  an extent of `volume` outside 1..2^24 - 1, or bytes beyond 63
 /// bits
-template <execution_space Exec, real T>
-std::int64_t back_project_bytes_needed(geometry const& g, iso::grid const& volume,
+template <real T, execution_space Exec>
+std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                        back_project_options const& options = {});
 
 /// The adjoint of forward_project: every voxel gets the sum, over the rays that the projection of

@@ -13,7 +13,7 @@
 
 namespace iso::ct {
 
-/// The u (pixels; 0 is the centre of the first one) at which the isocenter is seen in view 0.
+/// The u (pixels; 0 is the centre of the first one) at which the isocentre is seen in view 0.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  rays of view 0 that run along the detector
 double axis_pixel(geometry const& g);

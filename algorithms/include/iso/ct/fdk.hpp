@@ -5,10 +5,10 @@
 #pragma once
 
 #include <iso/core/job.hpp>
+#include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/ct/back_project_onto.hpp>
 #include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/scan_weights.hpp>
@@ -52,8 +52,8 @@ class fdk_plan {
   template <execution_space Exec>
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {});
 
-  /// Views [first, first + count) with the weights that they have in the whole scan, for fdk_add.
-  /// Shares the memory of this plan; enqueues nothing.
+  /// Views [first, first + count) with the weights that they have in the whole scan, for fdk onto
+  /// stored. Shares the memory of this plan; enqueues nothing.
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
   [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
     fdk_plan part(*this);
@@ -63,9 +63,9 @@ class fdk_plan {
     };
     part.weights_ = some(weights_, first, count);
     std::int64_t const columns = views_.host().num_u();
-    if (std::int64_t(factors_.size()) == views_.host().num_views() * columns &&
-        std::int64_t(factors_.size()) > columns) {
-      part.factors_ = some(factors_, first * columns, count * columns);
+    if (std::int64_t(redundancy_weights_.size()) == views_.host().num_views() * columns &&
+        std::int64_t(redundancy_weights_.size()) > columns) {
+      part.redundancy_weights_ = some(redundancy_weights_, first * columns, count * columns);
     }
     if (begins_.size() > 0) {
       part.begins_ = some(begins_, first, count);
@@ -82,7 +82,7 @@ class fdk_plan {
   /// Taps at even distances but 0 are zero, and left out of the convolution.
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
   /// [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
-  [[nodiscard]] numbers const& factors() const { return factors_; }
+  [[nodiscard]] numbers const& redundancy_weights() const { return redundancy_weights_; }
   /// Shares of rays where columns say nothing about them (scan_weights).
   [[nodiscard]] detail::ray_shares shares() const {
     return {overlaps_.size() > 0 ? overlaps_.data() : nullptr,
@@ -103,7 +103,7 @@ class fdk_plan {
   numbers taps_;
   numbers weights_;
   bool odd_taps_only_;
-  numbers factors_;
+  numbers redundancy_weights_;
   numbers overlaps_;
   numbers begins_;
   double spare_;
@@ -116,8 +116,8 @@ class fdk_plan {
 /// \throws iso::invalid_argument  bytes beyond 63 bits; a detector of 2^22 or more pixels along u
 /// or
 ///                                v, as the filter extends it, or an offset one as in weigh_scan
-template <execution_space Exec, real T>
-std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options = {});
+template <real T, execution_space Exec>
+std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const& options = {});
 
 /// Reconstructs `volume` from `projections`.
 ///
@@ -130,22 +130,24 @@ std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options = {}
 /// axis; across the central ray the weight is the cosine of the ray's angle to the detector's
 /// normal. A reading whose weight is zero does not count, even if it is not finite.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`. No two of
-/// `volume`, `projections` and `scratch` may overlap.
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
+/// (`to`). No two of `volume`, `projections` and `scratch` may overlap.
 ///
 /// Determinism: backend_to_backend. A row of u is convolved with u ascending, by fma, without the
 /// taps that the plain ramp has zero (even distances but 0); a voxel adds
 /// its views by fma, ascending, in blocks of 16 views whose sums are added to the voxel one after
-/// the other.
+/// the other. Subsets that begin at multiples of 16 views, in ascending order, the first one onto
+/// zero and the others onto what is stored, give the very bits of the whole plan.
 ///
 /// \param[in]  plan         views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
-/// \param[out] volume       [nx, ny, nz], 1/mm
+/// \param[in,out] volume    [nx, ny, nz], 1/mm
 /// \param      scratch      at least fdk_bytes_needed; free again after the next fence
+/// \param[in]  to           whether the volume is overwritten
 /// \param[in]  control      progress and cancellation, asked between batches of views
 /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
 ///                                overlap, too little scratch, a detector of 2^22 or more pixels
-///                                along v, a voxel at or behind a source
+///                                along v, a voxel at or behind a source, an unknown `to`
 /// \throws iso::cancelled         `volume` is then incomplete
 /// \par Method  L. A. Feldkamp, L. C. Davis, J. W. Kress, JOSA A 1(6), 1984,
 ///              doi:10.1364/JOSAA.1.000612; the taps: A. C. Kak, M. Slaney, Principles of
@@ -156,27 +158,15 @@ void fdk(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
-
-/// As fdk, but adds to `volume`: the subsets of a plan, one after the other, add up to the whole
-/// scan's volume.
-///
-/// Determinism: backend_to_backend. Subsets that begin at multiples of 16 views, in ascending
-/// order, the first one by fdk or onto zeros, give the very bits of the whole plan.
-/// \throws iso::invalid_argument  as fdk
-/// \throws iso::cancelled         `volume` then holds a part of the sum
-template <execution_space Exec, real T>
-void fdk_add(
-    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
-    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
-    volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+    workspace<typename Exec::memory_space> const& scratch, onto to = onto::zero,
+    job const& control = {});
 
 /// Bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
-template <execution_space Exec, real T>
-std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options = {});
+template <real T, execution_space Exec>
+std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
+                                             fdk_options const& options = {});
 
 /// The first half of fdk: pixels are weighted by the direction of their ray and by how often it is
 /// measured, rows of u continued beyond the detector where the plan says so, and convolved with the
@@ -209,8 +199,9 @@ void filter_projections(
 /// Bytes of scratch that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
-template <execution_space Exec, real T>
-std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options = {});
+template <real T, execution_space Exec>
+std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
+                                                fdk_options const& options = {});
 
 /// The second half of fdk: every voxel takes from every view the bilinearly interpolated value
 /// where its ray meets the detector, zero beyond it, times the angle that the view stands for (a
@@ -220,21 +211,21 @@ std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options c
 /// is.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
-/// (`onto`). No two of `volume`, `filtered` and `scratch` may overlap.
+/// (`to`). No two of `volume`, `filtered` and `scratch` may overlap.
 ///
 /// Determinism: backend_to_backend. A voxel adds its views as fdk does it: the two halves give the
-/// bits of fdk, or onto what is stored those of fdk_add.
+/// bits of fdk.
 ///
 /// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  filtered  [views, extended u, v], as filter_projections gives them, dimensionless
 /// \param[in,out] volume [nx, ny, nz], 1/mm
 /// \param      scratch   at least weighted_back_project_bytes_needed; free again after the next
 ///                       fence
-/// \param[in]  onto      whether the volume is overwritten
+/// \param[in]  to        whether the volume is overwritten
 /// \param[in]  control   progress and cancellation, asked between batches of views
 /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
 ///                                overlap, too little scratch, a voxel at or behind a source, an
-///                                unknown `onto`
+///                                unknown `to`
 /// \throws iso::cancelled         `volume` is then incomplete
 /// \par Method  as fdk
 template <execution_space Exec, real T>
@@ -242,7 +233,7 @@ void weighted_back_project(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& filtered,
     volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch,
-    back_project_onto onto = back_project_onto::zero, job const& control = {});
+    workspace<typename Exec::memory_space> const& scratch, onto to = onto::zero,
+    job const& control = {});
 
 }  // namespace iso::ct

@@ -28,27 +28,28 @@ class fdk_reconstructor {
       : exec_(exec),
         grid_(volume),
         plan_(exec, g, options),
-        scratch_(fdk_bytes_needed<Exec, T>(g, options)) {
+        scratch_(fdk_bytes_needed<T>(exec, g, options)) {
     validate(grid_, "iso::ct::fdk_reconstructor");
   }
 
-  /// Overwrites `volume` by the reconstruction of `projections`, as iso::ct::fdk. Enqueued; does
-  /// not fence and does not allocate. One call at a time: they share the scratch.
+  /// Overwrites `volume` by the reconstruction of `projections`, or adds it, as iso::ct::fdk.
+  /// Enqueued; does not fence and does not allocate. One call at a time: they share the scratch.
   ///
   /// \param[in]  projections  [views, u, v], line integrals, dimensionless
-  /// \param[out] volume       [nx, ny, nz] of the grid, 1/mm
+  /// \param[in,out] volume    [nx, ny, nz] of the grid, 1/mm
+  /// \param[in]  to           whether the volume is overwritten
   /// \param[in]  control      progress and cancellation, asked between batches of views
   /// \throws iso::invalid_argument  as iso::ct::fdk; a volume on another grid
   /// \throws iso::cancelled         `volume` is then incomplete
   void apply(projection_view<std::type_identity_t<T> const, space> const& projections,
-             volume_view<std::type_identity_t<T>, space> const& volume,
+             volume_view<std::type_identity_t<T>, space> const& volume, onto to = onto::zero,
              job const& control = {}) const {
     ISO_VALIDATE(volume.grid == grid_,
                  "iso::ct::fdk_reconstructor: volume of [{}, {}, {}] voxels (it must be on the "
                  "reconstructor's grid, of [{}, {}, {}])",
                  volume.grid.extent[0], volume.grid.extent[1], volume.grid.extent[2],
                  grid_.extent[0], grid_.extent[1], grid_.extent[2]);
-    fdk<Exec, T>(exec_, plan_, projections, volume, scratch_, control);
+    fdk<Exec, T>(exec_, plan_, projections, volume, scratch_, to, control);
   }
 
   /// What was chosen from the scan.

@@ -57,8 +57,8 @@ struct forward_project_options {
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1,
 ///                                or bytes beyond 63 bits
-template <execution_space Exec, real T>
-std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
+template <real T, execution_space Exec>
+std::int64_t forward_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
 
 /// Line integrals of `volume` along the ray of every detector pixel.

@@ -21,27 +21,27 @@ enum class scan_arc {
 
 /// Where the z axis is seen on the detector.
 enum class detector_placement {
-  automatic,  ///< `offset` where it is seen beside the detector's middle by more than a tenth of
+  automatic,  ///< `displaced` where it is seen beside the detector's middle by more than a tenth of
               ///< the detector's width, else `centred`
   centred,    ///< near the middle: both sides see the whole object
-  offset,     ///< near one edge: opposite views complete each other (half-fan)
+  displaced,  ///< near one edge: opposite views complete each other (half-fan)
 };
 
 struct scan_options {
   scan_arc arc = scan_arc::automatic;
   detector_placement detector = detector_placement::automatic;
-  /// Columns of pixels over which readings fall to zero beyond the detector's edges, for objects
-  /// wider than the detector. 0: they are zero there.
-  std::int64_t continuation = 0;
+  /// Columns of pixels beyond the detector's edges over which readings fall to zero, for objects
+  /// wider than the detector. 0: no correction, they are zero there.
+  std::int64_t truncation_correction = 0;
   /// rad: by how much rows of u may leave the plane of rotation, at most 0.2. The filter runs along
   /// them, so that a volume is wrong where it changes along z (docs/algorithms/reconstruction.md
   /// says by how much). Without: 5 degrees, or 1.5 where rays are measured once, whose errors do
-  /// not cancel (half circles of parallel rays, short scans, offset detectors).
+  /// not cancel (half circles of parallel rays, short scans, displaced detectors).
   std::optional<double> max_roll{};
 };
 
 /// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
-/// angle times its factor (factor_of), which is its column's unless rays of a column differ; one
+/// angle times its redundancy weight, which is its column's unless rays of a column differ; one
 /// beyond the detector is the edge's.
 struct scan_weights {
   scan_arc arc = scan_arc::full;                              ///< that was chosen
@@ -49,39 +49,40 @@ struct scan_weights {
   std::vector<double> angles;                                 ///< [views], rad
   std::int64_t before = 0;
   std::int64_t after = 0;
-  std::int64_t rows = 0;        ///< of `factors`: 0, all are 1; 1, the same in all views; or views
-  std::vector<double> factors;  ///< [rows, before + num_u + after]
+  /// Rows of `redundancy_weights`: 0, all are 1; 1, the same in all views; or views.
+  std::int64_t rows = 0;
+  std::vector<double> redundancy_weights;  ///< [rows, before + num_u + after]
   /// Where columns of pixels do not run along z, how often a ray is measured depends on its pixel
-  /// and is not in `factors`, but follows from these. Empty else.
-  std::vector<double> overlaps;  ///< [v], mm, offset detector: rays of a row that are nearer to the
-                                 ///< axis are measured twice; below zero where those that are
+  /// and is not in `redundancy_weights`, but follows from these. Empty else.
+  std::vector<double> overlaps;  ///< [v], mm, displaced detector: rays of a row that are nearer to
+                                 ///< the axis are measured twice; below zero where those that are
                                  ///< measured once have distances below zero
   std::vector<double> begins;    ///< [views], rad, short scan: of a view after the arc's beginning
   double spare = 0;              ///< rad, short scan: half of the arc beyond half a circle
 };
 
 /// The angle that each view stands for, half the way to its neighbours on either side, and the
-/// factor of each column. Rays that are measured twice, from either side, have factors that add up
-/// to 2. Views may be in any order and need not be evenly spaced.
+/// redundancy weights of each column: of a ray that is measured twice, from either side, they add
+/// up to 2. Views may be in any order and need not be evenly spaced.
 ///
 /// Short scans: D. L. Parker, Med. Phys. 9(2), 1982, doi:10.1118/1.595078, with half of what the
 /// arc has beyond half a circle in place of the fan's angle (M. D. Silver, Med. Phys. 27(4), 2000,
-/// pages 773-774), for any arc up to the circle. Offset detectors: G. Wang, Med. Phys.
+/// pages 773-774), for any arc up to the circle. Displaced detectors: G. Wang, Med. Phys.
 /// 29(7), 2002, doi:10.1118/1.1489043, in a ray's distance from the axis.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
 ///                                tilted axis); rows of u or parallel rays that leave its plane;
 ///                                rows that do not stand before the source; a gap of more than
 ///                                three times the mean one, and in a circle of 12 degrees; an arc
-///                                too short for the fan; an offset detector and a short scan; an
-///                                offset detector that does not see the axis or changes sides; an
-///                                unknown option
+///                                too short for the fan; a displaced detector and a short scan; a
+///                                displaced detector that does not see the axis or changes sides;
+///                                an unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
 
-/// By how much a reading counts beside its view's angle; u from -before on.
-/// Determinism: backend_to_backend; made on the host from iso::math.
+/// The redundancy weight of a reading, by which it counts beside its view's angle; u from -before
+/// on. Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  no such pixel
-double factor_of(geometry const& g, scan_weights const& weights, std::int64_t view, std::int64_t u,
-                 std::int64_t v);
+double redundancy_weight(geometry const& g, scan_weights const& weights, std::int64_t view,
+                         std::int64_t u, std::int64_t v);
 
 }  // namespace iso::ct

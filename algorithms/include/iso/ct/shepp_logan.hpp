@@ -32,7 +32,7 @@ enum class shepp_logan_contrast {
 };
 
 /// The ten ellipsoids of the Shepp-Logan head in three dimensions, in a cube of 2 `half_size` mm
-/// about the isocenter. Lengths scale with `half_size`; densities do not.
+/// about the isocentre. Lengths scale with `half_size`; densities do not.
 /// Determinism: backend_to_backend; made on the host.
 ///
 /// \throws iso::invalid_argument  a half size that is not finite and positive

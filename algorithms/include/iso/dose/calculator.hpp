@@ -76,13 +76,13 @@ class calculator {
       of_part.weight *= parts_[n].share;
       terma_plan<space> const release(exec_, of_part, parts_[n].photons, options_.terma);
       convolution_plan<T, space> const plan(exec_, region, of_part, cones_[n], options_.lines);
-      scratch_.reserve(convolution_bytes_needed<Exec, T>(exec_, plan));
+      scratch_.reserve(convolve_bytes_needed<T>(exec_, plan));
       iso::dose::terma<Exec, T>(exec_, release, density, released);
       job const of_this_part{[&](double fraction) {
                                control.progress((double(n) + fraction) / double(parts_.size()));
                              },
                              control.cancelled};
-      convolve<Exec, T>(exec_, plan, released, density, dose, scratch_,
+      convolve<Exec, T>(exec_, plan, released, density, dose, scratch_, onto::stored,
                         control.progress ? of_this_part : control);
       exec_.fence("iso::dose::calculator: the plans may go");
     }
@@ -96,7 +96,7 @@ class calculator {
     std::int64_t scratch = scratch_.size();
     for (cone_set const& cones : cones_) {
       convolution_plan<T, space> const plan(exec_, region, b, cones, options_.lines);
-      scratch = std::max(scratch, convolution_bytes_needed<Exec, T>(exec_, plan));
+      scratch = std::max(scratch, convolve_bytes_needed<T>(exec_, plan));
     }
     return scratch + std::max<std::int64_t>(terma_.size(), terma_bytes(region));
   }

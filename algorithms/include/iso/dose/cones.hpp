@@ -16,7 +16,6 @@ namespace iso::dose {
 enum class cone_placing {
   equal_energy,       ///< every cone takes the same share of the released energy
   equal_solid_angle,  ///< every cone has the same solid angle
-  gauss,              ///< directions at the nodes of Gauss quadrature by the kernel's energy
 };
 
 struct cone_options {

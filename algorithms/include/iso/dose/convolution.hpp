@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iso/core/job.hpp>
+#include <iso/core/onto.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/convolution_plan.hpp>
@@ -17,11 +18,11 @@ namespace iso::dose {
 /// Bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend; backends want different amounts, processors one for each number
 /// of threads.
-template <execution_space Exec, real T>
-std::int64_t convolution_bytes_needed(Exec const& exec,
-                                      convolution_plan<T, typename Exec::memory_space> const& plan);
+template <real T, execution_space Exec>
+std::int64_t convolve_bytes_needed(Exec const& exec,
+                                   convolution_plan<T, typename Exec::memory_space> const& plan);
 
-/// Adds to `dose` what `terma` deposits: along every direction of the plan's cones, energy is
+/// Deposits `terma` as dose: along every direction of the plan's cones, energy is
 /// released as TERMA, and absorbed by 1 - exp(-rate density length) in each step.
 ///
 /// dose_engine::lattice: lines lie on a sheared lattice. Along the grid's axis that is nearest to
@@ -42,7 +43,8 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 /// A tabulated kernel has no recursion: on the lattice, every plane of a line takes from all planes
 /// before it, by the difference of their radiological depths.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate.
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites the region's voxels of
+/// `dose`, or adds to them (`to`).
 ///
 /// Determinism: backend_to_backend. The doses of all directions are rounded to a common grid (in
 /// float of 2^-21, in double of 2^-50, of the most that one direction can give, or coarser where
@@ -54,11 +56,12 @@ std::int64_t convolution_bytes_needed(Exec const& exec,
 /// \param[in]  density  g/cm3; its grid has the region's voxels, and may have more around them
 /// \param[in,out] dose  Gy; likewise. Where a density or a TERMA of the region is negative or not
 ///                      finite, the whole region becomes NaN (iso::dose::validate tells where)
-/// \param      scratch  at least convolution_bytes_needed; free again after the next fence
+/// \param      scratch  at least convolve_bytes_needed; free again after the next fence
+/// \param[in]  to       whether the dose is overwritten
 /// \param[in]  control  progress and cancellation, asked between launches
 /// \throws iso::invalid_argument  a terma that is not on the region, voxels that do not coincide,
 ///                                volumes with gaps or without memory, arrays that overlap, too
-///                                little scratch
+///                                little scratch, an unknown `to`
 /// \throws iso::cancelled         `dose` is then incomplete
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360, on a lattice of this
 ///              library (docs/algorithms/dose.md); non_voxel and voxel_samples: J. Neylon et al.,
@@ -69,6 +72,7 @@ void convolve(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
-    workspace<typename Exec::memory_space> const& scratch, job const& control = {});
+    workspace<typename Exec::memory_space> const& scratch, onto to = onto::zero,
+    job const& control = {});
 
 }  // namespace iso::dose

@@ -42,7 +42,8 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
 /// Bytes of scratch that sort_rays wants for `count` rays: about 8 each. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  `count` is negative, or bytes beyond 63 bits
-inline std::int64_t sort_rays_bytes_needed(std::int64_t count) {
+template <execution_space Exec>
+std::int64_t sort_rays_bytes_needed(Exec const&, std::int64_t count) {
   workspace_parts memory("iso::ray::sort_rays");
   detail::take_keys(memory, count);
   return memory.bytes();
@@ -95,7 +96,7 @@ void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation co
                   "iso::ray::sort_rays");
   validate_apart(memory_of(permutation, "permutation"), {memory_of(rays, "rays")},
                  "iso::ray::sort_rays");
-  validate(scratch, sort_rays_bytes_needed(count), "iso::ray::sort_rays");
+  validate(scratch, sort_rays_bytes_needed(exec, count), "iso::ray::sort_rays");
   if (count > 0) {
     workspace_parts memory(scratch, "iso::ray::sort_rays");
     detail::launch_sort_rays<Exec, scalar>(exec, traversal_grid(g), rays.data(), count, order,

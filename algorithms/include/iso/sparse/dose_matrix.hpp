@@ -250,7 +250,7 @@ class dose_matrix {
     auto const reserve = [&](side const& of, direction other) {
       if (options.products != other) {
         detail::with_matrix(of, [&](auto const& a) {
-          state_.scratch.reserve(spmv_bytes_needed<double>(a, of.plan, state_.vectors));
+          state_.scratch.reserve(spmv_bytes_needed<double>(exec, a, of.plan, state_.vectors));
         });
       }
     };

@@ -106,8 +106,8 @@ void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, dou
 
 /// Bytes of scratch that spmv wants for `vectors` right-hand sides of type T. Enqueues nothing.
 /// Determinism: backend_to_backend.
-template <class T, class Matrix>
-std::int64_t spmv_bytes_needed(Matrix const& a,
+template <real T, execution_space Exec, class Matrix>
+std::int64_t spmv_bytes_needed(Exec const&, Matrix const& a,
                                spmv_plan<typename Matrix::memory_space> const& plan,
                                std::int64_t vectors) {
   workspace_parts parts("iso::sparse::spmv");

@@ -130,7 +130,7 @@ int run_reconstruct(reconstruct_options& options) {
                    {"cutoff", request.cutoff},
                    {"arc", result.arc},
                    {"detector", result.detector},
-                   {"continuation", request.continuation},
+                   {"truncation_correction", request.truncation_correction},
                    {"backend", request.backend},
                    {"precision", request.precision},
                    {"extent", v.extent},
@@ -166,7 +166,7 @@ int run_reconstruct(reconstruct_options& options) {
                cubes ? fmt::format("{:.4g}", s[0])
                      : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
                options.method, request.window, result.arc == "short" ? ", short scan" : "",
-               result.detector == "offset" ? ", offset detector" : "", request.backend,
+               result.detector == "displaced" ? ", displaced detector" : "", request.backend,
                result.time_ms, v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
     if (result.error) {
       fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
@@ -209,12 +209,12 @@ void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
       ->check(CLI::IsMember(jobs::arc_names()))
       ->capture_default_str();
   sub.add_option("--detector", request.detector,
-                 "offset: opposite views complete each other (half-fan); centred: they do not; "
-                 "automatic: offset where the axis is seen beside the middle by more than a tenth "
-                 "of the width")
+                 "displaced: opposite views complete each other (half-fan); centred: they do not; "
+                 "automatic: displaced where the axis is seen beside the middle by more than a "
+                 "tenth of the width")
       ->check(CLI::IsMember(jobs::detector_names()))
       ->capture_default_str();
-  sub.add_option("--continuation", request.continuation,
+  sub.add_option("--truncation-correction", request.truncation_correction,
                  "objects wider than the detector: columns beyond its edges over which readings "
                  "fall to zero")
       ->check(CLI::Range(0, 65536))
@@ -222,7 +222,7 @@ void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
   sub.add_option("--max-roll", request.max_roll,
                  "degrees by which the detector's rows may leave the plane of rotation: more makes "
                  "what changes along z visibly wrong (default: 5 over a full circle; 1.5 over an "
-                 "arc, half a circle of parallel rays, or with an offset detector)")
+                 "arc, half a circle of parallel rays, or with a displaced detector)")
       ->check(number_from(0, 11.45));
 }
 

@@ -226,8 +226,6 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-std::string compiler_name() { return ISO_COMPILER; }
-
 sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const& header)
     : path_(path) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666);

@@ -70,14 +70,12 @@ dose::density_table density_table_of(files::table_source const& table) {
 }
 
 dose::cone_options cones_of(files::plan_description const& plan) {
-  ISO_VALIDATE(plan.placing == "equal_energy" || plan.placing == "equal_solid_angle" ||
-                   plan.placing == "gauss",
-               "placing '{}' is not known (choose equal_energy, equal_solid_angle or gauss)",
+  ISO_VALIDATE(plan.placing == "equal_energy" || plan.placing == "equal_solid_angle",
+               "placing '{}' is not known (choose equal_energy or equal_solid_angle)",
                plan.placing);
   return {plan.cones, plan.azimuths,
-          plan.placing == "equal_energy"        ? dose::cone_placing::equal_energy
-          : plan.placing == "equal_solid_angle" ? dose::cone_placing::equal_solid_angle
-                                                : dose::cone_placing::gauss};
+          plan.placing == "equal_energy" ? dose::cone_placing::equal_energy
+                                         : dose::cone_placing::equal_solid_angle};
 }
 
 dose::convolution_options convolution_options_of(files::plan_description const& plan) {

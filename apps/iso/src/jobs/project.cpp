@@ -75,7 +75,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
   options.method = projector_named(request.method);
   options.sum = summation_named(request.sum);
   options.oversampling = request.oversampling;
-  std::int64_t const scratch = ct::forward_project_bytes_needed<Exec, T>(g, volume_grid, options);
+  std::int64_t const scratch = ct::forward_project_bytes_needed<T>(exec, g, volume_grid, options);
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
   double const wanted =
       double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) + double(scratch);

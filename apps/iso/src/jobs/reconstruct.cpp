@@ -33,7 +33,7 @@ constexpr names<ct::scan_arc, 3> arcs = {{{"automatic", ct::scan_arc::automatic}
 constexpr names<ct::detector_placement, 3> detectors = {
     {{"automatic", ct::detector_placement::automatic},
      {"centred", ct::detector_placement::centred},
-     {"offset", ct::detector_placement::offset}}};
+     {"displaced", ct::detector_placement::displaced}}};
 
 template <class Names>
 std::vector<std::string> list_of(Names const& known) {
@@ -72,11 +72,11 @@ ct::fdk_options options_of(reconstruct_request const& request) {
   return {value_of(windows, request.window, "window"),
           request.cutoff,
           {value_of(arcs, request.arc, "arc"), value_of(detectors, request.detector, "detector"),
-           request.continuation, max_roll}};
+           request.truncation_correction, max_roll}};
 }
 
 // By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocentre;
-// across it as many as an offset detector sees in a whole turn.
+// across it as many as a displaced detector sees in a whole turn.
 grid grid_of(reconstruct_request const& request, ct::geometry const& g,
              ct::fdk_options const& options) {
   auto const& w = g.views().front();
@@ -94,7 +94,7 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
     return wanted > 0 ? wanted : pixels;
   };
   auto scan = options.scan;
-  scan.continuation = 0;
+  scan.truncation_correction = 0;
   auto const weights = ct::weigh_scan(g, scan);
   std::int64_t const across = weights.before + g.num_u() + weights.after;
   auto placed =
@@ -212,7 +212,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       "the "
       "patient's coordinates wants --isocentre",
       result.views);
-  std::int64_t const scratch = ct::fdk_bytes_needed<Exec, T>(g, options);
+  std::int64_t const scratch = ct::fdk_bytes_needed<T>(exec, g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");

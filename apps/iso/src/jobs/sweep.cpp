@@ -75,7 +75,9 @@ class measurement {
         header.exponents[key.operation] = cases::sized_operation_named(key.operation).exponent;
       }
     }
-    header.revision = backend::facts(Kokkos::DefaultHostExecutionSpace()).git_revision;
+    auto const built = backend::facts(Kokkos::DefaultExecutionSpace());
+    header.revision = built.git_revision;
+    header.compiler = built.compiler;
     header.rounds = request_.what.rounds;
     summary_.measurements = header.points * header.rounds;
     std::optional<device_lock> alone;

@@ -131,13 +131,12 @@ struct convolution_case {
     dose::terma_plan<space> const beam(exec, what.field, what.photons);
     dose::terma<Exec, T>(exec, beam, density, terma);
     dose::convolution_plan<T, space> const plan(exec, region, what.field, directions, options);
-    workspace<space> const work(dose::convolution_bytes_needed<Exec, T>(exec, plan));
+    workspace<space> const work(dose::convolve_bytes_needed<T>(exec, plan));
     exec.fence("iso::cases: TERMA is there");
     bool const walks = options.engine == dose::dose_engine::lattice && kernel != "table";
     return {region.size(),
             [=](Exec const& on, variant const&, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
-              Kokkos::deep_copy(on, volume.data, T(0));
               dose::convolve<Exec, T>(on, plan, terma, density, volume,
                                       wrap_workspace<space>(work.data(), work.size()));
             },
@@ -202,7 +201,6 @@ struct dose_case {
     return {what.region.size(),
             [=](Exec const& on, variant const& v, T* out) {
               auto const volume = wrap_volume<space>(out, with.what.region);
-              Kokkos::deep_copy(on, volume.data, T(0));
               auto& [exec_of, groups, calculator] = *last;
               if (!calculator || !(exec_of == on) || groups != v.groups) {
                 auto chosen = with.options;

@@ -119,7 +119,7 @@ struct input_projections {
                                               g.num_u(), g.num_v());
     if (volume) {
       auto const v = volume->on<T>(exec);
-      workspace<space> const scratch(ct::forward_project_bytes_needed<Exec, T>(g, v.grid));
+      workspace<space> const scratch(ct::forward_project_bytes_needed<T>(exec, g, v.grid));
       ct::forward_project<Exec, T>(exec, ct::stage(exec, g), v, p, scratch);
       exec.fence("iso::cases: the volume may go");
     } else if (!bodies.empty()) {

@@ -148,7 +148,7 @@ class matrix_product {
         form_(form),
         shape_(sparse::shape_of(a)),
         plan_(bounds ? sparse::make_plan(exec, a, *bounds) : sparse::make_plan(exec, a)),
-        scratch_(sparse::spmv_bytes_needed<T>(a, plan_, form.vectors)) {
+        scratch_(sparse::spmv_bytes_needed<T>(exec, a, plan_, form.vectors)) {
     exec.fence("iso::cases::matrix_product");
   }
 

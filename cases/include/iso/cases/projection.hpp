@@ -32,7 +32,7 @@ struct projection_case {
     auto const staged = ct::stage(exec, scan);
     auto const wanted = options;
     workspace<space> const work(
-        ct::forward_project_bytes_needed<Exec, T>(scan, voxels.grid, wanted));
+        ct::forward_project_bytes_needed<T>(exec, scan, voxels.grid, wanted));
     return {num_pixels(scan),
             [=](Exec const& on, variant const& v, T* out) {
               auto here = wanted;
@@ -68,7 +68,7 @@ struct back_projection_case {
     auto const pixels = projections.on<T>(exec, scan);
     auto const g = volume;
     auto const wanted = options;
-    workspace<space> const work(ct::back_project_bytes_needed<Exec, T>(scan, g, wanted));
+    workspace<space> const work(ct::back_project_bytes_needed<T>(exec, scan, g, wanted));
     return {
         g.size(),
         [=](Exec const& on, variant const& how, T* out) {

@@ -47,7 +47,7 @@ struct fdk_case {
     using space = typename Exec::memory_space;
     auto const pixels = projections.on<T>(exec, scan);
     ct::fdk_plan<space> const plan(exec, scan, options);
-    workspace<space> const work(ct::fdk_bytes_needed<Exec, T>(scan, options));
+    workspace<space> const work(ct::fdk_bytes_needed<T>(exec, scan, options));
     auto const with = *this;
     return {volume.size(),
             [=](Exec const& on, variant const&, T* out) {

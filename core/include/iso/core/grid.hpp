@@ -10,7 +10,7 @@
 
 namespace iso {
 
-/// Lengths in mm, as of a voxel or from the isocenter, that leave room for their squares and
+/// Lengths in mm, as of a voxel or from the isocentre, that leave room for their squares and
 /// quotients in double precision. Others are refused.
 inline constexpr double shortest_length = 1e-150;
 inline constexpr double longest_length = 1e150;
@@ -25,7 +25,7 @@ struct grid {
   vec3<double> spacing{1, 1, 1};            ///< mm
   vec3<double> origin{};                    ///< mm; centre of voxel (0, 0, 0)
 
-  /// A grid of `extent` voxels whose middle lies at the world's origin, the isocenter.
+  /// A grid of `extent` voxels whose middle lies at the world's origin, the isocentre.
   static grid centred(Kokkos::Array<std::int64_t, 3> const& extent, vec3<double> spacing);
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const {

@@ -91,7 +91,7 @@ void add_projection(exec_space const& exec, iso::grid const& grid) {
   auto const head = iso::make_volume<float, space>(exec, "head", grid);
   auto const views = iso::make_projections<float, space>(exec, "views", 2, 33, 33);
   iso::workspace<space> const scratch(
-      iso::ct::forward_project_bytes_needed<exec_space, float>(scan, grid));
+      iso::ct::forward_project_bytes_needed<float>(exec_space(), scan, grid));
   iso::ct::rasterise_ellipsoids(exec, iso::ct::shepp_logan(15), head);
   iso::ct::forward_project(exec, iso::ct::stage(exec, scan), head, views, scratch);
   exec.fence();

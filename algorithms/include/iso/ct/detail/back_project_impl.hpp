@@ -155,7 +155,7 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
     make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
                 options.within);
-    out.begins = first == 0 && options.onto == back_project_onto::zero;
+    out.begins = first == 0 && options.onto == onto::zero;
     launch_gather(exec, s.tables, out, options.shape);
     control.step(double(first + s.tables.num_views) / double(count));
   }
@@ -210,17 +210,17 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
       launch(joseph_scatter_kernel<T, linear_weight>{block, s.sums, volume.grid, options.edge,
                                                      options.within});
     }
-    Kokkos::parallel_for("iso::ct::back_project::add", policy(exec, 0, volume.grid.size()),
-                         add_sums_kernel<T>{s.sums, volume.data.data(),
-                                            first == 0 && options.onto == back_project_onto::zero});
+    Kokkos::parallel_for(
+        "iso::ct::back_project::add", policy(exec, 0, volume.grid.size()),
+        add_sums_kernel<T>{s.sums, volume.data.data(), first == 0 && options.onto == onto::zero});
     control.step(double(first + views) / double(count));
   }
 }
 
 }  // namespace detail
 
-template <execution_space Exec, real T>
-std::int64_t back_project_bytes_needed(geometry const& g, iso::grid const& volume,
+template <real T, execution_space Exec>
+std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                        back_project_options const& options) {
   detail::validate_planes(volume, "iso::ct::back_project");
   workspace_parts parts("iso::ct::back_project");
@@ -244,7 +244,7 @@ void back_project(
   detail::validate_options(options, host, count);
   detail::validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
                           "iso::ct::back_project");
-  validate(scratch, back_project_bytes_needed<Exec, T>(host, volume.grid, options),
+  validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, options),
            "iso::ct::back_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
   if (detail::gathers(host, volume.grid, sizeof(T), options)) {
@@ -260,8 +260,8 @@ void back_project(
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       back_project_options const&, job const&);                                        \
-  linkage template std::int64_t back_project_bytes_needed<Exec, T>(                    \
-      geometry const&, iso::grid const&, back_project_options const&);
+  linkage template std::int64_t back_project_bytes_needed<T, Exec>(                    \
+      Exec const&, geometry const&, iso::grid const&, back_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_BACK_PROJECT, extern)
 
 }  // namespace iso::ct

@@ -61,7 +61,6 @@ struct fdk_scratch {
             memory.take<T>({steps.projects && joins_columns ? 2 * shape.size(batch_views) : 0})) {}
 };
 
-void validate_onto(back_project_onto onto, char const* function);
 /// Throws unless a padded image can be counted by 32 bits.
 void validate_detector(geometry const& g, row_extension const& by);
 /// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
@@ -108,7 +107,7 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
                   T const* projections, fdk_scratch<T> const& s, std::int64_t first,
                   std::int64_t count) {
   geometry const& g = plan.geometry().host();
-  auto const& factors = plan.factors();
+  auto const& factors = plan.redundancy_weights();
   auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
   pixel_weight_kernel<T> const weight{plan.geometry().views(),
                                       projections,
@@ -201,18 +200,20 @@ void run_fdk(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, job const& control, bool begins) {
+    workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
   geometry const& g = plan.geometry().host();
   validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch,
                   "iso::ct::fdk");
   validate_depths(g, volume.grid, "iso::ct::fdk");
+  validate(to, "iso::ct::fdk");
   auto const s = fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "iso::ct::fdk");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
   prepare_filter(exec, plan, s);
   prepare_back_projection(exec, plan, volume.grid, s);
   for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
     filter_views(exec, plan, projections.data.data(), s, first, count);
-    back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count, begins && first == 0);
+    back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
+                       to == onto::zero && first == 0);
   });
 }
 
@@ -234,15 +235,16 @@ fdk_plan<Space>::fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_opti
                                        ramp_taps(views_.host().num_u(), options))),
       weights_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.angles)),
       odd_taps_only_(options.window == ramp_window::ram_lak && options.cutoff == 1),
-      factors_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.factors)),
+      redundancy_weights_(
+          iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.redundancy_weights)),
       overlaps_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.overlaps)),
       begins_(iso::detail::copied<Space>(exec, "iso::ct::fdk_plan", weights.begins)),
       spare_(weights.spare),
       arc_(weights.arc),
       detector_(weights.detector) {}
 
-template <execution_space Exec, real T>
-std::int64_t fdk_bytes_needed(geometry const& g, fdk_options const& options) {
+template <real T, execution_space Exec>
+std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const& options) {
   return detail::fdk_bytes<Exec, T>(g, options, {true, true}, "iso::ct::fdk");
 }
 
@@ -251,21 +253,13 @@ void fdk(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, control, true);
+    workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
+  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, to, control);
 }
 
-template <execution_space Exec, real T>
-void fdk_add(
-    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
-    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
-    volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, job const& control) {
-  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, control, false);
-}
-
-template <execution_space Exec, real T>
-std::int64_t filter_projections_bytes_needed(geometry const& g, fdk_options const& options) {
+template <real T, execution_space Exec>
+std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
+                                             fdk_options const& options) {
   return detail::fdk_bytes<Exec, T>(g, options, {true, false}, "iso::ct::filter_projections");
 }
 
@@ -298,8 +292,9 @@ void filter_projections(
   });
 }
 
-template <execution_space Exec, real T>
-std::int64_t weighted_back_project_bytes_needed(geometry const& g, fdk_options const& options) {
+template <real T, execution_space Exec>
+std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
+                                                fdk_options const& options) {
   return detail::fdk_bytes<Exec, T>(g, options, {false, true}, "iso::ct::weighted_back_project");
 }
 
@@ -308,14 +303,13 @@ void weighted_back_project(
     Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& filtered,
     volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, back_project_onto onto,
-    job const& control) {
+    workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
   char const* const function = "iso::ct::weighted_back_project";
   geometry const& g = plan.geometry().host();
   detail::validate_arrays(volume, filtered, {g.num_views(), g.num_u(), g.num_v()}, scratch,
                           function);
   detail::validate_depths(g, volume.grid, function);
-  detail::validate_onto(onto, function);
+  validate(to, function);
   auto const s = detail::fdk_scratch_on<Exec, T>(scratch, g, {false, true}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::ct::weighted_back_project");
   detail::prepare_back_projection(exec, plan, volume.grid, s);
@@ -326,7 +320,7 @@ void weighted_back_project(
                          detail::padding_kernel<T, true>{
                              s.filtered, filtered.data.data() + first * pixels, s.shape});
     detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                               onto == back_project_onto::zero && first == 0);
+                               to == onto::zero && first == 0);
   });
 }
 
@@ -336,24 +330,25 @@ void weighted_back_project(
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       job const&);
-#define ISO_CT_FDK(linkage, Exec, T)                                                             \
-  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)                                                         \
-  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)                                                     \
-  linkage template std::int64_t fdk_bytes_needed<Exec, T>(geometry const&, fdk_options const&);  \
-  linkage template std::int64_t filter_projections_bytes_needed<Exec, T>(geometry const&,        \
-                                                                         fdk_options const&);    \
-  linkage template void filter_projections<Exec, T>(                                             \
-      Exec const&, fdk_plan<Exec::memory_space> const&,                                          \
-      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
-      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,       \
-      job const&);                                                                               \
-  linkage template std::int64_t weighted_back_project_bytes_needed<Exec, T>(geometry const&,     \
-                                                                            fdk_options const&); \
-  linkage template void weighted_back_project<Exec, T>(                                          \
-      Exec const&, fdk_plan<Exec::memory_space> const&,                                          \
-      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
-      volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,           \
-      back_project_onto, job const&);
+#define ISO_CT_FDK(linkage, Exec, T)                                                         \
+  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)                                                     \
+  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)                                                 \
+  linkage template std::int64_t fdk_bytes_needed<T, Exec>(Exec const&, geometry const&,      \
+                                                          fdk_options const&);               \
+  linkage template std::int64_t filter_projections_bytes_needed<T, Exec>(                    \
+      Exec const&, geometry const&, fdk_options const&);                                     \
+  linkage template void filter_projections<Exec, T>(                                         \
+      Exec const&, fdk_plan<Exec::memory_space> const&,                                      \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,             \
+      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,   \
+      job const&);                                                                           \
+  linkage template std::int64_t weighted_back_project_bytes_needed<T, Exec>(                 \
+      Exec const&, geometry const&, fdk_options const&);                                     \
+  linkage template void weighted_back_project<Exec, T>(                                      \
+      Exec const&, fdk_plan<Exec::memory_space> const&,                                      \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,             \
+      volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, onto, \
+      job const&);
 #define ISO_CT_FDK_PLAN(Exec, ...)                             \
   __VA_ARGS__ template fdk_plan<Exec::memory_space>::fdk_plan( \
       Exec const&, iso::ct::geometry const&, fdk_options const&);

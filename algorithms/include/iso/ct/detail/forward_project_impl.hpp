@@ -267,8 +267,8 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
 
 }  // namespace detail
 
-template <execution_space Exec, real T>
-std::int64_t forward_project_bytes_needed(geometry const& g, iso::grid const& volume,
+template <real T, execution_space Exec>
+std::int64_t forward_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options) {
   if (!detail::is_joseph(options.method)) {
     return 0;
@@ -292,7 +292,7 @@ void forward_project(
                           {g.host().num_views(), g.host().num_u(), g.host().num_v()}, scratch,
                           "iso::ct::forward_project");
   detail::validate_planes(volume.grid);
-  validate(scratch, forward_project_bytes_needed<Exec, T>(g.host(), volume.grid, options),
+  validate(scratch, forward_project_bytes_needed<T>(exec, g.host(), volume.grid, options),
            "iso::ct::forward_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::forward_project");
   if (options.method == projector::amanatides_woo) {
@@ -323,8 +323,8 @@ void forward_project(
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,               \
       projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       forward_project_options const&, job const&);                                         \
-  linkage template std::int64_t forward_project_bytes_needed<Exec, T>(                     \
-      geometry const&, iso::grid const&, forward_project_options const&);
+  linkage template std::int64_t forward_project_bytes_needed<T, Exec>(                     \
+      Exec const&, geometry const&, iso::grid const&, forward_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, extern)
 
 }  // namespace iso::ct

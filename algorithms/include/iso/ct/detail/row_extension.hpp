@@ -14,8 +14,8 @@ struct row_extension {
   std::int64_t after;
 };
 
-/// Those of a scan: until an offset detector is as wide on both sides of the axis, and enough for
-/// the continuation. Throws iso::invalid_argument as weigh_scan.
+/// Those of a scan: until a displaced detector is as wide on both sides of the axis, and enough for
+/// the truncation correction. Throws iso::invalid_argument as weigh_scan.
 row_extension extension_of(geometry const& g, scan_options const& options);
 
 /// The same rays with the added columns.

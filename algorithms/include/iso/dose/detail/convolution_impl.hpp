@@ -23,6 +23,19 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
   auto const& n = v.grid.extent;
   return {v.data.data() + offset, n[1] * n[2], n[2]};
 }
+
+/// Sets a row of a region to zero.
+template <class T>
+struct clear_kernel {
+  boxed_volume<T> to;
+  std::int64_t ny, nz;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t voxel) const {
+    std::int64_t const row = voxel / nz;
+    to.row(row / ny, row % ny)[voxel % nz] = 0;
+  }
+};
+
 /// Elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
@@ -164,9 +177,9 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
       exec, label, detail::converted<detail::cone_line<T>>(tables.directions));
 }
 
-template <execution_space Exec, real T>
-std::int64_t convolution_bytes_needed(
-    Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan) {
+template <real T, execution_space Exec>
+std::int64_t convolve_bytes_needed(Exec const& exec,
+                                   convolution_plan<T, typename Exec::memory_space> const& plan) {
   workspace_parts parts("iso::dose::convolve");
   if (plan.num_terms() != 4) {
     detail::convolution_scratch<T, 2, Exec>(parts, exec, plan);
@@ -182,7 +195,8 @@ void convolve(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
-    workspace<typename Exec::memory_space> const& scratch, job const& control) {
+    workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
+  validate(to, "iso::dose::convolve");
   validate(terma, "iso::dose::convolve");
   validate(density, "iso::dose::convolve");
   validate(dose, "iso::dose::convolve");
@@ -203,12 +217,20 @@ void convolve(
                  {memory_of(terma.data, "terma"), memory_of(density.data, "density"), work},
                  "iso::dose::convolve");
   validate_apart(work, inputs, "iso::dose::convolve");
-  validate(scratch, convolution_bytes_needed<Exec, T>(exec, plan), "iso::dose::convolve");
+  validate(scratch, convolve_bytes_needed<T>(exec, plan), "iso::dose::convolve");
   Kokkos::Profiling::ScopedRegion const region("iso::dose::convolve");
+  auto const to_dose = detail::box_of<T>(dose, dose_at);
+  if (to == onto::zero) {
+    auto const& n = plan.region().extent;
+    Kokkos::parallel_for(
+        "iso::dose::convolve::clear",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n[0] * n[1] * n[2]),
+        detail::clear_kernel<T>{to_dose, n[1], n[2]});
+  }
   auto const run = [&](auto terms) {
-    detail::convolve_terms<T, decltype(terms)::value>(
-        exec, plan, detail::box_of<T const>(terma, 0), detail::box_of<T const>(density, density_at),
-        detail::box_of<T>(dose, dose_at), scratch, control);
+    detail::convolve_terms<T, decltype(terms)::value>(exec, plan, detail::box_of<T const>(terma, 0),
+                                                      detail::box_of<T const>(density, density_at),
+                                                      to_dose, scratch, control);
   };
   if (plan.num_terms() != 4) {
     run(backend::constant<2>());
@@ -223,8 +245,8 @@ void convolve(
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
       volume_view<std::type_identity_t<T>, Exec::memory_space> const&,                       \
-      workspace<Exec::memory_space> const&, job const&);                                     \
-  linkage template std::int64_t convolution_bytes_needed<Exec, T>(                           \
+      workspace<Exec::memory_space> const&, onto, job const&);                               \
+  linkage template std::int64_t convolve_bytes_needed<T, Exec>(                              \
       Exec const&, convolution_plan<T, Exec::memory_space> const&);                          \
   linkage template convolution_plan<T, Exec::memory_space>::convolution_plan(                \
       Exec const&, iso::grid const&, beam_frame const&, fluence_map const&, cone_set const&, \

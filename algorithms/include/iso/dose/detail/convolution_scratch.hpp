@@ -5,7 +5,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/convolution_plan.hpp>
-#include <iso/dose/detail/lattice_kernels.hpp>
+#include <iso/dose/detail/lattice_copy_kernels.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <iso/core/grid.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/detail/cone_step.hpp>
-#include <iso/dose/detail/lattice_kernels.hpp>
+#include <iso/dose/detail/lattice_copy_kernels.hpp>
 #include <iso/ray/traverse.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -4,6 +4,7 @@
 
 #include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
+#include <iso/dose/detail/lattice_kernels.hpp>
 #include <iso/dose/detail/table_lattice_kernel.hpp>
 
 #include <algorithm>

@@ -77,7 +77,7 @@ struct slab {
 ///
 /// The beam runs along (cos a, sin a, 0), parallel; spots lie on a square lattice along
 /// u = (-sin a, cos a, 0) and v = z through the target's centre. The phantom begins at a plane
-/// normal to the beam, `entrance` mm before the isocenter; behind its slabs there is water.
+/// normal to the beam, `entrance` mm before the isocentre; behind its slabs there is water.
 struct pencil_beams {
   iso::grid voxels;
   double angle = 0;            ///< rad, from x to y

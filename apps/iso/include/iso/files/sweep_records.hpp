@@ -29,8 +29,6 @@ inline constexpr double max_waited = 0.02;
 std::string date_now();
 /// As this machine has it.
 std::string host_name();
-/// Name and version of the compiler that built this program.
-std::string compiler_name();
 
 struct sweep_header {
   std::string isocenter;  ///< version
@@ -45,7 +43,7 @@ struct sweep_header {
   int rounds = 1;                           ///< and how many times
   std::map<std::string, double> exponents;  ///< of time over size, by operation
   std::string host = host_name();
-  std::string compiler = compiler_name();
+  std::string compiler;           ///< that built the library, nvcc too
   std::string date = date_now();  ///< of the start
 };
 

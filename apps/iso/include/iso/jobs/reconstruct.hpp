@@ -28,7 +28,8 @@ struct reconstruct_request {
   double cutoff = 1;  ///< of the Nyquist frequency
   std::string arc = "automatic";
   std::string detector = "automatic";
-  std::int64_t continuation = 0;  ///< columns beyond the detector over which readings fall to zero
+  std::int64_t truncation_correction =
+      0;  ///< columns beyond the detector over which readings fall to zero
   /// degrees: by how much rows may leave the plane of rotation; without, as ct::scan_options
   std::optional<double> max_roll{};
   std::string precision = "float";  ///< or "double"
