@@ -4,7 +4,7 @@
 
 namespace iso::ct {
 
-/// What a backprojection's sums are added to.
+/// Specifies what a backprojection's sums are added to.
 enum class back_project_onto {
   zero,    ///< the volume is overwritten
   stored,  ///< what the volume holds, as earlier batches of views left it
