@@ -12,7 +12,7 @@ namespace iso::backend::detail {
 std::string host_processor();
 double host_clock_hz();
 int host_cores();
-/// Of the calling thread; 2^63 - 1 where nothing is known of it.
+/// Returns the stack of the calling thread; 2^63 - 1 where nothing is known of it.
 std::int64_t stack_bytes();
 std::int64_t host_l1_bytes();
 std::int64_t host_l2_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Small matrices and vectors.
+//! Makes small matrices and vectors.
 #pragma once
 
 #include <iso/cases/inputs.hpp>
@@ -19,26 +19,26 @@ using csr_on = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space
 template <class Value>
 using host_csr = sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace>;
 
-/// Figures of the matrix of the products: small, with rows of all lengths, a quarter of them
+/// Gives figures of the matrix of the products: small, with rows of all lengths, a quarter of them
 /// without jaccard_histogram to their neighbours.
 synthetic::matrix_figures small_figures();
-/// An oblique field of few spots behind two slabs.
+/// Makes an oblique field of few spots behind two slabs.
 synthetic::pencil_beams small_field();
 
-/// The matrix with those figures.
+/// Returns the matrix with those figures.
 template <class Value>
 host_csr<Value> small_matrix();
-/// The same matrix, every row backwards.
+/// Returns the same matrix, every row backwards.
 template <class Value>
 host_csr<Value> reversed(host_csr<Value> const& a);
-/// Its columns [first, last).
+/// Returns its columns [first, last).
 template <class Value>
 host_csr<Value> columns_of(host_csr<Value> const& a, std::int32_t first, std::int32_t last);
-/// Numbers of many magnitudes and both signs.
+/// Returns numbers of many magnitudes and both signs.
 template <class T>
 std::vector<T> small_vector(std::int64_t size, std::uint64_t seed);
 
-/// A copy where `exec` computes; waits.
+/// Returns a copy where `exec` computes; waits.
 template <class Value, class Exec>
 csr_on<Value, Exec> load_csr(Exec const& exec, host_csr<Value> const& a) {
   auto const to = sparse::make_csr<Value, std::int32_t>(exec, "iso::cases", a.num_rows, a.num_cols,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Numbers that are not finite, and numbers that no double is.
+//! Finds numbers that are not finite, and numbers that no double is.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace iso::files::detail {
 
-/// Where an array has a NaN or an infinity, and which.
+/// Describes where an array has a NaN or an infinity, and which.
 template <class T>
 struct not_finite {
   std::array<std::int64_t, 3> place;
   T value;
 };
 
-/// The first of `values`, an array of `extent` with the last axis fastest, that is not finite.
+/// Finds the first non-finite number of `values`, an array of `extent` with the last axis fastest.
 template <class Values>
 auto first_not_finite(Values const& values, std::array<std::int64_t, 3> const& n) {
   using result = not_finite<typename Values::value_type>;
@@ -31,7 +31,8 @@ auto first_not_finite(Values const& values, std::array<std::int64_t, 3> const& n
   return std::optional<result>();
 }
 
-/// Whether a double has the same value; of a long double that is not finite, whether it stays so.
+/// Returns whether a double has the same value; of a long double that is not finite, whether it
+/// stays so.
 template <class T>
 bool is_double(T number) {
   auto const near = static_cast<double>(number);

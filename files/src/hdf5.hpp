@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! HDF5 files with checks: every array that is read lies whole in the file that is named.
+//! Handles HDF5 files with checks: every array that is read lies whole in the file that is named.
 #pragma once
 
 #include "memory.hpp"
@@ -20,7 +20,7 @@
 
 namespace iso::files::detail {
 
-/// An HDF5 identifier that closes itself; throws iso::file_error where there is none.
+/// Holds an HDF5 identifier that closes itself; throws iso::file_error where there is none.
 class hdf5_handle {
  public:
   hdf5_handle(std::filesystem::path const& path, hid_t id, herr_t (*close)(hid_t),
@@ -42,20 +42,20 @@ class hdf5_handle {
   herr_t (*close_)(hid_t);
 };
 
-/// True for .h5 and .hdf5, in capitals too.
+/// Returns true for .h5 and .hdf5, in capitals too.
 bool is_hdf5_path(std::filesystem::path const& path);
 /// Opens a file for reading, HDF5's own messages off; throws iso::file_error that says whether it
 /// is not there, not readable, not HDF5, or damaged.
 hdf5_handle open_hdf5(std::filesystem::path const& path);
-/// A new file that `fill` writes, at least `bytes` of it, and a commit puts in place; throws
-/// iso::file_error.
+/// Prepares a new file that `fill` writes, at least `bytes` of it, and a commit puts in place;
+/// throws iso::file_error.
 [[nodiscard]] atomic_file prepare_hdf5(std::filesystem::path const& path, std::uintmax_t bytes,
                                        std::function<void(hid_t)> const& fill);
 
-/// Whether the file has something of this name.
+/// Returns whether the file has something of this name.
 bool has_dataset(hid_t file, char const* name);
 
-/// A dataset that is read.
+/// Represents a dataset that is read.
 class hdf5_dataset {
  public:
   /// Throws iso::file_error, naming `name`, unless it is a dataset of this file (no link, no
@@ -68,7 +68,7 @@ class hdf5_dataset {
   [[nodiscard]] hid_t type() const { return type_; }
   [[nodiscard]] H5T_class_t kind() const { return H5Tget_class(type_); }
   [[nodiscard]] std::vector<hsize_t> const& extent() const { return extent_; }
-  /// Of all its numbers: the product of the extents.
+  /// Counts all its numbers: the product of the extents.
   [[nodiscard]] std::uint64_t size() const;
 
   template <class T>
@@ -84,7 +84,7 @@ class hdf5_dataset {
     read_to(memory_type, values.data());
     return values;
   }
-  /// A text of fixed or variable length, which h5py writes.
+  /// Reads a text of fixed or variable length, which h5py writes.
   [[nodiscard]] std::string read_text() const;
 
  private:
@@ -101,12 +101,12 @@ class hdf5_dataset {
 /// Writes a dataset of `extent` (none: a scalar).
 void write_dataset(std::filesystem::path const& path, hid_t file, char const* name,
                    std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values);
-/// An attribute that is one text; none where there is no such attribute, or it is something else.
+/// Returns an attribute that is one text; none where it is missing or something else.
 std::optional<std::string> read_attribute(std::filesystem::path const& path, hid_t object,
                                           char const* name);
 void write_attribute(std::filesystem::path const& path, hid_t object, char const* name,
                      std::string const& text);
-/// The type of a text of so many bytes (H5T_VARIABLE: of any length), UTF-8.
+/// Returns the type of a text of so many bytes (H5T_VARIABLE: of any length), UTF-8.
 hdf5_handle text_type(std::filesystem::path const& path, std::size_t bytes);
 
 }  // namespace iso::files::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! ITK's readers and writers with our sentences.
+//! Wraps ITK's readers and writers with our sentences.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -16,7 +16,7 @@
 
 namespace iso::files::detail {
 
-/// Why ITK could not do what `what` says ("read", "written"), of its own description.
+/// Returns why ITK could not do what `what` says ("read", "written"), of its own description.
 inline std::string reason_of(std::string_view what, std::string_view description) {
   auto reason = one_line(description);
   auto const object = reason.find("): ");  // "ITK ERROR: NrrdImageIO(0x55fe5c7be6f0): "
@@ -46,7 +46,7 @@ void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
   }
 }
 
-/// All of an image.
+/// Returns all of an image.
 inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
   itk::ImageIORegion region(io.GetNumberOfDimensions());
   for (unsigned axis = 0; axis < io.GetNumberOfDimensions(); ++axis) {
@@ -55,7 +55,7 @@ inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
   return region;
 }
 
-/// Room for what is not the image in a file of one.
+/// Is the room for what is not the image in a file of one.
 constexpr std::uintmax_t max_overhead = 65536;
 
 /// Writes the image that `io` describes, for `path`, under the temporary name of `file`.

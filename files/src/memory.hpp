@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Memory for what a file holds.
+//! Gets memory for what a file holds.
 #pragma once
 
 #include <iso/core/detail/host_memory.hpp>

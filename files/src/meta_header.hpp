@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What ITK's reader of MetaImages wants of a header, and does not say or survive.
+//! Checks what ITK's reader of MetaImages wants of a header, and does not say or survive.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What every reader asks before it opens a file.
+//! Holds what every reader asks before it opens a file.
 #pragma once
 
 #include <iso/files/detail/refuse.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Images as files store them, and those of TIFF files: image_stack.cpp puts them in a series.
+//! Reads images as files store them, and TIFF files' images: image_stack.cpp puts them in a series.
 #pragma once
 
 #include <iso/files/image_stack.hpp>
@@ -23,12 +23,12 @@ struct image_facts {
 
 std::string to_text(pixel_type type);
 std::int64_t bytes_of(pixel_type type);
-/// Numbers as float, from the bytes that store them.
+/// Converts numbers to float from the bytes that store them.
 void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to);
 
 bool is_tiff(std::filesystem::path const& path);
 
-/// libtiff's messages are kept instead of printed while this lives.
+/// Keeps libtiff's messages instead of printing them while this lives.
 class quiet_tiff {
  public:
   quiet_tiff();
@@ -43,15 +43,15 @@ class quiet_tiff {
 
 using tiff_handle = std::unique_ptr<TIFF, decltype(&TIFFClose)>;
 
-/// A TIFF file that is read image by image. Whatever it refuses, it throws iso::file_error.
+/// Reads a TIFF file image by image. Whatever it refuses, it throws iso::file_error.
 class tiff_file {
  public:
   /// Stands at the first image.
   explicit tiff_file(std::filesystem::path const& path);
 
-  /// Of the image it stands at.
+  /// Returns the facts of the image it stands at.
   [[nodiscard]] image_facts facts() const;
-  /// Row by row from the top. `facts` are those of this image.
+  /// Reads row by row from the top. `facts` are those of this image.
   void read(image_facts const& facts, std::vector<float>& image) const;
   /// Goes on to the next image; false where there is none.
   [[nodiscard]] bool next();

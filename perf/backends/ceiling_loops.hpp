@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  backends/ceiling_loops.hpp
-//! The loops that ceilings stand for, written with the lane group as this library's kernels are:
-//! `share_of_ceiling` is what such a kernel gets of the ceiling where it does nothing else.
+//! Runs the loops that ceilings stand for, written with the lane group as this library's kernels
+//! are: `share_of_ceiling` is what such a kernel gets of the ceiling where it does nothing else.
 #pragma once
 
 #include "support/bench.hpp"
@@ -22,7 +22,7 @@ namespace iso::perf {
 
 using namespace cases;
 
-/// Every figure of ceilings::measure, under its own name.
+/// Sets every figure of ceilings::measure, under its own name.
 inline void set_figures(benchmark::State& state, ceilings::rates const& c) {
   for (auto const& [name, figure] : {std::pair{"read", c.read},
                                      {"copy", c.copy},
@@ -37,7 +37,7 @@ inline void set_figures(benchmark::State& state, ceilings::rates const& c) {
   }
 }
 
-/// The rows of one backend: each runs its loop, and compares what came out with what must.
+/// Holds the rows of one backend: each runs its loop, and compares what came out with what must.
 template <class Exec>
 class ceiling_rows {
  public:
@@ -52,7 +52,7 @@ class ceiling_rows {
   }
 
  private:
-  /// Arrays of several times the last cache.
+  /// Returns the stretches of arrays of several times the last cache.
   static std::int64_t num_stretches(Exec const& exec) {
     auto const facts = backend::facts(exec);
     std::int64_t const cache = std::max(facts.l2_bytes, facts.l3_bytes);
@@ -81,7 +81,7 @@ class ceiling_rows {
   }
 };
 
-/// The row `name`, which runs `row`.
+/// Adds the row `name`, which runs `row`.
 inline void add_ceiling_row(std::string const& name, void (*row)(benchmark::State&)) {
   add_row(name, 9, row);
 }

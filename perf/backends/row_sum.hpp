@@ -12,9 +12,9 @@
 
 namespace iso::perf {
 
-/// Rows of a sparse matrix with values of T: row r holds the entries [begin[r], begin[r + 1]).
-/// Signed offsets: unsigned ones may wrap, and then the host's compiler cannot load 32 neighbours
-/// at once.
+/// Holds rows of a sparse matrix with values of T: row r holds the entries [begin[r], begin[r +
+/// 1]). Signed offsets: unsigned ones may wrap, and then the host's compiler cannot load 32
+/// neighbours at once.
 template <class T>
 struct row_arrays {
   std::int64_t num_rows;
@@ -25,7 +25,7 @@ struct row_arrays {
   double* y;
 };
 
-/// By lane group: one text for all backends.
+/// Sums by lane group: one text for all backends.
 template <class T>
 struct row_sum_kernel {
   row_arrays<T> rows;
@@ -48,7 +48,7 @@ struct row_sum_kernel {
   }
 };
 
-/// The loop that everybody writes first: one sum, from left to right.
+/// Is the loop that everybody writes first: one sum, from left to right.
 template <class T>
 struct scalar_row_sum {
   row_arrays<T> rows;
@@ -62,8 +62,8 @@ struct scalar_row_sum {
   }
 };
 
-/// The 32 sums and the tree by hand, with the vector width chosen at run time as the lane group
-/// does.
+/// Makes the 32 sums and the tree by hand, with the vector width chosen at run time as the lane
+/// group does.
 template <class T>
 struct blocked_row_sum {
   row_arrays<T> rows;
@@ -113,7 +113,7 @@ struct blocked_row_sum {
 };
 
 #if ISO_HAS_CUDA
-/// The warp a row as one writes it in CUDA, on the stream of `exec`. In raw_row_sum_cuda.cpp.
+/// Runs the warp a row as one writes it in CUDA, on the stream of `exec`. In raw_row_sum_cuda.cpp.
 void raw_row_sum(Kokkos::Cuda const& exec, row_arrays<float> const& rows);
 void raw_row_sum(Kokkos::Cuda const& exec, row_arrays<Kokkos::Experimental::half_t> const& rows);
 #endif

@@ -21,7 +21,7 @@ struct raw_joseph_arrays {
   std::int32_t num_u;
   std::int32_t num_v;
 
-  /// Rows of 32 pixels, whole pairs of them.
+  /// Counts rows of 32 pixels, whole pairs of them.
   KOKKOS_FUNCTION static constexpr std::int32_t rows(std::int64_t num_v) {
     return std::int32_t((num_v + 63) / 64 * 2);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  peers/cusparse_spmv.hpp
-//! cuSPARSE's products of a matrix by compressed rows; present in a CUDA build that finds cuSPARSE.
+//! Runs cuSPARSE's products of a CSR matrix; present in a CUDA build that finds cuSPARSE.
 #pragma once
 
 #include "peers/number.hpp"
@@ -13,7 +13,7 @@
 
 namespace iso::perf {
 
-/// Types of the matrix, of both vectors, and of the sums.
+/// Holds the types of the matrix, of both vectors, and of the sums.
 struct cusparse_types {
   number matrix;
   number x;
@@ -21,7 +21,7 @@ struct cusparse_types {
   number compute;
 };
 
-/// Arrays on the device; offsets and columns of 32 bits.
+/// Holds arrays on the device; offsets and columns of 32 bits.
 struct cusparse_arrays {
   std::int64_t rows;
   std::int64_t columns;
@@ -35,7 +35,7 @@ struct cusparse_arrays {
 
 enum class cusparse_algorithm { first, second };
 
-/// y = A x, or for several vectors (the vector's number fastest) Y = A X.
+/// Computes y = A x, or for several vectors (the vector's number fastest) Y = A X.
 class cusparse_product {
  public:
   cusparse_product(cudaStream_t stream, cusparse_arrays const& arrays, cusparse_types const& types,
@@ -44,7 +44,7 @@ class cusparse_product {
   cusparse_product(cusparse_product const&) = delete;
   cusparse_product& operator=(cusparse_product const&) = delete;
 
-  /// Why cuSPARSE does not take these types; empty where it does.
+  /// Returns why cuSPARSE does not take these types; empty where it does.
   [[nodiscard]] std::string const& refusal() const { return refusal_; }
   /// Enqueues. Only where there is no refusal.
   void multiply() const;

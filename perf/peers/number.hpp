@@ -4,7 +4,7 @@
 
 namespace iso::perf {
 
-/// Types that peers store and compute in.
+/// Names the types that peers store and compute in.
 enum class number { half, bfloat16, single, twice };
 
 }  // namespace iso::perf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  peers/serve.hpp
-//! What Isocenter's sides of the comparisons say to the scripts, as worker.py describes.
+//! Holds what Isocenter's sides of the comparisons say to the scripts, as worker.py describes.
 #pragma once
 
 #include "support/program.hpp"

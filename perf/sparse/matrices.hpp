@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/matrices.hpp
-//! The matrices that the products are measured on.
+//! Lists the matrices that the products are measured on.
 #pragma once
 
 #include "sparse/raw_matrix.hpp"
@@ -20,7 +20,7 @@ namespace iso::perf {
 
 using namespace cases;
 
-/// How many rows a matrix is to get in the table.
+/// Specifies how many rows a matrix is to get in the table.
 enum class extent {
   full,   ///< everything that can be measured
   brief,  ///< the formats alone
@@ -32,22 +32,22 @@ struct matrix_source {
   extent rows = extent::full;
 };
 
-/// Where the products are to run: sizes follow from it.
+/// Specifies where the products are to run: sizes follow from it.
 enum class machine { device, threads, one_thread };
 
-/// liver, prostate: after the published table, 4.9e8 and 9.5e7 non-zeros on a GPU, about 1e8 on the
-/// host; pencil: proton pencil beams in water; uncorrelated: liver whose neighbouring rows have
-/// nothing in common; liver_full: 1.48e9 non-zeros, on a GPU; real: the file that ISO_BENCH_MATRIX
-/// names. ISO_BENCH_NONZEROS overrides the size of liver and of prostate. Tiny ones in a smoke run.
+/// Lists liver, prostate: after the published table, 4.9e8 and 9.5e7 non-zeros on a GPU, about 1e8
+/// on the host; pencil: proton pencil beams in water; uncorrelated: liver whose neighbouring rows
+/// have nothing in common; liver_full: 1.48e9 non-zeros, on a GPU; real: the file ISO_BENCH_MATRIX
+/// names. ISO_BENCH_NONZEROS overrides the size of liver and prostate. Tiny ones in a smoke run.
 std::vector<matrix_source> matrix_sources(machine where);
 
-/// Those that formats are chosen for: on the host all of them for one thread too.
+/// Lists those that formats are chosen for: on the host all of them for one thread too.
 std::vector<matrix_source> choice_sources(machine where);
 
-/// liver of this many non-zeros.
+/// Returns liver of this many non-zeros.
 matrix_source liver_of(double nonzeros);
 
-/// The matrix in half precision, columns of 32 bits.
+/// Returns the matrix in half precision, columns of 32 bits.
 template <class Exec>
 wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
   if (auto const* const figures = std::get_if<synthetic::matrix_figures>(&source.what)) {

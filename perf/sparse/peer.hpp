@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/peer.hpp
-//! Other libraries' products on a problem: cuSPARSE on a GPU, Eigen on the host.
+//! Runs other libraries' products on a problem: cuSPARSE on a GPU, Eigen on the host.
 #pragma once
 
 #include "peers/number.hpp"
@@ -13,7 +13,7 @@
 
 namespace iso::perf {
 
-/// Somebody else's product. Holds its own copy of the matrix.
+/// Represents somebody else's product. Holds its own copy of the matrix.
 struct peer {
   std::string name;
   std::string refusal;  ///< why it does not run; empty where it does
@@ -22,7 +22,7 @@ struct peer {
   std::function<distance()> error;
 };
 
-/// Row offsets of 32 bits. Throws where they do not fit.
+/// Returns row offsets of 32 bits. Throws where they do not fit.
 template <class Exec, class Matrix>
 device_array<Exec, std::int32_t> short_offsets(Exec const& exec, Matrix const& a) {
   ISO_VALIDATE(a.num_entries() <= 0x7fffffff, "{} non-zeros (peers take 32-bit offsets)",
@@ -35,7 +35,7 @@ device_array<Exec, std::int32_t> short_offsets(Exec const& exec, Matrix const& a
   return to;
 }
 
-/// A peer with all numbers of type T: multiply = make(its matrix, x, y).
+/// Returns a peer with all numbers of type T: multiply = make(its matrix, x, y).
 template <class T, class Exec, class Make>
 peer plain_peer(std::string const& library, Exec const& exec, product_problem<Exec> const& problem,
                 Make const& make) {
@@ -53,8 +53,8 @@ peer plain_peer(std::string const& library, Exec const& exec, product_problem<Ex
   return p;
 }
 
-/// The faster of cuSPARSE's CSR algorithms, or Eigen at as many threads as the backend has, with
-/// all numbers `single` or `twice`. Its name is empty where this build has no such library.
+/// Returns the faster of cuSPARSE's CSR algorithms, or Eigen at as many threads as the backend has,
+/// with all numbers `single` or `twice`. Its name is empty where this build has no such library.
 template <class Exec>
 peer make_reference_peer(Exec const& exec, product_problem<Exec> const& problem, number values);
 

@@ -13,7 +13,7 @@
 
 namespace iso::perf {
 
-/// f(T()) for the type of that name.
+/// Calls f(T()) for the type of that name.
 template <class F>
 auto with_type(number n, F const& f) {
   switch (n) {
@@ -35,7 +35,7 @@ inline std::string name_of(cusparse_types const& types, cusparse_algorithm algor
          names[int(types.y)] + (algorithm == cusparse_algorithm::first ? "_1" : "_2");
 }
 
-/// Something's memory, kept as long as the pointer.
+/// Holds something's memory, kept as long as the pointer.
 struct kept_array {
   std::function<void()> keep;
   void* data = nullptr;
@@ -48,7 +48,7 @@ kept_array kept(View const& v) {
   return {[v] {}, const_cast<value*>(v.data()), double(v.extent(0)) * sizeof(value)};
 }
 
-/// cuSPARSE's product in these types; where it does not take them, `refusal` says so.
+/// Makes cuSPARSE's product in these types; where it does not take them, `refusal` says so.
 inline peer make_cusparse(Kokkos::Cuda const& exec, product_problem<Kokkos::Cuda> const& problem,
                           cusparse_types const& types, cusparse_algorithm algorithm,
                           int vectors = 1) {

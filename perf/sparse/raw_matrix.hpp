@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/raw_matrix.hpp
-//! Matrices as files of raw arrays, which the benchmark reads without any library.
+//! Reads matrices as files of raw arrays, which the benchmark reads without any library.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace iso::perf {
 
-/// A matrix by compressed rows, values as float.
+/// Holds a matrix by compressed rows, values as float.
 struct raw_matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -18,7 +18,7 @@ struct raw_matrix {
   std::vector<float> values;
 };
 
-/// The bytes "isocsr01", three 64-bit integers (rows, columns, entries), then the arrays: row
+/// Reads the bytes "isocsr01", three 64-bit integers (rows, columns, entries), then the arrays: row
 /// offsets of 64 bits, columns of 32 bits, values as float. Little-endian.
 /// \throws iso::file_error  not such a file, or truncated
 raw_matrix read_raw_matrix(std::filesystem::path const& path);

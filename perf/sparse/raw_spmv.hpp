@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/raw_spmv.hpp
-//! Products as one would write them in CUDA alone: the variants of Liu et al. 2021, and the twin
-//! that the library's product of row blocks is measured by.
+//! Computes products as one would write them in CUDA alone: the variants of Liu et al. 2021, and
+//! the twin that the library's product of row blocks is measured by.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -14,7 +14,7 @@
 #if ISO_HAS_CUDA
 namespace iso::perf {
 
-/// A matrix by compressed rows on the device.
+/// Holds a matrix by compressed rows on the device.
 template <class Value>
 struct raw_csr {
   std::int64_t rows;
@@ -23,18 +23,18 @@ struct raw_csr {
   Value const* values;
 };
 
-/// Listing 1: a warp a row, lanes 32 apart, in blocks of `threads`. y of rows without entries is
-/// not written. (half, double) is the paper's Half/Double, (float, float) its Single.
+/// Runs listing 1: a warp a row, lanes 32 apart, in blocks of `threads`. y of rows without entries
+/// is not written. (half, double) is the paper's Half/Double, (float, float) its Single.
 template <class Value, class T>
 void raw_listing1(Kokkos::Cuda const& exec, raw_csr<Value> const& a, T const* x, T* y, int threads);
 
-/// The baseline, a warp a column with atomic additions to the doses of its voxels: `a` holds the
-/// columns of the matrix, as the clinical layout does. Writes `num_voxels` doses.
+/// Runs the baseline, a warp a column with atomic additions to the doses of its voxels: `a` holds
+/// the columns of the matrix, as the clinical layout does. Writes `num_voxels` doses.
 /// Determinism: not_guaranteed.
 void raw_atomic_columns(Kokkos::Cuda const& exec, raw_csr<half> const& a, double const* x,
                         double* y, std::int64_t num_voxels, int threads);
 
-/// What the twin reads beside the matrix.
+/// Holds what the twin reads beside the matrix.
 struct raw_blocks_call {
   sparse::spmv_plan<Kokkos::CudaSpace> plan;
   double const* max_abs_x;  ///< reproducible alone
@@ -45,8 +45,8 @@ struct raw_blocks_call {
   int threads;
 };
 
-/// The product of row blocks, a warp a block or a part of one: the library's order and so its
-/// bits, for finite x.
+/// Computes the product of row blocks, a warp a block or a part of one: the library's order and so
+/// its bits, for finite x.
 template <int R>
 void raw_blocks(Kokkos::Cuda const& exec,
                 sparse::row_block_csr<half, R, Kokkos::CudaSpace> const& a,

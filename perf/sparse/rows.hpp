@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/rows.hpp
-//! What rows of the benchmark share: names, timing in turn, counters, the table at the end.
+//! Holds what rows of the benchmark share: names, timing in turn, counters, the table at the end.
 #pragma once
 
 #include "sparse/matrices.hpp"
@@ -21,7 +21,7 @@ namespace iso::perf {
 
 enum class way { forward, transposed };
 
-/// What a row's product is: which matrix, and what it says in its name.
+/// Describes what a row's product is: which matrix, and what it says in its name.
 struct row_name {
   std::string family;   ///< "spmv", "peer", ...
   std::string matrix;   ///< matrix_source::name
@@ -36,13 +36,13 @@ struct row_name {
   }
 };
 
-/// Another product, timed in turn with a row's own.
+/// Is another product, timed in turn with a row's own.
 struct rival {
   std::string name;
   std::function<void()> multiply;  ///< empty: there is none
 };
 
-/// The library's product with one vector of T.
+/// Returns the library's product with one vector of T.
 template <class T = double, class Exec, class Matrix>
 rival library_rival(std::string const& name, Exec const& exec, Matrix const& a,
                     sparse::spmv_options const& options) {
@@ -55,7 +55,7 @@ inline int calls_for(double seconds) {
   return smoke() ? 1 : int(std::clamp(4e-3 / std::max(seconds, 1e-7), 1.0, 50.0));
 }
 
-/// Every iteration is a run of `ours` and one of the rival, if there is any. Medians: `ratio`, the
+/// Runs `ours` and the rival, if there is any, in every iteration. Medians: `ratio`, the
 /// rival's time over ours, and on the host `processor_ratio`, the same of processor time, which
 /// counts where others use the machine too. Returns the seconds of a call of ours.
 template <class Exec, class F>
@@ -97,7 +97,7 @@ struct product_facts {
   int vectors = 1;
 };
 
-/// The row of the product `ours`, whose distance from the reference is then error().
+/// Measures the row of the product `ours`, whose distance from the reference is then error().
 template <class Exec, class F, class Error>
 void measure_product(benchmark::State& state, Exec const& exec, row_name const& name,
                      product_facts const& facts, F const& ours, rival const& other,
@@ -114,7 +114,7 @@ void measure_product(benchmark::State& state, Exec const& exec, row_name const& 
   add_to_summary(state, name, other.name);
 }
 
-/// The row of what cannot be: counter `refused` and the reason as its label.
+/// Adds the row of what cannot be: counter `refused` and the reason as its label.
 inline void refuse(benchmark::State& state, row_name const& name, std::string const& why) {
   for (auto _ : state) {
     state.SetIterationTime(1e-9);
@@ -136,7 +136,7 @@ void attempt(benchmark::State& state, row_name const& name, F const& f) {
   }
 }
 
-/// Rows run in the order in which they are added, each once.
+/// Adds a row; rows run in the order in which they are added, each once.
 template <class F>
 void add_row(row_name const& name, int iterations, F const& f) {
   add_row(name.text(), iterations,

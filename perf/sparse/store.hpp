@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/store.hpp
-//! What the sources of iso_bench_spmv share: the matrix that the present rows are about, kept from
-//! row to row, the peers on it, and the parts of the program.
+//! Holds what the sources of iso_bench_spmv share: the matrix that the present rows are about, kept
+//! from row to row, the peers on it, and the parts of the program.
 #pragma once
 
 #include "sparse/matrices.hpp"
@@ -17,11 +17,12 @@
 
 namespace iso::perf {
 
-/// One matrix a backend at a time; made when first asked for, gone with the next or with Kokkos.
+/// Keeps one matrix a backend at a time; made when first asked for, gone with the next or with
+/// Kokkos.
 template <class Exec>
 class matrix_store {
  public:
-  /// The problem of A x or, with the transposed matrix written out, of A^T y.
+  /// Returns the problem of A x or, with the transposed matrix written out, of A^T y.
   static product_problem<Exec> const& problem(matrix_source const& source, way direction) {
     auto& self = instance();
     if (self.name_ != source.name) {
@@ -38,7 +39,7 @@ class matrix_store {
     return *found;
   }
 
-  /// The library of choice here, in float or double, on that problem. Call `problem` first.
+  /// Returns the library of choice here, in float or double, on that problem. Call `problem` first.
   static peer const& reference_peer(way direction, number values) {
     auto& found = instance().peers_[{direction, values}];
     if (!found) {
@@ -70,20 +71,20 @@ class matrix_store {
   std::map<std::pair<way, number>, std::unique_ptr<peer>> peers_;
 };
 
-/// Making, checking and turning matrices: bench_conversions.cpp.
+/// Adds rows on making, checking and turning matrices: bench_conversions.cpp.
 template <class Exec>
 void add_conversion_rows(matrix_source const& source, std::string const& backend);
 
-/// Other libraries: bench_peers.cpp.
+/// Adds rows on other libraries: bench_peers.cpp.
 template <class Exec>
 void add_peer_rows(matrix_source const& source, std::string const& backend);
 
-/// Formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
+/// Adds rows on formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
 template <class Exec>
 void add_choice_rows(matrix_source const& source, std::string const& backend);
 
 #if ISO_HAS_CUDA
-/// Products by hand and the sweep of their block sizes: bench_raw.cpp.
+/// Adds rows on products by hand and the sweep of their block sizes: bench_raw.cpp.
 void add_raw_rows(matrix_source const& source);
 void add_configuration_rows(matrix_source const& source);
 #endif

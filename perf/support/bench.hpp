@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  support/bench.hpp
-//! What benchmarks share: sizes for a smoke run, timing around a fence, the counters of a row.
+//! Holds what benchmarks share: sizes for a smoke run, timing around a fence, a row's counters.
 #pragma once
 
 #include "support/times.hpp"
@@ -24,19 +24,20 @@
 
 namespace iso::perf {
 
-/// ISO_PERF_SMOKE is set: sizes so small that the run only shows that the program still works.
+/// Returns whether ISO_PERF_SMOKE is set: sizes so small that the run only shows that the program
+/// still works.
 inline bool smoke() {
   char const* const value = std::getenv("ISO_PERF_SMOKE");
   return value != nullptr && *value != '\0' && *value != '0';
 }
 
-/// What bounds it, in bytes and operations per second; 0: does not count.
+/// Describes what bounds it, in bytes and operations per second; 0: does not count.
 struct ceiling {
   double bytes_per_second = 0;
   double flops_per_second = 0;
 };
 
-/// The ceilings of what `exec` runs on, measured once in a program's life.
+/// Returns the ceilings of what `exec` runs on, measured once in a program's life.
 template <execution_space Exec>
 ceilings::rates const& ceilings_of(Exec const& exec) {
   static ceilings::rates const measured = ceilings::measure(
@@ -45,7 +46,7 @@ ceilings::rates const& ceilings_of(Exec const& exec) {
   return measured;
 }
 
-/// Those that a model of iso/cases is held against.
+/// Returns those that a model of iso/cases is held against.
 inline ceiling ceiling_of(cases::least_work const& work, ceilings::rates const& most) {
   return {work.memory == cases::stream::copy    ? most.copy
           : work.memory == cases::stream::triad ? most.triad
@@ -53,9 +54,9 @@ inline ceiling ceiling_of(cases::least_work const& work, ceilings::rates const& 
           work.unit == cases::arithmetic::fp32 ? most.fp32 : most.fp64};
 }
 
-/// The counters of a row: `bytes` and `flops` of one call, `share_of_ceiling` of a call that takes
-/// `seconds` (1: as fast as the machine can), `error` against the reference that the benchmark
-/// names.
+/// Sets the counters of a row: `bytes` and `flops` of one call, `share_of_ceiling` of a call that
+/// takes `seconds` (1: as fast as the machine can), `error` against the reference that the
+/// benchmark names.
 inline void set_counters(benchmark::State& state, double seconds, cases::least_work const& work,
                          ceiling const& at_most, double error) {
   double const moving = at_most.bytes_per_second > 0 ? work.bytes / at_most.bytes_per_second : 0;
@@ -67,7 +68,7 @@ inline void set_counters(benchmark::State& state, double seconds, cases::least_w
   state.SetBytesProcessed(std::int64_t(work.bytes) * state.iterations());
 }
 
-/// The same against the ceilings of `exec`.
+/// Sets the same against the ceilings of `exec`.
 template <execution_space Exec>
 void set_counters(benchmark::State& state, Exec const& exec, double seconds,
                   cases::least_work const& work, double error) {
@@ -83,7 +84,7 @@ inline double least(std::vector<double> const& x) { return *std::min_element(x.b
 
 using cases::seconds_of;
 
-/// Wall and processor seconds of each of some calls, for rows that time products in turn.
+/// Holds wall and processor seconds of each of some calls, for rows that time products in turn.
 struct stopwatch {
   std::vector<double> wall;
   std::vector<double> processor;
@@ -98,9 +99,9 @@ struct stopwatch {
   }
 };
 
-/// The loop of a benchmark with UseManualTime: after one warm-up, an iteration is `calls` calls of
-/// f between two fences, of which it takes the mean. Several calls where one is not long beside a
-/// launch. Returns the median of the iterations, in seconds a call.
+/// Runs the loop of a benchmark with UseManualTime: after one warm-up, an iteration is `calls`
+/// calls of f between two fences, of which it takes the mean. Several calls where one is not long
+/// beside a launch. Returns the median of the iterations, in seconds a call.
 template <execution_space Exec, class F>
 double time_calls(benchmark::State& state, Exec const& exec, F const& f, int calls = 1) {
   f();
@@ -112,7 +113,7 @@ double time_calls(benchmark::State& state, Exec const& exec, F const& f, int cal
   return median(std::move(seconds));
 }
 
-/// How many rows have failed: main's exit status is 1 where any has.
+/// Counts how many rows have failed: main's exit status is 1 where any has.
 inline int& failed_rows() {
   static int count = 0;
   return count;
@@ -124,7 +125,7 @@ inline void fail(benchmark::State& state, char const* why) {
   state.SkipWithError(why);
 }
 
-/// Of two views of as many numbers, wherever they lie.
+/// Compares two views of as many numbers, wherever they lie.
 template <class A, class B>
 bool same_bits(A const& a, B const& b) {
   auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
@@ -133,7 +134,7 @@ bool same_bits(A const& a, B const& b) {
          std::memcmp(x.data(), y.data(), x.size() * sizeof(typename A::value_type)) == 0;
 }
 
-/// A row of the program, whose `run` sets the time of each iteration; one in a smoke run.
+/// Adds a row of the program, whose `run` sets the time of each iteration; one in a smoke run.
 template <class F>
 void add_row(std::string const& name, int iterations, F const& run) {
   benchmark::RegisterBenchmark(name.c_str(), run)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  support/program.hpp
-//! What the programs that scripts run share: a command line, files of float32, answers in JSON.
+//! Holds what scripts' programs share: a command line, files of float32, answers in JSON.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,8 +19,8 @@ namespace iso::perf {
 
 using json = nlohmann::ordered_json;
 
-/// main of `app`: reads the command line, then calls run() within Kokkos; what that throws goes to
-/// the standard error.
+/// Is main of `app`: reads the command line, then calls run() within Kokkos; what that throws goes
+/// to the standard error.
 template <class Run>
 int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
   CLI11_PARSE(app, argc, argv);
@@ -42,7 +42,7 @@ inline std::string read_text(std::string const& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// `count` float32, which are all of the file.
+/// Reads `count` float32, which are all of the file.
 inline std::vector<float> read_floats(std::string const& path, std::int64_t count) {
   std::vector<float> values(std::size_t(count), 0.0F);
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -54,7 +54,7 @@ inline std::vector<float> read_floats(std::string const& path, std::int64_t coun
   return values;
 }
 
-/// As float32.
+/// Writes them as float32.
 template <class T>
 void write_floats(std::string const& path, std::vector<T> const& numbers) {
   std::vector<float> const values(numbers.begin(), numbers.end());

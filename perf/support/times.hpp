@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  support/times.hpp
-//! Time on the wall and of the processor, of calls and of each kernel within them.
+//! Measures time on the wall and of the processor, of calls and of each kernel within them.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -12,7 +12,7 @@
 
 namespace iso::perf {
 
-/// On the wall, and of all threads of this process, which other programs do not lengthen; seconds.
+/// Holds seconds on the wall, and of this process' threads, which other programs do not lengthen.
 struct moment {
   double wall = 0;
   double processor = 0;
@@ -28,7 +28,7 @@ inline moment now() {
   return {std::chrono::duration<double>(wall).count(), double(std::clock()) / CLOCKS_PER_SEC};
 }
 
-/// What a call of f takes on `exec`, of so many between two fences.
+/// Returns what a call of f takes on `exec`, of so many between two fences.
 template <class Exec, class F>
 moment duration_of(Exec const& exec, F const& f, int calls = 1) {
   exec.fence("iso::perf: before");

@@ -7,27 +7,27 @@
 
 namespace iso::ceilings::detail {
 
-/// One thread's loops. Counts are in floats, a multiple of 1024; pointers are aligned to 64 bytes.
+/// Holds a thread's loops. Counts are in floats, multiples of 1024; pointers align to 64 bytes.
 struct host_rates {
-  /// A value made of every element of `in`, read `rounds` times: once from memory, more often from
-  /// a cache.
+  /// Returns a value made of every element of `in`, read `rounds` times: once from memory, more
+  /// often from a cache.
   float (*read)(float const* in, std::size_t count, std::size_t rounds);
-  /// out = in, past the caches.
+  /// Sets out = in, past the caches.
   void (*copy)(float const* in, float* out, std::size_t count);
-  /// out = b + s c, past the caches.
+  /// Sets out = b + s c, past the caches.
   void (*triad)(float const* b, float const* c, float s, float* out, std::size_t count);
-  /// `steps` rounds of fma_chains vector operations; a value made of all of them.
+  /// Runs `steps` rounds of fma_chains vector operations; returns a value made of all of them.
   float (*fma_float)(std::size_t steps);
   double (*fma_double)(std::size_t steps);
-  /// Bytes of a vector.
+  /// Gives the bytes of a vector.
   std::size_t vector_bytes;
 };
 
-/// Independent operations in flight: two pipes of four cycles want eight.
+/// Counts the independent operations in flight: two pipes of four cycles want eight.
 inline constexpr int fma_chains = 12;
 
-/// For the instruction set of the build, and for AVX-512 on a processor that has it: the base ones
-/// where the build has no such set.
+/// Holds the loops for the instruction set of the build, and for AVX-512 on a processor that has
+/// it: the base ones where the build has no such set.
 extern host_rates const host_rates_base;
 extern host_rates const host_rates_wide;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/back_project.hpp
-//! The exact adjoint of forward_project.
+//! Declares the exact adjoint of forward_project.
 //! A Kokkos space that the build has not needs detail/back_project_impl.hpp too.
 #pragma once
 
@@ -31,7 +31,7 @@ struct back_project_options {
   backend::launch_shape shape = {};
 };
 
-/// Bytes of scratch that back_project wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch that back_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend; backends want different amounts.
 /// \throws iso::invalid_argument  an extent of `volume` outside 1..2^24 - 1, or bytes beyond 63
 /// bits
@@ -39,10 +39,10 @@ template <real T, execution_space Exec>
 std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                        back_project_options const& options = {});
 
-/// The adjoint of forward_project: every voxel gets the sum, over the rays that the projection of
-/// the same method, edge and region takes through it, of the pixel times the voxel's weight in that
-/// ray and the length of a step. So <forward_project(x), y> = <x, back_project(y)> but for the
-/// rounding of sums.
+/// Computes the adjoint of forward_project: every voxel gets the sum, over the rays that the
+/// projection of the same method, edge and region takes through it, of the pixel times the voxel's
+/// weight in that ray and the length of a step. So <forward_project(x), y> = <x, back_project(y)>
+/// but for the rounding of sums.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
 /// (`options.onto`). `volume` and `projections` must not overlap. A scan may come in batches of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/centre_of_rotation.hpp
-//! Where the axis of rotation really meets the detector: from the projections themselves.
+//! Finds where the axis of rotation really meets the detector, from the projections themselves.
 #pragma once
 
 #include <iso/core/projection_view.hpp>
@@ -13,12 +13,12 @@
 
 namespace iso::ct {
 
-/// The u (pixels; 0 is the centre of the first one) at which the isocentre is seen in view 0.
+/// Returns the u (pixels; 0 is the first one's centre) at which the isocentre is seen in view 0.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  rays of view 0 that run along the detector
 double axis_pixel(geometry const& g);
 
-/// The weight of each view (1 or 0) with which their mean is symmetric in u about the axis.
+/// Returns the weight of each view (1 or 0) with which their mean is symmetric in u about the axis.
 ///
 /// Over a full circle, evenly spaced, that is every view: the mean over the circle of the line
 /// integrals of f along the rays of a pixel equals the line integral of f averaged over all
@@ -36,7 +36,7 @@ struct centre_options {
   double reach = 0;  ///< pixels either side of the guess; 0: a quarter of the detector
 };
 
-/// The u about which `mean` is symmetric: where the axis meets the detector, with a fraction.
+/// Finds the u about which `mean` is symmetric: where the axis meets the detector, with a fraction.
 ///
 /// `mean` is mean_of_views with mirror_weights of the line integrals. Of all centres c within reach
 /// the one is taken whose mismatch is least: the sum over v and t of (m(c + t) - m(c - t))^2, over

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/dead_pixels.hpp
-//! Pixels of a detector that say nothing: found by dark and flat fields, replaced from neighbours.
-//! A Kokkos space that the build has not needs detail/dead_pixels_impl.hpp too.
+//! Finds a detector's pixels that say nothing by dark and flat fields, replaces them from
+//! neighbours. A Kokkos space that the build has not needs detail/dead_pixels_impl.hpp too.
 #pragma once
 
 #include <iso/ct/line_integrals.hpp>
@@ -13,7 +13,7 @@
 
 namespace iso::ct {
 
-/// Which pixels of a detector are dead: [u, v], 1 where they are and 0 elsewhere.
+/// Says which pixels of a detector are dead: [u, v], 1 where they are and 0 elsewhere.
 template <class Space>
 using pixel_mask = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Space>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/fdk.hpp
-//! Filtered backprojection: cone beams by Feldkamp, Davis and Kress (FDK), parallel beams by FBP.
-//! A Kokkos space that the build has not needs detail/fdk_impl.hpp too.
+//! Reconstructs by filtered backprojection: cone beams by Feldkamp, Davis and Kress (FDK), parallel
+//! beams by FBP. A Kokkos space that the build has not needs detail/fdk_impl.hpp too.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -19,7 +19,7 @@
 
 namespace iso::ct {
 
-/// By what the ramp |f| is multiplied, f being the frequency over the cut-off.
+/// Specifies by what the ramp |f| is multiplied, f being the frequency over the cut-off.
 enum class ramp_window {
   ram_lak,      ///< 1
   shepp_logan,  ///< sin(pi f / 2) / (pi f / 2)
@@ -34,13 +34,13 @@ struct fdk_options {
   scan_options scan = {};  ///< which readings count how much
 };
 
-/// Taps n = 0 .. count - 1 of the ramp filter for pixels at distance 1, the window included; tap -n
-/// is tap n. The filter for a distance a is 1 / a^2 times this one.
+/// Returns taps n = 0 .. count - 1 of the ramp filter for pixels at distance 1, the window
+/// included; tap -n is tap n. The filter for a distance a is 1 / a^2 times this one.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  `count` below 1, an unknown window, a cut-off outside (0, 1]
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options = {});
 
-/// A geometry with all that filtered backprojection derives from it, in `Space`.
+/// Holds a geometry with all that filtered backprojection derives from it, in `Space`.
 template <class Space>
 class fdk_plan {
  public:
@@ -52,8 +52,8 @@ class fdk_plan {
   template <execution_space Exec>
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {});
 
-  /// Views [first, first + count) with the weights that they have in the whole scan, for fdk onto
-  /// stored. Shares the memory of this plan; enqueues nothing.
+  /// Returns views [first, first + count) with the weights that they have in the whole scan, for
+  /// fdk onto stored. Shares the memory of this plan; enqueues nothing.
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
   [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
     fdk_plan part(*this);
@@ -73,22 +73,22 @@ class fdk_plan {
     return part;
   }
 
-  /// The scan, its rows of u extended by what the filter adds to them.
+  /// Returns the scan, its rows of u extended by what the filter adds to them.
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
   [[nodiscard]] std::int64_t num_u() const { return num_u_; }        ///< columns of the detector
   [[nodiscard]] std::int64_t before() const { return before_; }      ///< columns added before them
   [[nodiscard]] numbers const& taps() const { return taps_; }        ///< [extended u]
   [[nodiscard]] numbers const& weights() const { return weights_; }  ///< [views], rad
-  /// Taps at even distances but 0 are zero, and left out of the convolution.
+  /// Returns whether taps at even distances but 0 are zero, and left out of the convolution.
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
-  /// [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
+  /// Gives [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
   [[nodiscard]] numbers const& redundancy_weights() const { return redundancy_weights_; }
-  /// Shares of rays where columns say nothing about them (scan_weights).
+  /// Returns the redundancy weights of rays where columns say nothing about them (scan_weights).
   [[nodiscard]] detail::ray_shares shares() const {
     return {overlaps_.size() > 0 ? overlaps_.data() : nullptr,
             begins_.size() > 0 ? begins_.data() : nullptr, spare_};
   }
-  /// What was chosen from the scan: whether it is short, where the detector lies.
+  /// Returns what was chosen from the scan: whether it is short, where the detector lies.
   [[nodiscard]] scan_arc arc() const { return arc_; }
   [[nodiscard]] detector_placement detector() const { return detector_; }
 
@@ -111,20 +111,20 @@ class fdk_plan {
   detector_placement detector_;
 };
 
-/// Bytes of scratch that fdk wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch that fdk wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  bytes beyond 63 bits; a detector of 2^22 or more pixels along u
 /// or
-///                                v, as the filter extends it, or an offset one as in weigh_scan
+///                                v, as the filter extends it, or a displaced one as in weigh_scan
 template <real T, execution_space Exec>
 std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const& options = {});
 
 /// Reconstructs `volume` from `projections`.
 ///
-/// Pixels are weighted by the direction of their ray and by how often it is measured (weigh_scan),
-/// every row of u, continued beyond the detector where the plan says so, is convolved with the ramp
-/// filter, and every voxel takes from every view the bilinearly interpolated value where its ray
-/// meets the detector, weighted by the square of (distance of the z axis from the source) /
+/// Pixels are weighted by the direction of their ray and by its redundancy weight (weigh_scan),
+/// every row of u, with the plan's truncation correction, is convolved with the ramp filter, and
+/// every voxel takes from every view the bilinearly interpolated value where its ray meets the
+/// detector, weighted by the square of (distance of the z axis from the source) /
 /// (distance of the voxel), both along the detector's normal. The detector may be turned any way
 /// that leaves its rows in the plane of rotation, and source and detector may stand aside of the
 /// axis; across the central ray the weight is the cosine of the ray's angle to the detector's
@@ -161,17 +161,17 @@ void fdk(
     workspace<typename Exec::memory_space> const& scratch, onto to = onto::zero,
     job const& control = {});
 
-/// Bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
 template <real T, execution_space Exec>
 std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
                                              fdk_options const& options = {});
 
-/// The first half of fdk: pixels are weighted by the direction of their ray and by how often it is
-/// measured, rows of u continued beyond the detector where the plan says so, and convolved with the
-/// ramp filter for pixels at distance 1 (ramp_taps). weighted_back_project is the other half; what
-/// is done to `filtered` between them, as another filter or a mask, is the program's own.
+/// Does the first half of fdk: pixels get the weight of their ray's direction and its redundancy
+/// weight, rows of u get the plan's truncation correction and are convolved with the ramp filter
+/// for pixels at distance 1 (ramp_taps). weighted_back_project is the other half; what is done to
+/// `filtered` between them, as another filter or a mask, is the program's own.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `filtered`. No two of
 /// `filtered`, `projections` and `scratch` may overlap.
@@ -196,14 +196,14 @@ void filter_projections(
     projection_view<T, typename Exec::memory_space> const& filtered,
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
-/// Bytes of scratch that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the scratch bytes that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
 template <real T, execution_space Exec>
 std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
                                                 fdk_options const& options = {});
 
-/// The second half of fdk: every voxel takes from every view the bilinearly interpolated value
+/// Does the second half of fdk: every voxel takes from every view the bilinearly interpolated value
 /// where its ray meets the detector, zero beyond it, times the angle that the view stands for (a
 /// cone beam's half, which measures each ray twice), over the distance of neighbouring pixels at
 /// the z axis, and times the square of (distance of the z axis from the source) / (distance of the

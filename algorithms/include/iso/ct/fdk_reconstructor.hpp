@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/fdk_reconstructor.hpp
-//! Filtered backprojection of scans of one geometry, one after the other.
+//! Reconstructs scans of one geometry, one after the other, by filtered backprojection.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -52,7 +52,7 @@ class fdk_reconstructor {
     fdk<Exec, T>(exec_, plan_, projections, volume, scratch_, to, control);
   }
 
-  /// What was chosen from the scan.
+  /// Returns what was chosen from the scan.
   [[nodiscard]] fdk_plan<space> const& plan() const { return plan_; }
   [[nodiscard]] iso::grid const& grid() const { return grid_; }
   [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch

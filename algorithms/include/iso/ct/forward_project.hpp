@@ -19,7 +19,7 @@
 
 namespace iso::ct {
 
-/// How a line integral is taken from voxels.
+/// Specifies how a line integral is taken from voxels.
 enum class projector {
   joseph_linear,   ///< steps of one voxel along the driving axis, linear weights
   joseph_spline,   ///< the same with smooth weights (Graetz 2020, equation 14)
@@ -34,7 +34,7 @@ inline bool is_joseph(projector method) {
 }
 }  // namespace detail
 
-/// Which of two kernels with the same bits runs.
+/// Specifies which of two kernels with the same bits runs.
 enum class joseph_path {
   automatic,  ///< the fast one wherever v runs along z and no ray is steep
   general,
@@ -53,7 +53,7 @@ struct forward_project_options {
   backend::launch_shape shape = {};
 };
 
-/// Bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a Joseph projector and an extent of `volume` outside 1..2^24 - 1,
 ///                                or bytes beyond 63 bits
@@ -61,7 +61,7 @@ template <real T, execution_space Exec>
 std::int64_t forward_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options = {});
 
-/// Line integrals of `volume` along the ray of every detector pixel.
+/// Computes line integrals of `volume` along the ray of every detector pixel.
 ///
 /// A cone ray runs from the source to its pixel and not beyond; a parallel ray is a whole line.
 /// With region::cylinder a Joseph ray takes the samples of those planes in which its point lies in

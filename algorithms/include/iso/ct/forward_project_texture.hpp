@@ -16,10 +16,10 @@ struct texture_projection_options {
   backend::launch_shape shape = {};
 };
 
-/// Line integrals of `volume` by linear Joseph, its samples blended by a GPU's texture units: the
-/// rays, planes and weights of forward_project with boundary::zero, but for the weights, which the
-/// hardware rounds to multiples of 1/256. An error of about 1e-3 of a voxel's difference to its
-/// neighbours in every sample; docs/algorithms/projection.md has the figures.
+/// Computes line integrals of `volume` by linear Joseph, its samples blended by a GPU's texture
+/// units: the rays, planes and weights of forward_project with boundary::zero, but for the weights,
+/// which the hardware rounds to multiples of 1/256. An error of about 1e-3 of a voxel's difference
+/// to its neighbours in every sample; docs/algorithms/projection.md has the figures.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `projections`. Any geometry
 /// and any driving axis take one time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/geometry.hpp
-//! Where source and detector stand, view by view.
+//! Describes where source and detector stand, view by view.
 #pragma once
 
 #include <iso/core/allocate.hpp>
@@ -20,7 +20,7 @@ enum class beam {
   parallel,  ///< rays of one direction through the pixel centres
 };
 
-/// One view, in world coordinates (mm).
+/// Describes one view, in world coordinates (mm).
 struct view_vectors {
   vec3<double> source;  ///< cone: source position; parallel: direction of the rays, any length
   vec3<double> detector_origin;  ///< centre of pixel (u, v) = (0, 0)
@@ -28,8 +28,8 @@ struct view_vectors {
   vec3<double> v_step;           ///< from pixel (u, v) to (u, v + 1)
 };
 
-/// A scan: the shape of its detector and a view_vectors for each view. Checked when it is made, so
-/// that algorithms need not look at every view again.
+/// Describes a scan: the shape of its detector and a view_vectors for each view. Checked when it is
+/// made, so that algorithms need not look at every view again.
 class geometry {
  public:
   /// \throws iso::invalid_argument  an unknown beam; an empty detector or no views; more pixels
@@ -43,9 +43,9 @@ class geometry {
   [[nodiscard]] std::int64_t num_u() const { return num_u_; }
   [[nodiscard]] std::int64_t num_v() const { return num_v_; }
   [[nodiscard]] std::vector<view_vectors> const& views() const { return views_; }
-  /// Every v_step is exactly along z.
+  /// Returns whether every v_step is exactly along z.
   [[nodiscard]] bool v_parallel_to_z() const { return v_parallel_to_z_; }
-  /// Views [first, first + count).
+  /// Returns views [first, first + count).
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
   [[nodiscard]] geometry subset(std::int64_t first, std::int64_t count) const;
 
@@ -57,7 +57,7 @@ class geometry {
   std::vector<view_vectors> views_;
 };
 
-/// A flat detector with its pixels in the middle, but for the offsets.
+/// Describes a flat detector with its pixels in the middle, but for the offsets.
 struct flat_detector {
   std::int64_t num_u = 0;
   std::int64_t num_v = 0;
@@ -67,9 +67,9 @@ struct flat_detector {
   double offset_v = 0;  ///< mm along +v
 };
 
-/// A circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs along
-/// +y and v along +z; angles turn from x to y. Determinism: backend_to_backend; sines and cosines
-/// are iso::math's.
+/// Returns a circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs
+/// along +y and v along +z; angles turn from x to y. Determinism: backend_to_backend; sines and
+/// cosines are iso::math's.
 ///
 /// \param[in] source_axis      distance of the source from the z axis, mm
 /// \param[in] source_detector  distance of the source from the detector's plane, mm
@@ -79,18 +79,18 @@ struct flat_detector {
 geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
                        std::vector<double> const& angles);
 
-/// The same circle with parallel rays: at angle 0 they run along -x, u along +y, v along +z.
+/// Gives the same circle with parallel rays: at angle 0 they run along -x, u along +y, v along +z.
 /// Determinism: backend_to_backend; sines and cosines are iso::math's.
 /// \throws iso::invalid_argument  as circular_cone
 geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles);
 
-/// `count` angles, evenly from `first` over `range` (rad), the end left out.
+/// Returns `count` angles, evenly from `first` over `range` (rad), the end left out.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  `count` is below 1 or above 10^8; an angle that is not finite or
 ///                                above 1e5 either way
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
 
-/// A geometry whose views `Space` holds, as kernels want it.
+/// Holds a geometry whose views `Space` holds, as kernels want it.
 template <class Space>
 class staged_geometry {
  public:
@@ -112,7 +112,7 @@ class staged_geometry {
 
   [[nodiscard]] iso::ct::geometry const& host() const { return host_; }
   [[nodiscard]] views_type const& views() const { return views_; }
-  /// Views [first, first + count), in the memory of this one; enqueues nothing.
+  /// Returns views [first, first + count), in the memory of this one; enqueues nothing.
   /// \throws iso::invalid_argument  as geometry::subset
   [[nodiscard]] staged_geometry subset(std::int64_t first, std::int64_t count) const {
     return {host_.subset(first, count),
@@ -127,7 +127,7 @@ class staged_geometry {
   views_type views_;
 };
 
-/// `g` with its views where kernels of `exec` read them; waits for `exec`, as staged_geometry does.
+/// Stages `g`, so that kernels of `exec` read its views; waits for `exec`, as staged_geometry does.
 /// Determinism: backend_to_backend, a copy.
 /// \throws iso::out_of_memory  as iso::allocate
 template <execution_space Exec>

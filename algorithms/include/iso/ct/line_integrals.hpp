@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/line_integrals.hpp
-//! From a detector's readings to line integrals: dark and flat fields, -log.
+//! Turns a detector's readings into line integrals: dark and flat fields, -log.
 //! A Kokkos space that the build has not needs detail/line_integrals_impl.hpp too.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace iso::ct {
 
-/// The mean of images of one detector, as of several dark or flat fields.
+/// Computes the mean of images of one detector, as of several dark or flat fields.
 ///
 /// Enqueued on `exec`; does not fence. Overwrites `mean`, which must not overlap `images`.
 /// Determinism: backend_to_backend. Sum of weight times pixel by fma, images ascending, in double,
@@ -33,12 +33,12 @@ void mean_of_views(
     projection_view<T, typename Exec::memory_space> const& mean);
 
 struct line_integral_options {
-  /// Transmissions below it count as this one: a pixel that no photon reached says no more than
+  /// Is what transmissions below it count as: a pixel that no photon reached says no more than
   /// that the line integral is large.
   double min_transmission = 0x1p-14;
 };
 
-/// Readings of a detector become line integrals -log((reading - dark) / (flat - dark)), in place.
+/// Turns readings into line integrals -log((reading - dark) / (flat - dark)), in place.
 ///
 /// A pixel whose flat is not above its dark has no answer and becomes the canonical NaN: it is
 /// dead, see find_dead_pixels and replace_dead_pixels. A reading that is NaN stays one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/scan_weights.hpp
-//! How much each reading of a scan counts in filtered backprojection.
+//! Describes how much each reading of a scan counts in filtered backprojection.
 #pragma once
 
 #include <iso/ct/geometry.hpp>
@@ -11,7 +11,7 @@
 
 namespace iso::ct {
 
-/// The part of the circle that the views cover.
+/// Names the part of the circle that the views cover.
 enum class scan_arc {
   automatic,   ///< cone: `short_scan` where one gap between views is wider than 12 degrees and
                ///< three times the mean one, and no other nearly so, else `full`; parallel: `full`
@@ -19,7 +19,7 @@ enum class scan_arc {
   short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
 };
 
-/// Where the z axis is seen on the detector.
+/// Specifies where the z axis is seen on the detector.
 enum class detector_placement {
   automatic,  ///< `displaced` where it is seen beside the detector's middle by more than a tenth of
               ///< the detector's width, else `centred`
@@ -30,13 +30,13 @@ enum class detector_placement {
 struct scan_options {
   scan_arc arc = scan_arc::automatic;
   detector_placement detector = detector_placement::automatic;
-  /// Columns of pixels beyond the detector's edges over which readings fall to zero, for objects
-  /// wider than the detector. 0: no correction, they are zero there.
+  /// Counts the columns of pixels beyond the detector's edges over which readings fall to zero, for
+  /// objects wider than the detector. 0: no correction, they are zero there.
   std::int64_t truncation_correction = 0;
-  /// rad: by how much rows of u may leave the plane of rotation, at most 0.2. The filter runs along
-  /// them, so that a volume is wrong where it changes along z (docs/algorithms/reconstruction.md
-  /// says by how much). Without: 5 degrees, or 1.5 where rays are measured once, whose errors do
-  /// not cancel (half circles of parallel rays, short scans, displaced detectors).
+  /// Limits in rad how far rows of u may leave the plane of rotation, at most 0.2. The filter runs
+  /// along them, so that a volume is wrong where it changes along z (by how much:
+  /// docs/algorithms/reconstruction.md). Without: 5 degrees, or 1.5 where rays are measured once,
+  /// whose errors do not cancel (half circles of parallel rays, short scans, displaced detectors).
   std::optional<double> max_roll{};
 };
 
@@ -49,10 +49,10 @@ struct scan_weights {
   std::vector<double> angles;                                 ///< [views], rad
   std::int64_t before = 0;
   std::int64_t after = 0;
-  /// Rows of `redundancy_weights`: 0, all are 1; 1, the same in all views; or views.
+  /// Counts the rows of `redundancy_weights`: 0, all are 1; 1, the same in all views; or views.
   std::int64_t rows = 0;
   std::vector<double> redundancy_weights;  ///< [rows, before + num_u + after]
-  /// Where columns of pixels do not run along z, how often a ray is measured depends on its pixel
+  /// Where columns of pixels do not run along z, a ray's redundancy weight depends on its pixel
   /// and is not in `redundancy_weights`, but follows from these. Empty else.
   std::vector<double> overlaps;  ///< [v], mm, displaced detector: rays of a row that are nearer to
                                  ///< the axis are measured twice; below zero where those that are
@@ -61,9 +61,9 @@ struct scan_weights {
   double spare = 0;              ///< rad, short scan: half of the arc beyond half a circle
 };
 
-/// The angle that each view stands for, half the way to its neighbours on either side, and the
-/// redundancy weights of each column: of a ray that is measured twice, from either side, they add
-/// up to 2. Views may be in any order and need not be evenly spaced.
+/// Returns the angle that each view stands for, half the way to its neighbours on either side, and
+/// the redundancy weights of each column: of a ray that is measured twice, from either side, they
+/// add up to 2. Views may be in any order and need not be evenly spaced.
 ///
 /// Short scans: D. L. Parker, Med. Phys. 9(2), 1982, doi:10.1118/1.595078, with half of what the
 /// arc has beyond half a circle in place of the fan's angle (M. D. Silver, Med. Phys. 27(4), 2000,
@@ -79,8 +79,9 @@ struct scan_weights {
 ///                                an unknown option
 scan_weights weigh_scan(geometry const& g, scan_options const& options = {});
 
-/// The redundancy weight of a reading, by which it counts beside its view's angle; u from -before
-/// on. Determinism: backend_to_backend; made on the host from iso::math.
+/// Returns the redundancy weight of a reading, by which it counts beside its view's angle; u from
+/// -before on.
+/// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  no such pixel
 double redundancy_weight(geometry const& g, scan_weights const& weights, std::int64_t view,
                          std::int64_t u, std::int64_t v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/shepp_logan.hpp
-//! Phantoms made of ellipsoids: their projections in closed form, and as voxels.
+//! Makes phantoms of ellipsoids: their projections in closed form, and as voxels.
 //! A Kokkos space that the build has not needs detail/shepp_logan_impl.hpp too.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace iso::ct {
 
-/// A solid of one density. Where ellipsoids overlap, their densities add.
+/// Describes a solid of one density. Where ellipsoids overlap, their densities add.
 struct ellipsoid {
   vec3<double> centre;     ///< mm
   vec3<double> half_axes;  ///< mm, along the body's own x, y, z
@@ -23,7 +23,7 @@ struct ellipsoid {
   double density = 1;      ///< 1/mm for attenuation, or any other unit
 };
 
-/// The most ellipsoids that one call takes: they travel inside the kernel.
+/// Is the most ellipsoids that one call takes: they travel inside the kernel.
 inline constexpr std::int64_t max_ellipsoids = 32;
 
 enum class shepp_logan_contrast {
@@ -31,8 +31,8 @@ enum class shepp_logan_contrast {
   original,  ///< Kak and Slaney: skull 2, brain 1.02
 };
 
-/// The ten ellipsoids of the Shepp-Logan head in three dimensions, in a cube of 2 `half_size` mm
-/// about the isocentre. Lengths scale with `half_size`; densities do not.
+/// Returns the ten ellipsoids of the Shepp-Logan head in three dimensions, in a cube of 2
+/// `half_size` mm about the isocentre. Lengths scale with `half_size`; densities do not.
 /// Determinism: backend_to_backend; made on the host.
 ///
 /// \throws iso::invalid_argument  a half size that is not finite and positive
@@ -44,7 +44,7 @@ struct ellipsoid_projection_options {
   std::int64_t subsamples = 8;  ///< sub-rays a pixel, along u and along v; 1 to 64
 };
 
-/// Line integrals through `ellipsoids`, each pixel the mean over subsamples x subsamples rays.
+/// Projects `ellipsoids`, each pixel the mean over subsamples x subsamples rays.
 ///
 /// Sub-ray (i, j) of pixel (u, v) meets the detector at u + (i + 1/2) / subsamples - 1/2 and v
 /// likewise. A cone ray runs from the source to its point of the detector and not beyond (one of no
@@ -68,7 +68,7 @@ struct ellipsoid_raster_options {
   std::int64_t samples = 5;  ///< points a voxel, along each axis; 1 to 64
 };
 
-/// Voxels of `ellipsoids`, each the mean over samples x samples x samples points.
+/// Rasterises `ellipsoids`, each voxel the mean over samples x samples x samples points.
 ///
 /// Point i of voxel x lies at x + (i + 1/2) / samples - 1/2 voxels, along each axis; a point on a
 /// surface is inside. Enqueued on `exec`; does not fence. Overwrites `volume`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/view_projection.hpp
-//! Where a view sees a point; callable inside any kernel.
+//! Describes where a view sees a point; callable inside any kernel.
 #pragma once
 
 #include <iso/core/vec3.hpp>
@@ -8,7 +8,7 @@
 
 namespace iso::ct {
 
-/// of . X + constant.
+/// Is of . X + constant.
 struct linear_function {
   vec3<double> of;
   double constant;
@@ -28,12 +28,12 @@ struct view_projection {
 
 namespace detail {
 
-/// Across the detector, world coordinates (mm), of no certain length.
+/// Returns a vector across the detector, world coordinates (mm), of no certain length.
 KOKKOS_INLINE_FUNCTION vec3<double> normal_of(view_vectors const& w) {
   return cross(w.u_step, w.v_step);
 }
 
-/// projection_of with pixels counted from `first`, and the depth of a cone beam in units of
+/// Returns projection_of with pixels counted from `first`, and the depth of a cone beam in units of
 /// `reference`, a distance from the source as normal_of measures it.
 KOKKOS_INLINE_FUNCTION view_projection projection_of(beam kind, view_vectors const& w, double first,
                                                      double reference) {
@@ -61,8 +61,8 @@ KOKKOS_INLINE_FUNCTION view_projection projection_of(beam kind, view_vectors con
 
 }  // namespace detail
 
-/// Where a view of a beam sees points. The depth is 0 at the source and 1 on the detector; in a
-/// parallel beam it is 1 everywhere. Pixels may lie beyond the detector.
+/// Returns where a view of a beam sees points. The depth is 0 at the source and 1 on the detector;
+/// in a parallel beam it is 1 everywhere. Pixels may lie beyond the detector.
 /// Determinism: backend_to_backend; products by fma.
 KOKKOS_INLINE_FUNCTION view_projection projection_of(beam kind, view_vectors const& w) {
   return detail::projection_of(kind, w, 0, dot(detail::normal_of(w), w.detector_origin - w.source));

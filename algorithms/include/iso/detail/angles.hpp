@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/detail/angles.hpp
-//! Sines, cosines and their inverses from iso::math, which has no inverse: the C library's differ
-//! from machine to machine.
+//! Computes sines, cosines and their inverses from iso::math, which has no inverse: the C library's
+//! differ from machine to machine.
 #pragma once
 
 #include <iso/core/math.hpp>
@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION double cosine_of(double angle) {
   return c;
 }
 
-/// The angle of (x, y), in [0, 2 pi), by Newton's method.
+/// Returns the angle of (x, y), in [0, 2 pi), by Newton's method.
 KOKKOS_INLINE_FUNCTION double angle_of(double x, double y) {
   double const length = Kokkos::sqrt(x * x + y * y);
   double const c = x / length;
@@ -41,7 +41,7 @@ KOKKOS_INLINE_FUNCTION double angle_of(double x, double y) {
   return angle < 0 ? angle + 2 * pi : angle >= 2 * pi ? angle - 2 * pi : angle;
 }
 
-/// The angle in [0, pi] with this cosine, by bisection.
+/// Returns the angle in [0, pi] with this cosine, by bisection.
 inline double angle_of_cosine(double cosine) {
   double low = 0;
   double high = pi;

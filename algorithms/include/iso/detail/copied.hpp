@@ -12,7 +12,7 @@
 
 namespace iso::detail {
 
-/// `values` in `Space`. Waits for `exec`: no other instance is fenced.
+/// Returns `values` in `Space`. Waits for `exec`: no other instance is fenced.
 template <class Space, execution_space Exec, class T>
 Kokkos::View<T*, Space> copied(Exec const& exec, std::string const& label,
                                std::vector<T> const& values) {

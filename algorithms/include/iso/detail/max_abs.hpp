@@ -13,11 +13,11 @@
 
 namespace iso::detail {
 
-/// Atomic maximum of *max_abs and the largest finite |x| of a stretch of x. A maximum has no order.
-/// Where `FlagsNotFinite`, *not_finite becomes 1 if an x is not finite.
+/// Takes the atomic maximum of *max_abs and the largest finite |x| of a stretch of x. A maximum has
+/// no order. Where `FlagsNotFinite`, *not_finite becomes 1 if an x is not finite.
 template <class T, bool FlagsNotFinite>
 struct max_abs_kernel {
-  /// Values that a lane asks for at once: a short x is read in one wait.
+  /// Counts values that a lane asks for at once: a short x is read in one wait.
   static constexpr int steps = 32;
   static constexpr std::int64_t block = 32 * steps;
   T const* x;
@@ -70,8 +70,8 @@ struct max_abs_kernel {
   }
 
  private:
-  /// 1024 at most, since they update one number, in step (2 ns each on an H200); more where each
-  /// would read more than 16 blocks.
+  /// Returns 1024 at most, since they update one number, in step (2 ns each on an H200); more where
+  /// each would read more than 16 blocks.
   static std::int64_t groups_for(std::int64_t length) {
     std::int64_t const blocks = (length + block - 1) / block;
     return std::min(blocks, std::max(std::int64_t(1024), blocks / 16));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/beam.hpp
-//! Beams of a linear accelerator, in the angles of IEC 61217.
+//! Describes beams of a linear accelerator, in the angles of IEC 61217.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -11,9 +11,9 @@
 
 namespace iso::dose {
 
-/// Relative photon fluence over the plane through the isocentre at right angles to the beam's axis,
-/// constant within each pixel and zero outside of all. x and y are IEC 61217's axes of the
-/// collimator.
+/// Holds the relative photon fluence over the plane through the isocentre at right angles to the
+/// beam's axis, constant within each pixel and zero outside of all. x and y are IEC 61217's axes of
+/// the collimator.
 struct fluence_map {
   double x_low = 0;    ///< mm; edge of the first column
   double y_low = 0;    ///< mm; edge of the first row
@@ -23,21 +23,21 @@ struct fluence_map {
   std::int64_t rows = 0;
   std::vector<double> values;  ///< [columns, rows], rows fastest
 
-  /// An open field: one within the edges (mm), zero outside.
+  /// Returns an open field: one within the edges (mm), zero outside.
   static fluence_map rectangle(double x_low, double x_high, double y_low, double y_high);
 
   [[nodiscard]] double x_high() const { return x_low + pixel_x * double(columns); }
   [[nodiscard]] double y_high() const { return y_low + pixel_y * double(rows); }
 
-  /// mm
+  /// Holds edges in mm.
   struct rectangle_edges {
     double x_low;
     double x_high;
     double y_low;
     double y_high;
   };
-  /// Of the smallest rectangle of pixels that holds all whose fluence is not zero: the field. Of
-  /// the whole map where all are zero.
+  /// Returns the edges of the smallest rectangle of pixels that holds all whose fluence is not
+  /// zero: the field. Of the whole map where all are zero.
   [[nodiscard]] rectangle_edges open_edges() const;
 };
 
@@ -51,7 +51,7 @@ struct beam {
   double weight = 1;  ///< photons/cm2 where the fluence is 1
 };
 
-/// Where a beam lies in the patient's coordinates (DICOM's, head first supine: x to the left, y to
+/// Places a beam in the patient's coordinates (DICOM's, head first supine: x to the left, y to
 /// the back, z to the head). `along` is the direction of the axis, x and y those of the collimator.
 struct beam_frame {
   vec3<double> source;  ///< mm
@@ -60,7 +60,7 @@ struct beam_frame {
   vec3<double> along;
   double source_distance;  ///< mm
 
-  /// Distance along the axis, and where the ray through `p` meets the plane of the isocentre, mm.
+  /// Holds the distance along the axis, and where p's ray meets the plane of the isocentre, mm.
   struct point {
     double depth;
     double x;
@@ -79,8 +79,8 @@ beam_frame frame_of(beam const& b);
 
 inline constexpr double default_margin = 27;  ///< mm
 
-/// The voxels of `patient` that a dose calculation covers: the box about the rays of the field's
-/// open_edges(),
+/// Returns the voxels of `patient` that a dose calculation covers: the box about the rays of the
+/// field's open_edges(),
 /// `margin` mm wider each way in the plane of the isocentre, and as wide everywhere as there.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  as frame_of and iso::grid; a negative margin; the source lies

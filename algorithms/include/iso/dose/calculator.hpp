@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/calculator.hpp
-//! The dose of beams: TERMA and convolution with all that they need, kept from beam to beam.
+//! Computes the dose of beams by TERMA and convolution, and keeps what they need between beams.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -45,7 +45,7 @@ class calculator {
              spectrum const& photons, calculator_options const& options = {})
       : calculator(exec, patient, std::vector<energy_component>{{1, photons, kernel}}, options) {}
 
-  /// With a kernel for each part of a spectrum (split_by_energy).
+  /// Takes a kernel for each part of a spectrum (split_by_energy).
   /// \throws iso::invalid_argument  likewise, and where there are no parts
   calculator(Exec const& exec, iso::grid const& patient, std::vector<energy_component> parts,
              calculator_options const& options = {})
@@ -88,8 +88,8 @@ class calculator {
     }
   }
 
-  /// Bytes that the calculator holds once it has added this beam, in the execution space's memory;
-  /// plans are small beside them. Makes the plans, and enqueues nothing.
+  /// Returns the bytes that the calculator holds once it has added this beam, in the execution
+  /// space's memory; plans are small beside them. Makes the plans, and enqueues nothing.
   /// \throws iso::invalid_argument  as add
   [[nodiscard]] std::int64_t bytes_needed(beam const& b) const {
     iso::grid const region = region_around(b, patient_, options_.margin);
@@ -100,10 +100,10 @@ class calculator {
     }
     return scratch + std::max<std::int64_t>(terma_.size(), terma_bytes(region));
   }
-  /// Bytes that it holds now.
+  /// Returns the bytes that it holds now.
   [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size() + terma_.size(); }
   [[nodiscard]] std::int64_t num_directions() const { return cones_.front().size(); }
-  /// Kernels, one for each part of the spectrum.
+  /// Counts kernels, one for each part of the spectrum.
   [[nodiscard]] std::int64_t num_kernels() const { return std::int64_t(cones_.size()); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/cones.hpp
-//! The directions in which a collapsed-cone convolution carries energy.
+//! Gives the directions in which a collapsed-cone convolution carries energy.
 #pragma once
 
 #include <iso/core/vec3.hpp>
@@ -12,7 +12,7 @@
 
 namespace iso::dose {
 
-/// Where the borders between the polar cones lie.
+/// Specifies where the borders between the polar cones lie.
 enum class cone_placing {
   equal_energy,       ///< every cone takes the same share of the released energy
   equal_solid_angle,  ///< every cone has the same solid angle
@@ -24,27 +24,27 @@ struct cone_options {
   cone_placing placing = cone_placing::equal_energy;
 };
 
-/// The tangent of the largest angle between ray and axis to which tilts are fitted, which the
+/// Is the tangent of the largest angle between ray and axis to which tilts are fitted, which the
 /// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
 inline constexpr double max_tilt = 0.3;
 
 inline constexpr int tilt_degree = 4;
 
-/// How much of a term's energy a source sends into a direction where the photon's ray is tilted:
-/// 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the cosine of
-/// the direction's angle to the ray less that to the beam's axis. A delta outside of [least, most]
-/// counts as the nearer of the two.
+/// Describes how much of a term's energy a source sends into a direction where the photon's ray is
+/// tilted: 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the
+/// cosine of the direction's angle to the ray less that to the beam's axis. A delta outside of
+/// [least, most] counts as the nearer of the two.
 struct cone_tilt {
   std::array<std::array<double, tilt_degree>, max_kernel_terms> coefficients;  ///< of each term
   double least;
   double most;
 
-  /// What the untilted amount of `term` is multiplied by.
+  /// Returns what the untilted amount of `term` is multiplied by.
   [[nodiscard]] double factor(std::size_t term, double delta) const;
 };
 
-/// What is absorbed of the released energy along each of a cone's directions within r: the sum over
-/// the terms of energy (1 - exp(-rate r)), or a table.
+/// Says what is absorbed of the released energy along each of a cone's directions within r: the sum
+/// over the terms of energy (1 - exp(-rate r)), or a table.
 struct transport_cone {
   double theta_low;                             ///< rad
   double theta_high;                            ///< rad
@@ -55,19 +55,19 @@ struct transport_cone {
   std::vector<double> absorbed = {};            ///< of one direction, within each radius
 };
 
-/// Polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) / azimuths
-/// of a turn: a square field then sees twice as many.
+/// Holds polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) /
+/// azimuths of a turn: a square field then sees twice as many.
 struct cone_set {
   int num_terms;  ///< 0: a table
   int azimuths;
   std::vector<transport_cone> cones;
   std::vector<double> radii = {};  ///< cm, of the table
 
-  /// Of a tabulated kernel.
+  /// Returns whether it is of a tabulated kernel.
   [[nodiscard]] bool is_table() const { return num_terms == 0; }
 
-  /// The direction in which energy travels, z along the beam. Where `azimuths` is a multiple of 4,
-  /// quarter turns are exact.
+  /// Returns the direction in which energy travels, z along the beam. Where `azimuths` is a
+  /// multiple of 4, quarter turns are exact.
   [[nodiscard]] vec3<double> direction(std::size_t cone, int azimuth) const;
   [[nodiscard]] std::int64_t size() const { return std::int64_t(cones.size()) * azimuths; }
 };
@@ -88,7 +88,7 @@ struct cone_set {
 ///              energy is this library's (docs/algorithms/dose.md)
 cone_set make_cones(exponential_kernel const& k, cone_options const& options = {});
 
-/// The same from a table: a cone takes of each row the share of the row's solid angle that it
+/// Does the same from a table: a cone takes of each row the share of the row's solid angle that it
 /// meets.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  likewise

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/convolution.hpp
-//! Collapsed-cone convolution of TERMA with a point kernel.
+//! Convolves TERMA with a point kernel by collapsed cones.
 //! A Kokkos space that the build has not needs detail/convolution_impl.hpp too.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace iso::dose {
 
-/// Bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend; backends want different amounts, processors one for each number
 /// of threads.
 template <real T, execution_space Exec>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/convolution_plan.hpp
-//! What a convolution derives from a region, a beam and a kernel; iso/dose/convolution.hpp has what
-//! runs it.
+//! Holds what a convolution derives from a region, a beam and a kernel; iso/dose/convolution.hpp
+//! has what runs it.
 #pragma once
 
 #include <iso/backend/launch_shape.hpp>
@@ -18,7 +18,7 @@
 
 namespace iso::dose {
 
-/// How energy is carried along the cones' directions.
+/// Specifies how energy is carried along the cones' directions.
 enum class dose_engine {
   lattice,        ///< lines on a sheared lattice, each voxel once: the fast one
   voxel_lines,    ///< one line of each direction through the middle of every voxel, exact lengths
@@ -26,7 +26,7 @@ enum class dose_engine {
   non_voxel,      ///< rays and samples of a grid turned into each direction, interpolated twice
 };
 
-/// How the lattice's lines are dealt out; changes no bit.
+/// Specifies how the lattice's lines are dealt out; changes no bit.
 enum class lattice_walk {
   fastest,   ///< by_items on a GPU, by_slabs elsewhere
   by_items,  ///< a group takes some rows of a line's rays through all planes
@@ -35,7 +35,7 @@ enum class lattice_walk {
 
 struct convolution_options {
   dose_engine engine = dose_engine::lattice;
-  /// Of voxel_lines: how lines are walked; changes no bit.
+  /// Says how voxel_lines walks lines; changes no bit.
   ray::traversal traversal = ray::traversal::fastest;
   lattice_walk walk = lattice_walk::fastest;
   double radial_step = 1;  ///< mm, between samples (voxel_samples and non_voxel)
@@ -44,11 +44,11 @@ struct convolution_options {
   backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
 };
 
-/// How near the source may be to the middle of a voxel of the region, mm. Nearer to it, the
+/// Bounds how near the source may be to the middle of a voxel of the region, mm. Nearer to it, the
 /// direction of the photons changes too much within a voxel.
 inline constexpr double min_source_to_voxel = 100;
 
-/// The lines of a convolution of T, in `Space`.
+/// Holds the lines of a convolution of T, in `Space`.
 template <real T, class Space>
 class convolution_plan {
  public:
@@ -67,7 +67,7 @@ class convolution_plan {
   convolution_plan(Exec const& exec, iso::grid const& region, beam const& b, cone_set const& cones,
                    convolution_options const& options = {})
       : convolution_plan(exec, region, frame_of(b), b.fluence, cones, options) {}
-  /// The same for a frame that no angles give, as that of a mirrored beam.
+  /// Does the same for a frame that no angles give, as that of a mirrored beam.
   /// \throws iso::invalid_argument  likewise; a frame that is not finite
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/density.hpp
-//! Mass density from CT numbers, and whether a density can be one.
+//! Gives mass density from CT numbers, and whether a density can be one.
 //! A Kokkos space that the build has not needs detail/density_impl.hpp too.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace iso::dose {
 
-/// One corner of the piecewise-linear table from CT number to density.
+/// Is one corner of the piecewise-linear table from CT number to density.
 struct density_point {
   double hounsfield;
   double density;  ///< g/cm3
@@ -28,7 +28,7 @@ struct density_table {
   std::vector<density_point> points;  ///< in ascending order of CT number
 };
 
-/// A table that the library carries: "schneider_2000" (Schneider, Bortfeld, Schlegel 2000, as GATE
+/// Returns a table of the library: "schneider_2000" (Schneider, Bortfeld, Schlegel 2000, as GATE
 /// distributes it). algorithms/data/density_schneider_2000.csv tells where the numbers are from.
 /// Determinism: backend_to_backend, constants.
 /// \throws iso::invalid_argument  no such table
@@ -45,7 +45,7 @@ density_table parse_density_table(std::string_view csv, std::string_view name);
 
 namespace detail {
 
-/// From one point of a table to the next; that of the last point is flat.
+/// Leads from one point of a table to the next; that of the last point is flat.
 struct density_segment {
   double hounsfield;
   double density;  ///< g/cm3
@@ -54,7 +54,7 @@ struct density_segment {
 
 }  // namespace detail
 
-/// A table in `Space`.
+/// Holds a table in `Space`.
 template <class Space>
 class staged_density_table {
  public:
@@ -72,7 +72,7 @@ class staged_density_table {
   segments_type segments_;
 };
 
-/// Density of every voxel of `hu`, by the table.
+/// Computes the density of every voxel of `hu`, by the table.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `density`, which must not
 /// overlap `hu`.
@@ -90,17 +90,17 @@ void density_from_hounsfield(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& hu,
     volume_view<T, typename Exec::memory_space> const& density);
 
-/// Denser than any element, g/cm3: such a number is no density.
+/// Is denser than any element, g/cm3: such a number is no density.
 inline constexpr double max_density = 25;
 
-/// Voxels with one fault.
+/// Counts voxels with one fault.
 struct density_fault {
   std::int64_t count = 0;
   std::array<std::int64_t, 3> first{};  ///< the first such voxel, z fastest; of a count above 0
   double value = 0;                     ///< of that voxel
 };
 
-/// What iso::dose::validate found.
+/// Holds what iso::dose::validate found.
 struct density_report {
   std::int64_t voxels = 0;
   density_fault not_finite;  ///< NaN or infinite
@@ -112,7 +112,7 @@ struct density_report {
   }
 };
 
-/// `problem (why) suggestion`; empty for a sound density.
+/// Returns `problem (why) suggestion`; empty for a sound density.
 /// Determinism: backend_to_backend; made on the host.
 std::string to_string(density_report const& report);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/kernel.hpp
-//! Point kernels: where the energy that photons release is absorbed.
+//! Describes point kernels: where the energy that photons release is absorbed.
 #pragma once
 
 #include <iso/dose/spectrum.hpp>
@@ -13,33 +13,33 @@
 namespace iso::dose {
 
 inline constexpr int max_kernel_terms = 4;
-/// Within it, tilted kernels keep their energy (make_cones), cm.
+/// Is the radius within which tilted kernels keep their energy (make_cones), cm.
 inline constexpr double tilt_radius = 15;
 
-/// amplitude exp(-rate r), in water of 1 g/cm3.
+/// Describes amplitude exp(-rate r), in water of 1 g/cm3.
 struct kernel_term {
   double amplitude = 0;  ///< 1/(sr cm)
   double rate = 0;       ///< 1/cm
 };
 
-/// What lies between two angles to the photon's direction.
+/// Holds what lies between two angles to the photon's direction.
 struct kernel_cone {
   double theta_low;   ///< rad
   double theta_high;  ///< rad
   std::array<kernel_term, max_kernel_terms> terms;
 };
 
-/// Fraction of the released energy that is absorbed at distance r, per solid angle and length: a
-/// sum of exponentials that depends on the cone.
+/// Is the fraction of the released energy that is absorbed at distance r, per solid angle and
+/// length: a sum of exponentials that depends on the cone.
 struct exponential_kernel {
   int num_terms;                   ///< 2 or 4
   std::vector<kernel_cone> cones;  ///< from 0 to pi, one behind the other
 };
 
-/// A kernel that the library carries, for the spectrum of a linear accelerator's beam: "4mv",
-/// "6mv", "10mv", "15mv", "24mv" (two terms, primary and scatter) or "6mv_quad" (four terms, where
-/// absolute dose must hold to 0.1 per cent). algorithms/data/kernel_*.csv tell how they were made.
-/// They hold within 60 cm.
+/// Returns a kernel that the library carries, for the spectrum of a linear accelerator's beam:
+/// "4mv", "6mv", "10mv", "15mv", "24mv" (two terms, primary and scatter) or "6mv_quad" (four terms,
+/// where absolute dose must hold to 0.1 per cent). algorithms/data/kernel_*.csv tell how they were
+/// made. They hold within 60 cm.
 /// Determinism: backend_to_backend, constants.
 /// \throws iso::invalid_argument  no such kernel
 exponential_kernel named_kernel(std::string_view name);
@@ -54,25 +54,25 @@ exponential_kernel named_kernel(std::string_view name);
 ///                                it
 exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_view name);
 
-/// Fraction of the released energy that `k` absorbs within `radius` cm of water of 1 g/cm3.
+/// Returns the fraction of released energy that `k` absorbs in `radius` cm of water of 1 g/cm3.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 double absorbed_within(exponential_kernel const& k, double radius);
 
-/// What lies between two angles to the photon's direction.
+/// Holds what lies between two angles to the photon's direction.
 struct tabulated_cone {
   double theta_low;              ///< rad
   double theta_high;             ///< rad
   std::vector<double> fraction;  ///< of the released energy, in each shell
 };
 
-/// Fraction of the released energy that is absorbed in each cell of cones and shells, in water of
-/// 1 g/cm3.
+/// Holds the fraction of the released energy that is absorbed in each cell of cones and shells, in
+/// water of 1 g/cm3.
 struct tabulated_kernel {
   std::vector<double> radii;          ///< cm; where shells end; the first begins at 0
   std::vector<tabulated_cone> cones;  ///< from 0 to pi, one behind the other
 };
 
-/// Either form.
+/// Holds either form.
 using point_kernel = std::variant<exponential_kernel, tabulated_kernel>;
 
 /// Checks what every function that takes a kernel relies on.
@@ -89,7 +89,7 @@ void validate(exponential_kernel const& k, std::string_view function);
 void validate(tabulated_kernel const& k, std::string_view function);
 void validate(point_kernel const& k, std::string_view function);
 
-/// The kernel of photons of one energy.
+/// Holds the kernel of photons of one energy.
 struct mono_kernel {
   double energy;  ///< MeV
   tabulated_kernel kernel;
@@ -103,33 +103,33 @@ struct mono_kernel {
 ///                                iso::dose::validate refuses it
 tabulated_kernel parse_tabulated_kernel(std::string_view csv, std::string_view name);
 
-/// The same with the energy (MeV) before the angle, one kernel after the other.
+/// Does the same with the energy (MeV) before the angle, one kernel after the other.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as parse_tabulated_kernel; energies that do not rise, kernels of
 ///                                different cones or shells
 std::vector<mono_kernel> parse_mono_kernels(std::string_view csv, std::string_view name);
 
-/// Monte Carlo kernels of Mackie et al. 1988 from 0.2 to 6 MeV, 48 cones and 24 shells up to 60 cm
-/// (algorithms/data/kernel_mono.csv).
+/// Returns Monte Carlo kernels of Mackie et al. 1988 from 0.2 to 6 MeV, 48 cones and 24 shells up
+/// to 60 cm (algorithms/data/kernel_mono.csv).
 /// Determinism: backend_to_backend, constants.
 std::vector<mono_kernel> water_kernels();
 
-/// The kernel of a spectrum: that of each bin, linear in the energy between two kernels, by the
-/// energy that the bin releases at the surface. Bins below the first kernel take that one.
+/// Returns the kernel of a spectrum: that of each bin, linear in the energy between two kernels, by
+/// the energy that the bin releases at the surface. Bins below the first kernel take that one.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  a bin with photons above the last kernel's energy; no kernels;
 ///                                kernels of different cones or shells, or whose energies do not
 ///                                rise; a kernel or a spectrum as iso::dose::validate refuses it
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
 
-/// Some photons of a spectrum, and the kernel that carries what they release.
+/// Holds some photons of a spectrum, and the kernel that carries what they release.
 struct energy_component {
   double share;  ///< of the spectrum's photons
   spectrum photons;
   point_kernel kernel;
 };
 
-/// Every bin of a spectrum that has photons, energies ascending, each with the kernel that
+/// Returns every bin of a spectrum that has photons, energies ascending, each with the kernel that
 /// mix_kernels gives for it alone. A beam hardens on its way, and one kernel stands for all depths;
 /// the sum of the components' doses, each of a beam whose weight is multiplied by `share`, hardens
 /// as the beam does. A single energy has no hardening to correct: terma_options changes nothing
@@ -139,13 +139,13 @@ struct energy_component {
 std::vector<energy_component> split_by_energy(std::vector<mono_kernel> const& kernels,
                                               spectrum const& s);
 
-/// A table in any of the forms above, told apart by the numbers of its first line: 3 a tabulated
-/// kernel, 4 kernels of several energies, mixed for `s`, 6 or 10 a sum of exponentials.
+/// Parses a table in any of the forms above, told apart by the numbers of its first line: 3 a
+/// tabulated kernel, 4 kernels of several energies, mixed for `s`, 6 or 10 a sum of exponentials.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  as these; a line of another length
 point_kernel parse_kernel(std::string_view csv, std::string_view name, spectrum const& s);
 
-/// As above; within a shell, the energy is spread evenly over the radius.
+/// Does as above; within a shell, the energy is spread evenly over the radius.
 double absorbed_within(tabulated_kernel const& k, double radius);
 
 }  // namespace iso::dose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/spectrum.hpp
-//! Photon spectra, and the TERMA that they release in water.
+//! Gives photon spectra, and the TERMA that they release in water.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace iso::dose {
 
-/// Energy that one MeV released in one gram gives, Gy.
+/// Is the energy that one MeV released in one gram gives, Gy.
 inline constexpr double gray_per_mev_per_gram = 1.602176634e-10;
 
-/// The photons of one bin of energy.
+/// Holds the photons of one bin of energy.
 struct energy_bin {
   double energy;       ///< MeV
   double fluence;      ///< of one photon of the spectrum, how many are in this bin
@@ -19,12 +19,12 @@ struct energy_bin {
   double absorption;   ///< mu_en / rho of water, cm2/g
 };
 
-/// Bins in ascending order of energy; fluences add up to 1.
+/// Holds bins in ascending order of energy; fluences add up to 1.
 struct spectrum {
   std::vector<energy_bin> bins;
 };
 
-/// A spectrum that the library carries: "mohan_6mv" (Mohan et al., 6 MV, 24 bins, as EGSnrc
+/// Returns a spectrum that the library carries: "mohan_6mv" (Mohan et al., 6 MV, 24 bins, as EGSnrc
 /// distributes it) or "sheikh_bagheri_6mv". algorithms/data/spectrum_6mv.csv tells where the
 /// numbers are from, algorithms/data/water_attenuation.csv the coefficients (NIST SRD 126),
 /// interpolated linearly in the logarithms at the middle of each bin.
@@ -51,8 +51,8 @@ struct terma_options {
   bool hardening_correction = true;
 };
 
-/// Energy released per mass behind `depth` of water, for one photon/cm2 in air, without the inverse
-/// square of the distance: sum over the bins of fluence energy mu exp(-mu depth), in Gy.
+/// Returns the energy released per mass behind `depth` of water, for one photon/cm2 in air, without
+/// the inverse square of distance: sum over the bins of fluence energy mu exp(-mu depth), in Gy.
 /// \param depth  radiological, g/cm2
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \par Method  J. Neylon et al., Med. Phys. 41, 2014, doi:10.1118/1.4895822, equations 2 and 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/terma.hpp
-//! Total energy released per mass (TERMA).
+//! Computes the total energy released per mass (TERMA).
 //! A Kokkos space that the build has not needs detail/terma_impl.hpp too.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace iso::dose {
 
-/// A beam with all that its TERMA derives from it, in `Space`.
+/// Holds a beam with all that its TERMA derives from it, in `Space`.
 template <class Space>
 class terma_plan {
  public:
@@ -29,9 +29,9 @@ class terma_plan {
 
   [[nodiscard]] beam const& field() const { return beam_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }
-  /// [columns, rows], rows fastest: the fluence map's values
+  /// Returns the fluence map's values, [columns, rows], rows fastest.
   [[nodiscard]] numbers const& fluence() const { return fluence_; }
-  /// [intervals, 4]: TERMA against the radiological depth, as cubic polynomials, Gy
+  /// Returns TERMA against the radiological depth as cubic polynomials, [intervals, 4], in Gy.
   [[nodiscard]] numbers const& curve() const { return curve_; }
 
  private:
@@ -41,8 +41,8 @@ class terma_plan {
   numbers curve_;
 };
 
-/// TERMA at the middle of every voxel of `terma`: what terma_at gives behind the exact path of
-/// the ray from the source through `density`, times the inverse square of the distance over
+/// Computes TERMA at the middle of every voxel of `terma`: what terma_at gives behind the exact
+/// path of the ray from the source through `density`, times the inverse square of the distance over
 /// that of the isocentre, times the mean fluence over the voxel as the source sees it (so that the
 /// edges of a field cover a part of a voxel, by the product of its shares along the field's axes).
 /// Depth is held by cubic polynomials over 0.25 g/cm2, within 1e-6 of terma_at, and within 1e-8 for

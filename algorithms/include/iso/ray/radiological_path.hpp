@@ -14,7 +14,7 @@
 
 namespace iso::ray {
 
-/// How rays are walked: the methods of iso/ray/traverse.hpp. Which one changes no bit.
+/// Specifies how rays are walked: the methods of iso/ray/traverse.hpp. Which one changes no bit.
 enum class traversal {
   fastest,  ///< branchless on the host, siddon on a GPU
   amanatides_woo,
@@ -41,15 +41,15 @@ struct path_arguments {
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
                              std::int64_t max_planes, radiological_path_options const& options);
 
-/// Instantiated in src/ray/radiological_path.cpp for every backend, float and double.
+/// Is instantiated in src/ray/radiological_path.cpp for every backend, float and double.
 template <execution_space Exec, real T>
 void launch_radiological_path(Exec const& exec, path_arguments<T> const& arguments,
                               radiological_path_options const& options);
 
 }  // namespace detail
 
-/// Integral of `volume` along each ray: the sum over the voxels it crosses of value * length, one
-/// fma each, in order along the ray, from zero.
+/// Computes the integral of `volume` along each ray: the sum over the voxels it crosses of value *
+/// length, one fma each, in order along the ray, from zero.
 ///
 /// Enqueued on `exec`; does not fence. Overwrites `paths`, which must not overlap the inputs. A ray
 /// that touches no voxel gives 0; a NaN reaches only the rays that cross its voxel with a positive

@@ -9,8 +9,8 @@
 
 namespace iso::ray {
 
-/// The points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The direction
-/// may have any length; with t_min = -infinity the ray is a whole line.
+/// Holds the points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The
+/// direction may have any length; with t_min = -infinity the ray is a whole line.
 ///
 /// A ray with a NaN anywhere, an infinite origin or direction, a direction of zero, or t_min >=
 /// t_max is empty: it visits no voxel.
@@ -21,7 +21,7 @@ struct ray {
   T t_min = T(0);
   T t_max = Kokkos::Experimental::infinity_v<T>;
 
-  /// The segment from `a` to `b`.
+  /// Returns the segment from `a` to `b`.
   [[nodiscard]] static KOKKOS_FUNCTION ray between(vec3<T> a, vec3<T> b) {
     return {a, b - a, T(0), T(1)};
   }

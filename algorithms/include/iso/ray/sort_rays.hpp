@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ray/sort_rays.hpp
-//! An order of rays in which neighbours walk through neighbouring voxels.
+//! Finds an order of rays in which neighbours walk through neighbouring voxels.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -18,7 +18,7 @@
 
 namespace iso::ray {
 
-/// What neighbouring rays have in common.
+/// Specifies what neighbouring rays have in common.
 enum class ray_order {
   entry_and_exit,     ///< where they enter and where they leave, both to 1/32 of the grid
   octant_then_entry,  ///< first the signs of their direction, then where they enter, to 1/512
@@ -26,12 +26,12 @@ enum class ray_order {
 
 namespace detail {
 
-/// The keys' place in the scratch memory; `permutation` holds the other ones until the end.
+/// Gives the keys' place in the scratch memory; `permutation` holds the other ones until the end.
 inline std::uint64_t* take_keys(workspace_parts& memory, std::int64_t count) {
   return memory.take<std::uint64_t>({count});
 }
 
-/// Instantiated in src/ray/sort_rays.cpp for every backend, float and double.
+/// Is instantiated in src/ray/sort_rays.cpp for every backend, float and double.
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
                       std::int64_t count, ray_order order, std::uint64_t* scratch,
@@ -39,7 +39,7 @@ void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const
 
 }  // namespace detail
 
-/// Bytes of scratch that sort_rays wants for `count` rays: about 8 each. Enqueues nothing.
+/// Returns the scratch bytes that sort_rays wants for `count` rays: about 8 each. Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  `count` is negative, or bytes beyond 63 bits
 template <execution_space Exec>
@@ -49,10 +49,10 @@ std::int64_t sort_rays_bytes_needed(Exec const&, std::int64_t count) {
   return memory.bytes();
 }
 
-/// The order in which rays lie close together: the i-th of them is rays[permutation[i]]. The key is
-/// the interleaved bits (Morton code) of the ray's entry into the grid with those of its exit, or
-/// below the octant of its direction; equal keys keep the rays' own order, and empty rays come
-/// last.
+/// Finds the order in which rays lie close together: the i-th of them is rays[permutation[i]]. The
+/// key is the interleaved bits (Morton code) of the ray's entry into the grid with those of its
+/// exit, or below the octant of its direction; equal keys keep the rays' own order, and empty rays
+/// come last.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `permutation`. About
 /// log2(n / 32) passes over 8 bytes a ray (docs/algorithms/rays.md).

@@ -8,15 +8,15 @@
 
 namespace iso::ray {
 
-/// A voxel by its three indices.
+/// Names a voxel by its three indices.
 struct voxel {
   std::int64_t i;
   std::int64_t j;
   std::int64_t k;
 };
 
-/// What a traversal needs of a grid, ready for a kernel. Extents are kept as doubles, exact to
-/// 2^53.
+/// Holds what a traversal needs of a grid, ready for a kernel. Extents are kept as doubles, exact
+/// to 2^53.
 struct traversal_grid {
   vec3<double> extent;
   vec3<double> spacing;  ///< mm
@@ -29,7 +29,7 @@ struct traversal_grid {
         origin(g.origin),
         stride{double(g.extent[1] * g.extent[2]), double(g.extent[2]), 1} {}
 
-  /// The indices behind a linear index, z fastest.
+  /// Returns the indices behind a linear index, z fastest.
   [[nodiscard]] KOKKOS_FUNCTION voxel at(std::int64_t index) const {
     auto const nz = std::int64_t(extent.z);
     auto const slab = std::int64_t(stride.x);

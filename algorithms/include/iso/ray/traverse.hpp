@@ -18,7 +18,7 @@ namespace iso::ray {
 /// \par Method  J. Amanatides, A. Woo, Eurographics 1987
 struct amanatides_woo {};
 
-/// Every comparison is a flag: leaving by an edge or a corner steps along several axes at once.
+/// Makes every comparison a flag: leaving by an edge or a corner steps along several axes at once.
 /// \par Method  K. Xiao et al., Med. Phys. 39(12), 2012 (algorithm 2)
 struct branchless {};
 
@@ -88,7 +88,7 @@ KOKKOS_FORCEINLINE_FUNCTION void walk(amanatides_woo, entry<T, Index> const& e, 
   report(index, e.end);
 }
 
-/// One axis of the branchless step: the flag becomes a count, a crossing and an offset.
+/// Does one axis of the branchless step: the flag becomes a count, a crossing and an offset.
 template <class T, class Index>
 KOKKOS_FORCEINLINE_FUNCTION void step_if(bool flag, T& next, T& crossed, Index& index, T step,
                                          T first, Index stride) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/convert.hpp
-//! The same matrix with other columns, other values, or turned over.
+//! Converts a matrix to other columns, other values, or its transpose.
 #pragma once
 
 #include <iso/sparse/csr.hpp>
@@ -9,7 +9,7 @@
 
 namespace iso::sparse {
 
-/// What became of the values.
+/// States what became of the values.
 struct value_report {
   std::int64_t overflowed = 0;   ///< finite numbers that became infinite, times the row's scale
   std::int64_t underflowed = 0;  ///< non-zeros that became subnormal: fewer significant bits
@@ -18,11 +18,12 @@ struct value_report {
 
 enum class row_scaling {
   none,
-  /// Every row is divided by a power of two, kept in row_scales, so that its largest finite |value|
+  /// Divides every row by a power of two, kept in row_scales, so that its largest finite |value|
   /// lies in [2^14, 2^15) for half, in [1, 2) for the others, or as near to that as 2^-1022 to
   /// 2^1022 take it. Exact, but for what was subnormal.
   by_largest,
-  /// As by_largest, with one power of two for all rows, from the largest finite |value| of all.
+  /// Does as by_largest, with one power of two for all rows, from the largest finite |value| of
+  /// all.
   uniform,
 };
 
@@ -32,8 +33,8 @@ struct converted {
   value_report report;
 };
 
-/// `a` with its values rounded to `To`, to nearest and even; columns and row offsets are copied.
-/// Fences `exec`; allocates. Determinism: backend_to_backend.
+/// Returns `a` with its values rounded to `To`, to nearest and even; columns and row offsets are
+/// copied. Fences `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  arrays whose lengths disagree
 /// \throws iso::out_of_memory
@@ -42,7 +43,7 @@ converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
     row_scaling scaling = row_scaling::none);
 
-/// `a` with 16-bit columns relative to each row's lowest. Fences `exec`; allocates.
+/// Returns `a` with 16-bit columns relative to each row's lowest. Fences `exec`; allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their number: rows whose columns lie more than 65535 apart;
@@ -53,7 +54,7 @@ csr_view<std::remove_const_t<Value>, std::uint16_t, typename Exec::memory_space>
 to_relative_columns(Exec const& exec,
                     csr_view<Value, std::int32_t, typename Exec::memory_space> const& a);
 
-/// `a` with 32-bit columns. Fences `exec`; allocates. Determinism: backend_to_backend.
+/// Returns `a` with 32-bit columns. Fences `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  arrays whose lengths disagree
 /// \throws iso::out_of_memory
@@ -61,10 +62,10 @@ template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
     Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a);
 
-/// A^T by rows, with 32-bit columns: of every row the entries in the order of a's rows, those of
-/// one row of `a` in their order there. `a` must be valid. Fences `exec`; besides the result it
-/// takes at most as much scratch as 32-bit columns of `a`, and 64 MiB or 4 bytes a column. By
-/// counting, without atomics. Determinism: backend_to_backend.
+/// Returns A^T by rows, with 32-bit columns: of every row the entries in the order of a's rows,
+/// those of one row of `a` in their order there. `a` must be valid. Fences `exec`; besides the
+/// result it takes at most as much scratch as 32-bit columns of `a`, and 64 MiB or 4 bytes a
+/// column. By counting, without atomics. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row_scales (they would scale columns: transpose first); arrays
 ///                                whose lengths disagree

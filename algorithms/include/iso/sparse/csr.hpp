@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/csr.hpp
-//! Sparse matrices by compressed rows.
+//! Describes sparse matrices by compressed rows.
 #pragma once
 
 #include <iso/core/allocate.hpp>
@@ -16,11 +16,11 @@
 
 namespace iso::sparse {
 
-/// How columns are stored: 32 bits each, or 16 bits from a base that the row has.
+/// Says how columns are stored: 32 bits each, or 16 bits from a base that the row has.
 template <class C>
 concept column_index = std::same_as<C, std::int32_t> || std::same_as<C, std::uint16_t>;
 
-/// A matrix of `num_rows` x `num_cols` by rows: row r holds the entries
+/// Holds a matrix of `num_rows` x `num_cols` by rows: row r holds the entries
 /// [row_offsets(r), row_offsets(r + 1)), entry i being values(i) in column columns(i), or, where
 /// columns have 16 bits, in column row_bases(r) + columns(i).
 ///
@@ -37,7 +37,7 @@ struct csr_view {
   using value_type = std::remove_const_t<Value>;
   using column_type = Column;
   using memory_space = Space;
-  /// Columns are relative to the row's base.
+  /// Tells whether columns are relative to the row's base.
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
   std::int64_t num_rows = 0;
@@ -46,10 +46,10 @@ struct csr_view {
   array<Column> columns;            ///< [num_entries()]
   array<value_type> values;         ///< [num_entries()]
   array<std::int32_t> row_bases;    ///< [num_rows] where columns are relative, else empty
-  /// [num_rows], powers of two; or empty: all 1.
+  /// Holds [num_rows] powers of two; or is empty: all 1.
   Kokkos::View<double const*, Kokkos::LayoutRight, Space> row_scales;
 
-  /// Non-zeros, stored zeros and doubled entries included.
+  /// Counts non-zeros, stored zeros and doubled entries included.
   [[nodiscard]] std::int64_t num_entries() const { return std::int64_t(values.extent(0)); }
 
   [[nodiscard]] csr_view<value_type const, Column, Space> as_const() const {
@@ -62,7 +62,7 @@ struct csr_view {
   }
 };
 
-/// What every format knows of its matrix.
+/// Holds what every format knows of its matrix.
 struct matrix_shape {
   std::int64_t num_rows = 0;
   std::int64_t num_cols = 0;
@@ -98,8 +98,8 @@ matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {
           detail::bytes_of(a.row_offsets, a.columns, a.values, a.row_bases, a.row_scales)};
 }
 
-/// A matrix without a pattern: row offsets are zero, the other arrays not initialised. Enqueued on
-/// `exec`. Determinism: backend_to_backend.
+/// Makes a matrix without a pattern: row offsets are zero, the other arrays not initialised.
+/// Enqueued on `exec`. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  extents that are negative or, of rows and columns, above 2^31 - 1
 /// \throws iso::out_of_memory

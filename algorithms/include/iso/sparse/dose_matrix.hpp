@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/dose_matrix.hpp
-//! A dose matrix ready for products: from arrays to A x and A^T y in three lines.
+//! Makes a dose matrix ready for products: from arrays to A x and A^T y in three lines.
 #pragma once
 
 #include <iso/core/view_checks.hpp>
@@ -22,8 +22,8 @@ namespace iso::sparse {
 
 enum class entry_order { by_rows, by_columns };
 
-/// Arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device memory;
-/// made by csr_arrays or csc_arrays.
+/// Holds arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device
+/// memory; made by csr_arrays or csc_arrays.
 template <class Value, class Space>
 struct compressed_arrays {
   template <class T>
@@ -39,7 +39,7 @@ struct compressed_arrays {
 
 namespace detail {
 
-/// What a View or a contiguous range on the host shows, as a View.
+/// Returns what a View or a contiguous range on the host shows, as a View.
 template <class From>
 auto array_of(From const& from) {
   using value = std::remove_cvref_t<decltype(*std::ranges::data(from))>;
@@ -75,16 +75,16 @@ auto arrays_of(entry_order stored, std::int64_t num_rows, std::int64_t num_cols,
 
 }  // namespace detail
 
-/// The arrays of a matrix by rows: row r holds entries [offsets[r], offsets[r + 1]), entry i being
-/// values[i] in column columns[i]. Each array is a Kokkos::View or a contiguous range on the host;
-/// none is copied. Determinism: backend_to_backend.
+/// Returns the arrays of a matrix by rows: row r holds entries [offsets[r], offsets[r + 1]), entry
+/// i being values[i] in column columns[i]. Each array is a Kokkos::View or a contiguous range on
+/// the host; none is copied. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a View with gaps, an array that has elements and no memory
 template <class Offsets, class Columns, class Values>
 auto csr_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& offsets,
                 Columns const& columns, Values const& values) {
   return detail::arrays_of(entry_order::by_rows, num_rows, num_cols, offsets, columns, values);
 }
-/// The same by columns: column c holds entries [offsets[c], offsets[c + 1]), in rows rows[i].
+/// Does the same by columns: column c holds entries [offsets[c], offsets[c + 1]), in rows rows[i].
 /// Determinism: backend_to_backend.
 template <class Offsets, class Rows, class Values>
 auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& offsets,
@@ -93,22 +93,22 @@ auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& off
 }
 
 struct dose_matrix_options {
-  /// Products that are wanted; each direction is a matrix of its own.
+  /// Specifies which products are wanted; each direction is a matrix of its own.
   enum class directions { both, forward, transposed } products = directions::both;
-  /// As they are given, or rounded to 16 bits: where the type cannot hold every value to its full
-  /// digits, all are divided by one power of two (row_scaling::uniform). A and A^T hold the same
-  /// numbers. Values below 2^-29 of the largest lose digits in half, those below 2^-40 become zero;
-  /// the report counts them.
+  /// Stores values as they are given, or rounded to 16 bits: where the type cannot hold every value
+  /// to its full digits, all are divided by one power of two (row_scaling::uniform). A and A^T hold
+  /// the same numbers. Values below 2^-29 of the largest lose digits in half, those below 2^-40
+  /// become zero; the report counts them.
   enum class value_storage { as_given, half, bfloat16 } values = value_storage::as_given;
-  /// Vectors that a product multiplies at once, at most.
+  /// Counts the vectors that a product multiplies at once, at most.
   std::int64_t vectors = 1;
-  /// Absent: what `choose_format` takes.
+  /// Names the format; absent: what `choose_format` takes.
   std::optional<matrix_format> format = {};
-  /// What a format is chosen for. Absent: where the matrix lies.
+  /// Says what a format is chosen for. Absent: where the matrix lies.
   std::optional<processor> kind = {};
 };
 
-/// What a dose_matrix chose for one direction, and what it costs.
+/// Describes what a dose_matrix chose for one direction, and what it costs.
 struct dose_matrix_report {
   matrix_format format = matrix_format::csr32;
   std::string values;  ///< half, bfloat16, float or double
@@ -119,7 +119,7 @@ struct dose_matrix_report {
   double scale = 1;       ///< times what is stored: the matrix
 };
 
-/// One line. Determinism: backend_to_backend.
+/// Returns one line. Determinism: backend_to_backend.
 std::string to_string(dose_matrix_report const& report);
 
 namespace detail {
@@ -144,7 +144,7 @@ struct dose_matrix_sides {
   dose_matrix_side<Space> transposed;
 };
 
-/// The directions that are wanted of `a`, A or, stored by columns, A^T: in the formats that are
+/// Makes the directions wanted of `a`, A or, stored by columns, A^T: in the formats that are
 /// chosen, with plans. Defined in src/sparse for every backend and type of values. Fences `exec`.
 template <execution_space Exec, class Value>
 dose_matrix_sides<typename Exec::memory_space> make_sides(
@@ -153,10 +153,10 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
 
 void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
-/// alpha times the power of two that the values were divided by. Throws where it is not exact.
+/// Returns alpha times the power of two that values were divided by. Throws where it is not exact.
 double scaled_alpha(double alpha, double scale);
 
-/// f(matrix) of what a direction has. Throws where it was not asked for.
+/// Calls f(matrix) of what a direction has. Throws where it was not asked for.
 template <class Space, class F>
 void with_matrix(dose_matrix_side<Space> const& side, F const& f) {
   std::visit(
@@ -172,7 +172,7 @@ void with_matrix(dose_matrix_side<Space> const& side, F const& f) {
       side.matrix);
 }
 
-/// Arrays that are checked, by rows of what is stored.
+/// Copies arrays that are checked, by rows of what is stored.
 template <class Exec, class Value, class From>
 csr_view<Value, std::int32_t, typename Exec::memory_space> copied_rows(
     Exec const& exec, compressed_arrays<Value, From> const& from) {
@@ -195,7 +195,7 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> copied_rows(
 
 }  // namespace detail
 
-/// A matrix that multiplies: the format that `choose_format` takes, plan and scratch, made once.
+/// Multiplies by a matrix in the format that `choose_format` takes; plan and scratch are made once.
 ///
 ///     iso::sparse::dose_matrix<space> const a(
 ///         exec, iso::sparse::csr_arrays(rows, cols, offsets, columns, values));
@@ -216,7 +216,7 @@ class dose_matrix {
   using memory_space = Space;
   using direction = dose_matrix_options::directions;
 
-  /// No matrix: every product is refused. So it is of an object that was moved from.
+  /// Holds no matrix: every product is refused. So it is of an object that was moved from.
   dose_matrix() = default;
   dose_matrix(dose_matrix const&) = default;
   dose_matrix& operator=(dose_matrix const&) = default;
@@ -262,7 +262,7 @@ class dose_matrix {
   [[nodiscard]] std::int64_t num_cols() const { return state_.num_cols; }
   [[nodiscard]] std::int64_t num_entries() const { return state_.num_entries; }
 
-  /// y = alpha A x + beta y, as `spmv` computes it: one vector, or several with their number last.
+  /// Computes y = alpha A x + beta y as `spmv`: one vector, or several with their number last.
   /// Enqueued on `exec`; does not fence and does not allocate. Determinism: backend_to_backend.
   ///
   /// \throws iso::invalid_argument  as spmv; a direction that was not asked for, more vectors than
@@ -273,32 +273,32 @@ class dose_matrix {
              spmv_options const& options = {}) const {
     multiply(exec, state_.sides.forward, alpha, x, beta, y, options);
   }
-  /// y = A x.
+  /// Computes y = A x.
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, X const& x, Y const& y, spmv_options const& options = {}) const {
     multiply(exec, state_.sides.forward, 1, x, 0, y, options);
   }
-  /// y = alpha A^T x + beta y, as `apply`.
+  /// Computes y = alpha A^T x + beta y, as `apply`.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, double alpha, X const& x, double beta, Y const& y,
                         spmv_options const& options = {}) const {
     multiply(exec, state_.sides.transposed, alpha, x, beta, y, options);
   }
-  /// y = A^T x.
+  /// Computes y = A^T x.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, X const& x, Y const& y,
                         spmv_options const& options = {}) const {
     multiply(exec, state_.sides.transposed, 1, x, 0, y, options);
   }
 
-  /// What was chosen for A (`forward`) or A^T (`transposed`).
+  /// Returns what was chosen for A (`forward`) or A^T (`transposed`).
   /// \throws iso::invalid_argument  a direction that was not asked for
   [[nodiscard]] dose_matrix_report const& report(direction of = direction::forward) const {
     side const& s = of == direction::transposed ? state_.sides.transposed : state_.sides.forward;
     with(s, [](auto const&) {});
     return s.report;
   }
-  /// Of everything that is kept: matrices, plans and scratch.
+  /// Returns the bytes of everything that is kept: matrices, plans and scratch.
   [[nodiscard]] std::int64_t bytes() const {
     auto const of = [](side const& s) { return s.report.matrix_bytes + s.report.plan_bytes; };
     return of(state_.sides.forward) + of(state_.sides.transposed) + state_.scratch.size();

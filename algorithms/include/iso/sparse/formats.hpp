@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/formats.hpp
-//! What a matrix costs in each format, and which format is the fastest.
+//! Describes what a matrix costs in each format, and which format is the fastest.
 #pragma once
 
 #include <iso/backend/host_vectors.hpp>
@@ -12,7 +12,7 @@
 
 namespace iso::sparse {
 
-/// How a matrix is stored.
+/// Specifies how a matrix is stored.
 enum class matrix_format {
   csr32,       ///< csr_view, 32-bit columns
   csr16,       ///< csr_view, 16-bit columns from a base per row
@@ -20,11 +20,11 @@ enum class matrix_format {
   row_block8,  ///< row_block_csr of 8 rows
 };
 
-/// The enumerator's name. Determinism: backend_to_backend.
+/// Returns the enumerator's name. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  none of the enumeration
 std::string_view to_string(matrix_format format);
 
-/// What a matrix costs in a format.
+/// Describes what a matrix costs in a format.
 struct format_report {
   matrix_format format = matrix_format::csr32;
   std::int64_t chunks = 0;       ///< of 32 columns; 0: a csr_view
@@ -33,14 +33,14 @@ struct format_report {
   double reads_per_entry = 1;    ///< values of x read per entry
   double columns_per_chunk = 0;  ///< from its first to its last, mean
 
-  /// Rows of a block; 1: a csr_view.
+  /// Returns the rows of a block; 1: a csr_view.
   [[nodiscard]] int rows() const {
     return format == matrix_format::row_block4 ? 4 : format == matrix_format::row_block8 ? 8 : 1;
   }
 };
 
-/// What `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its rows
-/// are narrow enough. Fences `exec`. Determinism: backend_to_backend.
+/// Returns what `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its
+/// rows are narrow enough. Fences `exec`. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row blocks of values that do not have 16 bits; arrays whose
 ///                                lengths disagree; a format that is none of its enumeration
@@ -49,14 +49,14 @@ format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              matrix_format format);
 
-/// What a product runs on.
+/// Specifies what a product runs on.
 enum class processor {
   host,         ///< few fast threads; vectors are what compilers make
   avx512_host,  ///< a host with AVX-512: products of 16-bit values by hand
   device,       ///< many lanes that wait for memory: a GPU
 };
 
-/// That of an execution space on this machine. Determinism: run_to_run.
+/// Returns the processor of an execution space on this machine. Determinism: run_to_run.
 template <execution_space Exec>
 processor processor_of() {
   if constexpr (backend::is_device<Exec>) {
@@ -66,17 +66,17 @@ processor processor_of() {
   }
 }
 
-/// How long a product in a format takes, per entry, by the formulas of
+/// Estimates how long a product in a format takes, per entry, by the formulas of
 /// docs/algorithms/dose_matrices.md. Only the ratio of two costs on one kind of processor means
 /// something. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a format or a processor that is none of its enumeration
 double product_cost(format_report const& format, processor kind);
 
-/// The format that a product should be fastest in on this kind of processor: of csr32 and, for
-/// values of 16 bits, row blocks and csr16 where no row is wider than 65535 columns the one with
-/// the smallest product_cost, by the rules of docs/algorithms/dose_matrices.md. Ordered sums depend
-/// on the format, so name `kind` where they must not depend on where they are computed. Fences
-/// `exec`. Determinism: backend_to_backend, of one kind.
+/// Returns the format that a product should be fastest in on this kind of processor: of csr32 and,
+/// for values of 16 bits, row blocks and csr16 where no row is wider than 65535 columns the one
+/// with the smallest product_cost, by the rules of docs/algorithms/dose_matrices.md. Ordered sums
+/// depend on the format, so name `kind` where they must not depend on where they are computed.
+/// Fences `exec`. Determinism: backend_to_backend, of one kind.
 ///
 /// \param[in] a  valid, its rows ascending
 /// \throws iso::invalid_argument  arrays whose lengths disagree; a processor that is none of its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/kokkos_kernels.hpp
-//! The same matrix for Kokkos Kernels and for us. Needs Kokkos Kernels 4.7 or later, which this
+//! Shares a matrix with Kokkos Kernels. Needs Kokkos Kernels 4.7 or later, which this
 //! library does not: no other header includes this one, and a program that does links
 //! Kokkos::kokkoskernels itself.
 //!
@@ -26,13 +26,13 @@
 
 namespace iso::sparse {
 
-/// Row offsets that have our size, and those that have half of it.
+/// Names row offsets that have our size, and those that have half of it.
 template <class T>
 concept wide_offset = std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept short_offset = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
 
-/// What Kokkos Kernels calls a csr_view<Value, std::int32_t, ...> with offsets of type `Offset`.
+/// Is what Kokkos Kernels calls a csr_view<Value, std::int32_t, ...> with offsets of type `Offset`.
 template <class Value, class Offset, execution_space Exec>
   requires real<std::remove_const_t<Value>>
 using crs_matrix = KokkosSparse::CrsMatrix<
@@ -41,14 +41,14 @@ using crs_matrix = KokkosSparse::CrsMatrix<
 
 namespace detail {
 
-/// A CrsMatrix of ours in the memory of `Exec`: values float or double, columns of 32 bits.
+/// Names a CrsMatrix of ours in the memory of `Exec`: values float or double, columns of 32 bits.
 template <class Matrix, class Exec>
 concept crs_like = real<typename Matrix::non_const_value_type> &&
                    std::same_as<typename Matrix::non_const_ordinal_type, std::int32_t> &&
                    std::same_as<typename Matrix::memory_space, typename Exec::memory_space>;
 
-/// `from` [rows + 1] as numbers of type To, or the single zero that a matrix without rows has.
-/// Where only the sign differs the memory is the same but `from` alone owns it; else a copy.
+/// Returns `from` [rows + 1] as numbers of type To, or the single zero that a matrix without rows
+/// has. Where only the sign differs the memory is the same but `from` alone owns it; else a copy.
 template <class To, execution_space Exec, class From>
 auto offsets_as(Exec const& exec, std::string const& label, From const& from) {
   using given = typename From::non_const_value_type;
@@ -108,7 +108,7 @@ auto csr_of(Exec const& exec, char const* function, Matrix const& m) {
 
 }  // namespace detail
 
-/// `a` for Kokkos Kernels, nothing copied: row offsets [num_rows + 1], columns [num_entries] and
+/// Views `a` as a matrix of Kokkos Kernels, nothing copied: row offsets [num_rows + 1], columns and
 /// values [num_entries] are a's memory. The result shares in owning it, but for row offsets that
 /// are unsigned: those `a` must outlive. Where `a` is const, so are the result's columns and
 /// values. `exec` says which execution space the result names; nothing is enqueued on it.
@@ -123,8 +123,8 @@ crs_matrix<Value, Offset, Exec> as_crs_matrix(
   return detail::crs_of<Offset>(exec, "iso::sparse::as_crs_matrix", a);
 }
 
-/// As as_crs_matrix, with a copy of the row offsets in 32 bits, which cuSPARSE takes. `a` must be
-/// valid. Enqueued on `exec`; allocates. Determinism: backend_to_backend.
+/// Does as as_crs_matrix, with a copy of the row offsets in 32 bits, which cuSPARSE takes. `a` must
+/// be valid. Enqueued on `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  as as_crs_matrix; more entries than Offset counts to
 template <short_offset Offset = std::int32_t, execution_space Exec, class Value>
@@ -134,7 +134,7 @@ crs_matrix<Value, Offset, Exec> to_crs_matrix(
   return detail::crs_of<Offset>(exec, "iso::sparse::to_crs_matrix", a);
 }
 
-/// Kokkos Kernels' matrix as ours, nothing copied: the arrays are m's memory, read-only. The result
+/// Views `m` as our matrix, nothing copied: the arrays are m's memory, read-only. The result
 /// shares in owning what `m` owns, but for row offsets that are unsigned: those `m` must outlive. A
 /// matrix without row offsets, which for Kokkos Kernels is empty, is given one, a zero, allocated
 /// and enqueued on `exec`; else nothing is. `validate` says whether the entries are sound.
@@ -151,7 +151,7 @@ csr_view<Value const, std::int32_t, typename Exec::memory_space> as_csr(
   return detail::csr_of(exec, "iso::sparse::as_csr", m);
 }
 
-/// As as_csr, of a matrix with row offsets of 32 bits: these are copied. Enqueued on `exec`;
+/// Does as as_csr, for a matrix with row offsets of 32 bits: these are copied. Enqueued on `exec`;
 /// allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  as as_csr; more entries than the offsets count to

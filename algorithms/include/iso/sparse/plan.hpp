@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/plan.hpp
-//! What a product wants to know of its matrix, found once.
+//! Holds what a product wants to know of its matrix, found once.
 #pragma once
 
 #include <iso/core/workspace.hpp>
@@ -10,24 +10,24 @@
 
 namespace iso::sparse {
 
-/// What reproducible sums are rounded by, of every row of the whole matrix: padding does not count,
-/// nor do numbers that are not finite. Of parts of a matrix split by columns: the sum of their
-/// entries and the larger of their maxima.
+/// Describes what reproducible sums are rounded by, of every row of the whole matrix: padding does
+/// not count, nor do numbers that are not finite. Of parts of a matrix split by columns: the sum of
+/// their entries and the larger of their maxima.
 template <class Space>
 struct bounds {
   Kokkos::View<double*, Kokkos::LayoutRight, Space> max_abs;        ///< largest finite |value|
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
 };
 
-/// Bounds of the rows, and what lane groups are to add up, in an order that changes no bit of a
-/// result: the parts of long rows, then other rows with entries whole. A plan belongs to the matrix
-/// that it was made for, and to others of the same format and pattern as long as `rows` holds. spmv
-/// compares extents, format and numbers of entries; where each row begins it cannot compare without
-/// reading, and 16-bit columns read with another row's base may lead beyond x.
+/// Holds bounds of the rows, and what lane groups are to add up, in an order that changes no bit of
+/// a result: the parts of long rows, then other rows with entries whole. A plan belongs to the
+/// matrix that it was made for, and to others of the same format and pattern as long as `rows`
+/// holds. spmv compares extents, format and numbers of entries; where each row begins it cannot
+/// compare without reading, and 16-bit columns read with another row's base may lead beyond x.
 template <class Space>
 struct spmv_plan {
   Kokkos::View<row_segment*, Kokkos::LayoutRight, Space> segments;
-  /// Bit b mod 32 of word b / 32: whether block b has no entries. Of length 0 where all have some.
+  /// Says in bit b mod 32 of word b / 32 whether block b has no entries. Empty where all have some.
   Kokkos::View<std::uint32_t*, Kokkos::LayoutRight, Space> empty;
   matrix_shape matrix;            ///< of what it was made for
   std::int64_t num_long = 0;      ///< blocks that have several parts
@@ -35,7 +35,7 @@ struct spmv_plan {
   std::int64_t num_segments = 0;  ///< the parts, and blocks that are one segment
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
-  /// What reproducible sums of a row begin with, but for the vector: the least e_a of spmv's
+  /// Holds what reproducible sums of a row begin with, but for the vector: the least e_a of spmv's
   /// comment, -1200 where all is zero; of every row and of those that pad the last eight.
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
@@ -51,7 +51,7 @@ spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& row
                                                bounds<typename Exec::memory_space> const& whole);
 }  // namespace detail
 
-/// Bounds of a matrix, the same from every format. Enqueued on `exec`; allocates.
+/// Computes the bounds of a matrix, the same from every format. Enqueued on `exec`; allocates.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, class Matrix>
 bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a) {
@@ -61,7 +61,7 @@ bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& 
   return detail::bounds_of(exec, detail::rows_of(a), shape_of(a));
 }
 
-/// A plan for a valid csr_view or a row_block_csr. Fences `exec`; allocates. Determinism:
+/// Makes a plan for a valid csr_view or a row_block_csr. Fences `exec`; allocates. Determinism:
 /// backend_to_backend, but for the order of the segments, which suits the kind of processor.
 ///
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/row_block_csr.hpp
-//! Sparse matrices by blocks of rows that share their columns.
+//! Holds sparse matrices by blocks of rows that share their columns.
 #pragma once
 
 #include <iso/sparse/csr.hpp>
@@ -34,25 +34,25 @@ class row_block_csr {
   using memory_space = Space;
   static constexpr int rows = R;
 
-  /// 0 x 0.
+  /// Makes a matrix of 0 x 0.
   row_block_csr() = default;
 
   [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
   [[nodiscard]] std::int64_t num_cols() const { return num_cols_; }
-  /// Of the matrix, without padding.
+  /// Counts the entries of the matrix, without padding.
   [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
   [[nodiscard]] std::int64_t num_blocks() const { return (num_rows_ + R - 1) / R; }
   [[nodiscard]] std::int64_t num_chunks() const { return std::int64_t(bases_.extent(0)); }
 
-  /// [num_blocks() + 1]
+  /// Has the extent [num_blocks() + 1].
   [[nodiscard]] array<std::int64_t> const& chunk_offsets() const { return chunk_offsets_; }
-  /// [num_chunks()]
+  /// Has the extent [num_chunks()].
   [[nodiscard]] array<std::int32_t> const& bases() const { return bases_; }
-  /// [32 num_chunks()]
+  /// Has the extent [32 num_chunks()].
   [[nodiscard]] array<std::uint16_t> const& offsets() const { return offsets_; }
-  /// [32 R num_chunks()]
+  /// Has the extent [32 R num_chunks()].
   [[nodiscard]] array<Value> const& values() const { return values_; }
-  /// As csr_view::row_scales.
+  /// Is as csr_view::row_scales.
   [[nodiscard]] array<double> const& row_scales() const { return row_scales_; }
 
  private:
@@ -79,7 +79,7 @@ matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
           detail::bytes_of(a.chunk_offsets(), a.bases(), a.offsets(), a.values(), a.row_scales())};
 }
 
-/// `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.
+/// Returns `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
@@ -89,7 +89,7 @@ template <int R, execution_space Exec, class Value, column_index Column>
 row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_row_blocks(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
 
-/// The matrix by rows, as it was before make_row_blocks. Runs on `exec`, fences it, allocates.
+/// Returns the matrix by rows, as before make_row_blocks. Runs on `exec`, fences it, allocates.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::out_of_memory

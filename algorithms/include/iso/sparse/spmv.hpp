@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/spmv.hpp
-//! Products of sparse matrices and vectors.
+//! Computes products of sparse matrices and vectors.
 #pragma once
 
 #include <iso/backend/launch_shape.hpp>
@@ -19,19 +19,19 @@
 namespace iso::sparse {
 
 struct spmv_options {
-  /// How the products of a row are added. Absent: reproducible for 16-bit values and vectors of
-  /// double, else ordered.
+  /// Says how the products of a row are added. Absent: reproducible for 16-bit values and vectors
+  /// of double, else ordered.
   std::optional<summation> sum = {};
-  /// reproducible: where the largest finite |x| of each vector lies, in memory that the kernels
-  /// read (max_abs makes it). Null: found by a reduction on the way. Of the whole x, where the
-  /// matrix is a part by columns.
+  /// Says, for reproducible sums, where the largest finite |x| of each vector lies, in memory that
+  /// the kernels read (max_abs makes it). Null: found by a reduction on the way. Of the whole x,
+  /// where the matrix is a part by columns.
   double const* max_abs_x = nullptr;
   backend::launch_shape shape = {};
 };
 
 namespace detail {
 
-/// What is known of a vector or several, to be checked without its type.
+/// Describes what is known of a vector or several, to be checked without its type.
 struct vector_facts {
   std::int64_t length;
   std::int64_t vectors;
@@ -60,7 +60,7 @@ vector_facts facts_of(View const& v, char const* name, char const* function) {
   return {length, vectors, stride, memory};
 }
 
-/// The arguments of spmv.
+/// Holds the arguments of spmv.
 template <class Exec, class Rows, class T>
 struct product_call {
   Rows rows;
@@ -78,7 +78,7 @@ struct product_call {
   spmv_options const& options;
 };
 
-/// The parts of the scratch of a product. Up to four vectors are multiplied at a time.
+/// Holds the parts of the scratch of a product. Up to four vectors are multiplied at a time.
 template <class T>
 struct product_scratch {
   double* max_abs;  ///< [vectors]
@@ -104,7 +104,7 @@ void launch_max_abs(Exec const& exec, T const* x, vector_facts const& facts, dou
 
 }  // namespace detail
 
-/// Bytes of scratch that spmv wants for `vectors` right-hand sides of type T. Enqueues nothing.
+/// Returns the scratch bytes that spmv wants for `vectors` right-hand sides of T. Enqueues nothing.
 /// Determinism: backend_to_backend.
 template <real T, execution_space Exec, class Matrix>
 std::int64_t spmv_bytes_needed(Exec const&, Matrix const& a,
@@ -115,7 +115,7 @@ std::int64_t spmv_bytes_needed(Exec const&, Matrix const& a,
   return parts.bytes();
 }
 
-/// The largest finite |x| of each vector, written to `to` [vectors]. Enqueued on `exec`.
+/// Writes the largest finite |x| of each vector to `to` [vectors]. Enqueued on `exec`.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, view X>
 void max_abs(Exec const& exec, X const& x,
@@ -128,7 +128,7 @@ void max_abs(Exec const& exec, X const& x,
   detail::launch_max_abs<Exec, typename X::non_const_value_type>(exec, x.data(), facts, to.data());
 }
 
-/// y = alpha A x + beta y.
+/// Computes y = alpha A x + beta y.
 ///
 /// `a` is a csr_view or row_block_csr; A^T is `transpose(exec, a)`, as fast as A. x and
 /// y are views of double: one vector, [num_cols] and [num_rows], or several, [num_cols, vectors]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/sparse/validate.hpp
-//! What only data can tell about a matrix.
+//! Checks what only data can tell about a matrix.
 #pragma once
 
 #include <iso/sparse/csr.hpp>
@@ -10,7 +10,7 @@
 
 namespace iso::sparse {
 
-/// The first thing that is wrong with a matrix, in the order in which they are looked for.
+/// Names the first thing that is wrong with a matrix, in the order in which they are looked for.
 enum class fault {
   none,
   negative_extent,          ///< rows, columns or entries below zero
@@ -34,7 +34,7 @@ enum class fault {
   column_doubled,    ///< where demanded: a column equal to the one before it
 };
 
-/// What more than a sound pattern is asked of a matrix.
+/// Describes what more than a sound pattern is asked of a matrix.
 struct csr_demands {
   enum class of_values { any, finite };
   enum class of_columns { any_order, ascending };
@@ -42,7 +42,7 @@ struct csr_demands {
   of_columns columns = of_columns::any_order;
 };
 
-/// What `validate` found. Counts beyond the row offsets are there where these are sound.
+/// States what `validate` found. Counts beyond the row offsets are there where these are sound.
 struct csr_report {
   fault found = fault::none;
   std::int64_t row = -1;    ///< where it was found first, or the row offset's index; -1: in no row
@@ -74,7 +74,7 @@ template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
                     csr_demands const& demands = {});
 
-/// `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
+/// Returns `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
 std::string to_string(csr_report const& report);
 
 namespace detail {
@@ -83,7 +83,7 @@ struct array_facts {
   std::int64_t length;
   void const* data;
 };
-/// What can be said of a matrix without reading an array.
+/// States what can be said of a matrix without reading an array.
 csr_report check_lengths(std::int64_t rows, std::int64_t cols, bool relative,
                          array_facts const& offsets, array_facts const& columns,
                          array_facts const& values, array_facts const& bases,

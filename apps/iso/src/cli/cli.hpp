@@ -3,7 +3,7 @@
 
 namespace iso::cli {
 
-/// The tool: parses, runs one subcommand, and returns the program's exit code.
+/// Runs the tool: parses, runs one subcommand, and returns the program's exit code.
 int run(int argc, char const* const* argv);
 
 }  // namespace iso::cli

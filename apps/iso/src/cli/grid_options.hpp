@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! --extent, --spacing, --origin, --like, --isocentre, --centre: the voxels of a reconstruction.
+//! Adds --extent, --spacing, --origin, --like, --isocentre, --centre: voxels of a reconstruction.
 #pragma once
 
 #include "support.hpp"
@@ -23,7 +23,7 @@ struct grid_options {
 
 void add_grid_options(CLI::App& app, grid_options& options);
 
-/// Coordinates of a volume against those of the geometry, whose zero is the isocentre.
+/// Places coordinates of a volume against those of the geometry, whose zero is the isocentre.
 struct placement {
   std::array<double, 3> isocentre{};            ///< in the volume's coordinates
   std::optional<std::array<double, 3>> origin;  ///< of the volume, where it was asked for

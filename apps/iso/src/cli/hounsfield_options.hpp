@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! --water and --bone: the table between CT numbers and attenuation, the same for both ways.
+//! Adds --water and --bone: the table between CT numbers and attenuation, the same for both ways.
 #pragma once
 
 #include "support.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What a launcher tells each of its processes: its number, and of how many.
+//! Reads what a launcher tells each of its processes: its number, and of how many.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ struct launched {
   std::optional<int> local_rank;  ///< on its node; empty: the launcher does not tell
 };
 
-/// From the environment variables of mpirun (Open MPI, MPICH, Intel MPI, MVAPICH, Cray PALS), srun
-/// and Flux, the first that tells a rank; a process alone where none does.
+/// Reads it from the environment variables of mpirun (Open MPI, MPICH, Intel MPI, MVAPICH, Cray
+/// PALS), srun and Flux, the first that tells a rank; a process alone where none does.
 /// \throws iso::invalid_argument  a variable that is no such number, or a rank without its size
 launched read_launcher();
 
-/// The number on its node alone of one of `ranks` processes, by whichever launcher's variable tells
-/// it.
+/// Returns the number on its node alone of one of `ranks` processes, by whichever launcher's
+/// variable tells it.
 std::optional<int> read_local_rank(int ranks);
 
 }  // namespace iso::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What the commands of `iso matrix` share.
+//! Holds what the commands of `iso matrix` share.
 #pragma once
 
 #include "support.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Options that say how images of a detector become line integrals.
+//! Adds options that say how images of a detector become line integrals.
 #pragma once
 
 #include "support.hpp"
@@ -22,7 +22,7 @@ struct scan_options {
 
 void add_scan_options(CLI::App& app, scan_options& options);
 
-/// True where `name` is not one HDF5 file: a folder, a pattern, an image.
+/// Returns true where `name` is not one HDF5 file: a folder, a pattern, an image.
 bool is_image_series(std::string const& name);
 
 /// Reads images, fields and the list of dead pixels, or the stack (.h5), and the geometry: that of

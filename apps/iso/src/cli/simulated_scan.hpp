@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Projections as the files of a real scan: a folder of 16-bit TIFF images, flats and darks.
+//! Writes projections as the files of a real scan: a folder of 16-bit TIFF images, flats and darks.
 #pragma once
 
 #include "support.hpp"

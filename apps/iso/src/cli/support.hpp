@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What the subcommands share: options, progress, output.
+//! Holds what the subcommands share: options, progress, output.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -18,7 +18,7 @@
 
 namespace iso::cli {
 
-/// What the program returns, stated in its help.
+/// Names what the program returns, stated in its help.
 enum exit_code : int {
   success = 0,
   bits_differ = 1,
@@ -38,24 +38,24 @@ struct common_options {
   int threads = 0;
 };
 
-/// --backend, with `preset` where it is not given, and --json.
+/// Adds --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
 
-/// For --quiet: from now on no progress and no notices; tables ask is_quiet().
+/// Shows from now on no progress and no notices, for --quiet; tables ask is_quiet().
 void be_quiet();
 bool is_quiet();
 
-/// Progress and the time left on standard error where that is a terminal, and cancellation by
+/// Gives progress and the time left on standard error where that is a terminal, and cancellation by
 /// SIGINT. The time counts from this call.
 jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();
-/// From now on SIGINT asks for a stop; a second one ends the program at once. A pipe that is
+/// Makes SIGINT ask from now on for a stop; a second one ends the program at once. A pipe that is
 /// closed, and a file beyond the largest size allowed, fail the call that writes.
 void watch_for_signals();
 
-/// `document` as a file that a commit puts in place.
+/// Prepares `document` as a file that a commit puts in place.
 files::atomic_file prepare_json(std::filesystem::path const& file, json const& document);
 /// Ends a run: writes `document` to `file` ("-" is standard output; nothing where it is empty),
 /// what was printed, and `outputs`: all of these or, as far as that can be, none. Throws
@@ -64,12 +64,12 @@ void write_json(std::string const& file, json const& document,
                 std::vector<files::atomic_file> outputs = {});
 /// Throws iso::error unless everything printed has been taken by standard output.
 void flush_output();
-/// The words for it.
+/// Returns the words for it.
 std::string unwritten_output(std::string const& reason);
 json to_json(std::vector<jobs::backend_facts> const& machine);
 json to_json(jobs::report const& report);
 
-/// The two tables of a report, the machine's figures, and the verdict, on standard output.
+/// Prints the two tables of a report, the machine's figures, and the verdict, on standard output.
 void print_machine(std::vector<jobs::backend_facts> const& machine);
 void print_records(jobs::report const& report);
 void print_verdict(jobs::report const& report);
@@ -84,17 +84,17 @@ void check_distinct(std::vector<std::string> const& files);
 /// Throws iso::file_error unless `file` can be written: its folder exists and takes new files, and
 /// the name is not a folder's. Nothing is checked where it is empty or "-".
 void check_writable(std::filesystem::path const& file);
-/// The checks of files that a subcommand writes, before any work: `png` ends in .png, each can be
-/// written, and no two of them or of `inputs` are one file.
+/// Makes the checks of files that a subcommand writes, before any work: `png` ends in .png, each
+/// can be written, and no two of them or of `inputs` are one file.
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,
                    std::vector<std::string> inputs);
-/// The backend that --backend names. Throws iso::invalid_argument where it is not one alone.
+/// Gives the backend that --backend names. Throws iso::invalid_argument where it is not one alone.
 std::string sole_backend(std::string const& choice, char const* command);
-/// For numbers that are not whole; a NaN is none of them.
+/// Checks numbers that are not whole; a NaN is none of them.
 CLI::Validator number_from(double low, double high);
-/// For whole numbers from 0 to 2^64 - 1.
+/// Checks whole numbers from 0 to 2^64 - 1.
 CLI::Validator whole_number();
-/// The middle of a volume, mm.
+/// Returns the middle of a volume, mm.
 std::array<double, 3> middle_of(files::host_volume const& volume);
 /// Moves the volume so that its middle lies on the isocentre.
 void centre(files::host_volume& volume);
@@ -103,12 +103,12 @@ void centre(files::host_volume& volume);
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice);
 
-/// Whether --help names the subcommand; option groups are subcommands without a name.
+/// Returns whether --help names the subcommand; option groups are subcommands without a name.
 bool is_shown(CLI::App const* sub);
-/// With those above it: "iso matrix apply".
+/// Returns the name with those above it: "iso matrix apply".
 std::string full_name(CLI::App const& app);
 
-/// A subcommand's registration: adds it to `app`; its run returns an exit code.
+/// Registers a subcommand: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;
 command add_info(CLI::App& app);
 command add_project(CLI::App& app);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! JSON documents against a JSON schema, with errors that name the field.
+//! Checks JSON documents against a JSON schema, with errors that name the field.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace iso::files::detail {
 
-/// What a part of a schema says of itself.
+/// Returns what a part of a schema says of itself.
 std::string description(nlohmann::json const& schema);
 
 /// Throws iso::file_error, with `name` as the file's, at the first place of `document` that does
@@ -18,7 +18,7 @@ std::string description(nlohmann::json const& schema);
 void check_schema(std::string const& name, nlohmann::json const& schema,
                   nlohmann::json const& document);
 
-/// To JSON Schema 4.0 is an integer, to the validator only 4 is: makes it so where `pointers` lead.
+/// Makes 4.0 an integer, as it is to JSON Schema but not to the validator, where `pointers` lead.
 void write_integers(nlohmann::json& document, std::initializer_list<char const*> pointers);
 
 }  // namespace iso::files::detail

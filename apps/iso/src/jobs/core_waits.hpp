@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! How long the threads of this process waited for a core that another process had.
+//! Measures how long the threads of this process waited for a core that another process had.
 #pragma once
 
 #include <map>
@@ -7,12 +7,12 @@
 
 namespace iso::jobs {
 
-/// Taken now. Where the system does not tell (Linux does), nothing has waited.
+/// Measures from now on. Where the system does not tell (Linux does), nothing has waited.
 class core_waits {
  public:
   core_waits();
 
-  /// Seconds that the thread which waited longest since then waited.
+  /// Returns the seconds that the thread which waited longest since then waited.
   [[nodiscard]] double longest_since() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Matrices between files, the host and where a backend computes.
+//! Moves matrices between files, the host and where a backend computes.
 #pragma once
 
 #include "memory.hpp"
@@ -26,7 +26,7 @@ void copy_in(Exec const& exec, View const& to, std::vector<T> const& from) {
   Kokkos::deep_copy(exec, to, host);
 }
 
-/// The other way round; `to` takes the length of `from`.
+/// Copies the other way round; `to` takes the length of `from`.
 template <class Exec, class View, class T>
 void copy_out(Exec const& exec, std::vector<T>& to, View const& from) {
   static_assert(sizeof(T) == sizeof(typename View::value_type));
@@ -37,18 +37,18 @@ void copy_out(Exec const& exec, std::vector<T>& to, View const& from) {
   Kokkos::deep_copy(exec, host, from);
 }
 
-/// The array of a host_matrix that holds what the library calls Value.
+/// Is the array of a host_matrix that holds what the library calls Value.
 template <class Value>
 using stored = std::conditional_t<std::is_same_v<Value, half>, files::host_matrix::half_bits,
                                   std::vector<Value>>;
 
-/// Of a matrix of `Value` by rows with 32-bit columns.
+/// Returns the bytes of a matrix of `Value` by rows with 32-bit columns.
 template <class Value>
 std::int64_t bytes_of(std::int64_t entries, std::int64_t rows) {
   return entries * std::int64_t(sizeof(Value) + sizeof(std::int32_t)) + 8 * (rows + 1);
 }
 
-/// A matrix of `Value` by rows, copied to where `exec` computes; waits.
+/// Returns a matrix of `Value` by rows, copied to where `exec` computes; waits.
 template <class Value, class Exec>
 sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
     Exec const& exec, files::host_matrix const& m) {
@@ -62,7 +62,7 @@ sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
   return a;
 }
 
-/// A matrix on the host: itself where it lies there; waits.
+/// Returns a matrix on the host: itself where it lies there; waits.
 template <class Value, class Exec>
 sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> host_copy(
     Exec const& exec,

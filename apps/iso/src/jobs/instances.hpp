@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Execution-space instances with a number of threads.
+//! Makes execution-space instances with a number of threads.
 #pragma once
 
 #include <iso/backend/backends.hpp>

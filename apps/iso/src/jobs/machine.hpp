@@ -8,7 +8,7 @@
 
 namespace iso::jobs {
 
-/// The measured ceilings as named figures.
+/// Returns the measured ceilings as named figures.
 std::vector<fact> list_ceilings(ceilings::rates const& c);
 
 }  // namespace iso::jobs

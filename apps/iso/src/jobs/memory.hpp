@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Memory asked for by jobs: a typed error instead of whatever the allocator throws.
+//! Asks for memory for jobs: throws a typed error instead of whatever the allocator throws.
 #pragma once
 
 #include <iso/backend/device_facts.hpp>
@@ -16,7 +16,7 @@
 
 namespace iso::jobs {
 
-/// What leaves no more memory where `exec` computes, for a sentence; empty: the machine itself.
+/// Names what leaves no more memory where `exec` computes; empty: the machine itself.
 template <class Exec>
 char const* bound_of(Exec const&) {
   return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible
@@ -56,7 +56,7 @@ inline void check_free(std::int64_t bytes, char const* what) {
   }
 }
 
-/// As the first, for two parts: `there`, where `exec` computes, and `host`, on the host.
+/// Does as the first for two parts: `there`, where `exec` computes, and `host`, on the host.
 template <class Exec>
 void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char const* what) {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,

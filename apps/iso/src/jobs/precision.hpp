@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Backend and precision by name.
+//! Chooses backend and precision by name.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -9,7 +9,7 @@
 
 namespace iso::jobs {
 
-/// f(exec, T()) on the named backend, T being the precision of that name; what it returns.
+/// Returns f(exec, T()) on the named backend, T being the precision of that name.
 /// Throws iso::invalid_argument naming the choices.
 template <class F>
 auto in_precision(std::string const& backend, std::string const& precision, F const& f) {

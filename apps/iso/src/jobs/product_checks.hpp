@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Whether a matrix may be multiplied with, and whether its products fit the memory.
+//! Tells whether a matrix may be multiplied with, and whether its products fit the memory.
 #pragma once
 
 #include "csr_memory.hpp"
@@ -16,7 +16,8 @@ namespace iso::jobs {
 
 using namespace cases;
 
-/// Row blocks want ascending columns, and no stored negative zero, which is their padding.
+/// Names the columns' order: row blocks want ascending ones, and no stored negative zero, which is
+/// their padding.
 enum class column_order { ascending, any };
 
 /// Throws unless `a` may be multiplied with; tells whether it may become row blocks.

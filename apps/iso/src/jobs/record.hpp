@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! How the records of `iso verify` and `iso demo` come about.
+//! Describes how the records of `iso verify` and `iso demo` come about.
 #pragma once
 
 #include <iso/cases/bits.hpp>
@@ -18,11 +18,11 @@ namespace iso::jobs {
 
 using namespace cases;
 
-/// By the backend's name.
+/// Maps the backend's name to its ceilings.
 using ceilings_of_backends = std::map<std::string, ceilings::rates, std::less<>>;
 
-/// The memory of the host is one, whoever asks it: each of these ceilings gets the greatest of all
-/// its rates.
+/// Treats the memory of the host as one, whoever asks it: each of these ceilings gets the greatest
+/// of all its rates.
 void share_memory(std::vector<ceilings::rates*> const& host);
 
 /// Measures the ceilings of every backend in `machine`, and writes them there too. Those of the
@@ -42,7 +42,7 @@ record new_record(std::string const& operation, std::string const& backend) {
 void add_time(record& result, double seconds, std::optional<least_work> const& least,
               ceilings::rates const& most);
 
-/// The first values that it is given, whose bits all others must have.
+/// Keeps the first values that it is given, whose bits all others must have.
 template <class T>
 class bit_judge {
  public:

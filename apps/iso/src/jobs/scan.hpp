@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! From what files say to what the library takes.
+//! Turns what files say into what the library takes.
 #pragma once
 
 #include <iso/cases/memory.hpp>
@@ -35,7 +35,7 @@ volume_view<T, typename Exec::memory_space> load(Exec const& exec,
   return target;
 }
 
-/// `volume` where it lies; it must outlive the result.
+/// Returns `volume` where it lies; it must outlive the result.
 inline volume_view<float const, Kokkos::HostSpace> view_of(files::host_volume const& volume) {
   return wrap_volume<Kokkos::HostSpace>(volume.values.data(), make_grid(volume));
 }

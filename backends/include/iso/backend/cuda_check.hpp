@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/cuda_check.hpp
-//! Present in a CUDA build only.
+//! Is present in a CUDA build only.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/device_facts.hpp
-//! What a backend runs on, and what it was built from.
+//! Describes what a backend runs on, and what it was built from.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -11,7 +11,7 @@
 
 namespace iso::backend {
 
-/// A figure that nobody could tell is 0, a text is empty. Rates are the vendor's or derived from
+/// Holds 0, or an empty text, for what nobody could tell. Rates are the vendor's or derived from
 /// clocks and widths; what the machine really does is `iso::ceilings::measure`.
 struct device_facts {
   std::string backend;    ///< as in the registry: serial, openmp, threads, cuda
@@ -40,7 +40,7 @@ struct device_facts {
   std::string git_revision;  ///< of the source when it was built; "-dirty": files differed
 };
 
-/// Facts about what `exec` runs on. Enqueues nothing. Names no host.
+/// Returns facts about what `exec` runs on. Enqueues nothing. Names no host.
 ///
 /// Determinism: not_guaranteed, free memory and clocks change.
 /// \throws iso::error  a device call failed
@@ -53,36 +53,36 @@ device_facts facts(Exec const& exec);
 ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
 #undef ISO_DECLARE_FACTS
 
-/// Revision of the source when it was built; "-dirty": files differed. Empty where git did not
-/// tell.
+/// Returns the revision of the source when it was built; "-dirty": files differed. Empty where git
+/// did not tell.
 ///
 /// Determinism: not_guaranteed, builds differ in it.
 std::string source_revision();
 
-/// GPUs that this build can use; 0 where it is for none, or the driver finds none. May be called
-/// before Kokkos is initialised, which aborts where a build for GPUs finds none.
+/// Counts the GPUs that this build can use; 0 where it is for none, or the driver finds none. May
+/// be called before Kokkos is initialised, which aborts where a build for GPUs finds none.
 ///
 /// Determinism: not_guaranteed, devices come and go.
 int count_devices();
 
-/// Threads that Kokkos starts on the host where nobody says how many. May be called before Kokkos
-/// is initialised.
+/// Counts the threads that Kokkos starts on the host where nobody says how many. May be called
+/// before Kokkos is initialised.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_threads();
 
-/// Of `wanted` threads those that OpenMP is certain to give: fewer where OMP_THREAD_LIMIT or
+/// Counts those of `wanted` threads that OpenMP is certain to give: fewer where OMP_THREAD_LIMIT or
 /// OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without OpenMP, all.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_granted_threads(int wanted);
 
-/// Stack in bytes that any thread may take: enough for every kernel of this library, of which that
-/// of double volumes along z takes most.
+/// Is the stack in bytes that any thread may take: enough for every kernel of this library, of
+/// which that of double volumes along z takes most.
 inline constexpr std::int64_t enough_stack = 256 << 10;
 
-/// The smallest stack in bytes among those of the calling thread and, once Kokkos is initialised,
-/// of its threads on the host. A thread that needs more ends the program.
+/// Returns the smallest stack in bytes among those of the calling thread and, once Kokkos is
+/// initialised, of its threads on the host. A thread that needs more ends the program.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 std::int64_t min_stack();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/host_vectors.hpp
-//! Which vector registers kernels on processors use. No bit of any result depends on it.
+//! Describes which vector registers kernels on processors use. No bit of any result depends on it.
 #pragma once
 
 namespace iso::backend {
 
-/// Bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32 (AVX2), or 0
-/// where the lanes are arrays, of which the compiler makes what it can.
+/// Returns the bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32
+/// (AVX2), or 0 where the lanes are arrays, of which the compiler makes what it can.
 ///
 /// Never throws. At first it is the most that this processor and this build have.
 int host_vector_bytes();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/integer_atomics.hpp
-//! Sums and flags in memory with many groups at them at once. Whole numbers add exactly and bits
-//! have no order: the result is the same whoever comes first. There is none for floating point.
+//! Updates sums and flags in memory with many groups at them at once. Whole numbers add exactly and
+//! bits have no order: the result is the same whoever comes first. There is none for floating
+//! point.
 #pragma once
 
 #include <Kokkos_Core.hpp>

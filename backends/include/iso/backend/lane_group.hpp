@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/lane_group.hpp
-//! Thirty-two lanes that run in step: a warp on CUDA, vector registers on processors, arrays
-//! elsewhere.
+//! Provides thirty-two lanes that run in step: a warp on CUDA, vector registers on processors,
+//! arrays elsewhere.
 //!
 //! A kernel against it is a trivially copyable functor
 //!
@@ -45,16 +45,16 @@ namespace iso::backend {
 
 inline constexpr int lanes = 32;
 
-/// One lane on its own, for what is written in lane values and runs outside of a group.
+/// Is one lane on its own, for what is written in lane values and runs outside of a group.
 using one_lane_part = detail::lane_part<detail::scalar_lanes, 1, 1>;
 
-/// How a processor's threads share groups out; a GPU deals them by itself.
+/// Specifies how a processor's threads share groups out; a GPU deals them by itself.
 enum class sharing {
   even,       ///< as many to each thread
   on_demand,  ///< to whoever is free, where some groups have far more to do than others
 };
 
-/// When a launch begins.
+/// Specifies when a launch begins.
 enum class launch_dependency {
   full,  ///< when the one before it on the same instance has ended
   /// or, where that is one of lane groups, when groups of all its blocks have called

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/lane_value.hpp
-//! Lane values: what some of a group's 32 lanes hold, as a value with operators.
+//! Provides lane values: what some of a group's 32 lanes hold, as a value with operators.
 //!
 //! A kernel does not choose the type: `group.parts` (iso/backend/lane_group.hpp) hands it a part of
 //! the lanes, `Part::per_lane<T>` is the value of that part and `Part::index` its integers. On CUDA
@@ -17,7 +17,7 @@
 
 namespace iso::backend {
 
-/// `Count` lanes held in registers of `Width` lanes of the instruction set `Isa`.
+/// Describes `Count` lanes held in registers of `Width` lanes of the instruction set `Isa`.
 template <class Isa, int Count, int Width>
 struct lane_shape {
   using isa = Isa;
@@ -27,30 +27,30 @@ struct lane_shape {
   static_assert(Count % Width == 0);
 };
 
-/// Before a lambda's parameters: GCC else leaves a large one out of line, and with it every
+/// Stands before a lambda's parameters: GCC else leaves a large one out of line, and with it every
 /// operation on lane values within. Behind them, nvcc's front end drops the attribute.
 #define ISO_INLINE_LAMBDA [[gnu::always_inline]]
 
-/// A truth a lane. One mask serves values of every type of its part.
+/// Holds a truth value for each lane. One mask serves values of every type of its part.
 template <class T, class Shape>
 struct lane_mask {
   using isa = typename Shape::isa;
   typename isa::template mask<T, Shape::width> r[Shape::registers];
 };
 
-/// A T a lane.
+/// Holds a T for each lane.
 template <class T, class Shape>
 struct lane_value {
   using element = T;
   using shape = Shape;
   using isa = typename Shape::isa;
   using reg = typename isa::template reg<T, Shape::width>;
-  /// The lanes of one register.
+  /// Holds the lanes of one register.
   using piece = lane_value<T, lane_shape<isa, Shape::width, Shape::width>>;
   reg r[Shape::registers];
 
   lane_value() = default;
-  /// The same in all lanes.
+  /// Holds the same in all lanes.
   KOKKOS_FORCEINLINE_FUNCTION lane_value(T x) {
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) { r[i] = isa::template all<reg>(x); }
   }
@@ -97,7 +97,7 @@ ISO_LANE_COMPARISON(operator<=, less_equal)
 ISO_LANE_COMPARISON(operator==, equal)
 #undef ISO_LANE_COMPARISON
 
-/// a b + c, rounded once.
+/// Returns a b + c, rounded once.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> fma(lane_value<T, S> const& a,
                                                  lane_value<T, S> const& b,
@@ -114,7 +114,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> floor(lane_value<T, S> const& a) {
   ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) { out.r[i] = S::isa::floor(a.r[i]); }
   return out;
 }
-/// Towards zero, to 32 bits; of numbers that 32 bits hold.
+/// Rounds towards zero, to 32 bits; takes numbers that 32 bits hold.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<std::int32_t, S> truncate(lane_value<T, S> const& a) {
   using to = lane_value<std::int32_t, S>;
@@ -124,7 +124,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<std::int32_t, S> truncate(lane_value<T, S
   }
   return out;
 }
-/// 32-bit integers as T, exactly or rounded to nearest.
+/// Returns 32-bit integers as T, exactly or rounded to nearest.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> convert(lane_value<std::int32_t, S> const& k) {
   using to = lane_value<T, S>;
@@ -134,7 +134,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> convert(lane_value<std::int32_t, S>
   }
   return out;
 }
-/// The bits of every lane as a U.
+/// Returns the bits of every lane as a U.
 template <class U, class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<U, S> bit_cast(lane_value<T, S> const& a) {
   using to = lane_value<U, S>;
@@ -158,7 +158,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_mask<T, S> operator!(lane_mask<T, S> const& a) 
   ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) { out.r[i] = S::isa::negated(a.r[i]); }
   return out;
 }
-/// Whether it holds for every lane of this thread's.
+/// Returns whether it holds for every lane of this work item's.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION bool all_of(lane_mask<T, S> const& a) {
   bool all = true;
@@ -167,13 +167,13 @@ KOKKOS_FORCEINLINE_FUNCTION bool all_of(lane_mask<T, S> const& a) {
   }
   return all;
 }
-/// Whether it holds for some lane of this thread's.
+/// Returns whether it holds for some lane of this work item's.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION bool any_of(lane_mask<T, S> const& a) {
   return !all_of(!a);
 }
 
-/// a where m, else b. The mask may be of another type as wide, or of integers beside doubles.
+/// Picks a where m, else b. The mask may be of another type as wide, or of integers beside doubles.
 template <class M, class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> select(lane_mask<M, S> const& m,
                                                     lane_value<T, S> const& a,
@@ -184,7 +184,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> select(lane_mask<M, S> const& m,
   }
   return out;
 }
-/// a b + c where m, else c.
+/// Returns a b + c where m, else c.
 template <class M, class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> fma_where(lane_mask<M, S> const& m,
                                                        lane_value<T, S> const& a,
@@ -192,7 +192,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> fma_where(lane_mask<M, S> const& m,
                                                        lane_value<T, S> const& c) {
   return select(m, fma(a, b, c), c);
 }
-/// p[k] of every lane, of an array that nobody writes meanwhile.
+/// Reads p[k] of every lane, of an array that nobody writes meanwhile.
 template <class T, class K, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> gather(T const* p, lane_value<K, S> const& k) {
   using to = lane_value<T, S>;
@@ -202,7 +202,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> gather(T const* p, lane_value<K, S>
   }
   return out;
 }
-/// lowest where k is below it, highest where above.
+/// Returns lowest where k is below it, highest where above.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> clamp(lane_value<T, S> const& k,
                                                    lane_value<T, S> const& lowest,
@@ -210,7 +210,7 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> clamp(lane_value<T, S> const& k,
   return min(max(k, lowest), highest);
 }
 
-/// a + w (b - a), as iso::blend.
+/// Returns a + w (b - a), as iso::blend.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> blend(lane_value<T, S> const& w,
                                                    lane_value<T, S> const& a,

@@ -12,7 +12,7 @@
 
 namespace iso::backend {
 
-/// *p, of an array that the kernel reads once from end to end and nobody writes meanwhile.
+/// Reads *p, of an array that the kernel reads once from end to end and nobody writes meanwhile.
 /// `T` is of 1, 2, 4, 8 or 16 bytes, and `p` aligned to them.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T streaming_load(T const* p) {
@@ -20,16 +20,16 @@ KOKKOS_FORCEINLINE_FUNCTION T streaming_load(T const* p) {
   KOKKOS_IF_ON_HOST((return *p;))
 }
 
-/// *p by as few loads as can be, of an array that is read again and that nobody writes meanwhile;
-/// the compiler, left alone, makes a load of every member. `T` is of 4, 8 or a multiple of 16
-/// bytes, and `p` aligned to them, or to 16.
+/// Reads *p by as few loads as can be, of an array that is read again and that nobody writes
+/// meanwhile; the compiler, left alone, makes a load of every member. `T` is of 4, 8 or a multiple
+/// of 16 bytes, and `p` aligned to them, or to 16.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T vector_load(T const* p) {
   KOKKOS_IF_ON_DEVICE((return detail::load_vector(p);))
   KOKKOS_IF_ON_HOST((return *p;))
 }
 
-/// The same as streaming_load, to be kept for a while: on a GPU in whole registers, where a T of
+/// Keeps what streaming_load reads for a while: on a GPU in whole registers, where a T of
 /// several small numbers would take one for each.
 template <class T>
 class streamed {

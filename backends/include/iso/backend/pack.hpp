@@ -6,7 +6,7 @@
 
 namespace iso::backend {
 
-/// N numbers that lie side by side and are read at once.
+/// Holds N numbers that lie side by side and are read at once.
 template <class T, int N>
 struct alignas(N * sizeof(T) > 16 ? 16 : N * sizeof(T)) pack {
   T number[N];
@@ -15,7 +15,7 @@ struct alignas(N * sizeof(T) > 16 ? 16 : N * sizeof(T)) pack {
   KOKKOS_FORCEINLINE_FUNCTION T const& operator[](int n) const { return number[n]; }
 };
 
-/// How often a kernel reads an array.
+/// Specifies how often a kernel reads an array.
 enum class caching {
   cached,     ///< parts of it again, or by neighbours: caches keep it
   streaming,  ///< from end to end, and nobody writes it meanwhile: iso::backend::streaming_load

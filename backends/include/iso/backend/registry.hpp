@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/registry.hpp
-//! The backends of this build, as types and by name.
+//! Lists the backends of this build, as types and by name.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -16,7 +16,7 @@
 
 namespace iso::backend {
 
-/// A Kokkos execution space with the name that users give it.
+/// Represents a Kokkos execution space with the name that users give it.
 template <execution_space Exec>
 struct tag;
 
@@ -55,7 +55,7 @@ template <execution_space Exec>
 inline constexpr bool is_device =
     !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
 
-/// A thread that does not compute as IEEE 754 has it by default.
+/// Reports a thread that does not compute as IEEE 754 has it by default.
 class floating_point_error : public error {
  public:
   using error::error;

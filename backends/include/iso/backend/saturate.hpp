@@ -6,7 +6,7 @@
 
 namespace iso::backend {
 
-/// x limited to [0, 1]; x is not NaN, and -0 may stay. A GPU's addition does it on its way.
+/// Returns x limited to [0, 1]; x is not NaN, and -0 may stay. A GPU's addition does it on its way.
 KOKKOS_FORCEINLINE_FUNCTION float saturate(float x) {
   KOKKOS_IF_ON_DEVICE((return __saturatef(x);))
   KOKKOS_IF_ON_HOST((return x < 0.0F ? 0.0F : x > 1.0F ? 1.0F : x;))

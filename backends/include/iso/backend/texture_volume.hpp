@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/texture_volume.hpp
-//! A volume as a GPU's texture units read it: they blend four neighbouring voxels in one
+//! Provides a volume as a GPU's texture units read it: they blend four neighbouring voxels in one
 //! instruction, with weights of 8 fractional bits.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace iso::backend {
 namespace detail {
 class cuda_textures;
 #if ISO_HAS_CUDA
-/// A volume in three stacks of planes, set by make's caller's stream.
+/// Makes a volume of three stacks of planes, set on the stream of `exec`.
 std::shared_ptr<cuda_textures> make_cuda_textures(Kokkos::Cuda const& exec, float const* volume,
                                                   grid const& g);
 void copy_to_textures(Kokkos::Cuda const& exec, float const* volume, grid const& g,
@@ -28,12 +28,12 @@ std::uint64_t texture_of(cuda_textures const& of, int axis);
 #endif
 }  // namespace detail
 
-/// The planes across one axis, as a kernel on the GPU reads them.
+/// Holds the planes across one axis, as a kernel on the GPU reads them.
 class texture_planes {
  public:
   explicit KOKKOS_FUNCTION texture_planes(std::uint64_t texture) : texture_(texture) {}
-  /// Between four voxels of a plane, at (p, q) along the lower and the higher of its axes, centres
-  /// at whole numbers; zero from one spacing outside on.
+  /// Interpolates between four voxels of a plane, at (p, q) along the lower and the higher of its
+  /// axes, centres at whole numbers; zero from one spacing outside on.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION float operator()(std::int32_t plane, float p,
                                                              float q) const {
     static_cast<void>(plane);
@@ -48,8 +48,8 @@ class texture_planes {
   std::uint64_t texture_;
 };
 
-/// A copy of a volume for texture units, in CUDA arrays of its own: the planes across x, those
-/// across y and those across z, three times the volume's memory, so that steps along
+/// Holds a copy of a volume for texture units, in CUDA arrays of its own: the planes across x,
+/// those across y and those across z, three times the volume's memory, so that steps along
 /// any axis find their planes. Cheap to copy; copies share the arrays. Present on all
 /// backends, to be made on CUDA alone.
 /// Determinism: not_guaranteed (hardware rounds the weights of whoever reads it to 8 bits).
@@ -72,7 +72,7 @@ class texture_volume {
               volume_view<float const, typename Exec::memory_space> const& volume) const;
 
   [[nodiscard]] iso::grid const& grid() const { return grid_; }
-  /// For kernels: planes(m) are those across axis m.
+  /// Returns the planes across axis m, planes(m), for kernels.
   [[nodiscard]] texture_planes planes([[maybe_unused]] int axis) const {
 #if ISO_HAS_CUDA
     return texture_planes(detail::texture_of(*textures_, axis));

@@ -6,12 +6,12 @@
 
 #include <utility>
 
-/// Before a loop: asks the GPU's compiler to unroll it by four, or two where registers are short,
+/// Asks the GPU's compiler to unroll the next loop by four, or two where registers are short,
 /// so that one step's loads are under way while the next is set up. A processor reorders by itself.
 #ifdef __CUDA_ARCH__
 #define ISO_DEVICE_UNROLL _Pragma("unroll 4")
 #define ISO_DEVICE_UNROLL_TWICE _Pragma("unroll 2")
-/// Before a loop whose body is long: keeps that compiler from unrolling it.
+/// Keeps that compiler from unrolling the next loop, whose body is long.
 #define ISO_DEVICE_NO_UNROLL _Pragma("unroll 1")
 #else
 #define ISO_DEVICE_UNROLL
@@ -19,7 +19,7 @@
 #define ISO_DEVICE_NO_UNROLL
 #endif
 
-/// Before a loop over registers: straight-line code, so that arrays of registers stay in registers.
+/// Makes the next loop straight-line code, so that arrays of registers stay in registers.
 #if defined(__CUDA_ARCH__) || defined(__clang__)
 #define ISO_EACH_REGISTER _Pragma("unroll") for
 #else
@@ -28,7 +28,7 @@
 
 namespace iso::backend {
 
-/// A number as a type, as std::integral_constant; its conversion is a device function too.
+/// Holds a number as a type, as std::integral_constant; its conversion is a device function too.
 template <int Number>
 struct constant {
   static constexpr int value = Number;
@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f, std::integer_sequence<int,
 }
 }  // namespace detail
 
-/// f(0), f(1), ... f(Count - 1), each with its number as a type: straight-line code on all
+/// Calls f(0), f(1), ... f(Count - 1), each with its number as a type: straight-line code on all
 /// compilers, so that arrays indexed by it are registers.
 template <int Count, class F>
 KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f) {

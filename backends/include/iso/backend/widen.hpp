@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/widen.hpp
-//! What a stored number is to a kernel.
+//! Describes what a stored number is to a kernel.
 #pragma once
 
 #include <iso/backend/detail/cuda_loads.hpp>
@@ -10,7 +10,7 @@
 
 namespace iso::backend {
 
-/// A stored number as T, exactly; by the GPU's own conversion where it has one.
+/// Returns a stored number as T, exactly; by the GPU's own conversion where it has one.
 template <class T, stored_real Stored>
 KOKKOS_FORCEINLINE_FUNCTION T widen(Stored x) {
   return T(x);

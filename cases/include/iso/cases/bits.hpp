@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/bits.hpp
-//! Results compared bit by bit: a hash for the quick answer, the first difference for the long one.
+//! Compares results bit by bit: a hash for the quick answer, the first difference for the long one.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ word_of<T> raw_bits(T x) {
   return std::bit_cast<word_of<T>>(x);
 }
 
-/// FNV-1a, 64 bits, over the bits of the values, lowest byte first: one NaN pattern is not another.
+/// Hashes the values' bits by FNV-1a, 64 bits, lowest byte first: one NaN pattern is not another.
 template <class T>
 std::uint64_t hash_bits(std::span<T const> values) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -35,10 +35,10 @@ std::uint64_t hash_bits(std::span<T const> values) {
   return hash;
 }
 
-/// Sixteen hexadecimal digits.
+/// Returns the hash as sixteen hexadecimal digits.
 std::string hash_text(std::uint64_t hash);
 
-/// Representable numbers from a to b; -0 and +0 are one apart, NaN patterns lie beyond infinity.
+/// Counts the numbers of T from a to b; -0 and +0 are one apart, NaN patterns lie beyond infinity.
 template <class T>
 std::uint64_t ulp_distance(T a, T b) {
   auto const place = [](T x) {
@@ -62,13 +62,14 @@ struct difference {
 
 std::string number_text(double value);
 
-/// A number as number_text writes it; of a NaN its bits.
+/// Returns a number as number_text writes it; of a NaN its bits.
 template <class T>
 std::string value_text(T value) {
   return value == value ? number_text(double(value)) : "nan, bits " + hash_text(raw_bits(value));
 }
 
-/// Empty where all bits are the same. Spans of different lengths differ at the shorter one's end.
+/// Returns nothing where all bits are the same. Spans of different lengths differ at the shorter
+/// one's end.
 template <class T>
 std::optional<difference> first_difference(std::span<T const> expected, std::span<T const> found) {
   std::optional<difference> result;

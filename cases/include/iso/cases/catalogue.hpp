@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/catalogue.hpp
-//! All operations. A new one is a case and a line in the src/AREA.cpp of its area.
+//! Holds all operations. A new one is a case and a line in the src/AREA.cpp of its area.
 #pragma once
 
 #include <iso/cases/operation.hpp>
@@ -15,14 +15,14 @@ struct catalogue {
   std::vector<operation> operations;   ///< small, to compare bits: every public function is in one
   std::vector<sized_operation> sized;  ///< large, to measure
 
-  /// A line in float and in double: Case<T>{arguments...}.
+  /// Adds a line in float and in double: Case<T>{arguments...}.
   template <template <class> class Case, class... Arguments>
   void add(operation_text const& text, Arguments const&... arguments) {
     auto& line = operations.emplace_back(text);
     line.take(Case<float>{arguments...});
     line.take(Case<double>{arguments...});
   }
-  /// A line of what only double computes.
+  /// Adds a line of what only double computes.
   template <template <class> class Case, class... Arguments>
   void add_double(operation_text const& text, Arguments const&... arguments) {
     operations.emplace_back(text).take(Case<double>{arguments...});
@@ -33,10 +33,10 @@ struct catalogue {
   }
 };
 
-/// Made once in a program's life.
+/// Returns all cases, made once in a program's life.
 catalogue const& all_cases();
 
-/// The parts of it, each in its src/AREA.cpp.
+/// Adds a part of the catalogue, each in its src/AREA.cpp.
 void add_loops(catalogue& all);
 void add_core(catalogue& all);
 void add_rays(catalogue& all);

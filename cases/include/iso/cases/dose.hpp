@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/dose.hpp
-//! A photon field onto a patient: TERMA, its convolution, and both as dose::calculator has them.
+//! Runs a photon field onto a patient: TERMA, its convolution, both as dose::calculator has them.
 #pragma once
 
 #include <iso/cases/inputs.hpp>
@@ -20,7 +20,7 @@
 
 namespace iso::cases {
 
-/// A field, and densities in g/cm3: from 0 to 2 at random, or those given.
+/// Holds a field, and densities in g/cm3: from 0 to 2 at random, or those given.
 struct irradiation {
   grid patient;
   dose::beam field;
@@ -39,7 +39,7 @@ struct irradiation {
     }
     return all;
   }
-  /// Those of the region, which lies within the patient's grid.
+  /// Returns the densities of the region, which lies within the patient's grid.
   [[nodiscard]] std::vector<double> densities_of_region() const {
     auto const all = densities();
     std::vector<double> out;
@@ -64,7 +64,7 @@ struct irradiation {
   }
 };
 
-/// A square field of 100 mm of 6 MV in water, dose everywhere.
+/// Returns a square field of 100 mm of 6 MV in water, dose everywhere.
 irradiation water_field(grid const& water, double gantry = 0);
 
 inline volume_view<double const, Kokkos::HostSpace> seen(grid const& g,
@@ -105,12 +105,12 @@ inline oracle::transport transport_of(dose::dose_engine engine) {
                                               : oracle::transport::lines;
 }
 
-/// The kernel of all photons: an exponential one by its name, "table" for a tabulated one mixed for
-/// the spectrum, "own table" for one of two cones and three shells.
+/// Returns the kernel of all photons: an exponential one by its name, "table" for a tabulated one
+/// mixed for the spectrum, "own table" for one of two cones and three shells.
 dose::point_kernel kernel_named(std::string const& name, dose::spectrum const& photons);
 
-/// The convolution alone, of the library's TERMA. Engines that sample the density along a line are
-/// compared with lines of exact chords. The launch shape is that of `options`.
+/// Runs the convolution alone, of the library's TERMA. Engines that sample the density along a line
+/// are compared with lines of exact chords. The launch shape is that of `options`.
 template <class T>
 struct convolution_case {
   irradiation what;
@@ -153,7 +153,7 @@ struct convolution_case {
   }
 };
 
-/// TERMA and convolution of a beam, of all photons ("6mv") or of some bins ("by energy").
+/// Runs TERMA and convolution of a beam, of all photons ("6mv") or of some bins ("by energy").
 template <class T>
 struct dose_case {
   irradiation what;

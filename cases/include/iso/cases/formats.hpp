@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The formats of iso/sparse, chosen at run time.
+//! Names the formats of iso/sparse, chosen at run time.
 #pragma once
 
 #include <iso/sparse/convert.hpp>

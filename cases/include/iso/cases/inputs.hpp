@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/inputs.hpp
-//! What operations compute on: numbers that look random, volumes, scans, projections and rays, the
-//! same on every machine.
+//! Makes what operations compute on: numbers that look random, volumes, scans, projections and
+//! rays, the same on every machine.
 #pragma once
 
 #include <iso/cases/memory.hpp>
@@ -21,7 +21,7 @@
 
 namespace iso::cases {
 
-/// A number of 64 bits that looks random: splitmix64 of the index.
+/// Returns a number of 64 bits that looks random: splitmix64 of the index.
 KOKKOS_INLINE_FUNCTION std::uint64_t scrambled(std::uint64_t index) {
   std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -29,12 +29,12 @@ KOKKOS_INLINE_FUNCTION std::uint64_t scrambled(std::uint64_t index) {
   return z ^ (z >> 31);
 }
 
-/// In [-1, 1), exact in float and double.
+/// Returns a number in [-1, 1), exact in float and double.
 KOKKOS_INLINE_FUNCTION double in_unit(std::uint64_t index) {
   return double(std::int64_t(scrambled(index) >> 40) - (std::int64_t(1) << 23)) / double(1 << 23);
 }
 
-/// in_unit of every index.
+/// Fills with in_unit of every index.
 template <class T>
 struct fill_random {
   T* values;
@@ -47,8 +47,8 @@ struct fill_random {
 /// No value of smooth_field is larger.
 inline constexpr double field_maximum = 0.0125;
 
-/// A tilted hill in a cube that is zero outside the largest ball, the same numbers in float and
-/// double.
+/// Describes a tilted hill in a cube that is zero outside the largest ball, the same numbers in
+/// float and double.
 template <class T>
 struct smooth_field {
   T* values;
@@ -73,7 +73,7 @@ struct input_volume {
   std::vector<ct::ellipsoid> bodies = {};
   std::shared_ptr<std::vector<float> const> values = {};
 
-  /// Where `exec` computes; waits.
+  /// Puts it where `exec` computes; waits.
   template <class T, class Exec>
   [[nodiscard]] volume_view<T, typename Exec::memory_space> on(Exec const& exec) const {
     auto const v = make_volume<T, typename Exec::memory_space>(exec, "iso::cases::volume", box);
@@ -98,19 +98,19 @@ struct input_volume {
   }
 };
 
-/// n^3 voxels of 1 mm with a smooth_field.
+/// Returns n^3 voxels of 1 mm with a smooth_field.
 inline input_volume smooth_volume(std::int64_t n) {
   return {grid::centred({n, n, n}, {1, 1, 1}), input_volume::contents::smooth};
 }
 
-/// The projections of a volume, of ellipsoids (one ray a pixel), those given, or numbers that look
-/// random.
+/// Holds the projections of a volume, of ellipsoids (one ray a pixel), those given, or numbers that
+/// look random.
 struct input_projections {
   std::optional<input_volume> volume = {};
   std::vector<ct::ellipsoid> bodies = {};
   std::shared_ptr<std::vector<float> const> values = {};
 
-  /// Where `exec` computes; waits.
+  /// Puts them where `exec` computes; waits.
   template <class T, class Exec>
   [[nodiscard]] projection_view<T, typename Exec::memory_space> on(Exec const& exec,
                                                                    ct::geometry const& g) const {
@@ -135,27 +135,27 @@ struct input_projections {
   }
 };
 
-/// Numbers that look random, more than two blocks of driving planes along x and y.
+/// Returns numbers that look random, more than two blocks of driving planes along x and y.
 input_volume random_volume();
-/// The same with little more than one block along x and y.
+/// Returns the same with little more than one block along x and y.
 input_volume small_random_volume();
 
-/// Scans of 9 views of 45 x 50 pixels.
+/// Returns scans of 9 views of 45 x 50 pixels.
 ct::geometry small_cone();
 ct::geometry small_parallel();
 /// No view has v along z.
 ct::geometry small_tilted();
 
-/// The circle of perf/peers/scan.py about n voxels of 1 mm a side: n x n pixels, or so many times
-/// more each way.
+/// Returns the circle of perf/peers/scan.py about n voxels of 1 mm a side: n x n pixels, or so many
+/// times more each way.
 ct::geometry cone_scan(std::int64_t n, std::int64_t views, double pixels = 1);
 
-/// Rays about `g`, three of eight along an axis, many of those in a plane between voxels.
+/// Returns rays about `g`, three of eight along an axis, many of those in a plane between voxels.
 template <class T>
 std::vector<ray::ray<T>> random_rays(grid const& g, std::int64_t count);
 
-/// The rays of cone views of a centred volume of n voxels of 1 mm a side: source 2 n, detector 3 n
-/// away, n x n pixels of 1.5 mm, v fastest, so that neighbours cross the same columns.
+/// Returns the rays of cone views of a centred volume of n voxels of 1 mm a side: source 2 n,
+/// detector 3 n away, n x n pixels of 1.5 mm, v fastest, so that neighbours cross the same columns.
 template <class T>
 std::vector<ray::ray<T>> cone_rays(std::int64_t n, std::int64_t views);
 

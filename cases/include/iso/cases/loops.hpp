@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/loops.hpp
-//! The loops that ceilings stand for, written with the lane group as this library's kernels are.
+//! Runs the loops that ceilings stand for, written with the lane group like our kernels are.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -15,17 +15,17 @@
 
 namespace iso::cases {
 
-/// Element i of every input: small integers, so that all sums below are exact in any order.
+/// Is the period of every input: small integers, so that all sums below are exact in any order.
 inline constexpr std::int64_t period = 1021;
 KOKKOS_INLINE_FUNCTION float element(std::int64_t i) { return float(i % period); }
 
-/// Of elements [0, end).
+/// Returns the sum of elements [0, end).
 inline double sum_of_elements(std::int64_t end) {
   std::int64_t const rest = end % period;
   return double(end / period * (period * (period - 1) / 2) + rest * (rest - 1) / 2);
 }
 
-/// What a group takes of an array.
+/// Is what a group takes of an array.
 inline constexpr std::int64_t stretch = 4096;
 
 struct fill_elements {
@@ -77,7 +77,7 @@ struct triad_loop {
   }
 };
 
-/// x = fma(x, factor, term) over and over; three chains a lane, what the host's registers hold.
+/// Repeats x = fma(x, factor, term); three chains a lane, what the host's registers hold.
 template <class T>
 struct fma_loop {
   static constexpr int chains = 3;
@@ -116,7 +116,7 @@ struct fma_loop {
   }
 };
 
-/// expected(i) of about `count` of `size` elements.
+/// Returns expected(i) of about `count` of `size` elements.
 template <class F>
 std::vector<double> some_of(std::int64_t size, std::int64_t count, F const& expected) {
   std::vector<double> all(std::size_t(size), std::numeric_limits<double>::quiet_NaN());
@@ -126,8 +126,8 @@ std::vector<double> some_of(std::int64_t size, std::int64_t count, F const& expe
   return all;
 }
 
-/// One of the loops over memory, on arrays of `stretches` stretches. The result is equal to the
-/// closed form.
+/// Runs one of the loops over memory, on arrays of `stretches` stretches. The result is equal to
+/// the closed form.
 struct stream_case {
   stream kind;
   std::int64_t stretches;
@@ -165,7 +165,7 @@ struct stream_case {
   }
 };
 
-/// Chains of fma, x = x * 0.999 + 0.001, in `groups` lane groups.
+/// Runs chains of fma, x = x * 0.999 + 0.001, in `groups` lane groups.
 template <class T>
 struct chain_case {
   using loop = fma_loop<T>;
@@ -174,11 +174,11 @@ struct chain_case {
 
   std::int64_t groups;
 
-  /// That many roundings.
+  /// Returns the error of that many roundings.
   static double largest_error() { return loop::steps * double(std::numeric_limits<T>::epsilon()); }
 
-  /// Against x_n = p + (x_0 - p) factor^n, p = term / (1 - factor), with the factor and the term
-  /// as T has them.
+  /// Compares against x_n = p + (x_0 - p) factor^n, p = term / (1 - factor), with the factor and
+  /// the term as T has them.
   template <class Exec>
   prepared<Exec, T> prepare(Exec const&) const {
     std::int64_t const a_group = loop::chains * backend::lanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/memory.hpp
-//! Values between the host and where a backend computes, and the time that it takes.
+//! Moves values between the host and where a backend computes, and takes the time.
 #pragma once
 
 #include <iso/core/wrap.hpp>
@@ -20,13 +20,13 @@ auto flat_range(Exec const& exec, std::int64_t count) {
   return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count);
 }
 
-/// Projections of the shape of `g`, stored at `out`.
+/// Returns projections of the shape of `g`, stored at `out`.
 template <class T, class Space>
 projection_view<T, Space> projections_at(T* out, ct::geometry const& g) {
   return wrap_projections<Space>(out, g.num_views(), g.num_u(), g.num_v());
 }
 
-/// The values of a view on the host, in the order they lie; waits for `exec`.
+/// Returns the values of a view on the host, in the order they lie; waits for `exec`.
 template <class Exec, class View>
 std::vector<typename View::non_const_value_type> fetch(Exec const& exec, View const& view) {
   std::vector<typename View::non_const_value_type> values(view.size());
@@ -55,7 +55,7 @@ void put_at(Exec const& exec, T* out, std::vector<T> const& values) {
       values);
 }
 
-/// Seconds that a call of f takes on `exec`, of so many between two fences.
+/// Returns the seconds that a call of f takes on `exec`, of so many between two fences.
 template <class Exec, class F>
 double seconds_of(Exec const& exec, F&& f, int calls = 1) {
   exec.fence("iso::cases: before");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/operation.hpp
-//! One operation of the library, defined once for everything that runs it: `iso verify`,
+//! Defines an operation of the library once for everything that runs it: `iso verify`,
 //! `iso demo`, `iso sweep`, the benchmarks and iso_parity.
 //!
 //! A case says what an operation computes on:
@@ -37,7 +37,7 @@
 
 namespace iso::cases {
 
-/// What must not change a bit.
+/// Describes what must not change a bit.
 struct variant {
   std::int64_t groups = 0;  ///< lane groups a launch; 0: all
   std::int32_t slab = 0;    ///< driving planes a launch; 0: chosen
@@ -45,28 +45,28 @@ struct variant {
   std::int32_t layout = 0;  ///< which of the ways that the operation has to store its input
 };
 
-/// The launch shapes that every operation with lane groups is run in.
+/// Holds the launch shapes that every operation with lane groups is run in.
 inline std::vector<variant> const launch_shapes = {{}, {4096}, {257}};
 
-/// An operation with its inputs where `Exec` reads them.
+/// Holds an operation with its inputs where `Exec` reads them.
 template <execution_space Exec, real T>
 struct prepared {
   std::int64_t size = 0;  ///< numbers that a run writes
   /// Enqueues the operation. Integers of magnitude up to 2^24 may be written as T.
   std::function<void(Exec const&, variant const&, T* out)> run;
   std::optional<least_work> least = {};  ///< empty: has no model
-  /// Of about as many elements as asked for the exact value; NaN for the others, and where rounding
-  /// may decide. Empty: arrays or counts come out, right or wrong.
+  /// Gives the exact value of about as many elements as asked for; NaN for the others, and where
+  /// rounding may decide. Empty: arrays or counts come out, right or wrong.
   std::function<std::vector<double>(std::int64_t count)> exact = nullptr;
 };
 
-/// Every how-manieth of `size` elements makes about `count` of them: odd, so that every residue of
+/// Returns the stride that takes about `count` of `size` elements: odd, so that every residue of
 /// the rows' lengths has its turn.
 inline std::int64_t stride_for(std::int64_t size, std::int64_t count) {
   return size <= count ? 1 : (size / count) | 1;
 }
 
-/// A prepared operation with memory for what it writes.
+/// Holds a prepared operation with memory for what it writes.
 template <execution_space Exec, real T>
 class measurable {
  public:
@@ -84,9 +84,9 @@ class measurable {
 
   [[nodiscard]] least_work work() const { return what_.least.value_or(least_work{}); }
   [[nodiscard]] array const& result() const { return out_; }
-  /// What the last call left; waits.
+  /// Returns what the last call left; waits.
   [[nodiscard]] std::vector<T> values() const { return fetch(exec_, out_); }
-  /// Sum of |difference| over sum of |exact| for about `count` of those.
+  /// Returns the sum of |difference| over the sum of |exact| for about `count` of those.
   [[nodiscard]] double error(std::int64_t count = 2000) const {
     return oracle::relative_l1(values(), what_.exact(count));
   }
@@ -100,14 +100,14 @@ class measurable {
 template <class Exec, class T>
 using maker = std::function<prepared<Exec, T>(Exec const&)>;
 
-/// What the catalogue says of an operation besides its case.
+/// States what the catalogue says of an operation besides its case.
 struct operation_text {
   std::string name;
   std::vector<std::string> functions;  ///< those of docs/determinism.md that it runs
   std::vector<variant> variants = launch_shapes;
 };
 
-/// An operation of the catalogue, on any backend and in any precision.
+/// Represents an operation of the catalogue, on any backend and in any precision.
 class operation : public operation_text {
  public:
   explicit operation(operation_text text) : operation_text(std::move(text)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/paths.hpp
-//! Radiological paths of rays through a volume.
+//! Runs radiological paths of rays through a volume.
 #pragma once
 
 #include <iso/cases/inputs.hpp>
@@ -21,7 +21,7 @@ using shared_rays = std::shared_ptr<std::vector<ray::ray<T>> const>;
 template <class T, class Exec>
 using device_rays = Kokkos::View<ray::ray<T>*, typename Exec::memory_space>;
 
-/// Where `exec` computes; waits.
+/// Puts them where `exec` computes; waits.
 template <class T, class Exec>
 device_rays<T, Exec> load_rays(Exec const& exec, std::vector<ray::ray<T>> const& host) {
   device_rays<T, Exec> const rays(
@@ -33,7 +33,7 @@ device_rays<T, Exec> load_rays(Exec const& exec, std::vector<ray::ray<T>> const&
   return rays;
 }
 
-/// The model of paths, counted from at least 8192 of the rays.
+/// Returns the model of paths, counted from at least 8192 of the rays.
 template <class T>
 least_work paths_through(std::vector<ray::ray<T>> const& rays, grid const& box) {
   auto const count = std::int64_t(rays.size());
@@ -41,7 +41,7 @@ least_work paths_through(std::vector<ray::ray<T>> const& rays, grid const& box) 
                       voxels_crossed(rays.data(), count, box, stride_for(count, 8192)));
 }
 
-/// Sums of length times f(voxel) along about `count` of the rays; NaN for the others.
+/// Returns the sums of length times f(voxel) along about `count` of the rays; NaN for the others.
 template <class T, class F>
 std::vector<double> some_exact_paths(grid const& box, std::vector<ray::ray<T>> const& rays,
                                      std::int64_t count, F const& f) {

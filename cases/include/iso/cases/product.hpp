@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/product.hpp
-//! One matrix, one vector, and what their product is.
+//! Holds one matrix, one vector, and what their product is.
 #pragma once
 
 #include <iso/cases/operation.hpp>
@@ -18,7 +18,7 @@
 
 namespace iso::cases {
 
-/// In half precision unless another is named, columns of 32 bits.
+/// Is in half precision unless another is named, columns of 32 bits.
 template <class Exec, class Value = half>
 using wide_csr = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
 
@@ -32,7 +32,7 @@ device_array<Exec, T> make_array(Exec const& exec, std::int64_t length) {
       std::size_t(length));
 }
 
-/// A weight between 1/2 and 3/2 of spot `i` in vector `k`: all 53 bits in use.
+/// Returns a weight between 1/2 and 3/2 of spot `i` in vector `k`: all 53 bits in use.
 KOKKOS_INLINE_FUNCTION double spot_weight(std::int64_t i, std::int64_t k) {
   auto z = (std::uint64_t(i) * 16 + std::uint64_t(k) + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -40,7 +40,7 @@ KOKKOS_INLINE_FUNCTION double spot_weight(std::int64_t i, std::int64_t k) {
   return 0.5 + double((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/// `vectors` of them side by side, the vector's number fastest.
+/// Makes `vectors` of them side by side, the vector's number fastest.
 template <class T, class Exec>
 device_array<Exec, T> make_weights(Exec const& exec, std::int64_t length, int vectors) {
   auto const x = make_array<T>(exec, length * vectors);
@@ -50,7 +50,7 @@ device_array<Exec, T> make_weights(Exec const& exec, std::int64_t length, int ve
   return x;
 }
 
-/// A row's product with twice the digits of double, and the sum of its |a x|.
+/// Computes a row's product with twice the digits of double, and the sum of its |a x|.
 template <class Space>
 struct reference_kernel {
   sparse::csr_view<half const, std::int32_t, Space> a;
@@ -104,7 +104,7 @@ struct product_problem {
 
   [[nodiscard]] std::int64_t nonzeros() const { return matrix.num_entries(); }
 
-  /// Of the first of several vectors that lie `stride` apart.
+  /// Returns the error of the first of several vectors that lie `stride` apart.
   template <class T>
   distance error(Exec const& exec, T const* result, int stride = 1) const {
     auto const want = reference;
@@ -127,15 +127,15 @@ struct product_problem {
   }
 };
 
-/// alpha A x + beta y of vectors side by side.
+/// Describes alpha A x + beta y of vectors side by side.
 struct product_form {
   double alpha = 1;
   double beta = 0;
   std::int64_t vectors = 1;
 };
 
-/// A product of the library with everything it wants but y. `T` is the type of the vectors, whose
-/// number is the fastest index of x and y.
+/// Holds a product of the library with everything it wants but y. `T` is the type of the vectors,
+/// whose number is the fastest index of x and y.
 template <class Exec, class Matrix, class T>
 class matrix_product {
  public:
@@ -183,7 +183,7 @@ class matrix_product {
   workspace<space> scratch_;
 };
 
-/// A x of so many copies of x side by side; no exact answer.
+/// Returns A x of so many copies of x side by side; no exact answer.
 template <class T, class Exec, class Matrix>
 prepared<Exec, T> product_of(Exec const& exec, Matrix const& a, std::vector<double> const& x,
                              std::optional<summation> sum = {}, std::int64_t vectors = 1) {
@@ -201,7 +201,7 @@ prepared<Exec, T> product_of(Exec const& exec, Matrix const& a, std::vector<doub
           product.work()};
 }
 
-/// The same with weights for x, and y.
+/// Runs the same with weights for x, and y.
 template <class Exec, class Matrix, class T>
 class library_product : public matrix_product<Exec, Matrix, T> {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/projection.hpp
-//! Forward projection of a volume, its adjoint, and the phantoms' exact projections.
+//! Runs forward projection of a volume, its adjoint, and the phantoms' exact projections.
 #pragma once
 
 #include <iso/cases/inputs.hpp>
@@ -53,7 +53,7 @@ struct projection_case {
   }
 };
 
-/// The adjoint, of the pixels of `projections`.
+/// Runs the adjoint on the pixels of `projections`.
 template <class T>
 struct back_projection_case {
   input_projections projections;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/reconstruction.hpp
-//! Filtered backprojection.
+//! Runs filtered backprojection.
 #pragma once
 
 #include <iso/cases/inputs.hpp>
@@ -15,7 +15,7 @@
 
 namespace iso::cases {
 
-/// Taps of the filter that are not left out.
+/// Counts the taps of the filter that are not left out.
 template <class Plan>
 double filter_taps(Plan const& plan, ct::geometry const& scan) {
   auto const n = double(scan.num_u());
@@ -23,7 +23,7 @@ double filter_taps(Plan const& plan, ct::geometry const& scan) {
   return double(scan.num_views()) * n * double(scan.num_v()) * a_pixel;
 }
 
-/// Slices of the volume: the reference filters the rows that they see and no others.
+/// Returns the slices of the volume: the reference filters the rows that they see and no others.
 inline std::vector<std::int64_t> compared_slices(std::int64_t n) {
   std::vector<std::int64_t> all;
   if (n > 100) {

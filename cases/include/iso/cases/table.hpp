@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/table.hpp
-//! The operations that grow with a size, as `iso sweep` measures them: what each is called, what
-//! its size counts, in which precisions it runs, and how one is made ready on a backend.
+//! Lists the operations that grow with a size, as `iso sweep` measures them: what each is called,
+//! what its size counts, in which precisions it runs, and how one is made ready on a backend.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -21,13 +21,13 @@
 
 namespace iso::cases {
 
-/// What sizes of loops over memory count.
+/// Says what sizes of loops over memory count.
 inline constexpr std::string_view kibibytes = "KiB of each array, a multiple of 16";
 
-/// Whether an operation's groups may be laid onto the machine in several launches.
+/// Specifies whether an operation's groups may be laid onto the machine in several launches.
 enum class shapes { fixed, any };
 
-/// One operation, as it is measured.
+/// Describes one operation, as it is measured.
 struct point {
   std::string operation;
   std::string precision;  ///< of the numbers; of products, of the matrix
@@ -37,7 +37,7 @@ struct point {
 
 using result_values = std::variant<std::vector<float>, std::vector<double>>;
 
-/// A point with its inputs in place.
+/// Holds a point with its inputs in place.
 struct ready {
   least_work work;
   std::function<void()> run;              ///< enqueues one call
@@ -88,11 +88,11 @@ sized_operation const& sized_operation_named(std::string_view name);
 ///                                table
 void validate(point const& p);
 
-/// Bytes that the point's arrays want where it runs, those of the comparison included: an upper
-/// bound. The host keeps a copy of the result beside them.
+/// Returns the bytes that the point's arrays want where it runs, those of the comparison included:
+/// an upper bound. The host keeps a copy of the result beside them.
 double bytes_needed(point const& p);
 
-/// Innermost steps of one call, for an estimate of its time.
+/// Returns the innermost steps of one call, for an estimate of its time.
 double num_steps(point const& p);
 
 /// Fills the inputs, which are the same on every machine. Waits for `exec`.
@@ -104,7 +104,7 @@ ready prepare(Exec const& exec, point const& p) {
   return sized_operation_named(p.operation).prepare(exec, p);
 }
 
-/// A prepared operation as a point of the table.
+/// Returns a prepared operation as a point of the table.
 template <class Exec, class T>
 ready ready_of(Exec const& exec, prepared<Exec, T> what, point const& p) {
   auto const call = std::make_shared<measurable<Exec, T> const>(exec, std::move(what));
@@ -113,7 +113,7 @@ ready ready_of(Exec const& exec, prepared<Exec, T> what, point const& p) {
           [=] { return result_values(call->values()); }};
 }
 
-/// f(T()) in the point's precision.
+/// Returns f(T()) in the point's precision.
 template <class F>
 ready in_precision(point const& p, F const& f) {
   return p.precision == "double" ? f(double()) : f(float());

@@ -20,11 +20,11 @@ namespace iso {
 
 namespace detail {
 
-/// Bytes of host memory that are free now; 0 where the system does not say.
+/// Returns the bytes of host memory that are free now; 0 where the system does not say.
 std::uint64_t free_host_bytes();
 
-/// Whether the host has so many bytes, as far as it says: an allocator that promises more than
-/// there is would have the process killed where they are first touched.
+/// Returns whether the host has so many bytes, as far as it says: an allocator that promises more
+/// than there is would have the process killed where they are first touched.
 bool host_has(std::uint64_t bytes);
 
 template <class Space>
@@ -39,10 +39,11 @@ std::uint64_t free_bytes() {
 [[noreturn]] void throw_out_of_memory(std::string_view label, std::uint64_t bytes,
                                       std::string_view space, std::uint64_t available);
 
-/// Whether an allocator's exception says that there is no memory, and not that a device has failed.
+/// Returns whether an allocator's exception says that there is no memory, and not that a device has
+/// failed.
 bool is_want_of_memory(std::exception const& failure);
 
-/// Bytes of an array; the largest number where they do not fit 64 bits.
+/// Returns the bytes of an array; the largest number where they do not fit 64 bits.
 template <class View>
 std::uint64_t bytes_of(typename View::array_layout const& layout) {
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
@@ -56,8 +57,8 @@ std::uint64_t bytes_of(typename View::array_layout const& layout) {
 
 }  // namespace detail
 
-/// A view of the given layout; `properties` are what Kokkos::view_alloc takes besides the label: an
-/// execution space instance, Kokkos::WithoutInitializing.
+/// Returns a view of the given layout; `properties` are what Kokkos::view_alloc takes besides the
+/// label: an execution space instance, Kokkos::WithoutInitializing.
 /// Determinism: backend_to_backend, zeros unless told otherwise.
 /// \throws iso::out_of_memory  with the label, the bytes asked for and those that were free
 /// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
@@ -81,7 +82,7 @@ View allocate(std::string const& label, typename View::array_layout const& layou
   detail::throw_out_of_memory(label, bytes, space::name(), detail::free_bytes<space>());
 }
 
-/// The same, of the given extents.
+/// Does the same for the given extents.
 template <class View, class... Properties>
 View allocate(std::string const& label, std::initializer_list<std::int64_t> extents,
               Properties const&... properties) {

@@ -36,7 +36,7 @@ message_arg as_message_arg(T const& value) {
 
 }  // namespace detail
 
-/// `format` with `{}` replaced by `args`, as fmt does it.
+/// Returns `format` with `{}` replaced by `args`, as fmt does it.
 /// Determinism: backend_to_backend; made on the host.
 std::string message(std::string_view format, std::initializer_list<detail::message_arg> args);
 
@@ -49,7 +49,7 @@ template <class... Args>
 
 }  // namespace iso
 
-/// Always-on check of an argument: O(1), on the host, before anything is enqueued.
+/// Checks an argument, always: O(1), on the host, before anything is enqueued.
 #define ISO_VALIDATE(condition, ...)     \
   do {                                   \
     if (!(condition)) [[unlikely]] {     \
@@ -57,7 +57,7 @@ template <class... Args>
     }                                    \
   } while (false)
 
-/// Internal precondition, checked on host and device where ISO_DEBUG_CHECKS is defined.
+/// Checks an internal precondition on host and device where ISO_DEBUG_CHECKS is defined.
 #ifdef ISO_DEBUG_CHECKS
 #define ISO_EXPECT(condition)                                   \
   do {                                                          \

@@ -8,38 +8,38 @@
 
 namespace iso {
 
-/// Base of everything Isocenter throws.
+/// Is the base of everything Isocenter throws.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An argument that no later step could make sense of. Thrown before anything is enqueued.
+/// Reports an argument that no later step could make sense of, before anything is enqueued.
 class invalid_argument : public error {
  public:
   using error::error;
 };
 
-/// A file that cannot be read, or does not hold what its header says.
+/// Reports a file that cannot be read, or does not hold what its header says.
 class file_error : public error {
  public:
   using error::error;
 };
 
-/// The caller's cancellation callback said yes.
+/// Says that the caller's cancellation callback said yes.
 class cancelled : public error {
  public:
   using error::error;
 };
 
-/// An allocation that did not fit.
+/// Reports an allocation that did not fit.
 class out_of_memory : public error {
  public:
   out_of_memory(std::string const& what, std::uint64_t requested, std::uint64_t available)
       : error(what), requested_(requested), available_(available) {}
-  /// Bytes asked for.
+  /// Returns the bytes asked for.
   [[nodiscard]] std::uint64_t requested() const noexcept { return requested_; }
-  /// Bytes that were free when it failed; 0 where the memory space cannot say.
+  /// Returns the bytes that were free when it failed; 0 where the memory space cannot say.
   [[nodiscard]] std::uint64_t available() const noexcept { return available_; }
 
  private:

@@ -10,12 +10,12 @@
 
 namespace iso {
 
-/// Lengths in mm, as of a voxel or from the isocentre, that leave room for their squares and
+/// Bounds lengths in mm, as of a voxel or from the isocentre, that leave room for their squares and
 /// quotients in double precision. Others are refused.
 inline constexpr double shortest_length = 1e-150;
 inline constexpr double longest_length = 1e150;
 
-/// A regular grid of voxels, axis-aligned.
+/// Describes a regular grid of voxels, axis-aligned.
 ///
 /// Voxel (i, j, k) is the half-open box of one spacing about `origin + spacing * (i, j, k)`: a
 /// point on a face between two voxels belongs to the upper one, and a point on the upper face of
@@ -25,18 +25,19 @@ struct grid {
   vec3<double> spacing{1, 1, 1};            ///< mm
   vec3<double> origin{};                    ///< mm; centre of voxel (0, 0, 0)
 
-  /// A grid of `extent` voxels whose middle lies at the world's origin, the isocentre.
+  /// Returns a grid of `extent` voxels whose middle lies at the world's origin, the isocentre.
   static grid centred(Kokkos::Array<std::int64_t, 3> const& extent, vec3<double> spacing);
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const {
     return extent[0] * extent[1] * extent[2];
   }
-  /// World point (mm) to continuous voxel index: the centre of voxel (0, 0, 0) is (0, 0, 0).
+  /// Maps a world point (mm) to its continuous voxel index: the centre of voxel (0, 0, 0) is (0, 0,
+  /// 0).
   [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index(vec3<double> p) const {
     return {(p.x - origin.x) / spacing.x, (p.y - origin.y) / spacing.y,
             (p.z - origin.z) / spacing.z};
   }
-  /// World vector (mm) to voxels.
+  /// Maps a world vector (mm) to voxels.
   [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index_vector(vec3<double> d) const {
     return {d.x / spacing.x, d.y / spacing.y, d.z / spacing.z};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/half.hpp
-//! Sixteen bits of storage a number, the same type and the same bits on every backend. Kokkos'
+//! Stores a number in sixteen bits, the same type and the same bits on every backend. Kokkos'
 //! half_t is a float wherever no device has the format; these are not.
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace iso {
 namespace detail {
 
-/// `x` rounded once, to nearest and even, to a sign, `Exponent` and `Fraction` bits, subnormal
-/// numbers included; beyond the largest it is infinite, and NaN is one quiet pattern.
+/// Returns `x` rounded once, to nearest and even, to a sign, `Exponent` and `Fraction` bits,
+/// subnormal numbers included; beyond the largest it is infinite, and NaN is one quiet pattern.
 template <int Exponent, int Fraction>
 KOKKOS_INLINE_FUNCTION std::uint16_t narrowed(double x) {
   constexpr int bias = (1 << (Exponent - 1)) - 1;
@@ -44,7 +44,7 @@ KOKKOS_INLINE_FUNCTION std::uint16_t narrowed(double x) {
 
 }  // namespace detail
 
-/// IEEE binary16: 11 significant bits, 2^-24 to 65504. Storage: widen it to compute.
+/// Stores IEEE binary16: 11 significant bits, 2^-24 to 65504. Storage: widen it to compute.
 struct half {
   std::uint16_t bits = 0;
 
@@ -52,7 +52,7 @@ struct half {
   template <std::floating_point T>
   KOKKOS_FUNCTION explicit half(T x) : bits(detail::narrowed<5, 10>(double(x))) {}
 
-  /// Exact. Without branches, so that a loop over it becomes vector instructions.
+  /// Converts exactly and without branches, so that a loop over it becomes vector instructions.
   KOKKOS_FUNCTION explicit operator float() const {
     std::uint32_t const magnitude = bits & 0x7fffU;
     // An exponent too small by 112, subnormal numbers included; infinity and NaN keep all ones.
@@ -64,7 +64,7 @@ struct half {
   KOKKOS_FUNCTION explicit operator double() const { return double(float(*this)); }
 };
 
-/// bfloat16: 8 significant bits with the range of float. Storage: widen it to compute.
+/// Stores bfloat16: 8 significant bits with the range of float. Storage: widen it to compute.
 struct bfloat16 {
   std::uint16_t bits = 0;
 
@@ -72,14 +72,14 @@ struct bfloat16 {
   template <std::floating_point T>
   KOKKOS_FUNCTION explicit bfloat16(T x) : bits(detail::narrowed<8, 7>(double(x))) {}
 
-  /// Exact.
+  /// Converts exactly.
   KOKKOS_FUNCTION explicit operator float() const {
     return Kokkos::bit_cast<float>(std::uint32_t(bits) << 16);
   }
   KOKKOS_FUNCTION explicit operator double() const { return double(float(*this)); }
 };
 
-/// Numbers that a matrix may be stored in.
+/// Names the numbers that a matrix may be stored in.
 template <class T>
 concept stored_real = std::same_as<T, half> || std::same_as<T, bfloat16> ||
                       std::same_as<T, float> || std::same_as<T, double>;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/interpolation.hpp
-//! Weights and the blend by which kernels read a volume between voxel centres.
+//! Provides weights and the blend by which kernels read a volume between voxel centres.
 #pragma once
 
 #include <Kokkos_Core.hpp>
 
 namespace iso {
 
-/// The field beyond the outermost voxel centres.
+/// Specifies what the field is beyond the outermost voxel centres.
 enum class boundary {
   zero,  ///< blends with zero up to one spacing beyond them, as if empty voxels lay around the grid
   truncate,  ///< ends at them
 };
 
-/// Weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.
+/// Is the weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.
 struct linear_weight {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
@@ -21,7 +21,7 @@ struct linear_weight {
   }
 };
 
-/// 3 d^2 - 2 d^3: the smooth weight of Graetz 2020, equation 14. `T` may be a lane value.
+/// Is 3 d^2 - 2 d^3, the smooth weight of Graetz 2020, equation 14. `T` may be a lane value.
 struct spline_weight {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
@@ -30,7 +30,7 @@ struct spline_weight {
   }
 };
 
-/// a + w (b - a), two roundings: the one blend from which every interpolation here is made.
+/// Returns a + w (b - a), two roundings: the one blend from which every interpolation here is made.
 /// Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T blend(T w, T a, T b) {

@@ -8,8 +8,8 @@
 
 namespace iso {
 
-/// How a long operation tells its caller where it stands, and is told to stop. Both callbacks run
-/// on the calling host thread, between launches, never inside a kernel; either may be empty.
+/// Says how a long operation tells its caller where it stands, and is told to stop. Both callbacks
+/// run on the calling host thread, between launches, never inside a kernel; either may be empty.
 struct job {
   std::function<void(double fraction)> progress;
   std::function<bool()> cancelled;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/math.hpp
-//! The transcendental functions that a kernel may call: the same bits on every backend.
+//! Provides the transcendental functions that a kernel may call: the same bits on every backend.
 //!
 //! Each is one straight line of + - * /, written fma, integer arithmetic, comparisons and selects:
 //! no table, no branch, no library call, so that IEEE arithmetic alone fixes every bit and loops
@@ -27,20 +27,20 @@
 namespace iso::math {
 namespace detail {
 
-/// The bits of 2^e in T, for e + bias given, in [1, 2 bias].
+/// Returns the bits of 2^e in T, for e + bias given, in [1, 2 bias].
 template <real T>
 KOKKOS_FORCEINLINE_FUNCTION T power_of_two(bits_of<T> biased) {
   return Kokkos::bit_cast<T>(bits_of<T>(biased << constants<T>::mantissa_bits));
 }
 
-/// What rounding the exact a + b to `sum` lost; exact for any order of magnitudes.
+/// Returns what rounding the exact a + b to `sum` lost; exact for any order of magnitudes.
 template <real T>
 KOKKOS_FORCEINLINE_FUNCTION T lost(T a, T b, T sum) {
   T const part = sum - a;
   return (a - (sum - part)) + (b - part);
 }
 
-/// x = k ln 2 + r, and e^r - 1 = r + square + low with |r| <= ln 2 / 2.
+/// Splits x = k ln 2 + r, with e^r - 1 = r + square + low with |r| <= ln 2 / 2.
 template <real T>
 struct exp_parts {
   T r;
@@ -69,7 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION exp_parts<T> reduce_exp(T x) {
   return {r, T(0.5) * z, low, half, bits_of<T>(sum - half)};
 }
 
-/// a where the condition holds, else b, by masks: the host's vectoriser stops at nested
+/// Returns a where the condition holds, else b, by masks: the host's vectoriser stops at nested
 /// conditionals.
 template <real T>
 KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
@@ -79,7 +79,7 @@ KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
       word((Kokkos::bit_cast<word>(a) & mask) | (Kokkos::bit_cast<word>(b) & ~mask)));
 }
 
-/// `x`, or the canonical NaN.
+/// Returns `x`, or the canonical NaN.
 template <real T>
 KOKKOS_FORCEINLINE_FUNCTION T quiet(T x) {
   return select(x == x, x, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
@@ -93,7 +93,7 @@ KOKKOS_FORCEINLINE_FUNCTION T clamp(T x, T low, T high) {
 
 }  // namespace detail
 
-/// e^x. Overflows to +infinity, underflows through the subnormal numbers to +0.
+/// Returns e^x. Overflows to +infinity, underflows through the subnormal numbers to +0.
 /// Largest error found: float 0.81, double 0.80 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
@@ -106,7 +106,7 @@ KOKKOS_FORCEINLINE_FUNCTION T exp(T x) {
                        detail::power_of_two<T>(p.half_down));
 }
 
-/// e^x - 1 without cancellation. -1 at -infinity; keeps the sign of zero.
+/// Returns e^x - 1 without cancellation. -1 at -infinity; keeps the sign of zero.
 /// Largest error found: float 0.71, double 0.80 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
@@ -127,7 +127,7 @@ KOKKOS_FORCEINLINE_FUNCTION T expm1(T x) {
   return detail::quiet(detail::select(x == T(0), x, result));
 }
 
-/// Natural logarithm. -infinity at +0 and -0, the canonical NaN below.
+/// Returns the natural logarithm. It is -infinity at +0 and -0, the canonical NaN below.
 /// Largest error found: float 0.84, double 0.84 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
@@ -161,7 +161,7 @@ KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
   return detail::select(x >= T(0), y, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
 }
 
-/// Sine and cosine of x radians, for |x| <= 1e5. Beyond, and for arguments that are not finite,
+/// Computes sin x and cos x for |x| <= 1e5 radians. Beyond, and for arguments that are not finite,
 /// both are the canonical NaN: an angle that the reduction cannot hold is an error, not a number.
 /// The sine keeps the sign of zero. Largest error found, of both: float 0.78, double 0.72 ulp.
 /// Determinism: backend_to_backend.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/numerics.hpp
-//! The contract on numbers, as far as a header can hold it: docs/adr/0002-strict-numerics.md.
+//! States the contract on numbers, as far as a header can: docs/adr/0002-strict-numerics.md.
 #pragma once
 
 #include <Kokkos_BitManipulation.hpp>
@@ -37,13 +37,13 @@ struct float_bits<double> {
 template <class T>
 using bits_of = typename float_bits<T>::type;
 
-/// Neither NaN nor infinite. Determinism: backend_to_backend.
+/// Returns whether x is neither NaN nor infinite. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION bool is_finite(T x) {
   return x - x == T(0);
 }
 
-/// `x`, or the one quiet NaN pattern that may leave a kernel. Determinism: backend_to_backend.
+/// Returns `x`, or the one quiet NaN that may leave a kernel. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T canonical(T x) {
   return x == x ? x : Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);

@@ -6,8 +6,8 @@
 
 namespace iso {
 
-/// Detector readings of a scan. Shape [views, u, v], v fastest; cheap to copy. `T` may be const.
-/// Where each pixel stands is the geometry's business (iso/ct/geometry.hpp).
+/// Holds detector readings of a scan. Shape [views, u, v], v fastest; cheap to copy. `T` may be
+/// const. Where each pixel stands is the geometry's business (iso/ct/geometry.hpp).
 template <class T, class Space>
 struct projection_view {
   using value_type = std::remove_const_t<T>;
@@ -51,7 +51,7 @@ inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::i
 
 }  // namespace detail
 
-/// Projections of `views` x `u` x `v` pixels, set to zero on `exec`; does not fence.
+/// Makes projections of `views` x `u` x `v` pixels, set to zero on `exec`; does not fence.
 /// Determinism: backend_to_backend, zeros.
 /// \throws iso::invalid_argument  an extent below 1, or more than 2^59 pixels
 /// \throws iso::out_of_memory     as iso::allocate
@@ -64,8 +64,8 @@ projection_view<T, Space> make_projections(Exec const& exec, std::string const& 
   return {allocate<data_type>(label, {views, u, v}, exec)};
 }
 
-/// Zeroed projections of `views` x `u` x `v` pixels. Kokkos fences every instance when it sets
-/// them: where an instance is at hand, the overload with it does not. Throws as that one.
+/// Makes zeroed projections of `views` x `u` x `v` pixels. Kokkos fences every instance when it
+/// sets them: where an instance is at hand, the overload with it does not. Throws as that one.
 template <class T, class Space>
 projection_view<T, Space> make_projections(std::string const& label, std::int64_t views,
                                            std::int64_t u, std::int64_t v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/reproducible.hpp
-//! Sums that do not depend on their order: each term is rounded to an integer multiple of 2^-k
-//! beforehand, and integers add exactly.
+//! Makes sums that do not depend on their order: each term is rounded to an integer multiple of
+//! 2^-k beforehand, and integers add exactly.
 #pragma once
 
 #include <iso/core/numerics.hpp>
@@ -11,7 +11,8 @@
 
 namespace iso {
 
-/// The common grid 2^-k of a reproducible sum of at most `terms` terms of magnitude at most `most`.
+/// Holds the common grid 2^-k of a reproducible sum of at most `terms` terms of magnitude at most
+/// `most`.
 ///
 /// k is the largest integer with most 2^k <= 2^(p-3) and most terms 2^k < 2^(b-1), where p and b
 /// are the significand and word lengths of T (24 and 32, 53 and 64), one less where terms rounded
@@ -48,27 +49,27 @@ class reproducible_scale {
     unit_ = power<T>(-k);
   }
 
-  /// The bits of `x` rounded to the grid, to be added modulo 2^b and or-ed into the sum's flags.
+  /// Rounds `x` to the grid: bits to be added modulo 2^b and or-ed into the sum's flags.
   [[nodiscard]] KOKKOS_FUNCTION word round(T x) const {
     return Kokkos::bit_cast<word>(Kokkos::fma(x, scale_, rounder));
   }
-  /// `sum` of the bits of `count` rounded terms, without their rounding constants.
+  /// Returns `sum` of the bits of `count` rounded terms, without their rounding constants.
   [[nodiscard]] KOKKOS_FUNCTION word without_rounder(word sum, word count) const {
     return sum - count * Kokkos::bit_cast<word>(T(rounder));
   }
-  /// The value of such a sum, rounded once.
+  /// Returns the value of such a sum, rounded once.
   [[nodiscard]] KOKKOS_FUNCTION T value(word sum) const {
     using signed_word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     return T(signed_word(sum)) * unit_;
   }
-  /// The or of all terms' bits shows that one was not finite (an exponent of all ones; terms in
-  /// range never set these bits).
+  /// Returns whether the or of all terms' bits shows that one was not finite (an exponent of all
+  /// ones; terms in range never set these bits).
   [[nodiscard]] KOKKOS_FUNCTION bool flagged(word or_of_terms) const {
     return (or_of_terms & outside) != 0;
   }
-  /// What `round` multiplies by, 2^k.
+  /// Returns what `round` multiplies by, 2^k.
   [[nodiscard]] KOKKOS_FUNCTION T scale() const { return scale_; }
-  /// Distance of the grid's points, 2^-k.
+  /// Returns the distance of the grid's points, 2^-k.
   [[nodiscard]] KOKKOS_FUNCTION T unit() const { return unit_; }
 
  private:
@@ -78,7 +79,7 @@ class reproducible_scale {
   // The bits of sign and exponent that are zero in the rounder.
   static constexpr word outside = sizeof(T) == 4 ? word(0xb4800000U) : word(0xbcc0000000000000ULL);
 
-  /// x = fraction 2^exponent with fraction in [1, 2).
+  /// Splits x = fraction 2^exponent with fraction in [1, 2).
   struct parts {
     double fraction;
     int exponent;
@@ -89,12 +90,12 @@ class reproducible_scale {
     return {Kokkos::bit_cast<double>((bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL),
             int(bits >> 52) - 1023 - (subnormal ? 54 : 0)};
   }
-  /// a b < bound, without rounding.
+  /// Returns whether a b < bound, without rounding.
   KOKKOS_FUNCTION static bool below(double a, double b, double bound) {
     double const product = a * b;
     return product < bound || (product == bound && Kokkos::fma(a, b, -product) < 0);
   }
-  /// 2^k for k in the range of normal numbers; of double, clamped to it.
+  /// Returns 2^k for k in the range of normal numbers; of double, clamped to it.
   template <class U = double>
   KOKKOS_FUNCTION static U power(int k) {
     if constexpr (sizeof(U) == 4) {

@@ -7,9 +7,9 @@
 namespace iso::space {
 
 using host = Kokkos::HostSpace;
-/// Memory of the default execution space: the GPU's where there is one.
+/// Is the memory of the default execution space: the GPU's where there is one.
 using device = Kokkos::DefaultExecutionSpace::memory_space;
-/// Host memory that the default execution space reaches, for transfers.
+/// Is host memory that the default execution space reaches, for transfers.
 using pinned = Kokkos::SharedHostPinnedSpace;
 
 }  // namespace iso::space

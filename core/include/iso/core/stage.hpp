@@ -11,9 +11,9 @@ namespace iso {
 
 enum class access { read, write, read_write };
 
-/// A view that `exec` can reach, standing for one that it may not: the same storage where it can,
-/// otherwise a mirror, filled on `exec` unless it is only written. Results go back by `commit()`
-/// alone, never by a destructor.
+/// Holds a view that `exec` can reach, standing for one that it may not: the same storage where it
+/// can, otherwise a mirror, filled on `exec` unless it is only written. Results go back by
+/// `commit()` alone, never by a destructor.
 template <access Access, execution_space Exec, view View>
 class staged {
   static constexpr bool reachable =
@@ -42,7 +42,7 @@ class staged {
     }
   }
 
-  /// What the kernel gets.
+  /// Returns what the kernel gets.
   [[nodiscard]] view_type const& view() const { return view_; }
 
   /// Enqueues the copy back on `exec`; the caller fences.

@@ -7,8 +7,8 @@
 
 namespace iso {
 
-/// A point or direction. Sums of products are written with fma, x first, so that every backend
-/// rounds alike.
+/// Represents a point or direction. Sums of products are written with fma, x first, so that every
+/// backend rounds alike.
 template <class T>
 struct vec3 {
   T x{};
@@ -36,26 +36,27 @@ struct vec3 {
   friend constexpr bool operator==(vec3 const&, vec3 const&) = default;
 };
 
-/// x first, two fmas. Determinism: backend_to_backend.
+/// Returns the dot product, x first, by two fmas. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T dot(vec3<T> a, vec3<T> b) {
   return Kokkos::fma(a.z, b.z, Kokkos::fma(a.y, b.y, a.x * b.x));
 }
 
-/// The cross product, an fma a component. Determinism: backend_to_backend.
+/// Returns the cross product, an fma a component. Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION vec3<T> cross(vec3<T> a, vec3<T> b) {
   return {Kokkos::fma(a.y, b.z, -(a.z * b.y)), Kokkos::fma(a.z, b.x, -(a.x * b.z)),
           Kokkos::fma(a.x, b.y, -(a.y * b.x))};
 }
 
-/// The square root of dot(a, a). Determinism: backend_to_backend.
+/// Returns the square root of dot(a, a). Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FUNCTION T norm(vec3<T> a) {
   return Kokkos::sqrt(dot(a, a));
 }
 
-/// No component is NaN or infinite. Without branches. Determinism: backend_to_backend.
+/// Returns whether no component is NaN or infinite, without branches.
+/// Determinism: backend_to_backend.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool is_finite(vec3<T> a) {
   return (a.x - a.x == 0) & (a.y - a.y == 0) & (a.z - a.z == 0);

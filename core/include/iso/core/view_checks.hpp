@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/view_checks.hpp
-//! What every function checks of the arrays that it is given: O(1), on the host.
+//! Holds the checks that every function makes of its arrays: O(1), on the host.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -14,14 +14,14 @@
 
 namespace iso {
 
-/// The memory behind an array, and what messages call it.
+/// Holds the memory behind an array, and what messages call it.
 struct memory_range {
   void const* data;
   std::uint64_t bytes;
   char const* name;
 };
 
-/// From the first element of `v` to its last, gaps included.
+/// Returns the range from the first element of `v` to its last, gaps included.
 /// Determinism: backend_to_backend; made on the host.
 template <view V>
 memory_range memory_of(V const& v, char const* name) {

@@ -14,8 +14,8 @@
 
 namespace iso {
 
-/// Voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy, owns what
-/// its Kokkos::View owns. `T` may be const. The functions that take it say in which unit.
+/// Holds voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy,
+/// owns what its Kokkos::View owns. `T` may be const. The functions that take it say in which unit.
 template <class T, class Space>
 struct volume_view {
   using value_type = std::remove_const_t<T>;
@@ -46,7 +46,7 @@ void validate(volume_view<T, Space> const& v, char const* function) {
   validate_memory({memory_of(v.data, "volume data")}, function);
 }
 
-/// A volume on `g`, set to zero on `exec`; does not fence.
+/// Makes a volume on `g`, set to zero on `exec`; does not fence.
 /// Determinism: backend_to_backend, zeros.
 /// \throws iso::invalid_argument  the grid is not valid
 /// \throws iso::out_of_memory     as iso::allocate
@@ -58,8 +58,8 @@ volume_view<T, Space> make_volume(Exec const& exec, std::string const& label, is
   return {g, allocate<data_type>(label, {g.extent[0], g.extent[1], g.extent[2]}, exec)};
 }
 
-/// A zeroed volume on `g`. Kokkos fences every instance when it sets the voxels: where an instance
-/// is at hand, the overload with it does not. Throws as that one.
+/// Makes a zeroed volume on `g`. Kokkos fences every instance when it sets the voxels: where an
+/// instance is at hand, the overload with it does not. Throws as that one.
 template <class T, class Space>
 volume_view<T, Space> make_volume(std::string const& label, iso::grid const& g) {
   validate(g, "iso::make_volume");

@@ -12,22 +12,22 @@
 namespace iso {
 
 namespace detail {
-/// Bytes that a part of `bytes` takes of a workspace, so that the next part is aligned for any
-/// type.
+/// Returns the bytes that a part of `bytes` takes of a workspace, so that the next part is aligned
+/// for any type.
 inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 }  // namespace detail
 
-/// Scratch memory that the caller owns and may use again from call to call. An algorithm says how
-/// much it wants by its `bytes_needed`; given less, it throws before anything is enqueued.
+/// Holds scratch memory that the caller owns and may use again from call to call. An algorithm says
+/// how much it wants by its `bytes_needed`; given less, it throws before anything is enqueued.
 template <class Space>
 class workspace {
  public:
   using storage = Kokkos::View<std::byte*, Space>;
 
   workspace() = default;
-  /// Memory that is there already; wrap_workspace (iso/core/wrap.hpp) checks it.
+  /// Takes memory that is there already; wrap_workspace (iso/core/wrap.hpp) checks it.
   explicit workspace(storage memory) : storage_(std::move(memory)) {}
   /// \throws iso::invalid_argument  a negative size
   /// \throws iso::out_of_memory     as iso::allocate
@@ -52,19 +52,19 @@ class workspace {
   storage storage_;
 };
 
-/// The parts of an algorithm's scratch memory, one behind the other, each aligned for any type.
-/// One function takes all parts: with a `workspace_parts` that only counts it gives the algorithm's
-/// `bytes_needed`, with one on a workspace the pointers.
+/// Deals out the parts of an algorithm's scratch memory, one behind the other, each aligned for any
+/// type. One function takes all parts: with a `workspace_parts` that only counts it gives the
+/// algorithm's `bytes_needed`, with one on a workspace the pointers.
 class workspace_parts {
  public:
-  /// Counts; every pointer is null. `function` stands in messages.
+  /// Counts alone: every pointer is null. `function` stands in messages.
   explicit workspace_parts(char const* function) : function_(function) {}
-  /// On `memory`.
+  /// Deals out parts of `memory`.
   template <class Space>
   workspace_parts(workspace<Space> const& memory, char const* function)
       : function_(function), base_(memory.data()) {}
 
-  /// The next part: an array of T of these extents.
+  /// Returns the next part: an array of T of these extents.
   /// \throws iso::invalid_argument  a negative extent, or bytes beyond 63 bits
   template <class T>
   T* take(std::initializer_list<std::int64_t> extents) {
@@ -73,7 +73,7 @@ class workspace_parts {
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + first);
   }
 
-  /// Of all parts so far.
+  /// Returns the bytes of all parts so far.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/wrap.hpp
-//! A caller's own arrays as volumes, projections and workspaces, without a copy.
+//! Wraps a caller's own arrays as volumes, projections and workspaces, without a copy.
 //!
 //! `Space` is the memory space where a pointer leads, which nobody checks. Memory behind a pointer
 //! must outlive what is made of it. A Kokkos::View shares its memory where its layout is
@@ -44,7 +44,7 @@ auto wrap_data(V const& data, char const* function) {
 
 }  // namespace detail
 
-/// The array [nx, ny, nz] of `g` at `data`, z fastest, as a volume; `T` may be const.
+/// Returns the array [nx, ny, nz] of `g` at `data`, z fastest, as a volume; `T` may be const.
 /// Determinism: backend_to_backend; nothing is copied.
 /// \throws iso::invalid_argument  an invalid grid, a null pointer, one not aligned for T
 template <class Space, class T>
@@ -58,7 +58,7 @@ volume_view<T, Space> wrap_volume(T* data, grid const& g) {
   return result;
 }
 
-/// The same for a view [nx, ny, nz].
+/// Does the same for a view [nx, ny, nz].
 /// \throws iso::invalid_argument  an invalid grid, other extents, no memory, z not fastest, gaps
 template <view V>
 auto wrap_volume(V const& data, grid const& g) {
@@ -68,7 +68,7 @@ auto wrap_volume(V const& data, grid const& g) {
   return result;
 }
 
-/// The array [views, u, v] at `data`, v fastest, as projections; `T` may be const.
+/// Returns the array [views, u, v] at `data`, v fastest, as projections; `T` may be const.
 /// Determinism: backend_to_backend; nothing is copied.
 /// \throws iso::invalid_argument  an extent below 1, 2^59 pixels or more, a null pointer, one not
 /// aligned
@@ -84,7 +84,7 @@ projection_view<T, Space> wrap_projections(T* data, std::int64_t views, std::int
   return result;
 }
 
-/// The same for a view [views, u, v].
+/// Does the same for a view [views, u, v].
 /// \throws iso::invalid_argument  an extent below 1, no memory, v not fastest, gaps
 template <view V>
 auto wrap_projections(V const& data) {
@@ -97,7 +97,7 @@ auto wrap_projections(V const& data) {
   return result;
 }
 
-/// `bytes` bytes at `data` as scratch memory. Its `reserve` of more lets go of them and allocates.
+/// Wraps `bytes` at `data` as scratch memory. Its `reserve` of more lets go of them and allocates.
 /// Determinism: backend_to_backend; nothing is copied.
 /// \throws iso::invalid_argument  a null pointer, one that 64 does not divide, a negative size
 template <class Space>

@@ -13,12 +13,12 @@
 
 namespace iso::files {
 
-/// A file that appears whole or not at all: written under a temporary name of its own in the same
-/// folder (same ending in small letters, for writers that go by it), flushed to the disk, renamed.
-/// A run that is killed before leaves what was there untouched. A file that is replaced hands on
-/// its permission bits. Where the target is a symbolic link, the file that it leads to is replaced.
-/// Devices, pipes and descriptors such as /dev/stdout are not replaced: what was written, in the
-/// folder for temporary files, is copied into them.
+/// Writes a file that appears whole or not at all: written under a temporary name of its own in the
+/// same folder (same ending in small letters, for writers that go by it), flushed to the disk,
+/// renamed. A run that is killed before leaves what was there untouched. A file that is replaced
+/// hands on its permission bits. Where the target is a symbolic link, the file that it leads to is
+/// replaced. Devices, pipes and descriptors such as /dev/stdout are not replaced: what was written,
+/// in the folder for temporary files, is copied into them.
 class atomic_file {
  public:
   /// Reserves the temporary name; throws iso::file_error where the folder does not allow it, or
@@ -34,9 +34,9 @@ class atomic_file {
   [[nodiscard]] std::filesystem::path const& temporary() const { return temporary_; }
   /// Flushes and renames onto the target, or copies into it; throws iso::file_error.
   void commit() { commit_all({this, 1}); }
-  /// All of `files`, as nearly at once as the system allows: what can run out of room comes first,
-  /// then `print`, which may throw, and the renames last. Throws iso::file_error; where that is
-  /// before the renames, no file appears.
+  /// Commits all of `files`, as nearly at once as the system allows: what can run out of room comes
+  /// first, then `print`, which may throw, and the renames last. Throws iso::file_error; where that
+  /// is before the renames, no file appears.
   static void commit_all(std::span<atomic_file> files, std::function<void()> const& print = {});
 
  private:
@@ -52,10 +52,10 @@ class atomic_file {
   bool renamed_ = false;
 };
 
-/// `text` as a file that a commit puts in place.
+/// Prepares `text` as a file that a commit puts in place.
 [[nodiscard]] atomic_file prepare_text(std::filesystem::path const& target, std::string_view text);
 
-/// The text of a file of at most `most` bytes; throws iso::file_error.
+/// Returns the text of a file of at most `most` bytes; throws iso::file_error.
 std::string read_text(std::filesystem::path const& source, std::size_t most);
 
 }  // namespace iso::files

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dose_matrix_file.hpp
-//! From a file to products. Needs iso::iso beside iso::files.
+//! Turns a file into a matrix for products. Needs iso::iso beside iso::files.
 #pragma once
 
 #include <iso/files/matrix_file.hpp>
@@ -16,8 +16,8 @@
 
 namespace iso::files {
 
-/// A matrix that was read, ready for products, with values of the type that the file has unless
-/// `options` round them. Copies the arrays: `matrix` may end. Fences `exec`.
+/// Returns a matrix that was read, ready for products, with values of the type that the file has
+/// unless `options` round them. Copies the arrays: `matrix` may end. Fences `exec`.
 /// Determinism: backend_to_backend, of one kind of processor.
 /// \throws iso::invalid_argument  as the constructor of dose_matrix
 /// \throws iso::out_of_memory
@@ -38,7 +38,7 @@ sparse::dose_matrix<typename Exec::memory_space> make_dose_matrix(
       matrix.values);
 }
 
-/// The matrix [rows, columns] of a file that `read_matrix` reads, ready for products on `exec`. The
+/// Reads the matrix [rows, columns] of a file by `read_matrix`, ready for products on `exec`. The
 /// result owns all of its memory; the arrays of the file stand in host memory until it is made.
 /// Determinism: backend_to_backend, of one kind of processor.
 /// \throws iso::file_error        as read_matrix

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/image_stack.hpp
-//! Detector images as a series of TIFF or raw files: docs/formats.md.
+//! Handles detector images as a series of TIFF or raw files: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -15,18 +15,18 @@
 
 namespace iso::files {
 
-/// What a file stores for a pixel.
+/// Specifies what a file stores for a pixel.
 enum class pixel_type { uint8, uint16, float32, float64 };
 
-/// Images of one detector.
+/// Holds images of one detector.
 struct image_stack {
   std::array<std::int64_t, 3> extent{};  ///< images, u, v
   pixel_type stored = pixel_type::uint16;
   std::vector<float> values;  ///< [images, u, v], v fastest; numbers of 64 bits are rounded once
 };
 
-/// Images as files have them, row by row from the top, as [images, u, v]: column 0 is u = 0, and
-/// the bottom row is v = 0.
+/// Turns images as files have them, row by row from the top, into [images, u, v]: column 0 is u =
+/// 0, and the bottom row is v = 0.
 template <class To, class From>
 std::vector<To> views_from_images(std::span<From const> images, std::int64_t count,
                                   std::int64_t width, std::int64_t height) {
@@ -35,7 +35,7 @@ std::vector<To> views_from_images(std::span<From const> images, std::int64_t cou
       {axis_walk{count, width * height}, axis_walk{width, 1}, axis_walk{height, -width}});
 }
 
-/// The way back, exactly.
+/// Does the reverse, exactly.
 template <class To, class From>
 std::vector<To> images_from_views(std::span<From const> views, std::int64_t count,
                                   std::int64_t width, std::int64_t height) {
@@ -44,15 +44,15 @@ std::vector<To> images_from_views(std::span<From const> views, std::int64_t coun
       {axis_walk{count, width * height}, axis_walk{height, -1}, axis_walk{width, height}});
 }
 
-/// The files that `name` stands for, in the order of their numbers: one file; a name with one `*`
-/// that stands for a number; or a folder, of which all TIFF files are taken, or all raw files where
-/// there is no TIFF file. A file's number is the last one in its name. Several files must differ in
-/// nothing but the number, and no number may be left out.
+/// Returns the files that `name` stands for, in the order of their numbers: one file; a name with
+/// one `*` that stands for a number; or a folder, of which all TIFF files are taken, or all raw
+/// files where there is no TIFF file. A file's number is the last one in its name. Several files
+/// must differ in nothing but the number, and no number may be left out.
 /// \throws iso::file_error  nothing there, an empty folder, a number that is missing or stands
 ///                          twice, names of two series
 std::vector<std::filesystem::path> image_series(std::filesystem::path const& name);
 
-/// What a reader must know or check beforehand.
+/// Describes what a reader must know or check beforehand.
 struct image_request {
   std::int64_t count = 0;                ///< images; 0: as many as there are
   std::array<std::int64_t, 2> pixels{};  ///< along u and v; 0 (TIFF only): as the first image has
@@ -69,8 +69,8 @@ struct image_request {
 /// \throws iso::out_of_memory  more than this machine has
 image_stack read_images(std::filesystem::path const& name, image_request const& request);
 
-/// One image as a TIFF of 16 bits (values are rounded and must lie from 0 to 65535) or of 32-bit
-/// floats, which a commit puts in place. `view` is [u, v], v fastest.
+/// Prepares one image as a TIFF of 16 bits (values are rounded and must lie from 0 to 65535) or of
+/// 32-bit floats, which a commit puts in place. `view` is [u, v], v fastest.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_tiff(std::filesystem::path const& path,
                                        std::span<float const> view, std::int64_t width,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/matrix_file.hpp
-//! Sparse matrices as HDF5, laid out as SciPy has them, and as Matrix Market text: docs/formats.md.
+//! Stores sparse matrices as HDF5, as SciPy has them, and as Matrix Market text: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -14,9 +14,9 @@
 
 namespace iso::files {
 
-/// A matrix by compressed rows in host memory.
+/// Holds a matrix by compressed rows in host memory.
 struct host_matrix {
-  /// Numbers as they are stored: the bits of IEEE half precision, float, or double.
+  /// Holds numbers as they are stored: the bits of IEEE half precision, float, or double.
   using half_bits = std::vector<std::uint16_t>;
   using value_array = std::variant<half_bits, std::vector<float>, std::vector<double>>;
 
@@ -30,7 +30,7 @@ struct host_matrix {
   [[nodiscard]] std::int64_t entries() const { return std::int64_t(indices.size()); }
 };
 
-/// Bits of half precision to the number. Exact.
+/// Converts bits of half precision to the number, exactly.
 float from_half(std::uint16_t bits);
 
 /// Throws iso::file_error naming `path` and the first thing that is wrong: lengths that disagree,
@@ -42,14 +42,14 @@ void check_matrix(std::filesystem::path const& path, host_matrix const& matrix);
 /// \throws iso::file_error     another ending; the format's own errors, below
 /// \throws iso::out_of_memory  more than this machine has
 host_matrix read_matrix(std::filesystem::path const& path);
-/// A file by the ending, which a commit puts in place.
+/// Prepares a file by its ending, which a commit puts in place.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_matrix(std::filesystem::path const& path,
                                          host_matrix const& matrix);
 /// Throws iso::file_error unless the ending is one that prepare_matrix knows.
 void check_matrix_ending(std::filesystem::path const& path);
 
-/// Datasets `data`, `indices`, `indptr`, `shape`, attribute `format` = "csr":
+/// Reads datasets `data`, `indices`, `indptr`, `shape`, attribute `format` = "csr":
 /// `scipy.sparse.csr_matrix((data, indices, indptr), shape)`.
 /// \throws iso::file_error  not HDF5, truncated, a dataset missing or of the wrong kind, a length
 ///                          that the file does not hold, a matrix that check_matrix refuses, a
@@ -58,24 +58,24 @@ host_matrix read_hdf5_matrix(std::filesystem::path const& path);
 [[nodiscard]] atomic_file prepare_hdf5_matrix(std::filesystem::path const& path,
                                               host_matrix const& matrix);
 
-/// Dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
+/// Reads dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
 /// \throws iso::file_error  another ending than `.h5` or `.hdf5`; as read_hdf5_matrix; a number
 ///                          that is not finite
 std::vector<double> read_vector(std::filesystem::path const& path);
-/// A file of float64 that a commit puts in place; numbers need not be finite.
+/// Prepares a file of float64 that a commit puts in place; numbers need not be finite.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_vector(std::filesystem::path const& path,
                                          std::vector<double> const& values);
 /// Throws iso::file_error unless the ending is one that vectors have.
 void check_vector_ending(std::filesystem::path const& path);
 
-/// Coordinate format; real, integer (both become double) or pattern (ones); general or symmetric.
-/// Rows come out ascending.
+/// Reads coordinate format; real, integer (both become double) or pattern (ones); general or
+/// symmetric. Rows come out ascending.
 /// \throws iso::file_error  with the number of the line: another kind of matrix, something that is
 ///                          no number, not finite, or out of range, too few or too many entries, an
 ///                          entry twice, more rows than the entries make likely
 host_matrix read_matrix_market(std::filesystem::path const& path);
-/// Coordinate, real, general; the shortest decimal numbers that are the stored ones as doubles.
+/// Writes coordinate, real, general; the shortest decimals that are the stored ones as doubles.
 /// \throws iso::file_error  as check_matrix; an entry twice, or more rows than are read
 [[nodiscard]] atomic_file prepare_matrix_market(std::filesystem::path const& path,
                                                 host_matrix const& matrix);

@@ -22,24 +22,24 @@ struct rgb_image {
   std::vector<std::uint8_t> values;  ///< red, green, blue; row by row, top row first
 };
 
-/// The values shown as black and as white.
+/// Holds the values shown as black and as white.
 struct gray_window {
   double black = 0;
   double white = 1;
 };
 
-/// From the smallest to the largest finite value.
+/// Reaches from the smallest to the largest finite value.
 gray_window full_window(gray_image const& image);
 
 enum class png_depth { bits8, bits16 };
 
-/// A picture of `image`, which a commit puts in place: values below the window are black, above it
-/// white, not-a-number black.
+/// Prepares a picture of `image`, which a commit puts in place: values below the window are black,
+/// above it white, not-a-number black.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
                                       gray_window window, png_depth depth = png_depth::bits8);
 
-/// The same in colours, 8 bits each.
+/// Does the same in colours, 8 bits each.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_png(std::filesystem::path const& path, rgb_image const& image);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/reorder.hpp
-//! The one place where axis orders meet: files and Python have x fastest, the library has z
+//! Is the one place where axis orders meet: files and Python have x fastest, the library has z
 //! fastest.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace iso::files {
 
-/// One axis of an array: its length, and how far apart neighbours along it lie in the source.
+/// Describes an axis of an array: its length, and how far apart neighbours on it lie in the source.
 struct axis_walk {
   std::int64_t extent = 0;
   std::int64_t stride = 0;  ///< elements; negative where the axis is turned round
 };
 
-/// `source` with its axes in another order: result (i, j, k), k fastest, is source[offset +
+/// Returns `source` with its axes in another order: result (i, j, k), k fastest, is source[offset +
 /// i axes[0].stride + j axes[1].stride + k axes[2].stride]. Reverses, permutes and flips exactly.
 template <class To, class From>
 std::vector<To> reorder(std::span<From const> source, std::int64_t offset,
@@ -42,8 +42,8 @@ std::vector<To> reorder(std::span<From const> source, std::int64_t offset,
   return result;
 }
 
-/// The walk that turns an array of `extent`, first axis fastest, into one with the last axis
-/// fastest; with the extents reversed, the walk back.
+/// Returns the walk that turns an array of `extent`, first axis fastest, into one with the last
+/// axis fastest; with the extents reversed, the walk back.
 inline std::array<axis_walk, 3> last_axis_fastest(std::array<std::int64_t, 3> const& extent) {
   return {axis_walk{extent[0], 1}, axis_walk{extent[1], extent[0]},
           axis_walk{extent[2], extent[0] * extent[1]}};

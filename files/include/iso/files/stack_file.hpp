@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/stack_file.hpp
-//! Stacks of projections as HDF5: docs/formats.md.
+//! Handles stacks of projections as HDF5: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -13,7 +13,7 @@
 
 namespace iso::files {
 
-/// Projections with what is needed to use them.
+/// Holds projections with what is needed to use them.
 template <class T>
 struct projection_stack {
   std::array<std::int64_t, 3> extent{};  ///< views, u, v
@@ -22,15 +22,15 @@ struct projection_stack {
   std::string geometry;                  ///< the geometry file's JSON text; may be empty
 };
 
-/// A file, which a commit puts in place, with dataset /projections [views, u, v], its attribute
-/// `unit`, and dataset /geometry; T is float or double and is kept.
+/// Prepares a file, which a commit puts in place, with dataset /projections [views, u, v], its
+/// attribute `unit`, and dataset /geometry; T is float or double and is kept.
 /// \throws iso::file_error
 template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
                                         projection_stack<T> const& stack);
 
-/// What is done with a stack's /geometry: where another geometry is known, whatever it may be is
-/// left alone.
+/// Says what is done with a stack's /geometry: where another geometry is known, whatever it may be
+/// is left alone.
 enum class stack_geometry { read, leave };
 
 /// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where

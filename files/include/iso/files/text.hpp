@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/text.hpp
-//! Text from files and libraries, made fit for a message of one line.
+//! Makes text from files and libraries fit for a message of one line.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace iso::files {
 
-/// The letters A to Z made small.
+/// Returns the text with the letters A to Z made small.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -18,7 +18,7 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Ending of the file name in small letters; ".nii.gz" counts as one.
+/// Returns the ending of the file name in small letters; ".nii.gz" counts as one.
 inline std::string ending(std::filesystem::path const& path) {
   auto const name = lower_case(path.filename().string());
   if (name.ends_with(".nii.gz")) {
@@ -28,7 +28,7 @@ inline std::string ending(std::filesystem::path const& path) {
   return dot == std::string::npos ? "" : name.substr(dot);
 }
 
-/// On one line: lines and blanks between words become one blank.
+/// Puts text on one line: lines and blanks between words become one blank.
 inline std::string one_line(std::string_view text) {
   std::string line;
   bool blank = false;
@@ -43,7 +43,7 @@ inline std::string one_line(std::string_view text) {
   return line;
 }
 
-/// At most `most` bytes of UTF-8, no character cut; "..." stands for what is left out.
+/// Returns at most `most` bytes of UTF-8, no character cut; "..." stands for what is left out.
 inline std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) {
     return std::string(text);

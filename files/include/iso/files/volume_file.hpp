@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/volume_file.hpp
-//! Volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz):
+//! Handles volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz):
 //! docs/formats.md.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace iso::files {
 
-/// A volume on the host, in the library's axis order.
+/// Holds a volume on the host, in the library's axis order.
 struct host_volume {
   std::array<std::int64_t, 3> extent{};    ///< voxels along x, y, z
   std::array<double, 3> spacing{1, 1, 1};  ///< mm
@@ -40,18 +40,18 @@ enum class finite_values {
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required);
 
-/// The same without values: extent, spacing, origin and unit.
+/// Reads the same without values: extent, spacing, origin and unit.
 /// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
 host_volume read_volume_grid(std::filesystem::path const& path);
 
-/// A volume's file, which a commit puts in place; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
+/// Prepares a volume's file for a commit; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
 /// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
                                          host_volume const& volume);
 
-/// Projections [views, u, v], v fastest, as an image with u along x, v along y and the views along
-/// z
+/// Prepares projections [views, u, v], v fastest, as an image with u along x, v along y and the
+/// views along z
 /// (.mha, .nrrd), in their own precision and with the unit "1", which a commit puts in place.
 /// \param[in] pitch  distance of pixel centres along u and v, mm
 /// \throws iso::file_error
@@ -61,7 +61,7 @@ template <class T>
                                                    std::array<std::int64_t, 3> const& extent,
                                                    std::array<double, 2> const& pitch);
 
-/// True where the ending is one that read_volume and prepare_volume know.
+/// Returns true where the ending is one that read_volume and prepare_volume know.
 bool is_image_path(std::filesystem::path const& path);
 
 }  // namespace iso::files

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/xtekct_file.hpp
-//! Scan settings as Nikon's scanners write them beside their images (.xtekct): docs/formats.md.
+//! Reads the settings that Nikon's scanners write beside their images (.xtekct): docs/formats.md.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace iso::files {
 
-/// What section [XTekCT] says; other sections and keys are ignored. Lengths are mm, angles degrees.
+/// Holds section [XTekCT]; other sections and keys are ignored. Lengths are mm, angles degrees.
 struct xtekct {
   double source_object = 0;                 ///< SrcToObject: to the axis of rotation
   double source_detector = 0;               ///< SrcToDetector

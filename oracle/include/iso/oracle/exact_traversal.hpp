@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/oracle/exact_traversal.hpp
-//! Which voxels a ray crosses and how far, in rational arithmetic: no rounding but that of its
-//! inputs.
+//! Finds which voxels a ray crosses and how far, in rational arithmetic: no rounding but that of
+//! its inputs.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -22,13 +22,13 @@ namespace iso::oracle {
 
 using rational = boost::multiprecision::cpp_rational;
 
-/// Chords in mm by linear index; only the last step, from the ray's parameter to mm, is rounded.
+/// Holds chords in mm by linear index; only the last step, from a parameter to mm, is rounded.
 struct exact_chords {
   std::map<std::int64_t, double> by_voxel;
   double total = 0;
 };
 
-/// The planes of one axis, at the doubles nearest to their places (exact for dyadic grids).
+/// Returns the planes of one axis, at the doubles nearest to their places (exact for dyadic grids).
 inline std::vector<rational> exact_planes(grid const& g, int axis) {
   std::vector<rational> planes;
   for (std::int64_t n = 0; n <= g.extent[std::size_t(axis)]; ++n) {
@@ -37,7 +37,7 @@ inline std::vector<rational> exact_planes(grid const& g, int axis) {
   return planes;
 }
 
-/// The voxel with planes[i] <= p < planes[i + 1], if any.
+/// Returns the voxel with planes[i] <= p < planes[i + 1], if any.
 inline std::optional<std::int64_t> exact_voxel(std::vector<rational> const& planes,
                                                rational const& p) {
   auto const above = std::upper_bound(planes.begin(), planes.end(), p);
@@ -47,14 +47,14 @@ inline std::optional<std::int64_t> exact_voxel(std::vector<rational> const& plan
   return std::int64_t(above - planes.begin()) - 1;
 }
 
-/// A finite ray and the planes of a grid.
+/// Holds a finite ray and the planes of a grid.
 struct exact_line {
   std::array<std::vector<rational>, 3> planes;
   std::array<rational, 3> o;
   std::array<rational, 3> d;
   std::vector<rational> crossings;  ///< parameters inside the grid, both ends included, ascending
 
-  /// The linear index of the voxel at parameter `t`, which lies inside.
+  /// Returns the linear index of the voxel at parameter `t`, which lies inside.
   [[nodiscard]] std::int64_t voxel_at(rational const& t, grid const& g) const {
     std::int64_t index = 0;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -76,7 +76,7 @@ inline void clip(std::vector<rational>& crossings, rational const& from, rationa
   std::sort(crossings.begin(), crossings.end());
 }
 
-/// The part of the ray inside `g`; without crossings where there is none.
+/// Returns the part of the ray inside `g`; without crossings where there is none.
 template <class T>
 exact_line exact_line_of(ray::ray<T> const& r, grid const& g) {
   exact_line line;
@@ -108,8 +108,8 @@ exact_line exact_line_of(ray::ray<T> const& r, grid const& g) {
   return line;
 }
 
-/// The exact chords of a finite ray through `g`. For each pair of neighbouring crossings the voxel
-/// of the point halfway between them; in a plane, half-open voxels decide.
+/// Returns the exact chords of a finite ray through `g`. For each pair of neighbouring crossings
+/// the voxel of the point halfway between them; in a plane, half-open voxels decide.
 template <class T>
 exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
   auto const line = exact_line_of(r, g);
@@ -138,8 +138,9 @@ exact_chords exact_traversal(ray::ray<T> const& r, grid const& g) {
   return chords;
 }
 
-/// What rounding may do to a chord or to their sum, mm: 4 (Nx + Ny + Nz) eps diagonals, times the
-/// distance of the origin from the grid's middle in diagonals where that is more than one.
+/// Returns a bound on what rounding may do to a chord or to their sum, mm: 4 (Nx + Ny + Nz) eps
+/// diagonals, times the distance of the origin from the grid's middle in diagonals where that is
+/// more than one.
 template <class T>
 double chord_bound(ray::ray<T> const& r, grid const& g) {
   double planes = 0;

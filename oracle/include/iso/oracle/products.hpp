@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/oracle/products.hpp
-//! Products in long double with compensated sums, and how far a result is from an exact one.
+//! Computes products in long double by compensated sums, and how far a result is from exact.
 #pragma once
 
 #include <iso/sparse/csr.hpp>
@@ -11,8 +11,8 @@
 
 namespace iso::oracle {
 
-/// Sum of |found - exact| over sum of |exact|, over the elements of `exact` that are no NaN; 0
-/// where `found` is `exact`, were all of it zeros.
+/// Returns the sum of |found - exact| over the sum of |exact|, over the elements of `exact` that
+/// are no NaN; 0 where `found` is `exact`, were all of it zeros.
 template <class T, class Exact>
 double relative_l1(std::vector<T> const& found, std::vector<Exact> const& exact) {
   long double difference = 0;
@@ -29,7 +29,7 @@ double relative_l1(std::vector<T> const& found, std::vector<Exact> const& exact)
   return any && difference == 0 ? 0 : double(difference / size);
 }
 
-/// alpha A x + beta y for `vectors` vectors side by side, their number fastest.
+/// Returns alpha A x + beta y for `vectors` vectors side by side, their number fastest.
 template <class Result = double, class Value, class T>
 std::vector<Result> exact_product(double alpha,
                                   sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> const& a,

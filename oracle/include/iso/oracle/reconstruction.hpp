@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/oracle/reconstruction.hpp
-//! Filtered backprojection in double by the plainest loops, from the definition alone.
+//! Does filtered backprojection in double by the plainest loops, from the definition alone.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -12,9 +12,9 @@
 
 namespace iso::oracle {
 
-/// What iso::ct::fdk is to give, its weights before the ramp and of the distance from the formula
-/// of a fan beam in the plane of rotation (not from the cosine that the function has), [nx, ny,
-/// nz]; only every `stride`-th voxel, the others are NaN.
+/// Returns what iso::ct::fdk is to give, its weights before the ramp and of the distance from the
+/// formula of a fan beam in the plane of rotation (not from the cosine that the function has), [nx,
+/// ny, nz]; only every `stride`-th voxel, the others are NaN.
 template <class T>
 std::vector<double> exact_fdk(ct::geometry const& g,
                               projection_view<T const, Kokkos::HostSpace> const& projections,

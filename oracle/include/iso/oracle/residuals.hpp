@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/oracle/residuals.hpp
-//! The experiment of J. Graetz, arXiv:1609.00958, section IV-A and figure 2: projections of the
-//! rasterised Shepp-Logan head against its own line integrals.
+//! Repeats the experiment of J. Graetz, arXiv:1609.00958, section IV-A and figure 2: projections of
+//! the rasterised Shepp-Logan head against its own line integrals.
 #pragma once
 
 #include <iso/core/workspace.hpp>
@@ -17,7 +17,7 @@
 
 namespace iso::oracle {
 
-/// A circle of a cone of 10 degrees through a cube of voxels of 1 mm.
+/// Returns a circle of a cone of 10 degrees through a cube of voxels of 1 mm.
 inline ct::geometry ten_degree_cone(std::int64_t pixels, std::int64_t views) {
   double const focal_widths = 0.5 / std::tan(5 * std::numbers::pi / 180);
   double const source_axis = focal_widths * double(pixels);
@@ -27,8 +27,8 @@ inline ct::geometry ten_degree_cone(std::int64_t pixels, std::int64_t views) {
                            ct::even_angles(views, 2 * std::numbers::pi));
 }
 
-/// The head on size^3 voxels, 5^3 samples each, its line integrals over 8^2 rays a pixel, and what
-/// projectors make of the voxels, in float.
+/// Holds the head on size^3 voxels, 5^3 samples each, its line integrals over 8^2 rays a pixel, and
+/// what projectors make of the voxels, in float.
 template <class Exec>
 class residual_experiment {
  public:
@@ -58,7 +58,7 @@ class residual_experiment {
     exec_.fence("iso::oracle::residual_experiment");
   }
 
-  /// Of what lies in projections(): l1 of the difference over l1 of the line integrals, a view.
+  /// Returns a view's l1 of the difference over l1 of the line integrals, for projections().
   [[nodiscard]] std::vector<double> residuals() const {
     auto const found = on_host();
     std::vector<double> result;
@@ -73,7 +73,7 @@ class residual_experiment {
     }
     return result;
   }
-  /// The difference itself in one view, [u, v].
+  /// Returns the difference itself in one view, [u, v].
   [[nodiscard]] std::vector<float> difference(std::int64_t view) const {
     auto const found = on_host();
     std::vector<float> result;

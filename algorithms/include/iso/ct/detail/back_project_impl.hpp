@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/back_project.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/back_project.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -22,11 +22,12 @@ namespace detail {
 /// Throws unless every option lies in its range, and the batch of `count` views in the scan.
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count);
 
-/// Whether backprojection is by gather. Its bits depend on this, so that no backend may differ.
+/// Returns whether backprojection is by gather. Its bits depend on this, so that no backend may
+/// differ.
 bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
              back_project_options const& options);
 
-/// How a gather cuts its work up.
+/// Describes how a gather cuts its work up.
 template <class T>
 struct gather_plan {
   std::int64_t views;  ///< of a batch: whole blocks
@@ -48,7 +49,7 @@ struct gather_plan {
   }
 };
 
-/// Where the parts of a gather's scratch memory lie.
+/// Describes where the parts of a gather's scratch memory lie.
 template <class T>
 struct gather_scratch {
   back_project_tables<T> tables;
@@ -81,7 +82,7 @@ struct gather_scratch {
   }
 };
 
-/// Where the parts of a scatter's scratch memory lie.
+/// Describes where the parts of a scatter's scratch memory lie.
 template <class T>
 struct scatter_scratch {
   fixed_point_sums<T> sums;
@@ -161,8 +162,8 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
   }
 }
 
-/// What rays add to one voxel, mm: a step or a chord is no longer than a voxel's diagonal, but for
-/// rounding.
+/// Bounds what rays add to one voxel, mm: a step or a chord is no longer than a voxel's diagonal,
+/// but for rounding.
 inline double longest_step(iso::grid const& g) { return 2 * norm(g.spacing); }
 
 template <class Exec, class T>

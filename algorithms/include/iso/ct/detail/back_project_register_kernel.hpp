@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Backprojection by gather on a GPU: sums in registers.
+//! Backprojects by gather on a GPU: sums in registers.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -15,7 +15,7 @@
 
 namespace iso::ct::detail {
 
-/// Backprojection by gather where a group has many registers and hides its waits behind other
+/// Backprojects by gather where a group has many registers and hides its waits behind other
 /// groups: it keeps the sums of 4 x 4 columns of `Heights` x 32 voxels. Eight u's of a view at once
 /// get their weights, a lane for each (u, plane), into memory that the lanes share; then, u by u, a
 /// lane loads the three rays that may touch its voxel, blends them in every plane that the u
@@ -28,7 +28,7 @@ struct back_project_register_kernel {
   static constexpr int height = 32 * Heights;  ///< of a tile
   static_assert(edge == candidate_planes);
 
-  /// What a group's lanes share of `ray_columns` u's.
+  /// Holds what a group's lanes share of `ray_columns` u's.
   struct shared_values {
     backend::pack<T, edge> weights[ray_columns * edge];  ///< [u][plane]: of its columns
     ray_candidates<T> found[ray_columns];
@@ -72,7 +72,7 @@ struct back_project_register_kernel {
   template <class Group>
   using sums_of = typename Group::template lane_array<T, edge * edge * Heights>;
 
-  /// Where a group's voxels lie.
+  /// Describes where a group's voxels lie.
   template <class Group>
   struct tile {
     std::int32_t x;  ///< tile
@@ -89,7 +89,7 @@ struct back_project_register_kernel {
       });
     }
   };
-  /// Where the sum of column (x, y) of the tile stands.
+  /// Returns where the sum of column (x, y) of the tile stands.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int row_of(int e, int x, int y) {
     return (e * edge + x) * edge + y;
   }
@@ -176,8 +176,8 @@ struct back_project_register_kernel {
     });
   }
 
-  /// The u's of `mask`, four planes each, whose voxels have three candidates each and along one
-  /// axis.
+  /// Adds the u's of `mask`, four planes each, whose voxels have three candidates each and along
+  /// one axis.
   template <care Care, int Axis, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_three(Group const& group, tile<Group> const& at,
                                              std::uint32_t row, std::uint32_t mask,
@@ -212,7 +212,7 @@ struct back_project_register_kernel {
     }
   }
 
-  /// The same with any number of candidates and both axes.
+  /// Does the same with any number of candidates and both axes.
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_any(Group const& group, tile<Group> const& at,
                                            std::uint32_t row, std::uint32_t mask,
@@ -252,7 +252,7 @@ struct back_project_register_kernel {
     }
   }
 
-  /// The first candidate of a voxel at height k.
+  /// Returns the first candidate of a voxel at height k.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION pixel_ray_line<T> const* rays_from(std::uint32_t row,
                                                                  ray_candidates<T> const& q,

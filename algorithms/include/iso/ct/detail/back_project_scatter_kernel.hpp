@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Backprojection by scatter into whole numbers: every method and geometry.
+//! Backprojects by scatter into whole numbers: every method and geometry.
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
@@ -17,21 +17,21 @@
 
 namespace iso::ct::detail {
 
-/// The largest finite |pixel| of a block of views.
+/// Holds the largest finite |pixel| of a block of views.
 struct pixel_range {
   double most;
   std::int32_t beyond;  ///< whether some pixel is not finite
 };
 
-/// The grids on which a block's products add exactly: of all products, and of what the first grid
-/// leaves of them.
+/// Holds the grids on which a block's products add exactly: of all products, and of what the first
+/// grid leaves of them.
 struct product_grids {
   reproducible_scale<double> coarse;
   reproducible_scale<double> fine;
 };
 
-/// The voxels' sums of a block of views while rays add to them in any order: whole multiples of
-/// 2^-k, k being that of iso::reproducible_scale for as many terms as the block has rays. In
+/// Holds the voxels' sums of a block of views while rays add to them in any order: whole multiples
+/// of 2^-k, k being that of iso::reproducible_scale for as many terms as the block has rays. In
 /// double, what that rounds off is added up as well, in a second word.
 template <class T>
 struct fixed_point_sums {
@@ -42,7 +42,7 @@ struct fixed_point_sums {
   std::uint32_t* flags;  ///< a bit a voxel: some term was not finite
   product_grids const* grids;
 
-  /// A weight of zero touches nothing.
+  /// Adds nothing for a weight of zero.
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t voxel, T weight, T x) const {
     if (weight == T(0)) {
       return;
@@ -114,8 +114,8 @@ struct add_sums_kernel {
   }
 };
 
-/// The pixels of a block of views, a lane a pixel: a group has 32 neighbouring v of one view and
-/// one u.
+/// Holds the pixels of a block of views, a lane a pixel: a group has 32 neighbouring v of one view
+/// and one u.
 template <class T>
 struct block_pixels {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -142,8 +142,8 @@ struct block_pixels {
   }
 };
 
-/// Joseph's rays of a block of views, a lane a ray: the loop of joseph_general_kernel, and the
-/// weights of its blends.
+/// Scatters along Joseph's rays of a block of views, a lane a ray: the loop of
+/// joseph_general_kernel, and the weights of its blends.
 template <class T, class Weight>
 struct joseph_scatter_kernel {
   block_pixels<T> pixels;
@@ -221,8 +221,8 @@ struct chord_scatter {
   }
 };
 
-/// Rays of exact lengths of a block of views, a lane a ray, `per_side` x `per_side` a pixel. All
-/// exact methods have the same chords, so that one walk serves them.
+/// Scatters along rays of exact lengths of a block of views, a lane a ray, `per_side` x `per_side`
+/// a pixel. All exact methods have the same chords, so that one walk serves them.
 template <class T>
 struct chord_scatter_kernel {
   block_pixels<T> pixels;

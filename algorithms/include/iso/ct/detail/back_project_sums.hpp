@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What both gathers of backprojection add, and how carefully weights must be taken.
+//! Holds what both gathers of backprojection add, and how carefully weights must be taken.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -16,21 +16,21 @@
 
 namespace iso::ct::detail {
 
-/// What the weights of some voxels ask for. Wherever less care will do, more gives the same bits.
+/// Says what some voxels' weights ask for. Wherever less care will do, more gives the same bits.
 enum class care {
   none,  ///< 1 - |z - k|
   low,   ///< share_of, which height 1 needs
   full,  ///< besides: coordinates outside the field, and pixels that only touched voxels may see
 };
 
-/// sum + share x, where a share of zero changes nothing, whatever x is.
+/// Returns sum + share x, where a share of zero changes nothing, whatever x is.
 template <care Care, class T>
 KOKKOS_FORCEINLINE_FUNCTION T add_share(T share, T x, T sum) {
   T const added = Kokkos::fma(share, x, sum);
   return Care == care::full && share == T(0) ? sum : added;
 }
 
-/// Where backprojection puts its sums.
+/// Describes where backprojection puts its sums.
 template <class T>
 struct back_project_volume {
   T* voxels;
@@ -42,7 +42,7 @@ struct back_project_volume {
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t layers(std::int32_t height) const {
     return (g.extent[2] + height - 1) / height;
   }
-  /// p, or a coordinate that touches no voxel along `axis` where p is not in the field.
+  /// Returns p, or a coordinate that touches no voxel along `axis` where p is not in the field.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T kept(T p, int axis) const {
     return field.keep(p, field.highest[axis], std::int32_t(g.extent[axis]));
   }
@@ -53,7 +53,7 @@ struct back_project_volume {
            : z == 0                                          ? care::low
                                                              : care::none;
   }
-  /// What a ray at z gives voxel k.
+  /// Returns what a ray at z gives voxel k.
   template <care Care>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T height_share(T z, T k) const {
     if constexpr (Care == care::none) {
@@ -66,7 +66,7 @@ struct back_project_volume {
       return share_of(kept(z, 2), k);
     }
   }
-  /// The end of a block of views: its sum goes to the voxel, if there is one. A zero loses its
+  /// Ends a block of views: its sum goes to the voxel, if there is one. A zero loses its
   /// sign, so that terms that are zero change no bit.
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t i, std::int64_t j, std::int64_t k,
                                        bool is_first, T sum) const {

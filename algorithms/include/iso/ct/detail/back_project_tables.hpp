@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What backprojection by gather looks up: the rays of a batch of views, which of them may touch a
-//! voxel, and which columns of rays may touch a tile of columns. A ray too many has weight zero and
-//! changes no bit; there is never one too few.
+//! Holds what backprojection by gather looks up: the rays of a batch of views, which of them may
+//! touch a voxel, and which columns of rays may touch a tile of columns. A ray too many has weight
+//! zero and changes no bit; there is never one too few.
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
@@ -14,10 +14,10 @@
 
 namespace iso::ct::detail {
 
-/// Neighbouring planes of the driving axis that share their candidates.
+/// Counts neighbouring planes of the driving axis that share their candidates.
 inline constexpr std::int32_t candidate_planes = 4;
 
-/// The columns of voxels that one (view, u) passes.
+/// Holds the columns of voxels that one (view, u) passes.
 template <class T>
 struct alignas(16) ray_column_walk {
   coordinate<T> across;
@@ -28,8 +28,8 @@ struct alignas(16) ray_column_walk {
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t axis() const { return last_and_axis & 1; }
 };
 
-/// The pixels v of one (view, u) whose rays may touch voxel k in a group of planes: `count` of them
-/// from first(k) on, all on the detector.
+/// Holds the pixels v of one (view, u) whose rays may touch voxel k in a group of planes: `count`
+/// of them from first(k) on, all on the detector.
 template <class T>
 struct alignas(16) ray_candidates {
   T slope;
@@ -109,15 +109,15 @@ KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ra
   return {T(inverse), T(centre - h + 1), T(num_v - count), count};
 }
 
-/// A ray's coordinate along z, and its pixel times the length of its step.
+/// Holds a ray's coordinate along z, and its pixel times the length of its step.
 template <class T>
 struct alignas(16) pixel_ray_line {
   coordinate<T> z;
   T value;
 };
 
-/// The rays of a batch: quads for a GPU's vector loads, or three arrays with room behind each row
-/// of v for the windows of a processor.
+/// Holds the rays of a batch: quads for a GPU's vector loads, or three arrays with room behind each
+/// row of v for the windows of a processor.
 template <class T>
 struct pixel_ray_table {
   pixel_ray_line<T>* lines;  ///< [view][u][v], or null
@@ -194,14 +194,14 @@ struct ray_table_kernel {
   }
 };
 
-/// Which u have a ray through a rectangle of the plane of x and y.
+/// Describes which u have a ray through a rectangle of the plane of x and y.
 struct u_interval {
   enum class kind : std::int8_t { none, some, all } which;
   double low;  ///< some: between these
   double high;
 };
 
-/// Of the rectangle between (x0, y0) and (x1, y1), voxels, before or beyond the detector.
+/// Bounds the u of the rectangle (x0, y0) to (x1, y1), voxels, before or beyond the detector.
 KOKKOS_INLINE_FUNCTION u_interval u_through(index_view const& w, beam kind, double x0, double x1,
                                             double y0, double y1) {
   using which = u_interval::kind;
@@ -235,7 +235,7 @@ KOKKOS_INLINE_FUNCTION u_interval u_through(index_view const& w, beam kind, doub
   return {before == 4 ? which::some : behind == 4 ? which::none : which::all, low, high};
 }
 
-/// The u's of each tile of `edge` x `edge` columns.
+/// Finds the u's of each tile of `edge` x `edge` columns.
 template <class T>
 struct u_range_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;

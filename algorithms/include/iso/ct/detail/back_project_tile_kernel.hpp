@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Backprojection by gather on a processor: sums in a tile of its cache.
+//! Backprojects by gather on a processor: sums in a tile of its cache.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -13,7 +13,7 @@
 
 namespace iso::ct::detail {
 
-/// Backprojection by gather where a thread has a cache of its own: a group keeps the sums of a tile
+/// Backprojects by gather where a thread has a cache of its own: a group keeps the sums of a tile
 /// of columns there. For each view, u and plane it blends the rays along z once, in lane values,
 /// and adds that to the one or two columns that the u touches in the plane.
 template <class T, int Edge, int Rows>
@@ -21,7 +21,8 @@ struct back_project_tile_kernel {
   static constexpr std::int32_t edge = Edge;         ///< columns of a tile each way
   static constexpr std::int32_t height = 32 * Rows;  ///< of a tile
   static constexpr int registers = 2;
-  /// Of a column's sums; columns whose distance is a power of two crowd into few of a cache's sets.
+  /// Spaces columns' sums; columns whose distance is a power of two crowd into few of a cache's
+  /// sets.
   static constexpr std::int32_t pitch = height + 64 / std::int32_t(sizeof(T));
   static_assert(Edge % candidate_planes == 0);
 
@@ -64,14 +65,14 @@ struct back_project_tile_kernel {
     std::int32_t rows;  ///< of 32 heights
   };
 
-  /// A plane that a column of rays passes between two columns, of which the tile has one or two.
+  /// Is a plane that a column of rays passes between two columns, of which the tile has one or two.
   struct touched_plane {
     T i;
     std::int32_t count;
     T* columns[2];
     T weights[2];
   };
-  /// Planes of a group, and the rays whose candidates they share.
+  /// Holds planes of a group, and the rays whose candidates they share.
   struct ray_column_part {
     ray_candidates<T> found;
     T const* slopes;
@@ -160,7 +161,7 @@ struct back_project_tile_kernel {
     });
   }
 
-  /// Some heights; `Count` candidates, or as many as there are.
+  /// Adds some heights; `Count` candidates, or as many as there are.
   template <care Care, int Count, class Part>
   KOKKOS_FORCEINLINE_FUNCTION void add_part(Part const& part, T const* heights,
                                             ray_column_part const& f) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Values between two neighbouring columns of voxels or pixels, for lane values.
+//! Interpolates values between two neighbouring columns of voxels or pixels, for lane values.
 #pragma once
 
 #include <iso/backend/lane_value.hpp>
@@ -12,8 +12,8 @@
 
 namespace iso::ct::detail {
 
-/// Two neighbouring columns, of voxels or of pixels, and the weight of the upper one: what stands
-/// at a place between them.
+/// Holds two neighbouring columns, of voxels or of pixels, and the weight of the upper one: what
+/// stands at a place between them.
 template <class T, class Address>
 struct column_pair {
   Address lower;
@@ -27,7 +27,7 @@ struct column_pair {
   }
 };
 
-/// The same of columns whose numbers lie side by side, those of a place together.
+/// Holds the same of columns whose numbers lie side by side, those of a place together.
 template <class T, class Address>
 struct joined_columns {
   Address both;
@@ -42,9 +42,9 @@ struct joined_columns {
   }
 };
 
-/// The other way round: what a sample at `p` gives column (or height) k, a whole number. With
-/// f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the bit
-/// the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.
+/// Returns, the other way round, what a sample at `p` gives column (or height) k, a whole number.
+/// With f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the
+/// bit the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.
 template <class T>
   requires std::is_floating_point_v<T>
 KOKKOS_FORCEINLINE_FUNCTION T share_of(T p, T k) {
@@ -53,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION T share_of(T p, T k) {
   T const least = lower < upper ? lower : upper;
   return least > T(0) ? least : T(0);
 }
-/// The same; `below` is k - 1.
+/// Does the same; `below` is k - 1.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
     backend::lane_value<T, S> const& p, backend::lane_value<T, S> const& k,

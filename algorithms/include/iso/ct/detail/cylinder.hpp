@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! region::cylinder: its radius, and where lines enter and leave it.
+//! Handles region::cylinder: its radius, and where lines enter and leave it.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -8,20 +8,20 @@
 
 namespace iso::ct::detail {
 
-/// Of region::cylinder, in mm.
+/// Returns the radius of region::cylinder, in mm.
 KOKKOS_INLINE_FUNCTION double cylinder_radius(grid const& g) {
   double const x = double(g.extent[0]) * g.spacing.x;
   double const y = double(g.extent[1]) * g.spacing.y;
   return 0.5 * (x < y ? x : y);
 }
 
-/// Along x or y, a line's distance from the cylinder's axis in mm: start + t step.
+/// Describes along x or y a line's distance from the cylinder's axis in mm: start + t step.
 struct line_offset {
   double step;
   double start;
 };
 
-/// The t of a line inside a cylinder about z; none where not low <= high.
+/// Holds the t of a line inside a cylinder about z; none where not low <= high.
 struct line_interval {
   double low;
   double high;

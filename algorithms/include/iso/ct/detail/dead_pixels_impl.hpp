@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/dead_pixels.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/dead_pixels.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/ct/dead_pixels.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Kernels of project_ellipsoids and rasterise_ellipsoids.
+//! Holds kernels of project_ellipsoids and rasterise_ellipsoids.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -14,8 +14,8 @@
 
 namespace iso::ct::detail {
 
-/// An ellipsoid as the affine map that takes it to the unit ball: a turn about z, then a division
-/// by the half axes.
+/// Describes an ellipsoid as the affine map that takes it to the unit ball: a turn about z, then a
+/// division by the half axes.
 struct ball_map {
   vec3<double> centre;
   double xx, xy;  ///< row x of the map
@@ -41,7 +41,7 @@ struct ellipsoid_list {
   ball_map shapes[max_ellipsoids];
 };
 
-/// A ray in the coordinates of a unit ball: a point and a direction.
+/// Holds a ray in the coordinates of a unit ball: a point and a direction.
 template <beam Kind>
 struct ball_ray {
   vec3<double> point;
@@ -53,7 +53,7 @@ struct ball_ray {
     return {Kokkos::fma(p.y, d.z, -(p.z * d.y)), Kokkos::fma(p.z, d.x, -(p.x * d.z)),
             Kokkos::fma(p.x, d.y, -(p.y * d.x))};
   }
-  /// What lies inside the ball, in lengths of `direction`: of the stretch from `point` to
+  /// Returns what lies inside the ball, in lengths of `direction`: of the stretch from `point` to
   /// `point + direction` (cone) or of the line (parallel). |d|^2 - |p x d|^2 is the discriminant
   /// without the cancellation of b^2 - a c.
   [[nodiscard]] KOKKOS_FUNCTION double chord() const {
@@ -73,7 +73,7 @@ struct ball_ray {
   }
 };
 
-/// Pixel means of line integrals; a group is 32 neighbours along v.
+/// Computes pixel means of line integrals; a group is 32 neighbours along v.
 template <class T, class Space, beam Kind>
 struct ellipsoid_projector {
   ellipsoid_list list;
@@ -122,7 +122,7 @@ struct ellipsoid_projector {
     return {Kokkos::fma(steps, step.x, from.x), Kokkos::fma(steps, step.y, from.y),
             Kokkos::fma(steps, step.z, from.z)};
   }
-  /// From the detector's point to the ray's direction (mm).
+  /// Leads from the detector's point to the ray's direction (mm).
   KOKKOS_FUNCTION static vec3<double> direction(view_vectors const& at, vec3<double> pixel) {
     return Kind == beam::cone ? pixel - at.source : at.source;
   }
@@ -152,8 +152,8 @@ struct ellipsoid_projector {
     });
   }
 
-  /// The ellipsoids that some sub-ray of the group may meet, a bit for each. A ray that misses adds
-  /// an exact zero, so the answer shows in the time alone.
+  /// Returns the ellipsoids that some sub-ray of the group may meet, a bit for each. A ray that
+  /// misses adds an exact zero, so the answer shows in the time alone.
   template <class Group>
   KOKKOS_FUNCTION std::uint32_t met(Group const& group, view_vectors const& at, double u,
                                     double first_v) const {
@@ -172,8 +172,8 @@ struct ellipsoid_projector {
     return active;
   }
 
-  /// False only where |p x d| > |d|, beyond what `reach` (half a pixel, in radii) and rounding can
-  /// change, for every ray of the pixel.
+  /// Returns false only where |p x d| > |d|, beyond what `reach` (half a pixel, in radii) and
+  /// rounding can change, for every ray of the pixel.
   KOKKOS_FUNCTION static bool may_meet(ball_map const& shape, view_vectors const& at,
                                        vec3<double> pixel, double reach) {
     ball_ray<Kind> const l = ray_in(shape, at, pixel);
@@ -186,7 +186,7 @@ struct ellipsoid_projector {
   }
 };
 
-/// Voxel means; a group is 32 neighbours along z.
+/// Computes voxel means; a group is 32 neighbours along z.
 template <class T, class Space>
 struct ellipsoid_rasteriser {
   ellipsoid_list list;
@@ -246,7 +246,7 @@ struct ellipsoid_rasteriser {
            : distance - radius > 1 + shape.slack ? side::outside
                                                  : side::unknown;
   }
-  /// Sample points of `voxel` inside `shape`.
+  /// Counts sample points of `voxel` inside `shape`.
   [[nodiscard]] KOKKOS_FUNCTION int count(ball_map const& shape, vec3<double> voxel) const {
     side const known = where(shape, point(voxel, {}), shape.voxel_radius);
     if (known != side::unknown) {

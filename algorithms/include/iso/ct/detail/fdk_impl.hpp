@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/fdk.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/fdk.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -18,11 +18,11 @@
 namespace iso::ct {
 namespace detail {
 
-/// Views that are filtered and backprojected at a time: whole blocks of a voxel's sum.
+/// Counts the views that are filtered and backprojected at a time: whole blocks of a voxel's sum.
 inline constexpr std::int64_t batch_views = 2 * block_views;
 
-/// Outputs of the filter that share a tap, its rows of 32 pixels, and rows of 32 voxels of a group.
-/// No bit depends on them.
+/// Counts outputs of the filter that share a tap, its rows of 32 pixels, and rows of 32 voxels of a
+/// group. No bit depends on them.
 template <class Exec>
 struct fdk_tuning {
   static constexpr bool device = backend::is_device<Exec>;
@@ -32,13 +32,13 @@ struct fdk_tuning {
   static constexpr bool joins_columns = device;
 };
 
-/// What a call does: fdk both.
+/// Describes what a call does: fdk both.
 struct fdk_steps {
   bool filters;
   bool projects;
 };
 
-/// Where the parts of a call's scratch memory lie.
+/// Describes where the parts of a call's scratch memory lie.
 template <class T>
 struct fdk_scratch {
   padded_images shape;
@@ -49,7 +49,7 @@ struct fdk_scratch {
   T* filtered;
   T* joined;  ///< where a GPU reads two columns of pixels at once
 
-  /// For a scan whose rows are extended.
+  /// Lays out parts for a scan whose rows are extended.
   fdk_scratch(workspace_parts& memory, geometry const& g, bool joins_columns, fdk_steps steps)
       : shape{std::int32_t(g.num_u()), std::int32_t(g.num_v())},
         reach(mirrored_taps<T>::reach_of(shape.num_u)),
@@ -161,7 +161,7 @@ void back_project_views(Exec const& exec, fdk_scratch<T> const& s, bool upright,
   }
 }
 
-/// f(first, count) for each batch of views, with progress after each.
+/// Calls f(first, count) for each batch of views, with progress after each.
 template <class F>
 void for_each_batch(std::int64_t num_views, job const& control, F const& f) {
   for (std::int64_t first = 0; first < num_views; first += batch_views) {
@@ -171,14 +171,14 @@ void for_each_batch(std::int64_t num_views, job const& control, F const& f) {
   }
 }
 
-/// Bytes for a scan whose rows are extended.
+/// Returns the bytes for a scan whose rows are extended.
 template <class Exec, class T>
 std::int64_t fdk_scratch_bytes(geometry const& g, fdk_steps steps, char const* function) {
   workspace_parts parts(function);
   fdk_scratch<T>(parts, g, fdk_tuning<Exec>::joins_columns, steps);
   return parts.bytes();
 }
-/// For one whose rows are not.
+/// Returns those for one whose rows are not.
 template <class Exec, class T>
 std::int64_t fdk_bytes(geometry const& g, fdk_options const& options, fdk_steps steps,
                        char const* function) {
@@ -324,31 +324,26 @@ void weighted_back_project(
   });
 }
 
-#define ISO_CT_FDK_CALL(linkage, function, Exec, T)                                    \
-  linkage template void function<Exec, T>(                                             \
-      Exec const&, fdk_plan<Exec::memory_space> const&,                                \
-      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
-      volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
-      job const&);
-#define ISO_CT_FDK(linkage, Exec, T)                                                         \
-  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)                                                     \
-  ISO_CT_FDK_CALL(linkage, fdk_add, Exec, T)                                                 \
-  linkage template std::int64_t fdk_bytes_needed<T, Exec>(Exec const&, geometry const&,      \
-                                                          fdk_options const&);               \
-  linkage template std::int64_t filter_projections_bytes_needed<T, Exec>(                    \
-      Exec const&, geometry const&, fdk_options const&);                                     \
-  linkage template void filter_projections<Exec, T>(                                         \
-      Exec const&, fdk_plan<Exec::memory_space> const&,                                      \
-      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,             \
-      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,   \
-      job const&);                                                                           \
-  linkage template std::int64_t weighted_back_project_bytes_needed<T, Exec>(                 \
-      Exec const&, geometry const&, fdk_options const&);                                     \
-  linkage template void weighted_back_project<Exec, T>(                                      \
+#define ISO_CT_FDK_CALL(linkage, function, Exec, T)                                          \
+  linkage template void function<Exec, T>(                                                   \
       Exec const&, fdk_plan<Exec::memory_space> const&,                                      \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,             \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, onto, \
       job const&);
+#define ISO_CT_FDK(linkage, Exec, T)                                                       \
+  ISO_CT_FDK_CALL(linkage, fdk, Exec, T)                                                   \
+  ISO_CT_FDK_CALL(linkage, weighted_back_project, Exec, T)                                 \
+  linkage template std::int64_t fdk_bytes_needed<T, Exec>(Exec const&, geometry const&,    \
+                                                          fdk_options const&);             \
+  linkage template std::int64_t filter_projections_bytes_needed<T, Exec>(                  \
+      Exec const&, geometry const&, fdk_options const&);                                   \
+  linkage template void filter_projections<Exec, T>(                                       \
+      Exec const&, fdk_plan<Exec::memory_space> const&,                                    \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,           \
+      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
+      job const&);                                                                         \
+  linkage template std::int64_t weighted_back_project_bytes_needed<T, Exec>(               \
+      Exec const&, geometry const&, fdk_options const&);
 #define ISO_CT_FDK_PLAN(Exec, ...)                             \
   __VA_ARGS__ template fdk_plan<Exec::memory_space>::fdk_plan( \
       Exec const&, iso::ct::geometry const&, fdk_options const&);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Forward projection by exact lengths in voxels.
+//! Projects forward by exact lengths in voxels.
 #pragma once
 
 #include <iso/core/numerics.hpp>
@@ -14,13 +14,13 @@
 
 namespace iso::ct::detail {
 
-/// a + s b, one rounding a component.
+/// Returns a + s b, one rounding a component.
 KOKKOS_FORCEINLINE_FUNCTION vec3<double> along(vec3<double> a, double s, vec3<double> b) {
   return {Kokkos::fma(s, b.x, a.x), Kokkos::fma(s, b.y, a.y), Kokkos::fma(s, b.z, a.z)};
 }
 
-/// The ray of the detector point (u, v), in pixels: from the source to it, or the whole line
-/// through it.
+/// Returns the ray of the detector point (u, v), in pixels: from the source to it, or the whole
+/// line through it.
 KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view, beam kind,
                                                        double u, double v) {
   vec3<double> const point = along(along(view.detector_origin, u, view.u_step), v, view.v_step);
@@ -29,7 +29,7 @@ KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view,
                             : ray::ray<double>{point, view.source, -infinity, infinity};
 }
 
-/// What a region leaves of rays.
+/// Describes what a region leaves of rays.
 struct ray_limits {
   region within;
   double x;  ///< the cylinder's axis, mm
@@ -53,11 +53,11 @@ struct ray_limits {
   }
 };
 
-/// Line integrals by exact chords, one of `per_side` x `per_side` rays a pixel a launch. A group
-/// makes 32 neighbouring v of one view and one u: its index is (view * num_u + u) * ceil(num_v /
-/// 32) + block. Launches with part = 0, 1, ... add their rays u-major, and the last takes the mean;
-/// a loop over the parts in here would take the walk's registers. Rays are set up in double,
-/// lengths and sums are T.
+/// Computes line integrals by exact chords, one of `per_side` x `per_side` rays a pixel a launch. A
+/// group makes 32 neighbouring v of one view and one u: its index is (view * num_u + u) *
+/// ceil(num_v / 32) + block. Launches with part = 0, 1, ... add their rays u-major, and the last
+/// takes the mean; a loop over the parts in here would take the walk's registers. Rays are set up
+/// in double, lengths and sums are T.
 template <class Method, class Index, class T>
 struct forward_project_dda_kernel {
   ray::traversal_grid grid;
@@ -71,7 +71,7 @@ struct forward_project_dda_kernel {
   std::int32_t per_side = 1;
   std::int32_t part = 0;
 
-  /// Groups of one view.
+  /// Counts the groups of one view.
   [[nodiscard]] std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
 
   template <class Group>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/forward_project.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/forward_project.hpp, for files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -19,7 +19,7 @@
 namespace iso::ct {
 namespace detail {
 
-/// Of a volume's voxels: the largest finite |voxel|, and 1 where some are not finite, else 0.
+/// Holds of a volume's voxels the largest finite |voxel|, and 1 where some are not finite, else 0.
 struct voxel_range {
   double most;
   std::int32_t beyond;
@@ -28,7 +28,7 @@ struct voxel_range {
 /// Throws, naming `function`, unless planes along every axis can be counted.
 void validate_planes(iso::grid const& volume, char const* function = "iso::ct::forward_project");
 
-/// How the fast path cuts its work up.
+/// Describes how the fast path cuts its work up.
 struct joseph_plan {
   std::int32_t planes;       ///< of the driving axis, whichever drives
   std::int32_t slab_planes;  ///< a launch
@@ -53,7 +53,7 @@ struct joseph_plan {
   }
 };
 
-/// Where the parts of a call's scratch memory lie.
+/// Describes where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
   std::int64_t rows;  ///< of 32 pixels a column of rays
@@ -75,12 +75,12 @@ struct joseph_scratch {
         parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})) {}
 };
 
-/// The general kernel's lanes are better neighbours along u than along v: they reach voxels that
-/// are nearer to each other along z, and so in memory.
+/// Returns whether the general kernel's lanes are better neighbours along u than along v: they
+/// reach voxels that are nearer to each other along z, and so in memory.
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
 
-/// The general kernel may walk with 32 rays together: its offsets in the volume take 31 bits, its
-/// coordinates 22.
+/// Returns whether the general kernel may walk with 32 rays together: its offsets in the volume
+/// take 31 bits, its coordinates 22.
 bool lanes_may_walk(iso::grid const& volume);
 
 /// Throws unless every option lies in its range.
@@ -128,7 +128,7 @@ void prepare_reproducible(Exec const& exec,
       scale_kernel<T>{max_abs ? nullptr : s.voxels, s.scale, max_abs.value_or(0), terms});
 }
 
-/// What all rays share, ready for the fast kernel.
+/// Prepares what all rays share, ready for the fast kernel.
 template <class T, class Exec>
 joseph_images<T> prepare_ray_columns(Exec const& exec,
                                      staged_geometry<typename Exec::memory_space> const& g,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/forward_project_texture.hpp, for the files that instantiate
-//! them.
+//! Holds the kernels and launches of iso/ct/forward_project_texture.hpp, for the files that
+//! instantiate them.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -17,8 +17,8 @@
 
 namespace iso::ct::detail {
 
-/// A lane a ray; a group takes a tile of neighbouring pixels, whose samples share cache lines in
-/// both directions of a plane. All its rays step through the planes together.
+/// Takes a lane a ray; a group takes a tile of neighbouring pixels, whose samples share cache lines
+/// in both directions of a plane. All its rays step through the planes together.
 struct joseph_texture_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
   backend::texture_planes across[3];
@@ -77,7 +77,7 @@ struct joseph_texture_kernel {
   }
 
  private:
-  /// `all`: the planes of this ray and of those beside it.
+  /// Integrates along a ray; `all`: the planes of this ray and of those beside it.
   KOKKOS_FORCEINLINE_FUNCTION float integrate(joseph_line<float> const& line,
                                               plane_range all) const {
     if (line.planes.empty()) {

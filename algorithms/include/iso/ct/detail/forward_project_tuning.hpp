@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Launch parameters of forward projection, by kind of processor.
+//! Holds launch parameters of forward projection, by kind of processor.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -8,7 +8,7 @@
 
 namespace iso::ct::detail {
 
-/// Launch parameters of the Joseph projectors. No bit depends on them.
+/// Holds launch parameters of the Joseph projectors. No bit depends on them.
 struct joseph_tuning {
   int ray_columns;            ///< neighbouring u that a group walks together
   int rows;                   ///< rows of 32 v that a group walks together
@@ -20,9 +20,9 @@ struct joseph_tuning {
                               ///< once
 };
 
-/// GPU: two rows share the work across z. What a tile along v of all views reads of a slab stays in
-/// the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3 and 64 at
-/// 1024^3. Fewer than 8 views do not fill it.
+/// Suits GPUs: two rows share the work across z. What a tile along v of all views reads of a slab
+/// stays in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3
+/// and 64 at 1024^3. Fewer than 8 views do not fill it.
 inline constexpr joseph_tuning joseph_on_gpu = {
     .ray_columns = 1,
     .rows = 2,
@@ -33,7 +33,8 @@ inline constexpr joseph_tuning joseph_on_gpu = {
     .few_views = 8,
 };
 
-/// Processor: of 4 to 32 columns of rays and 2 to 8 rows these were fastest; slabs gain nothing.
+/// Suits processors: of 4 to 32 columns of rays and 2 to 8 rows these were fastest; slabs gain
+/// nothing.
 inline constexpr joseph_tuning joseph_on_host = {
     .ray_columns = 8,
     .rows = 8,

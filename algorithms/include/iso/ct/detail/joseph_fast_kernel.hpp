@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Forward projection by Joseph where v runs along z.
+//! Projects forward by Joseph where v runs along z.
 #pragma once
 
 #include <iso/ct/detail/joseph_walk.hpp>
 
 namespace iso::ct::detail {
 
-/// What the fast path's kernels read and write beside the volume.
+/// Holds what the fast path's kernels read and write beside the volume.
 template <class T>
 struct joseph_images {
   T* pixels;                                ///< [image][view][u][v]
@@ -34,7 +34,7 @@ struct joseph_images {
   }
 };
 
-/// What a launch of joseph_fast_kernel does with the planes before and after its own.
+/// Specifies what a launch of joseph_fast_kernel does with the planes before and after its own.
 enum class slab_place : std::int8_t {
   only,    ///< there are none
   first,   ///< leaves its sums for the next launch
@@ -49,7 +49,7 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
                          : (to_end ? slab_place::last : slab_place::middle);
 }
 
-/// Joseph projection where v runs along z and x or y drives: a tile of `Fans` neighbouring u by up
+/// Projects by Joseph where v runs along z and x or y drives: a tile of `Fans` neighbouring u by up
 /// to `Rows` x 32 pixels along v. Several columns of rays walk plane by plane together, so that the
 /// columns they share are read once: a processor's caches need that, a GPU's do not. And a
 /// processor wants many rows: pieces of columns whose distance is a power of two crowd into few of
@@ -103,15 +103,15 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
   }
 
  private:
-  /// Rows of a column of rays. All of them where a GPU walks two: so each is code of its own, in
-  /// registers.
+  /// Counts rows of a column of rays. All of them where a GPU walks two: so each is code of its
+  /// own, in registers.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION static std::int32_t present(ray_column_state<Group> const& s) {
     return Rows <= 2 ? Rows : s.count;
   }
 
-  /// Columns of rays first_ray_column, first_ray_column + 1, ... of one view, pixels from tile_v *
-  /// 32 Rows on.
+  /// Holds columns of rays first_ray_column, first_ray_column + 1, ... of one view, pixels from
+  /// tile_v * 32 Rows on.
   struct tile_position {
     std::int64_t first_ray_column;
     std::int32_t count;
@@ -120,9 +120,9 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
     plane_range planes;
   };
 
-  /// Tiles along v slowest, so that what all views read of one stays in a cache while they pass:
-  /// on a GPU, whose thousands of groups spread over u and views, next to views and u; on the host,
-  /// whose few threads follow one tile from view to view, next to u and views.
+  /// Takes tiles along v slowest, so that what all views read of one stays in a cache while they
+  /// pass: on a GPU, whose thousands of groups spread over u and views, next to views and u; on the
+  /// host, whose few threads follow one tile from view to view, next to u and views.
   KOKKOS_FUNCTION tile_position locate(std::int64_t index) const {
     std::int32_t image = 0;
     plane_range planes = slab;
@@ -156,8 +156,8 @@ struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
     return same;
   }
 
-  /// A few planes of one column of rays, then of the next. A row asks for its share of the columns
-  /// that the column of rays will read next.
+  /// Walks a few planes of one column of rays, then of the next. A row asks for its share of the
+  /// columns that the column of rays will read next.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void walk_ray_columns(Group const& group, Sum const& sum,
                                                     ray_column_state<Group>* ray_columns,

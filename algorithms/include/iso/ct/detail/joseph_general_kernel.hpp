@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Forward projection by Joseph for any geometry.
+//! Projects forward by Joseph for any geometry.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -15,7 +15,8 @@
 
 namespace iso::ct::detail {
 
-/// The planes in which a ray can meet a voxel, and those in which its point has four for certain.
+/// Holds the planes in which a ray can meet a voxel, and those in which its point has four for
+/// certain.
 struct sampled_planes {
   plane_range outer;
   plane_range inner;
@@ -35,8 +36,8 @@ struct sampled_planes {
   }
 };
 
-/// Joseph's sum along one ray: the loop of Graetz 2020, algorithm 1, which every faster form must
-/// match to the bit.
+/// Computes Joseph's sum along one ray: the loop of Graetz 2020, algorithm 1, which every faster
+/// form must match to the bit.
 template <class T, class Sum, class Weight>
 KOKKOS_FUNCTION T joseph_integral(T const* volume, grid const& g, boundary edge, Sum const& sum,
                                   joseph_line<T> const& line) {
@@ -69,8 +70,8 @@ KOKKOS_FUNCTION T joseph_integral(T const* volume, grid const& g, boundary edge,
   return canonical(total * line.step);
 }
 
-/// Joseph projection for any geometry and any driving axis: a lane a ray, 32 neighbouring pixels of
-/// a detector's row or column. Where all 32 have one driving axis they walk plane by plane
+/// Projects by Joseph for any geometry and any driving axis: a lane a ray, 32 neighbouring pixels
+/// of a detector's row or column. Where all 32 have one driving axis they walk plane by plane
 /// together; elsewhere each runs through joseph_integral. Where joseph_fast_kernel applies too, the
 /// bits are the same.
 template <class T, class Sum, class Weight>
@@ -145,8 +146,8 @@ struct joseph_general_kernel {
   }
 
  private:
-  /// Thirty-two neighbouring pixels of one view. Pieces along the lanes slowest: what all views
-  /// read of a volume for one of them stays in a cache.
+  /// Holds thirty-two neighbouring pixels of one view. Pieces along the lanes slowest: what all
+  /// views read of a volume for one of them stays in a cache.
   struct pixel_row {
     std::int64_t view;
     std::int64_t across;  ///< u, or v where the lanes go along u
@@ -169,7 +170,7 @@ struct joseph_general_kernel {
       std::int64_t const v = k.lanes_along_u ? across : first + lane;
       return (view * k.num_u + u) * k.num_v + v;
     }
-    /// The ray of a lane; lanes beyond the detector repeat its last pixel.
+    /// Returns the ray of a lane; lanes beyond the detector repeat its last pixel.
     [[nodiscard]] KOKKOS_FUNCTION joseph_line<T> line(joseph_general_kernel const& k,
                                                       int lane) const {
       std::int64_t const end = (k.lanes_along_u ? k.num_u : k.num_v) - 1;
@@ -196,8 +197,8 @@ struct joseph_general_kernel {
     typename Sum::template state<Group, 1> sum;
   };
 
-  /// Where the voxels about a point lie. `ZAcross`: the second coordinate across the driving axis
-  /// is z, whose voxels are neighbours in memory.
+  /// Describes where the voxels about a point lie. `ZAcross`: the second coordinate across the
+  /// driving axis is z, whose voxels are neighbours in memory.
   template <bool ZAcross>
   struct sampling {
     T const* volume;
@@ -235,7 +236,7 @@ struct joseph_general_kernel {
     }
   };
 
-  /// The rays of a part.
+  /// Holds the rays of a part.
   template <class Part>
   struct part_rays {
     using value = typename Part::template per_lane<T>;
@@ -273,7 +274,7 @@ struct joseph_general_kernel {
     }
   }
 
-  /// Planes where every ray has four voxels about its point: no test in the loop.
+  /// Walks planes where every ray has four voxels about its point: no test in the loop.
   template <class Group, class Part, class Running, class Sampling>
   KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Part const& part, part_rays<Part> const& rays,
                                                 Running& running, plane_range planes,
@@ -302,7 +303,7 @@ struct joseph_general_kernel {
     }
   }
 
-  /// Planes where some ray has ended, or its point lies at the border of the volume or beyond it.
+  /// Walks planes where some ray has ended, or its point lies at the volume's border or beyond it.
   template <class Group, class Part, class Running, class Sampling>
   KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Part const& part, ray_state<Group> const& s,
                                                part_rays<Part> const& rays, Running& running,

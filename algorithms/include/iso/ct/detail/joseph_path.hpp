@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! A ray as Joseph walks it: driving axis, planes, coordinates across, step.
+//! Describes a ray as Joseph walks it: driving axis, planes, coordinates across, step.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso::ct::detail {
 
-/// Planes of the driving axis [first, last).
+/// Holds planes of the driving axis [first, last).
 struct plane_range {
   std::int32_t first;
   std::int32_t last;
@@ -26,7 +26,7 @@ struct plane_range {
   [[nodiscard]] KOKKOS_FUNCTION plane_range clipped(plane_range to) const {
     return clipped(to.first, to.last);
   }
-  /// The shortest range that holds both.
+  /// Returns the shortest range that holds both.
   [[nodiscard]] KOKKOS_FUNCTION plane_range joined(plane_range with) const {
     return empty()        ? with
            : with.empty() ? *this
@@ -35,7 +35,7 @@ struct plane_range {
   }
 };
 
-/// A coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
+/// Is a coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
 template <class T>
 struct coordinate {
   T slope;
@@ -44,9 +44,9 @@ struct coordinate {
   KOKKOS_FUNCTION T operator()(std::int32_t i) const { return Kokkos::fma(T(i), slope, base); }
 };
 
-/// The part of `within` where lo < p(i) < hi, or a little more: a few planes too many each way,
-/// never one too few. In T, whose error of a few units in the last place stays far below the plane
-/// of slack while planes are fewer than 2^20 (float).
+/// Returns the part of `within` where lo < p(i) < hi, or a little more: a few planes too many each
+/// way, never one too few. In T, whose error of a few units in the last place stays far below the
+/// plane of slack while planes are fewer than 2^20 (float).
 template <class T>
 KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_range within) {
   if (within.empty()) {
@@ -67,7 +67,7 @@ KOKKOS_FUNCTION plane_range planes_about(coordinate<T> p, T lo, T hi, plane_rang
                         most < T(within.last) ? std::int32_t(most) + 1 : within.last);
 }
 
-/// A part of `within` where lo <= p(i) < hi for certain.
+/// Returns a part of `within` where lo <= p(i) < hi for certain.
 template <class T>
 KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, T lo, T hi, plane_range within) {
   auto const inside = [&](std::int32_t i) { return p(i) >= lo && p(i) < hi; };
@@ -82,9 +82,9 @@ KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, T lo, T hi, plane_ran
   return r;
 }
 
-/// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes
-/// between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double
-/// until the last rounding. `across[0]` belongs to the lower of the two other axes.
+/// Describes one ray as Joseph's method walks it: a driving axis, two coordinates across it, the
+/// planes between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in
+/// double until the last rounding. `across[0]` belongs to the lower of the two other axes.
 template <class T>
 struct joseph_line {
   std::int32_t axis;
@@ -93,7 +93,7 @@ struct joseph_line {
   T step;  ///< mm
 };
 
-/// Views in voxel coordinates.
+/// Holds a view in voxel coordinates.
 struct index_view {
   vec3<double> source;
   vec3<double> origin;
@@ -107,8 +107,8 @@ KOKKOS_INLINE_FUNCTION index_view to_index(view_vectors const& view, grid const&
           g.to_index_vector(view.v_step)};
 }
 
-/// Axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the point
-/// is the source and the direction ends at the pixel.
+/// Holds axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the
+/// point is the source and the direction ends at the pixel.
 struct ray_component {
   double point;
   double direction;
@@ -125,7 +125,7 @@ KOKKOS_INLINE_FUNCTION int other_axis(int driving, int which) {
   return which == 0 ? (driving == 0 ? 1 : 0) : (driving == 2 ? 1 : 2);
 }
 
-/// Slope and base of the coordinate along `a` when `m` drives with the reciprocal direction
+/// Holds slope and base of the coordinate along `a` when `m` drives with the reciprocal direction
 /// `inverse`.
 struct exact_coordinate {
   double slope;
@@ -139,7 +139,7 @@ struct exact_coordinate {
   }
 };
 
-/// Length of a step of one voxel along the driving axis, mm.
+/// Returns the length of a step of one voxel along the driving axis, mm.
 KOKKOS_INLINE_FUNCTION double step_length(double spacing_m, double slope_0, double spacing_0,
                                           double slope_1, double spacing_1) {
   double const a = slope_0 * spacing_0;
@@ -147,7 +147,7 @@ KOKKOS_INLINE_FUNCTION double step_length(double spacing_m, double slope_0, doub
   return Kokkos::sqrt(Kokkos::fma(b, b, Kokkos::fma(a, a, spacing_m * spacing_m)));
 }
 
-/// The planes between the ends of the ray; all of them where it has none.
+/// Returns the planes between the ends of the ray; all of them where it has none.
 KOKKOS_INLINE_FUNCTION plane_range planes_between_ends(ray_component m, beam kind, std::int64_t n) {
   plane_range all{0, std::int32_t(n)};
   if (kind == beam::parallel) {
@@ -163,9 +163,9 @@ KOKKOS_INLINE_FUNCTION plane_range planes_between_ends(ray_component m, beam kin
                      high < double(n) ? std::int32_t(Kokkos::floor(high)) + 1 : std::int32_t(n));
 }
 
-/// The part of `all` where the ray lies in the cylinder of region::cylinder; x and y in voxels,
-/// along the driving axis too, where the slope is 1 and the base 0. In double: all paths clip
-/// alike.
+/// Returns the part of `all` where the ray lies in the cylinder of region::cylinder; x and y in
+/// voxels, along the driving axis too, where the slope is 1 and the base 0. In double: all paths
+/// clip alike.
 KOKKOS_INLINE_FUNCTION plane_range planes_in_cylinder(grid const& g, coordinate<double> x,
                                                       coordinate<double> y, plane_range all) {
   auto const from_axis = [&](coordinate<double> p, int a) {
@@ -180,7 +180,7 @@ KOKKOS_INLINE_FUNCTION plane_range planes_in_cylinder(grid const& g, coordinate<
                      high < double(all.last) ? std::int32_t(Kokkos::floor(high)) + 1 : all.last);
 }
 
-/// The axis of the largest component, the lower of equals.
+/// Returns the axis of the largest component, the lower of equals.
 KOKKOS_INLINE_FUNCTION int driving_axis(double x, double y, double z) {
   double const ax = Kokkos::fabs(x);
   double const ay = Kokkos::fabs(y);
@@ -215,8 +215,9 @@ KOKKOS_FUNCTION joseph_line<T> make_line(index_view const& w, beam kind, grid co
   return line;
 }
 
-/// The fast kernel may run: v along z, no ray so steep that z would drive, coordinates that T
-/// resolves to better than a sixteenth of a voxel, and byte distances of 32 bits.
+/// Returns whether the fast kernel may run: v along z, no ray so steep that z would drive,
+/// coordinates that T resolves to better than a sixteenth of a voxel, and byte distances of 32
+/// bits.
 bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t value_bytes);
 
 }  // namespace iso::ct::detail

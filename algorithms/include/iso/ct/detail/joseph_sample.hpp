@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! One sample of Joseph between voxels, at the edges of a volume too.
+//! Takes one sample of Joseph between voxels, at the edges of a volume too.
 #pragma once
 
 #include <iso/core/interpolation.hpp>
@@ -10,9 +10,9 @@
 
 namespace iso::ct::detail {
 
-/// The value between four voxels of one plane at (p, q), anywhere: blended along p, then along q;
-/// voxels outside count as zero. With boundary::truncate, points beyond the outermost centres are
-/// zero.
+/// Returns the value between four voxels of one plane at (p, q), anywhere: blended along p, then
+/// along q; voxels outside count as zero. With boundary::truncate, points beyond the outermost
+/// centres are zero.
 template <class T, class Weight>
 KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::int64_t p_extent,
                               T q, std::int64_t q_stride, std::int64_t q_extent, boundary edge,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! How joseph_fast_kernel and backprojection step from plane to plane in lane values.
+//! Describes how joseph_fast_kernel and backprojection step from plane to plane in lane values.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -17,7 +17,7 @@
 
 namespace iso::ct::detail {
 
-/// Which coordinates of a sample belong to the field: lowest <= p <= highest[axis].
+/// Describes which coordinates of a sample belong to the field: lowest <= p <= highest[axis].
 template <class T>
 struct field_range {
   T lowest;
@@ -30,30 +30,30 @@ struct field_range {
       highest[a] = edge == boundary::zero ? std::nextafter(n, T(0)) : n - 1;
     }
   }
-  /// p where it lies in [lowest, most]; else -2 or, above, n: their neighbours are no voxels, and
-  /// neighbouring lanes stay in order.
+  /// Returns p where it lies in [lowest, most]; else -2 or, above, n: their neighbours are no
+  /// voxels, and neighbouring lanes stay in order.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T keep(T p, T most, std::int32_t n) const {
     return p < lowest ? T(-2) : p > most ? T(n) : p;
   }
 };
 
-/// How the rays of one column of rays walk through the volume when v runs along z: up to `Rows`
-/// rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels
-/// are blended once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp
-/// for the order of the sum. `Weight` is that of the upper of two neighbours
+/// Describes how the rays of one column of rays walk through the volume when v runs along z: up to
+/// `Rows` rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of
+/// voxels are blended once for all heights of a plane; see joseph_path.hpp for the numbers and
+/// ray_sum.hpp for the order of the sum. `Weight` is that of the upper of two neighbours
 /// (iso/core/interpolation.hpp).
 template <class T, class Sum, int Rows, class Weight = linear_weight>
 struct joseph_walk {
-  /// Registers of rays in a part: two hide each other's waits.
+  /// Counts registers of rays in a part: two hide each other's waits.
   static constexpr int registers = 2;
-  /// Planes whose columns a processor looks up at once, for all rows of a column of rays.
+  /// Counts planes whose columns a processor looks up at once, for all rows of a column of rays.
   static constexpr std::int32_t few_planes = 16;
 
   T const* volume;
   grid g;
   field_range<T> field;
 
-  /// A column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
+  /// Holds a column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
   template <class Group>
   struct ray_column_state {
     template <class U>
@@ -90,7 +90,7 @@ struct joseph_walk {
     }
   }
 
-  /// Column k of plane i.
+  /// Returns column k of plane i.
   KOKKOS_FORCEINLINE_FUNCTION T const* column_at(joseph_ray_column<T> const& ray_column,
                                                  std::int32_t i, std::int32_t k) const {
     return volume + (i * std::int64_t(stride_along(ray_column.axis)) +
@@ -101,10 +101,10 @@ struct joseph_walk {
   }
 
  private:
-  /// The two columns between which a column of rays passes a plane: where both are voxels.
+  /// Holds the two columns between which a column of rays passes a plane: where both are voxels.
   template <class Address>
   using inner_columns = column_pair<T, Address>;
-  /// The same where they may lie outside the volume.
+  /// Holds the same where they may lie outside the volume.
   template <class Address>
   struct edge_columns {
     Address lower;
@@ -120,7 +120,7 @@ struct joseph_walk {
     }
   };
 
-  /// The columns of planes from one on, one after the other: `take` must be asked for every plane.
+  /// Walks the columns of planes from one on, in turn: `take` must be asked for every plane.
   /// Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64, and volumes may
   /// be as large as memory. A bias that the group's integer parts carry is taken off once.
   template <class Group, class Address>
@@ -131,7 +131,7 @@ struct joseph_walk {
     std::uint32_t column;  ///< from a column to the next
 
     KOKKOS_FORCEINLINE_FUNCTION column_cursor started() const { return *this; }
-    /// Where both columns are voxels.
+    /// Takes them where both columns are voxels.
     KOKKOS_FORCEINLINE_FUNCTION inner_columns<Address> take_inner(std::int32_t i) {
       std::uint32_t k;
       T weight;
@@ -140,7 +140,7 @@ struct joseph_walk {
       at = Group::moved(at, 1U, plane);
       return {lower, column, Weight{}(weight)};
     }
-    /// Where some may not be.
+    /// Takes them where some may not be.
     KOKKOS_FORCEINLINE_FUNCTION edge_columns<Address> take_edge(std::int32_t i,
                                                                 joseph_walk const& walk) {
       auto const columns = std::int32_t(walk.g.extent[1 - ray_column.axis]);
@@ -171,7 +171,7 @@ struct joseph_walk {
                                          next * std::uint32_t(sizeof(T))};
   }
 
-  /// The columns of a few planes, looked up for all rows of a column of rays.
+  /// Holds the columns of a few planes, looked up for all rows of a column of rays.
   template <class Group>
   struct found_columns {
     edge_columns<T const*> at[few_planes];
@@ -198,14 +198,14 @@ struct joseph_walk {
     }
   };
 
-  /// Where the windows begin that hold, in each of a few planes, what a part's rays ask for.
+  /// Says where the windows begin that hold, in each of a few planes, what a part's rays ask for.
   template <class Part>
   struct lane_windows {
     static constexpr int width = Part::shape::width;
     alignas(64) std::int32_t low[Part::shape::registers][few_planes];
 
-    /// Whether there are such windows in `planes`, the first of which is `first`. Rays between a
-    /// register's outer two may fall short of them by rounding: one voxel of room.
+    /// Returns whether there are such windows in `planes`, the first of which is `first`. Rays
+    /// between a register's outer two may fall short of them by rounding: one voxel of room.
     template <class State>
     KOKKOS_FORCEINLINE_FUNCTION bool find(joseph_walk const& walk, Part const& part, State const& s,
                                           std::int32_t first, plane_range planes) {
@@ -239,7 +239,7 @@ struct joseph_walk {
     }
   };
 
-  /// How lanes find f(place) in plane i: picked from windows, or each on its own.
+  /// Describes how lanes find f(place) in plane i: picked from windows, or each on its own.
   template <class Part>
   struct by_windows {
     lane_windows<Part> const& windows;
@@ -258,15 +258,15 @@ struct joseph_walk {
     }
   };
 
-  /// Coordinates along z outside the field go where no voxel is, as field_range::keep sends them.
+  /// Sends coordinates along z outside the field to where no voxel is, as field_range::keep does.
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value kept(Value const& z) const {
     return select(z < Value(field.lowest), Value(T(-2)),
                   select(Value(field.highest[2]) < z, Value(T(g.extent[2])), z));
   }
 
-  /// Planes that some ray of a part may meet, and those where every ray has four voxels about its
-  /// point.
+  /// Holds planes that some ray of a part may meet, and those where every ray has four voxels about
+  /// its point.
   struct ranges {
     plane_range outer;
     plane_range inner;
@@ -288,7 +288,7 @@ struct joseph_walk {
     return r;
   }
 
-  /// The rays of a part at work.
+  /// Holds the rays of a part at work.
   template <class Part>
   struct part_state {
     using value = typename Part::template per_lane<T>;
@@ -357,7 +357,8 @@ struct joseph_walk {
     rays.sum.store(part, s.sum, r.outer.last - r.outer.first);
   }
 
-  /// Whether the column's columns in these planes lie near each other, as a GPU's addresses go.
+  /// Returns whether the column's columns in these planes lie near each other, as a GPU's addresses
+  /// go.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION bool planes_are_near(Group const& group,
                                                    joseph_ray_column<T> const& ray_column,
@@ -378,7 +379,7 @@ struct joseph_walk {
     return column_cursor<Group, std::decay_t<decltype(at)>>{c.ray_column, at, c.plane, c.column};
   }
 
-  /// Planes where every ray has four voxels about its point: no test in the loop.
+  /// Walks planes where every ray has four voxels about its point: no test in the loop.
   template <bool Finite, class Part, class Cursor, class Columns>
   KOKKOS_FORCEINLINE_FUNCTION void inner_planes(Part const& part, part_state<Part>& rays,
                                                 plane_range planes, Cursor const& from,
@@ -398,7 +399,7 @@ struct joseph_walk {
     }
   }
 
-  /// Planes where some ray's point lies at the border of the volume or beyond it.
+  /// Walks planes where some ray's point lies at the border of the volume or beyond it.
   template <class Part, class Cursor, class Columns>
   KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Part const& part, part_state<Part>& rays,
                                                plane_range planes, Cursor const& from,

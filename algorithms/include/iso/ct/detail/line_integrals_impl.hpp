@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/line_integrals.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/line_integrals.hpp, for files that instantiate them.
 #pragma once
 
 #include <iso/backend/backends.hpp>

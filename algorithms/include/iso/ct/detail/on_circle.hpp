@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Points of the unit circle, exact at quarter turns.
+//! Gives points of the unit circle, exact at quarter turns.
 #pragma once
 
 #include <iso/core/math.hpp>
@@ -11,8 +11,8 @@
 
 namespace iso::ct::detail {
 
-/// (cos, sin, 0) of an angle of at most 1e5 rad, the same bits on every machine, and exact at
-/// multiples of a quarter turn, so that a view at 90 degrees runs along the grid and not beside it.
+/// Returns (cos, sin, 0) of an angle of at most 1e5 rad, the same bits on every machine, and exact
+/// at quarter turns, so that a view at 90 degrees runs along the grid and not beside it.
 inline vec3<double> on_circle(double angle) {
   double const quarter = angle / (std::numbers::pi / 2);
   if (quarter == std::round(quarter)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The images that filter and backprojection share, and copies into and out of them.
+//! Holds the images that filter and backprojection share, and copies into and out of them.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -9,9 +9,9 @@
 
 namespace iso::ct::detail {
 
-/// Views as the filter and backprojection read them: zeros about each, so that no pixel beyond the
-/// detector's edge needs a test. A column of pixels begins where groups of lanes do. The border of
-/// zeros before it is the one after the column before.
+/// Holds views as the filter and backprojection read them: zeros about each, so that no pixel
+/// beyond the detector's edge needs a test. A column of pixels begins where groups of lanes do. The
+/// border of zeros before it is the one after the column before.
 struct padded_images {
   std::int32_t num_u;
   std::int32_t num_v;
@@ -19,23 +19,24 @@ struct padded_images {
   static constexpr std::int32_t border = 32;
 
   KOKKOS_FUNCTION std::int32_t columns() const { return num_u + 2; }
-  /// Groups of lanes that hold pixels.
+  /// Counts the groups of lanes that hold pixels.
   KOKKOS_FUNCTION std::int32_t groups() const { return (num_v + 31) / 32; }
-  /// Pixels from one u to the next: room for an even number of groups.
+  /// Counts the pixels from one u to the next: room for an even number of groups.
   KOKKOS_FUNCTION std::int32_t pitch() const { return border + 64 * ((num_v + 63) / 64); }
   KOKKOS_FUNCTION std::int64_t image_size() const { return std::int64_t(columns()) * pitch(); }
-  /// Pixels of `count` images, with a border after the last and what registers read beyond it.
+  /// Counts pixels of `count` images, with a border after the last and what registers read beyond
+  /// it.
   KOKKOS_FUNCTION std::int64_t size(std::int64_t count) const {
     return count * image_size() + 2 * border;
   }
-  /// Pixel (u - 1, -1) of a view: backprojection counts from the border.
+  /// Returns pixel (u - 1, -1) of a view: backprojection counts from the border.
   KOKKOS_FUNCTION std::int64_t at(std::int64_t view, std::int32_t u) const {
     return view * image_size() + std::int64_t(u) * pitch() + border - 1;
   }
 };
 
-/// Images without padding, [view][u][v], into padded ones or out of them; what is not a pixel
-/// stays.
+/// Copies images without padding, [view][u][v], into padded ones or out of them; what is not a
+/// pixel stays.
 template <class T, bool Pads>
 struct padding_kernel {
   std::conditional_t<Pads, T, T const>* padded;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The first step of FDK: pixels times the weights of their rays.
+//! Does the first step of FDK: pixels times the weights of their rays.
 #pragma once
 
 #include <iso/ct/detail/padded_images.hpp>
@@ -13,9 +13,9 @@
 
 namespace iso::ct::detail {
 
-/// Pixels times the weight of their ray, the factor of their column and the share of their ray,
-/// padded: a pixel of the padding is zero, and so is one whose factor or share is. Columns beyond
-/// the detector take its edge's pixels and shares.
+/// Multiplies pixels by the weight of their ray, the factor of their column and the share of their
+/// ray, padded: a pixel of the padding is zero, and so is one whose factor or share is. Columns
+/// beyond the detector take its edge's pixels and shares.
 template <class T>
 struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -45,7 +45,7 @@ struct pixel_weight_kernel {
   }
 
  private:
-  /// The detector's column at or next to an extended one.
+  /// Returns the detector's column at or next to an extended one.
   KOKKOS_FUNCTION std::int64_t edge(std::int64_t u) const {
     std::int64_t const inside = u - before;
     return inside < 0 ? 0 : inside < num_u ? inside : num_u - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The second step of FDK: rows convolved with the ramp.
+//! Does the second step of FDK: rows convolved with the ramp.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -14,11 +14,11 @@
 
 namespace iso::ct::detail {
 
-/// The convolution of every row of u with the ramp filter, directly: out[u] = sum over u' ascending
-/// of taps[u - u'] in[u'], each step an fma. A group is `Outputs` neighbouring u (an even number)
-/// of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a time are written
-/// out, so that taps stay in registers. `OddOnly`: taps at even distances but 0 are zero, and left
-/// out.
+/// Computes the convolution of every row of u with the ramp filter, directly: out[u] = sum over u'
+/// ascending of taps[u - u'] in[u'], each step an fma. A group is `Outputs` neighbouring u (an even
+/// number) of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a time are
+/// written out, so that taps stay in registers. `OddOnly`: taps at even distances but 0 are zero,
+/// and left out.
 template <class T, int Outputs, int Rows, bool OddOnly>
 struct ramp_filter_kernel {
   T const* taps;   ///< from the middle of mirrored_taps on
@@ -82,7 +82,7 @@ struct ramp_filter_kernel {
   }
 
  private:
-  /// Of pixels in a part: as many as leave registers to the sums.
+  /// Counts the registers of pixels in a part: as many as leave registers to the sums.
   template <class Group>
   static constexpr int registers() {
     if constexpr (Group::has_windows) {
@@ -91,8 +91,8 @@ struct ramp_filter_kernel {
     return 1;
   }
 
-  /// The taps between `Outputs` pixels and as many sums, `distance` being that of the first to the
-  /// first. A processor multiplies by what lies in memory, a GPU by registers.
+  /// Holds the taps between `Outputs` pixels and as many sums, `distance` being that of the first
+  /// to the first. A processor multiplies by what lies in memory, a GPU by registers.
   template <bool InMemory>
   struct block_taps {
     static constexpr int count = OddOnly ? Outputs : 2 * Outputs;
@@ -110,13 +110,13 @@ struct ramp_filter_kernel {
         }
       }
     }
-    /// n further than `distance`, an odd number where the others are left out.
+    /// Returns the tap n further than `distance`, an odd number where the others are left out.
     KOKKOS_FORCEINLINE_FUNCTION T operator[](int n) const {
       return tap[OddOnly ? (n + Outputs - 1) / 2 : n + Outputs];
     }
   };
 
-  /// The steps from `Outputs` pixels to as many sums. `Diagonal`: they are the same u.
+  /// Does the steps from `Outputs` pixels to as many sums. `Diagonal`: they are the same u.
   template <bool Diagonal, class Part, class Taps, class Value>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(Part const& part, Taps const& near, T middle,
                                              T const* KOKKOS_RESTRICT column,
@@ -134,8 +134,8 @@ struct ramp_filter_kernel {
   }
 };
 
-/// Taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from -reach to
-/// reach; those beyond the last are zero. After them that at distance 0.
+/// Holds taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from
+/// -reach to reach; those beyond the last are zero. After them that at distance 0.
 template <class T>
 struct mirrored_taps {
   Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
@@ -143,7 +143,7 @@ struct mirrored_taps {
   std::int32_t reach;
   bool odd_only;
 
-  /// With what tiles of outputs read beyond the detector's width, and whole vectors.
+  /// Reckons with what tiles of outputs read beyond the detector's width, and whole vectors.
   static std::int32_t reach_of(std::int32_t num_u) { return (num_u + 35) / 4 * 4; }
   static std::int64_t count(std::int32_t reach) { return 2 * std::int64_t(reach) + 2; }
 

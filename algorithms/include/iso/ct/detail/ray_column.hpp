@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Joseph where v runs along z: what rays of one (view, u) share.
+//! Holds, for Joseph where v runs along z, what rays of one (view, u) share.
 #pragma once
 
 #include <iso/ct/detail/joseph_path.hpp>
@@ -10,7 +10,7 @@
 
 namespace iso::ct::detail {
 
-/// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
+/// Holds what all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
 /// across it in the plane of x and y, and what the coordinate along z is made of.
 template <class T>
 struct alignas(16) joseph_ray_column {
@@ -26,7 +26,7 @@ struct alignas(16) joseph_ray_column {
   double z_step;    ///< from v to v + 1
   beam kind;
 
-  /// The coordinate along z of the ray through v: the numbers of make_line.
+  /// Returns the coordinate along z of the ray through v: the numbers of make_line.
   KOKKOS_FUNCTION exact_coordinate z(std::int32_t v) const {
     double const pixel = Kokkos::fma(double(v), z_step, z_pixel);
     return {kind == beam::cone ? ray_component{z_source, pixel - z_source}
@@ -78,15 +78,15 @@ struct ray_column_kernel {
   }
 };
 
-/// Where the 32 neighbouring rays of one row of a column's pixels meet the volume.
+/// Describes where the 32 neighbouring rays of one row of a column's pixels meet the volume.
 struct alignas(16) joseph_range {
   plane_range outer;  ///< where some ray may meet a voxel
   plane_range inner;  ///< where every ray has four voxels about its point
 };
 
-/// The range of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along z runs
-/// straight from the first ray to the last, so that those two vouch for all, but for the rounding
-/// of those between: a margin.
+/// Finds the range of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along
+/// z runs straight from the first ray to the last, so that those two vouch for all, but for the
+/// rounding of those between: a margin.
 template <class T>
 struct joseph_range_kernel {
   joseph_ray_column<T> const* ray_columns;

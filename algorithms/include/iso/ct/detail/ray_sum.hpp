@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! How a Joseph ray's samples are added: in blocks of planes, or reproducibly.
+//! Adds a Joseph ray's samples: in blocks of planes, or reproducibly.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -12,11 +12,11 @@
 
 namespace iso::ct::detail {
 
-/// Driving planes of one block. A ray's ordered sum adds its samples block by block, plane by plane
-/// from low to high, and then the blocks' sums from low to high.
+/// Counts the driving planes of one block. A ray's ordered sum adds its samples block by block,
+/// plane by plane from low to high, and then the blocks' sums from low to high.
 inline constexpr std::int32_t block_planes = 64;
 
-/// A single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
+/// Is a single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
 struct single_lane {
   template <class T, int Rows = 1>
   class lane_array {
@@ -32,14 +32,14 @@ struct single_lane {
   using part = backend::one_lane_part;
 };
 
-/// What reproducible sums of a volume's samples want.
+/// Holds what reproducible sums of a volume's samples want.
 template <class T>
 struct ray_sum_scale {
   reproducible_scale<T> scale;
   bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
 };
 
-/// The ordered sums of `Rows` rows of lanes.
+/// Holds the ordered sums of `Rows` rows of lanes.
 template <class T>
 class ordered_sum {
  public:
@@ -50,7 +50,7 @@ class ordered_sum {
     typename Group::template lane_array<T, Rows> block;
     typename Group::template lane_array<T, Rows> total;
   };
-  /// A part's sums while samples are added.
+  /// Holds a part's sums while samples are added.
   template <class Part>
   struct running {
     typename Part::template per_lane<T> block;
@@ -62,7 +62,7 @@ class ordered_sum {
     KOKKOS_FORCEINLINE_FUNCTION void add(typename Part::template per_lane<T> const& sample) {
       block = block + sample;
     }
-    /// After `count` additions.
+    /// Stores sums after `count` additions.
     template <class State>
     KOKKOS_FORCEINLINE_FUNCTION void store(Part const& part, State& s, std::int32_t) const {
       part.store(s.block, block);
@@ -75,13 +75,13 @@ class ordered_sum {
     s.block(row, lane) = 0;
     s.total(row, lane) = carried;
   }
-  /// Whether every sample is known to be finite: then `add` need not look (`Finite`).
+  /// Returns whether every sample is known to be finite: then `add` need not look (`Finite`).
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static constexpr bool all_finite() { return true; }
   KOKKOS_FORCEINLINE_FUNCTION void end_block(auto& s, int row, int lane) const {
     s.total(row, lane) = s.total(row, lane) + s.block(row, lane);
     s.block(row, lane) = 0;
   }
-  /// What the output keeps for the next slab.
+  /// Returns what the output keeps for the next slab.
   KOKKOS_FORCEINLINE_FUNCTION T carried(auto const& s, int row, int lane) const {
     return s.total(row, lane);
   }
@@ -95,7 +95,7 @@ class ordered_sum {
   }
 };
 
-/// The same, reproducible (iso/core/reproducible.hpp).
+/// Makes the same sums reproducible (iso/core/reproducible.hpp).
 template <class T>
 class reproducible_sum {
  public:
@@ -132,7 +132,7 @@ class reproducible_sum {
         flags = flags | term;
       }
     }
-    /// After `count` additions: takes off their rounding constants.
+    /// Stores sums after `count` additions: takes off their rounding constants.
     template <class State>
     KOKKOS_FORCEINLINE_FUNCTION void store(Part const& part, State& s, std::int32_t count) const {
       part.store(s.sum, sum - words(word(0) - grid.without_rounder(word(0), word(count))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Weights of FDK that depend on how a detector stands.
+//! Gives weights of FDK that depend on how a detector stands.
 #pragma once
 
 #include <iso/ct/geometry.hpp>
@@ -9,20 +9,20 @@
 
 namespace iso::ct::detail {
 
-/// Horizontal, across the rows of u.
+/// Returns a horizontal vector, across the rows of u.
 KOKKOS_INLINE_FUNCTION vec3<double> across_rows(view_vectors const& w) {
   return {-w.u_step.y, w.u_step.x, 0};
 }
 
-/// A ratio of lengths, 1 where only its rounding differs from that: a detector that stands upright
-/// across the central ray has the plain weights whatever the angle of its view.
+/// Returns a ratio of lengths, 1 where only its rounding differs from that: a detector that stands
+/// upright across the central ray has the plain weights whatever the angle of its view.
 KOKKOS_INLINE_FUNCTION double unless_rounding(double ratio) {
   return Kokkos::fabs(ratio - 1) <= 0x1p-46 ? 1.0 : ratio;
 }
 
-/// By what the reading of a ray from the source counts before the ramp, other than for being
-/// measured twice. Of a ray r, the source s, its part h across the z axis, the detector's normal n
-/// and a = across_rows, the cosine of the angle of r to n times
+/// Returns by what the reading of a ray from the source counts before the ramp, without redundancy
+/// weights. Of a ray r, the source s, its part h across the z axis, the detector's normal n and a =
+/// across_rows, the cosine of the angle of r to n times
 ///     |n| |a| (r . h) / ((n . s) (r . a))
 /// (docs/algorithms/reconstruction.md derives it): 1 where n runs along h and u across both.
 KOKKOS_INLINE_FUNCTION double ray_weight(view_vectors const& w, vec3<double> ray) {
@@ -35,10 +35,10 @@ KOKKOS_INLINE_FUNCTION double ray_weight(view_vectors const& w, vec3<double> ray
   return cosine * unless_rounding(tilted / Kokkos::fabs(dot(n, w.source) * dot(ray, a)));
 }
 
-/// By what 1 / |gradient|, the distance of neighbouring columns of pixels as parallel rays see
-/// them, differs from the distance of the rays through neighbouring pixels of a row: their ratio,
-/// times the row's part in the plane of rotation. `gradient`: of the column's number, at right
-/// angles to the rays. 1 where columns are seen at right angles to the rows.
+/// Returns by what 1 / |gradient|, the distance of neighbouring columns of pixels as parallel rays
+/// see them, differs from the distance of the rays through neighbouring pixels of a row: their
+/// ratio, times the row's part in the plane of rotation. `gradient`: of the column's number, at
+/// right angles to the rays. 1 where columns are seen at right angles to the rows.
 KOKKOS_INLINE_FUNCTION double column_spread(view_vectors const& w, vec3<double> gradient) {
   vec3<double> const a = across_rows(w);
   vec3<double> const h{w.source.x, w.source.y, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! What becomes of a detector's readings before they are line integrals, pixel by pixel.
+//! Describes what becomes of a detector's readings before they are line integrals, pixel by pixel.
 #pragma once
 
 #include <iso/core/math.hpp>
@@ -11,7 +11,7 @@
 
 namespace iso::ct::detail {
 
-/// The mean of a pixel over the images, ascending, in double.
+/// Computes the mean of a pixel over the images, ascending, in double.
 template <class T>
 struct mean_kernel {
   T const* images;
@@ -103,7 +103,7 @@ struct find_dead_kernel {
   }
 };
 
-/// A dead pixel takes the mean of the others of the smallest square about it that has any.
+/// Gives a dead pixel the mean of the others of the smallest square about it that has any.
 template <class T>
 struct replace_dead_kernel {
   T* images;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Columns that FDK adds to a detector beside its edges.
+//! Describes columns that FDK adds to a detector beside its edges.
 #pragma once
 
 #include <iso/ct/scan_weights.hpp>
@@ -8,17 +8,17 @@
 
 namespace iso::ct::detail {
 
-/// Columns that the filter adds to a detector, on either side.
+/// Counts columns that the filter adds to a detector, on either side.
 struct row_extension {
   std::int64_t before;
   std::int64_t after;
 };
 
-/// Those of a scan: until a displaced detector is as wide on both sides of the axis, and enough for
-/// the truncation correction. Throws iso::invalid_argument as weigh_scan.
+/// Returns those of a scan: until a displaced detector is as wide on both sides of the axis, and
+/// enough for the truncation correction. Throws iso::invalid_argument as weigh_scan.
 row_extension extension_of(geometry const& g, scan_options const& options);
 
-/// The same rays with the added columns.
+/// Returns the same rays with the added columns.
 geometry extended(geometry const& g, row_extension const& by);
 
 }  // namespace iso::ct::detail

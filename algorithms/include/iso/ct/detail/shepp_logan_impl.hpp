@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/ct/shepp_logan.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/ct/shepp_logan.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -12,9 +12,9 @@
 namespace iso::ct {
 namespace detail {
 
-/// Checked, and made ready for a kernel; throws iso::invalid_argument naming `function`.
+/// Checks them and readies them for a kernel; throws iso::invalid_argument naming `function`.
 ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function);
-/// With the bounds that depend on the grid.
+/// Adds the bounds that depend on the grid.
 ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, grid const& g, char const* function);
 
 }  // namespace detail

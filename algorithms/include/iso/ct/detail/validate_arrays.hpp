@@ -14,9 +14,9 @@
 
 namespace iso::ct::detail {
 
-/// What projection, backprojection and reconstruction check of their arrays: `scan` is the extents
-/// of the projections, and the array whose values are not const is written. The size of `scratch`
-/// is not checked: how much is needed depends on checks that follow.
+/// Checks what projection, backprojection and reconstruction check of their arrays: `scan` is the
+/// extents of the projections, and the array whose values are not const is written. The size of
+/// `scratch` is not checked: how much is needed depends on checks that follow.
 template <class Voxel, class Pixel, class Space>
 void validate_arrays(volume_view<Voxel, Space> const& volume,
                      projection_view<Pixel, Space> const& projections,

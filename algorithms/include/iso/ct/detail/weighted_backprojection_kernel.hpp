@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The third step of FDK: where views see voxels, and the sum over views.
+//! Does the third step of FDK: where views see voxels, and the sum over views.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -16,10 +16,10 @@
 
 namespace iso::ct::detail {
 
-/// Views of one block of a voxel's sum. Blocks are counted from view 0.
+/// Counts the views of one block of a voxel's sum. Blocks are counted from view 0.
 inline constexpr std::int32_t block_views = 16;
 
-/// A linear function of a voxel's index (i, j, k).
+/// Describes a linear function of a voxel's index (i, j, k).
 template <class T>
 struct index_function {
   T x;
@@ -27,15 +27,15 @@ struct index_function {
   T z;
   T one;
 
-  /// At k = 0.
+  /// Returns the value at k = 0.
   KOKKOS_FORCEINLINE_FUNCTION T at(T i, T j) const {
     return Kokkos::fma(i, x, Kokkos::fma(j, y, one));
   }
 };
 
-/// Where a view sees a voxel: at u = u(X) / depth(X), v likewise, counted in padded pixels, with
-/// the weight scale / depth(X)^2. The depth is the distance from the source along the detector's
-/// normal, over that of the z axis; 1 in a parallel beam.
+/// Describes where a view sees a voxel: at u = u(X) / depth(X), v likewise, counted in padded
+/// pixels, with the weight scale / depth(X)^2. The depth is the distance from the source along the
+/// detector's normal, over that of the z axis; 1 in a parallel beam.
 template <class T>
 struct view_map {
   index_function<T> u;
@@ -70,7 +70,7 @@ struct view_map_kernel {
   }
 
  private:
-  /// As a function of the voxel's index.
+  /// Returns `f` as a function of the voxel's index.
   KOKKOS_FUNCTION index_function<T> function(linear_function const& f) const {
     vec3<double> const a = f.of;
     return {T(a.x * g.spacing.x), T(a.y * g.spacing.y), T(a.z * g.spacing.z),
@@ -78,7 +78,7 @@ struct view_map_kernel {
   }
 };
 
-/// A view's map for a column of voxels, at k = 0.
+/// Holds a view's map for a column of voxels, at k = 0.
 template <class T>
 struct column_of_view {
   T depth;
@@ -89,8 +89,8 @@ struct column_of_view {
       : depth(m.depth.at(i, j)), u(m.u.at(i, j)), v(m.v.at(i, j)) {}
 };
 
-/// A column of voxels in a view whose v runs along it: two columns of pixels with one weight for
-/// all heights.
+/// Holds a column of voxels in a view whose v runs along it: two columns of pixels with one weight
+/// for all heights.
 template <class T>
 struct upright_column {
   std::int64_t first;  ///< pixel (k, -1), in images
@@ -100,7 +100,7 @@ struct upright_column {
   T weight;
 };
 
-/// Weighted backprojection of filtered views: a group is `Rows` x 32 heights of one column of
+/// Backprojects filtered views with weights: a group is `Rows` x 32 heights of one column of
 /// voxels. `Upright`: v runs along z in every view, so that u and depth are the same for a column.
 /// `Joined`: images are what join_columns_kernel makes of them, which halves a GPU's loads.
 template <class T, int Rows, bool Upright, bool Joined>
@@ -115,8 +115,8 @@ struct weighted_backprojection_kernel {
   std::int32_t num_views;  ///< of the batch
   bool begins;             ///< the first batch: voxels begin at +0
 
-  /// Neighbouring groups take squares of columns, which see a few columns of pixels in every view:
-  /// caches keep them.
+  /// Sizes squares: neighbouring groups take squares of columns, which see a few columns of pixels
+  /// in every view: caches keep them.
   static constexpr std::int32_t square = 32;
 
   KOKKOS_FUNCTION std::int64_t tiles_along_z() const {
@@ -125,7 +125,7 @@ struct weighted_backprojection_kernel {
   KOKKOS_FUNCTION std::int64_t squares_along(int axis) const {
     return (g.extent[std::size_t(axis)] + square - 1) / square;
   }
-  /// Groups, some of which may lie outside the volume.
+  /// Counts groups, some of which may lie outside the volume.
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return squares_along(0) * squares_along(1) * tiles_along_z() * (square * square);
   }
@@ -178,7 +178,7 @@ struct weighted_backprojection_kernel {
   }
 
  private:
-  /// What the lanes keep: their heights, and their voxels.
+  /// Holds what the lanes keep: their heights, and their voxels.
   template <class Group>
   struct heights {
     static constexpr bool has_windows = Group::has_windows;
@@ -189,7 +189,7 @@ struct weighted_backprojection_kernel {
     T highest;
   };
 
-  /// A block of views, looked up once for all heights.
+  /// Adds a block of views, looked up once for all heights.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_upright(Group const& group, T i, T j, std::int32_t from,
                                                std::int32_t count, heights<Group>& s) const {
@@ -216,7 +216,7 @@ struct weighted_backprojection_kernel {
     return v >= T(0) && v <= T(shape.num_v + 1);
   }
 
-  /// Whether the view sees the column.
+  /// Returns whether the view sees the column.
   KOKKOS_FORCEINLINE_FUNCTION bool find(std::int32_t view, T i, T j,
                                         upright_column<T>& found) const {
     view_map<T> const& m = maps[view];
@@ -235,8 +235,8 @@ struct weighted_backprojection_kernel {
     return true;
   }
 
-  /// `Inside`: all heights are seen within the detector's border of zeros, and the images lie near
-  /// each other.
+  /// Adds columns; `Inside`: all heights are seen within the detector's border of zeros, and the
+  /// images lie near each other.
   template <bool Inside, class Group, class Columns>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(Group const& group, Columns const& columns, int seen,
                                                heights<Group>& s) const {
@@ -308,7 +308,7 @@ struct weighted_backprojection_kernel {
     sum = fma(Value(at.weight), blend(rest, below, above), sum);
   }
 
-  /// Views whose depth or u changes along the column: each voxel for itself.
+  /// Adds views whose depth or u changes along the column: each voxel for itself.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_tilted(Group const& group, T i, T j, std::int32_t from,
                                               std::int32_t count, heights<Group>& s) const {
@@ -344,7 +344,7 @@ struct weighted_backprojection_kernel {
   }
 };
 
-/// Columns of pixels u and u + 1 side by side.
+/// Puts columns of pixels u and u + 1 side by side.
 template <class T>
 struct join_columns_kernel {
   T const* images;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the lattice's lines read of a voxel, and how little memory holds it: GPUs walk large regions
 // at the speed of their memory.
-//! TERMA, density and nearness of a voxel packed into two numbers, which lattice lines carry.
+//! Packs TERMA, density and nearness of a voxel into two numbers, which lattice lines carry.
 #pragma once
 
 #include <iso/backend/loads.hpp>
@@ -24,11 +24,11 @@ struct carried_voxel {
   T nearness;  ///< 1 / the distance from the source, 1/mm
 };
 
-/// The numbers of a carried voxel, alike on every backend, and two numbers of T in memory. The
-/// nearness is one of 2^16 numbers (double: 2^32), and TERMA and density are the nearest numbers
-/// whose last bits are those of that number. They differ by at most 2^-16 (2^-37) of themselves
-/// from what they were. A voxel that releases nothing keeps its density, and whatever number its
-/// bits make.
+/// Holds the numbers of a carried voxel, alike on every backend, and two numbers of T in memory.
+/// The nearness is one of 2^16 numbers (double: 2^32), and TERMA and density are the nearest
+/// numbers whose last bits are those of that number. They differ by at most 2^-16 (2^-37) of
+/// themselves from what they were. A voxel that releases nothing keeps its density, and whatever
+/// number its bits make.
 template <class T>
 struct voxel_code {
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -93,7 +93,7 @@ struct voxel_code {
   }
 };
 
-/// 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
+/// Returns 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
 template <class T>
 struct voxel_nearness {
   vec3<T> from_source;  ///< to the region's middle, mm

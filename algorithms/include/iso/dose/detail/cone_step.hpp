@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! One step of a collapsed cone through a voxel, for an exponential kernel.
+//! Does one step of a collapsed cone through a voxel, for an exponential kernel.
 #pragma once
 
 #include <iso/backend/lane_value.hpp>
@@ -10,9 +10,9 @@
 
 namespace iso::dose::detail {
 
-/// exp(-x) - 1 of `Count` numbers 0 <= x <= 2^(doublings - 1), `scaled` being x 2^-doublings: a
-/// polynomial, then e^-2x - 1 = m (m + 2). Float: relative error below 2e-7, and 6e-8 more for each
-/// doubling. Numbers that double together share the loop's instructions.
+/// Computes exp(-x) - 1 of `Count` numbers 0 <= x <= 2^(doublings - 1), `scaled` being x
+/// 2^-doublings: a polynomial, then e^-2x - 1 = m (m + 2). Float: relative error below 2e-7, and
+/// 6e-8 more for each doubling. Numbers that double together share the loop's instructions.
 template <int Count, class V>
 KOKKOS_FORCEINLINE_FUNCTION void decay(V const (&scaled)[Count], int doublings, V (&m)[Count]) {
   using T = typename V::element;
@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION void decay(V const (&scaled)[Count], int doublings, 
   }
 }
 
-/// The same of one.
+/// Does the same for one.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
   V const x[1] = {scaled};
@@ -59,7 +59,7 @@ KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
   return m[0];
 }
 
-/// What a line's steps are made of, in the order in which a kernel wants it.
+/// Holds what a line's steps are made of, in the order in which a kernel wants it.
 template <class T, int Terms>
 struct cone_terms {
   T scaled_half_step[Terms];  ///< half_step 2^-doublings
@@ -67,7 +67,7 @@ struct cone_terms {
   tilt_terms<T, Terms> tilt;
   std::int32_t doublings[Terms];
 
-  /// For steps of up to `length` through densities of up to `density`.
+  /// Sets a term for steps of up to `length` through densities of up to `density`.
   KOKKOS_FUNCTION void set(int term, T rate, T length, double density) {
     T x = rate;
     std::int32_t n = 0;
@@ -80,7 +80,7 @@ struct cone_terms {
   }
 };
 
-/// What some lines of one direction meet, side by side.
+/// Holds what some lines of one direction meet, side by side.
 template <class V, int Count>
 struct voxels_met {
   V terma[Count];
@@ -88,8 +88,8 @@ struct voxels_met {
   V delta[Count];  ///< cosine of the angle to the photons' ray less that to the axis
 };
 
-/// One step of `Count` lines of one direction, each through its voxel: what travels goes towards
-/// the TERMA as exp(-rate density length). `dose` becomes that at the middle of the step.
+/// Does one step of `Count` lines of one direction, each through its voxel: what travels goes
+/// towards the TERMA as exp(-rate density length). `dose` becomes that at the middle of the step.
 template <class V, class T, int Count, int Terms>
 KOKKOS_FORCEINLINE_FUNCTION void cone_step(cone_terms<T, Terms> const& c,
                                            voxels_met<V, Count> const& met,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/dose/convolution.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/dose/convolution.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -17,14 +17,14 @@
 namespace iso::dose {
 namespace detail {
 
-/// Where the first voxel of `region` stands in a volume on `g`, which has all of its voxels.
+/// Finds the first voxel of `region` in a volume on `g`, which has all of its voxels.
 template <class T, class Space>
 boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
   auto const& n = v.grid.extent;
   return {v.data.data() + offset, n[1] * n[2], n[2]};
 }
 
-/// Sets a row of a region to zero.
+/// Sets a voxel of a region to zero.
 template <class T>
 struct clear_kernel {
   boxed_volume<T> to;
@@ -36,7 +36,7 @@ struct clear_kernel {
   }
 };
 
-/// Elements to the region's first voxel.
+/// Counts elements to the region's first voxel.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
 void validate_options(convolution_options const& options, cone_set const& cones,
@@ -66,7 +66,7 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   }
 }
 
-/// `to` from what is in double.
+/// Converts to `to` what is in double.
 template <class T>
 void convert(line_terms<double> const& from, line_terms<T>& to) {
   for (int n = 0; n < max_kernel_terms; ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Launch parameters of convolution, and where the parts of its scratch lie.
+//! Holds launch parameters of convolution, and where the parts of its scratch lie.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -14,28 +14,28 @@
 
 namespace iso::dose::detail {
 
-/// How the walk is laid onto a machine. No bit depends on it.
+/// Describes how the walk is laid onto a machine. No bit depends on it.
 template <class Exec>
 struct lattice_tuning {
   static constexpr bool by_items = backend::is_device<Exec>;
   static constexpr int max_rows = 8;  ///< of an item
-  /// Groups that look for the range: a GPU wants its registers full.
+  /// Counts groups that look for the range: a GPU wants its registers full.
   static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
-  /// A row of lanes begins where a register may; behind the last there is room for one block.
+  /// Aligns rows of lanes to where a register may begin; behind the last is room for one block.
   static constexpr std::int64_t lane_multiple = 32;
   static constexpr std::int64_t room = 64;
   static constexpr std::size_t items_together = 16;
-  /// Tables: planes of a ray that look back together, and bytes of rays that are under way. Where
-  /// these are those of one line, no two groups add to the same voxel.
+  /// Counts for tables planes of a ray that look back together, and bytes of rays that are under
+  /// way. Where these are those of one line, no two groups add to the same voxel.
   static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
   static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
-  /// Lines that a thread takes through a slab in turn.
+  /// Bounds the lines that a thread takes through a slab in turn.
   static constexpr std::int32_t max_bundle = 16;
-  /// Long launches want more rows a thread, short ones more threads.
+  /// Returns the rows of an item: long launches want more, short ones more work items.
   static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }
 };
 
-/// Lines that are under way at the same time, in bundles.
+/// Schedules lines that are under way at the same time, in bundles.
 struct lattice_schedule {
   std::int32_t bundles;
   std::int32_t bundle;
@@ -120,7 +120,7 @@ struct convolution_scratch {
   }
 };
 
-/// Of the voxels of a plan's region.
+/// Returns the nearness of the voxels of a plan's region.
 template <class T, class Space>
 voxel_nearness<T> nearness_of(convolution_plan<T, Space> const& plan) {
   iso::grid const& region = plan.region();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Kernels of density_from_hounsfield and of validate for densities.
+//! Holds kernels of density_from_hounsfield and of validate for densities.
 #pragma once
 
 #include <iso/core/numerics.hpp>
@@ -37,7 +37,7 @@ struct density_kernel {
   }
 };
 
-/// How many voxels have each fault, and the first of them.
+/// Counts how many voxels have each fault, and the first of them.
 struct density_counts {
   static constexpr int kinds = 3;  ///< not finite, negative, absurd
   std::int64_t count[kinds];

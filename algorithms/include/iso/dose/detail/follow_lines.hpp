@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Launches of the engines that follow lines: voxel_lines, voxel_samples and non_voxel.
+//! Holds launches of the engines that follow lines: voxel_lines, voxel_samples and non_voxel.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso::dose::detail {
 
-/// The rays of non_voxel along a direction, which cover the region.
+/// Returns the rays of non_voxel along a direction, which cover the region.
 template <class T>
 ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double spacing,
                        double step) {
@@ -45,7 +45,7 @@ ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double
   return r;
 }
 
-/// Engines whose voxels, or samples, follow lines back, by either kind of kernel.
+/// Runs engines whose voxels, or samples, follow lines back, by either kind of kernel.
 template <class Absorption, class T, int Terms, class Exec>
 void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   typename Absorption::tables const* tables, boxed_volume<T> const& dose,
@@ -120,7 +120,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
           {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
 }
 
-/// Every engine but the lattice.
+/// Runs every engine but the lattice.
 template <class T, int Terms, class Exec>
 void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The sheared lattice: lines, planes, items and tables, as the host makes and kernels read them.
+//! Describes the sheared lattice: lines, planes, items and tables, made on the host for kernels.
 #pragma once
 
 #include <iso/backend/loads.hpp>
@@ -18,7 +18,7 @@
 
 namespace iso::dose::detail {
 
-/// Sums in fixed point: the bits of x + magic count x in whole units.
+/// Describes sums in fixed point: the bits of x + magic count x in whole units.
 template <class T>
 struct fixed_point;
 template <>
@@ -38,7 +38,7 @@ struct fixed_point<double> {
   static constexpr int total_bits = 61;
 };
 
-/// What a direction's kernel is made of.
+/// Describes what a direction's kernel is made of.
 template <class T>
 struct line_terms {
   T rate[max_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
@@ -46,8 +46,8 @@ struct line_terms {
   tilt_terms<T, max_kernel_terms> tilt;
 };
 
-/// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
-/// direction marches from plane to plane, and lanes are next to each other in memory.
+/// Describes one direction's way through the lattice. Lanes, rows and planes are axes of the
+/// region: the direction marches from plane to plane, and lanes are next to each other in memory.
 struct lattice_path {
   std::int32_t copy;   ///< 0: voxels stand as [x][y][z]; 1: as [z][y][x]
   std::int32_t lanes;  ///< extents
@@ -67,13 +67,13 @@ struct lattice_line {
   lattice_path path;
   line_terms<T> terms;  ///< rates: times half of a step's length; of tables: that length, mm
   T cosine;             ///< of the direction's angle to the beam's axis
-  /// By how much the way from the source along the direction grows from a voxel to the next, mm.
-  /// With lattice_plane::toward, whole multiples of a power of two, so that all their sums are
+  /// Says by how much the way from the source along the direction grows from a voxel to the next,
+  /// mm. With lattice_plane::toward, whole multiples of a power of two, so that all their sums are
   /// exact.
   T toward_lane;
   T toward_row;
 
-  /// That way to the middle of a voxel.
+  /// Returns that way to the middle of a voxel.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T toward(T of_plane, std::int32_t lane,
                                                      std::int32_t row) const {
     T const u = T(lane) - T(0.5) * T(path.lanes - 1);
@@ -82,7 +82,7 @@ struct lattice_line {
   }
 };
 
-/// One direction, as lines through voxels want it.
+/// Describes one direction, as lines through voxels want it.
 struct cone_path {
   vec3<double> direction;
   std::int32_t cone;
@@ -94,9 +94,9 @@ struct cone_line {
   line_terms<T> terms;
 };
 
-/// What a line has in one plane: by how much it is displaced, and how far the source lies behind
-/// the plane's middle along the direction. Over that voxel's distance from the source, it is the
-/// cosine of the angle to the voxel's ray.
+/// Describes what a line has in one plane: by how much it is displaced, and how far the source lies
+/// behind the plane's middle along the direction. Over that voxel's distance from the source, it is
+/// the cosine of the angle to the voxel's ray.
 template <class T>
 struct alignas(16) lattice_plane {
   std::int32_t lane_shift;  ///< of lines that are walked by items: wrapped round
@@ -106,7 +106,7 @@ struct alignas(16) lattice_plane {
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t row_shift() const {
     return row_shift_and_lane_step >> 2;
   }
-  /// lane_shift less that of the plane before, not wrapped: -1, 0 or 1.
+  /// Returns lane_shift less that of the plane before, not wrapped: -1, 0 or 1.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t lane_step() const {
     return (row_shift_and_lane_step & 3) - 1;
   }
@@ -116,7 +116,7 @@ struct alignas(16) lattice_plane {
   }
 };
 
-/// The cosine of the angle to a voxel's ray less that to the axis.
+/// Returns the cosine of the angle to a voxel's ray less that to the axis.
 /// \param toward    from the source to the voxel along the direction, mm
 /// \param nearness  1 / the distance from the source to the voxel
 template <class V, class T>
@@ -125,7 +125,7 @@ KOKKOS_FORCEINLINE_FUNCTION V tilt_of(lattice_line<T> const& line, V const& towa
   return fma(toward, nearness, V(-line.cosine));
 }
 
-/// Rows of 32 lanes that one group walks, through the planes in which they meet the box.
+/// Holds rows of 32 lanes that one group walks, through the planes in which they meet the box.
 struct lattice_item {
   std::int32_t line;
   std::int32_t row;
@@ -134,7 +134,7 @@ struct lattice_item {
   std::int32_t last;
 };
 
-/// Where voxels stand: a border of zeros about the rows, room behind them.
+/// Describes where voxels stand: a border of zeros about the rows, room behind them.
 struct lattice_layout {
   std::int64_t extent[3];  ///< of the region
   std::int64_t border;
@@ -145,12 +145,12 @@ struct lattice_layout {
   lattice_layout(iso::grid const& region, std::int64_t border_rows, std::int64_t lane_multiple,
                  std::int64_t room);
 
-  /// Elements from a voxel to the next along an axis of the region.
+  /// Counts elements from a voxel to the next along an axis of the region.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t stride(int copy, int axis) const {
     int const fast = copy == 0 ? 2 : 0;
     return axis == fast ? 1 : axis == 1 ? pitch[copy] : rows() * pitch[copy];
   }
-  /// Planes of a copy, and rows of a plane, with their borders.
+  /// Counts planes of a copy, and rows of a plane, with their borders.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t planes(int copy) const {
     return extent[copy == 0 ? 0 : 2] + 2 * border;
   }
@@ -163,13 +163,13 @@ struct lattice_layout {
   }
 };
 
-/// Lines of one marching axis and way, [first, last).
+/// Holds lines of one marching axis and way, [first, last).
 struct lattice_class {
   std::int32_t first;
   std::int32_t last;
 };
 
-/// All of it on the host, in double.
+/// Holds all of it on the host, in double.
 struct lattice_tables {
   std::vector<lattice_line<double>> lines;
   std::vector<lattice_plane<double>> planes;
@@ -190,10 +190,10 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
 /// lines take turns, so that groups that run at the same time read the same planes.
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
 
-/// Tiles of 32 rays side by side, line after line, for tables.
+/// Makes tiles of 32 rays side by side, line after line, for tables.
 std::vector<lattice_item> make_tiles(lattice_tables const& tables);
 
-/// Tiles whose rays are under way at the same time.
+/// Groups tiles whose rays are under way at the same time.
 struct tile_batches {
   std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
   std::int64_t max_tiles = 0;
@@ -205,18 +205,18 @@ struct tile_batches {
                std::int64_t max_bytes);
 };
 
-/// A cone's table against the radiological distance: straight lines within 32 bins an octave of
-/// the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
+/// Lays out a cone's table against the radiological distance: straight lines within 32 bins an
+/// octave of the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
 template <class T>
 struct radius_bins {
   using word = bits_of<T>;
   static constexpr T offset = T(0.0625);
   static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
-  /// One before that of the distance 0, for places that rounding makes less.
+  /// Is one before that of the distance 0, for places that rounding makes less.
   static constexpr std::int32_t first =
       (sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47)) -
       1;
-  /// Up to a distance of 2^13 cm.
+  /// Reaches up to a distance of 2^13 cm.
   static constexpr std::int32_t count = 1 + 17 * 32;
   static constexpr T max_distance = T(8000);
   /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
@@ -224,20 +224,20 @@ struct radius_bins {
   static constexpr std::int32_t pitch = 608;
   static constexpr std::int32_t of_cone = 4 * pitch;
 
-  /// What is absorbed at a place, which is a distance, at most max_distance, and `offset`.
+  /// Returns what is absorbed at a place, which is a distance, at most max_distance, and `offset`.
   static KOKKOS_FORCEINLINE_FUNCTION T at(T const* bins, T place) {
     auto const pairs = reinterpret_cast<backend::pack<T, 2> const*>(bins + 2 * pitch) - first;
     auto const bin = backend::vector_load(pairs + (Kokkos::bit_cast<word>(place) >> shift));
     return Kokkos::fma(bin[1], place, bin[0]);
   }
-  /// What is absorbed within any distance, cm of water; densities that are refused may give any.
+  /// Returns what is absorbed within any distance, cm of water; refused densities may give any.
   static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
     T const kept = distance < max_distance ? distance : max_distance;
     return at(bins, (kept > T(0) ? kept : T(0)) + offset);
   }
 };
 
-/// Where a convolution plan keeps its tables.
+/// Describes where a convolution plan keeps its tables.
 template <class T, class Space>
 struct lattice_storage {
   lattice_layout layout;
@@ -253,7 +253,7 @@ struct lattice_storage {
   std::vector<vec3<double>> axes;  ///< the directions
   std::int64_t max_samples = 0;    ///< non_voxel: of one direction
 
-  /// Lines are walked by items, else by slabs.
+  /// Returns whether lines are walked by items, else by slabs.
   [[nodiscard]] bool by_items() const { return rows > 0; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Kernels about a walk along the lattice: the range of the data, the copies of the region that lines
-//! are followed in, and the sums that join the dose.
+//! Holds kernels about a walk along the lattice: the range of the data, the copies of the region
+//! that lines are followed in, and the sums that join the dose.
 #pragma once
 
 #include <iso/backend/atomic_maximum.hpp>
@@ -17,14 +17,14 @@
 
 namespace iso::dose::detail {
 
-/// What only the data tell.
+/// Holds what only the data tell.
 struct lattice_range {
   double terma;  ///< the largest
   double density;
   std::int32_t invalid;  ///< 1: some number is negative or not finite
 };
 
-/// A box of voxels within a volume, z fastest.
+/// Describes a box of voxels within a volume, z fastest.
 template <class T>
 struct boxed_volume {
   T* first;  ///< the box's first voxel
@@ -89,7 +89,7 @@ struct lattice_range_kernel {
   }
 };
 
-/// The exponent e for which the largest TERMA lies in [1/2, 1) 2^e; 0 where there is none.
+/// Returns the exponent e for which the largest TERMA lies in [1/2, 1) 2^e; 0 where there is none.
 inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
   if (!(range.terma > 0) || range.invalid != 0) {
     return 0;
@@ -97,13 +97,13 @@ inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
   // Of a double's exponent field; float data are normal numbers here, and so are most of double's.
   return int(Kokkos::bit_cast<std::uint64_t>(range.terma) >> 52 & 0x7ff) - 1022;
 }
-/// 2^e of exponents that a normal double holds.
+/// Returns 2^e of exponents that a normal double holds.
 inline KOKKOS_FUNCTION double power_of_two(int e) {
   int const kept = e < -1000 ? -1000 : (e > 1000 ? 1000 : e);
   return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
 }
 
-/// The directions' numbers for the densities at hand. `Line` is a lattice_line or a cone_line.
+/// Sets the directions' numbers for the densities at hand. `Line` is a lattice_line or a cone_line.
 template <class Line, class T, int Terms>
 struct cone_terms_kernel {
   Line const* lines;
@@ -127,30 +127,30 @@ struct cone_terms_kernel {
   }
 };
 
-/// Rows of a copy in the order of the other axis that a group takes together: the volume stands
-/// turned to copy 1, and its neighbours there are next to each other in memory.
+/// Counts the rows of a copy in the order of the other axis that a group takes together: the volume
+/// stands turned to copy 1, and its neighbours there are next to each other in memory.
 template <int Copy>
 inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 
-/// What a voxel of a region releases at least, over the most that one does: far below the grid to
-/// which doses are rounded. What travels along a line then decays towards it and never to subnormal
-/// numbers, with which processors compute slowly.
+/// Says what a voxel of a region releases at least, over the most that one does: far below the grid
+/// to which doses are rounded. What travels along a line then decays towards it and never to
+/// subnormal numbers, with which processors compute slowly.
 template <class T>
 inline constexpr T min_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
-/// Where the voxels of a copy go.
+/// Describes where the voxels of a copy go.
 template <class T>
 struct copied_voxels {
   using word = typename fixed_point<T>::word;
-  /// Filled are these, side by side, or the three arrays below; of the lattice's engine alone, the
-  /// nearness of voxels that release anything.
+  /// Says where they go: filled are these, side by side, or the three arrays below; of the
+  /// lattice's engine alone, the nearness of voxels that release anything.
   backend::pack<T, 2>* joined;
   T* voxels;
   T* densities;
   T* near;
   word* sums;  ///< or null
 
-  /// v(lane) to each of `count` places from `at` on, with no sum yet.
+  /// Writes v(lane) to each of `count` places from `at` on, with no sum yet.
   template <class Group, class F>
   KOKKOS_FORCEINLINE_FUNCTION void write(Group const& group, voxel_code<T> const& code,
                                          std::int64_t at, std::int64_t count, F const& v) const {
@@ -192,8 +192,8 @@ struct lattice_copy_kernel {
   T least;  ///< that a voxel releases, of the most
   copied_voxels<T> copied;
 
-  /// Rows along the fastest axis, of planes that lie side by side; the last group has the room
-  /// behind them.
+  /// Counts rows along the fastest axis, of planes that lie side by side; the last group has the
+  /// room behind them.
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_groups() const {
     return layout.rows() * ((layout.planes(Copy) + together - 1) / together) + 1;
   }
@@ -299,7 +299,7 @@ struct lattice_join_kernel {
     return layout.extent[1] * ((layout.extent[0] + together - 1) / together);
   }
 
-  /// Some rows along z.
+  /// Copies some rows along z.
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     std::int64_t const y = index % layout.extent[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Kernels of dose_engine::lattice for an exponential kernel: the two walks along its lines.
+//! Holds the kernels of dose_engine::lattice for an exponential kernel: the walks along its lines.
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
@@ -16,7 +16,7 @@
 
 namespace iso::dose::detail {
 
-/// The walk by items: a group takes `Rows` rows of 32 lanes through their planes, each lane on its
+/// Walks by items: a group takes `Rows` rows of 32 lanes through their planes, each lane on its
 /// own, and adds to the sums in memory.
 template <class T, int Terms, int Rows>
 struct lattice_item_kernel {
@@ -93,7 +93,7 @@ struct lattice_item_kernel {
   }
 };
 
-/// The walk by slabs: lines of one class, some planes of each in turn, so that these planes stay
+/// Walks by slabs: lines of one class, some planes of each in turn, so that these planes stay
 /// in a cache. What travels along a line's rays is kept in memory, by the ray's number. Bundles of
 /// lines follow each other through the planes, so that no two add to the same ones at a time.
 template <class T, int Terms>

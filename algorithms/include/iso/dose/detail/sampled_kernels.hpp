@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Kernels of voxel_samples and non_voxel, which interpolate between voxels.
+//! Holds kernels of voxel_samples and non_voxel, which interpolate between voxels.
 #pragma once
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
@@ -8,8 +8,8 @@
 
 namespace iso::dose::detail {
 
-/// TERMA and density between the middles of voxels: linear along each axis, beyond the outermost
-/// middles as there.
+/// Interpolates TERMA and density between the middles of voxels: linear along each axis, beyond the
+/// outermost middles as there.
 template <class T>
 struct interpolated_region {
   T const* terma;
@@ -20,7 +20,7 @@ struct interpolated_region {
     T terma;
     T density;
   };
-  /// At a place in voxels.
+  /// Returns them at a place in voxels.
   [[nodiscard]] KOKKOS_FUNCTION values at(vec3<T> const& p) const {
     std::int64_t low[3];
     T share[3];
@@ -46,7 +46,7 @@ struct interpolated_region {
     }
     return out;
   }
-  /// Within the voxels, borders included.
+  /// Returns whether a place is within the voxels, borders included.
   [[nodiscard]] KOKKOS_FUNCTION bool has(vec3<T> const& p) const {
     bool inside = true;
     for (int axis = 0; axis < 3; ++axis) {
@@ -85,7 +85,7 @@ struct follow_samples {
   }
 };
 
-/// Parallel rays along one direction, with samples at equal steps: a grid turned into the
+/// Describes parallel rays along one direction, with samples at equal steps: a grid turned into the
 /// direction of transport. Its middle is the region's.
 template <class T>
 struct ray_grid {
@@ -99,7 +99,7 @@ struct ray_grid {
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_rays() const { return rays[0] * rays[1]; }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const { return num_rays() * samples; }
-  /// Distances from the middle, mm.
+  /// Returns distances from the middle, mm.
   [[nodiscard]] KOKKOS_FUNCTION vec3<T> place(std::int64_t ray, std::int64_t sample) const {
     std::int64_t const i = ray / rays[1];
     return {(T(i) - T(0.5) * T(rays[0] - 1)) * spacing,
@@ -108,7 +108,7 @@ struct ray_grid {
   }
 };
 
-/// Step 1: samples along the rays, neighbouring rays side by side. A thread a ray and sample.
+/// Does step 1: samples along the rays, neighbours side by side. A work item a ray and sample.
 template <class T>
 struct ray_trace_kernel {
   ray_grid<T> rays;
@@ -132,7 +132,7 @@ struct ray_trace_kernel {
   }
 };
 
-/// Step 2: the samples of a ray side by side.
+/// Does step 2: puts the samples of a ray side by side.
 template <class T>
 struct ray_transpose_kernel {
   ray_grid<T> rays;
@@ -148,7 +148,7 @@ struct ray_transpose_kernel {
   }
 };
 
-/// Step 3: every sample steps away from itself upstream. A thread a sample.
+/// Does step 3: every sample steps away from itself upstream. A work item a sample.
 template <class T, class Absorption>
 struct ray_convolution_kernel {
   ray_grid<T> rays;
@@ -184,7 +184,7 @@ struct ray_convolution_kernel {
   }
 };
 
-/// Step 4: each voxel's dose from the eight samples about it, in whole units.
+/// Does step 4: each voxel's dose from the eight samples about it, in whole units.
 template <class T>
 struct ray_sum_kernel {
   using word = typename fixed_point<T>::word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! dose_engine::lattice for a tabulated kernel.
+//! Runs dose_engine::lattice for a tabulated kernel.
 #pragma once
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
@@ -9,7 +9,7 @@
 
 namespace iso::dose::detail {
 
-/// radius_bins::at of every lane.
+/// Returns radius_bins::at of every lane.
 template <class Part, class T>
 KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
                                              typename Part::template per_lane<T> const& place) {
@@ -63,8 +63,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
   }
 }
 
-/// The lattice's lines with a table, which has no recursion: every plane of a line takes from all
-/// planes before it. Rays go in tiles of 32 side by side.
+/// Holds the lattice's lines with a table, which has no recursion: every plane of a line takes from
+/// all planes before it. Rays go in tiles of 32 side by side.
 ///
 /// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
 /// distances to where that one begins and to where it ends. Of two planes in succession one ends
@@ -86,7 +86,7 @@ struct table_rays {
     return depth + tile * (max_planes + 1) * 32;
   }
 
-  /// Where a tile's first ray stands in a plane.
+  /// Describes where a tile's first ray stands in a plane.
   struct place {
     std::int32_t lane;
     std::int32_t row;
@@ -103,12 +103,12 @@ struct table_rays {
   }
 };
 
-/// Step 1: what is released along the rays, and how deep it lies. A tile a group.
+/// Does step 1: what is released along the rays, and how deep it lies. A tile a group.
 template <class T, bool Joined>
 struct table_trace_kernel {
   table_rays<T> rays;
   voxel_code<T> code;
-  /// Of the region's first voxel in each copy: these, or three arrays.
+  /// Points to the region's first voxel in each copy: these, or three arrays.
   backend::pack<T, 2> const* joined[2];
   T const* terma[2];
   T const* density[2];
@@ -184,7 +184,7 @@ struct table_trace_kernel {
   }
 };
 
-/// Step 2: the dose at the middle of some planes of a tile.
+/// Does step 2: the dose at the middle of some planes of a tile.
 ///
 /// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
 template <class T, int Planes, bool Together>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The kernels and launches of iso/dose/terma.hpp, for the files that instantiate them.
+//! Holds the kernels and launches of iso/dose/terma.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
@@ -14,10 +14,10 @@
 namespace iso::dose {
 namespace detail {
 
-/// The coefficients of a depth_curve.
+/// Returns the coefficients of a depth_curve.
 std::vector<double> curve_of(spectrum const& s, terma_options const& options);
-/// Of a voxel along `axis`: its three sides as they stand there, the two smaller ones as one of the
-/// same variance.
+/// Returns the shadow of a voxel along `axis`: its three sides as they stand there, the two smaller
+/// ones as one of the same variance.
 voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis);
 void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t max_planes);
 

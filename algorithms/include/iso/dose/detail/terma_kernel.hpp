@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The TERMA of a voxel: depth, fluence and distance.
+//! Computes the TERMA of a voxel: depth, fluence and distance.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso::dose::detail {
 
-/// TERMA against the radiological depth: a cubic polynomial for each interval of it.
+/// Holds TERMA against the radiological depth: a cubic polynomial for each interval of it.
 struct depth_curve {
   static constexpr double step = 0.25;  ///< g/cm2
   static constexpr std::int32_t intervals = 4000;
@@ -35,9 +35,9 @@ struct depth_curve {
   }
 };
 
-/// A voxel as it stands along one of the field's axes: the sum of two uniform distributions, which
-/// is what a cube that is turned about the other axis has. Then the shares of neighbouring voxels
-/// add up to one, so that a turned field releases as much as an upright one.
+/// Describes a voxel as it stands along one of the field's axes: the sum of two uniform
+/// distributions, which is what a cube that is turned about the other axis has. Then the shares of
+/// neighbouring voxels add up to one, so that a turned field releases as much as an upright one.
 struct voxel_shadow {
   double reach;  ///< from the middle to the end, mm
   double narrow;
@@ -50,7 +50,7 @@ struct voxel_shadow {
         over_wide(1 / wide),
         over_both(narrower > 0 ? 0.5 / (wide * narrower) : 0) {}
 
-  /// The share of it that lies below x, mm from its middle.
+  /// Returns the share of it that lies below x, mm from its middle.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double below(double x) const {
     double const left = reach - (x < 0 ? -x : x);
     double const inner = (left - 0.5 * narrow) * over_wide;
@@ -60,7 +60,7 @@ struct voxel_shadow {
   }
 };
 
-/// A fluence map in memory.
+/// Holds a fluence map in memory.
 struct fluence_pixels {
   double const* values;  ///< [columns, rows]
   double x_low;
@@ -70,9 +70,9 @@ struct fluence_pixels {
   std::int64_t columns;
   std::int64_t rows;
 
-  /// Mean fluence over a voxel whose middle is seen at (x, y), mm, where the map is `wide` times as
-  /// wide as in the plane of the isocentre. Pixel by pixel, so that it is as right in a pixel of a
-  /// kilometre. Zero where the place is not finite.
+  /// Returns the mean fluence over a voxel whose middle is seen at (x, y), mm, where the map is
+  /// `wide` times as wide as in the plane of the isocentre. Pixel by pixel, so that it is as right
+  /// in a pixel of a kilometre. Zero where the place is not finite.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double mean(double x, double y, double wide,
                                                         voxel_shadow const& along_x,
                                                         voxel_shadow const& along_y) const {
@@ -109,13 +109,13 @@ struct fluence_pixels {
   }
 
  private:
-  /// The pixel that has a place, or the nearest.
+  /// Returns the pixel that has a place, or the nearest.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t pixel_at(double place, std::int64_t count) {
     return place > 0 ? (place < double(count) ? std::int64_t(place) : count - 1) : 0;
   }
 };
 
-/// 32 voxels of a row along z, a ray each.
+/// Takes 32 voxels of a row along z, a ray each.
 template <class Method, class Index, class T>
 struct terma_kernel {
   depth_curve curve;
@@ -168,7 +168,7 @@ struct terma_kernel {
   }
 
  private:
-  /// Photons per cm2 at p, in air.
+  /// Returns photons per cm2 at p, in air.
   KOKKOS_FUNCTION double released(vec3<double> const& p) const {
     vec3<double> const v = p - frame.source;
     double const depth = dot(v, frame.along);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/detail/tilt_terms.hpp
-//! dose::cone_tilt, as kernels read it.
+//! Holds dose::cone_tilt, as kernels read it.
 #pragma once
 
 #include <iso/backend/unroll.hpp>
@@ -10,15 +10,15 @@
 
 namespace iso::dose::detail {
 
-/// How much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms` terms, the
-/// coefficients of each power side by side.
+/// Describes how much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms`
+/// terms, the coefficients of each power side by side.
 template <class T, int Terms>
 struct tilt_terms {
   T coefficients[tilt_degree][Terms];
   T least;
   T most;
 
-  /// Those of the first terms alone.
+  /// Returns those of the first terms alone.
   template <int Some>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION tilt_terms<T, Some> first() const {
     tilt_terms<T, Some> out{{}, least, most};
@@ -27,12 +27,12 @@ struct tilt_terms {
     }
     return out;
   }
-  /// Delta within its bounds.
+  /// Returns delta within its bounds.
   template <class V>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V kept(V const& delta) const {
     return clamp(delta, V(least), V(most));
   }
-  /// What is sent of `terma` by one term.
+  /// Returns what is sent of `terma` by one term.
   /// \param delta    within its bounds
   /// \param product  of terma and delta
   template <class V>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Lines through the middle of every voxel, of exponentials and of tables.
+//! Follows lines through the middle of every voxel, of exponentials and of tables.
 #pragma once
 
 #include <iso/backend/lane_group.hpp>
@@ -15,7 +15,7 @@
 
 namespace iso::dose::detail {
 
-/// What a voxel absorbs of what is released upstream, step by step away from it: exponentials.
+/// Says what a voxel absorbs of what is released upstream, step by step away from it: exponentials.
 template <class T, int Terms>
 struct exponential_absorption {
   using value = backend::one_lane_part::per_lane<T>;
@@ -54,7 +54,7 @@ struct exponential_absorption {
   }
 };
 
-/// The same by a table.
+/// Does the same by a table.
 template <class T>
 struct table_absorption {
   using value = backend::one_lane_part::per_lane<T>;
@@ -85,14 +85,14 @@ struct table_absorption {
   }
 };
 
-/// Where a voxel lies, as tilts along a line want it.
+/// Describes where a voxel lies, as tilts along a line want it.
 template <class T>
 struct seen_voxel {
   T toward;   ///< from the source to the voxel, along the direction, mm
   T squared;  ///< of the distance from the source to the voxel
 
-  /// Cosine of the angle from the direction to the photons' ray at `distance` upstream, less that
-  /// to the axis.
+  /// Returns the cosine of the angle from the direction to the photons' ray at `distance` upstream,
+  /// less that to the axis.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T tilt(T distance, T cosine) const {
     T const along = toward - distance;
     return along / Kokkos::sqrt(Kokkos::fma(distance, distance,
@@ -124,7 +124,7 @@ struct line_dose {
   }
 };
 
-/// Doses of voxels that follow every direction's line back, 32 voxels of a row along z a group.
+/// Computes doses of voxels that follow all lines back, 32 voxels of a row along z a group.
 /// `Follow` gives what a line brings to a voxel: follow(absorption, voxel, place, seen, line).
 template <class T, class Absorption, class Follow>
 struct voxel_dose_kernel {
@@ -179,7 +179,7 @@ struct voxel_dose_kernel {
   }
 };
 
-/// By the exact chords of a traversal.
+/// Follows the exact chords of a traversal.
 template <class Method, class T>
 struct follow_chords {
   ray::traversal_grid walked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Launches of dose_engine::lattice.
+//! Holds launches of dose_engine::lattice.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -83,7 +83,7 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
   }
 }
 
-/// The lattice's lines by a table.
+/// Follows the lattice's lines by a table.
 template <class T, int Terms, class Exec>
 void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   convolution_scratch<T, Terms, Exec> const& s, job const& control) {
@@ -121,7 +121,7 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   }
 }
 
-/// The lattice's lines.
+/// Walks the lattice's lines.
 template <class T, int Terms, class Exec>
 void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   boxed_volume<T const> const& terma, boxed_volume<T const> const& density,

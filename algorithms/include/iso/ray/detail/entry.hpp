@@ -10,11 +10,11 @@
 
 namespace iso::ray::detail {
 
-/// Planes that a T counts exactly.
+/// Bounds the planes that a T counts exactly.
 template <class T>
 inline constexpr double max_planes = sizeof(T) == 4 ? 0x1p24 : 0x1p53;
 
-/// One ray in its grid, measured in mm from the point where it enters: the n-th plane of an axis
+/// Holds one ray in its grid, in mm from the point where it enters: the n-th plane of an axis
 /// (n = 0, 1, ...) is crossed at fma(n, step, first), never by accumulation. Every plane before the
 /// last comes before `end`, or not at all: `end` is the least of the last planes' crossings by that
 /// same expression, so that stepping while a crossing is less than `end` cannot leave the grid.
@@ -40,8 +40,8 @@ KOKKOS_FORCEINLINE_FUNCTION T greater_of(T a, T b) {
 // compiler may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or
 // NaN on a plane, and less_of and greater_of pass over a NaN on their left.
 
-/// The planes of one axis in the order in which the ray meets them, 0 to count. An axis along which
-/// it does not move counts as upward, so that a point on a plane belongs to the upper voxel.
+/// Holds the planes of one axis in the order in which the ray meets them, 0 to count. An axis along
+/// which it does not move counts as upward, so that a point on a plane belongs to the upper voxel.
 struct axis_planes {
   double position;
   double speed;  // >= 0
@@ -62,17 +62,18 @@ struct axis_planes {
         plane_0(d < 0 ? n : 0.0),
         voxel_0(d < 0 ? n : -1.0) {}
 
-  /// From the ray's origin to plane q along this axis, positive ahead. Taken from the plane's own
+  /// Measures from the ray's origin to plane q along this axis, positive ahead. By the plane's own
   /// coordinate, so that it is exact near the origin, however slow the ray is along this axis.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double distance(double q) const {
     double const n = Kokkos::fma(sign, q, plane_0);
     return sign * (Kokkos::fma(n - 0.5, spacing, origin) - position);
   }
-  /// Not moving, and not between the first plane and the last.
+  /// Returns whether it does not move and is not between the first plane and the last.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool beside() const {
     return (speed == 0) & ((distance(0) > 0) | (distance(count) <= 0));
   }
-  /// The first plane ahead at time t, of 1 to count: an estimate, put right by comparing distances.
+  /// Returns the first plane ahead at time t, of 1 to count: an estimate, put right by comparing
+  /// distances.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION double next_plane(double t) const {
     double const gone = t * speed;
     double const planes = less_of(greater_of((gone - distance(0)) / spacing - 0.5, 0.0), count - 1);
@@ -86,14 +87,14 @@ struct axis_planes {
   }
 };
 
-/// `mm` as a T from zero to the largest finite one; a NaN as zero.
+/// Returns `mm` as a T from zero to the largest finite one; a NaN as zero.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T bounded(double mm) {
   return less_of(greater_of(T(mm), T(0)), Kokkos::Experimental::finite_max_v<T>);
 }
 
-/// A power of two that keeps the squares of very long and very short directions in range, applied
-/// to directions; times take its inverse.
+/// Is a power of two that keeps the squares of very long and very short directions in range,
+/// applied to directions; times take its inverse.
 struct direction_scale {
   double of_direction;
   double of_time;
@@ -111,15 +112,15 @@ KOKKOS_FORCEINLINE_FUNCTION double largest_of(vec3<double> d) {
   return greater_of(greater_of(Kokkos::fabs(d.x), Kokkos::fabs(d.y)), Kokkos::fabs(d.z));
 }
 
-/// Length of the direction after its scale. On its own because a square root, which may set errno,
-/// would keep the rest from being vectorised.
+/// Returns the length of the direction after its scale. On its own because a square root, which may
+/// set errno, would keep the rest from being vectorised.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION double scaled_length(ray<Real> const& r) {
   auto const d = static_cast<vec3<double>>(r.direction);
   return norm(direction_scale(largest_of(d)).of_direction * d);
 }
 
-/// The part of a ray inside its grid, in double precision.
+/// Holds the part of a ray inside its grid, in double precision.
 struct clipped_ray {
   axis_planes x;
   axis_planes y;
@@ -155,7 +156,7 @@ struct clipped_ray {
   }
 };
 
-/// Where `r` enters the grid: worked out in double precision, the result rounded to T.
+/// Returns where `r` enters the grid: worked out in double precision, the result rounded to T.
 template <class T, class Index, class Real>
 KOKKOS_FORCEINLINE_FUNCTION entry<T, Index> enter(ray<Real> const& r, traversal_grid const& g,
                                                   double length) {

@@ -8,7 +8,7 @@
 
 namespace iso::ray::detail {
 
-/// Thirty-two rays a group, one a lane.
+/// Takes thirty-two rays a group, one a lane.
 template <class Method, class Index, class T>
 struct radiological_path_kernel {
   traversal_grid grid;

@@ -36,7 +36,7 @@ struct weighted_sum {
   }
 };
 
-/// Integral of `values` along the ray that entered at `e`.
+/// Returns the integral of `values` along the ray that entered at `e`.
 template <class Method, class T, class Index>
 KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RESTRICT values) {
   weighted_sum<T> report{values};
@@ -44,8 +44,8 @@ KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RE
   return Kokkos::fma(report.length_before, report.value_before, report.sum);
 }
 
-/// One axis of a part's rays in lock-step. The crossing after the next is kept ready, which takes
-/// an addition and an fma off the chain from one segment to the next.
+/// Holds one axis of a part's rays in lock-step. The crossing after the next is kept ready, which
+/// takes an addition and an fma off the chain from one segment to the next.
 template <class Lengths, class Indices>
 struct axis_together {
   using T = typename Lengths::element;
@@ -74,7 +74,7 @@ struct axis_together {
   }
 };
 
-/// 32 rays, a register of them at a time in lock-step, its state in registers all the way.
+/// Walks 32 rays, a register of them at a time in lock-step, its state in registers all the way.
 ///
 /// A round makes one segment of each ray. The voxel's value is requested from memory at once and
 /// read `ahead` batches later, beside the making of a new segment: the loads fill the time in which
@@ -103,15 +103,15 @@ struct rays_together {
   lane_array<T> end;
   lane_array<lane_index> index;
 
-  /// Segments whose values are still to be read.
+  /// Holds segments whose values are still to be read.
   struct batch {
     alignas(64) T segment[rounds][width];
     alignas(64) lane_index where[rounds][width];
     int from;  // first lane of the register
   };
 
-  /// Sums of a register's rays, in registers of 32 bytes at most: one of 64 is dear to put together
-  /// from single loads.
+  /// Holds sums of a register's rays, in registers of 32 bytes at most: one of 64 is dear to put
+  /// together from single loads.
   struct sums_together {
     static constexpr int narrow = width * int(sizeof(T)) < 32 ? width : 32 / int(sizeof(T));
     using narrow_part = typename Group::template part<narrow>;
@@ -141,7 +141,7 @@ struct rays_together {
     }
   };
 
-  /// The rays of one register on their way.
+  /// Holds the rays of one register on their way.
   struct walkers {
     axis x;
     axis y;
@@ -200,8 +200,8 @@ struct rays_together {
 
   // The next two stand on their own so that they take no registers from the loops that call them.
 
-  /// Whether hardly two neighbours read near each other: then the outer two's lines are not what
-  /// the others want.
+  /// Returns whether hardly two neighbours read near each other: then the outer two's lines are not
+  /// what the others want.
   [[gnu::noinline]] static bool far_apart(batch const& b) {
     constexpr auto line = 64 / lane_index(sizeof(T));
     int on_their_way = 0;
@@ -224,7 +224,7 @@ struct rays_together {
     asm volatile("");  // a prefetch counts as no effect: the compiler would drop the calls
   }
 
-  /// All segments of all rays, each ray's in order.
+  /// Sums up all segments of all rays, each ray's in order.
   [[gnu::always_inline]] void sum_up(T const* KOKKOS_RESTRICT values, lane_array<T>& sums) const {
     batch batches[ahead];
     int made = 0;
@@ -275,7 +275,7 @@ struct rays_together {
   }
 };
 
-/// Integrals of `values` (on `grid`, z fastest) along 32 rays, one a lane; an empty ray gives 0.
+/// Integrates `values` (on `grid`, z fastest) along 32 rays, one a lane; an empty ray gives 0.
 ///
 /// `Index` is a signed integer that holds the grid's size: 32 bits where that fits, for speed. `T`
 /// is the type of the values and of the sums, `Real` that of the rays. The bits depend neither on

@@ -11,12 +11,12 @@
 
 namespace iso::sparse {
 
-/// Steps of 32 lanes in one part of a row: 2048 entries of a csr_view, 64 column chunks of a
-/// row_block_csr. Longer rows are summed part by part, and the parts' sums then from the first to
-/// the last.
+/// Counts the steps of 32 lanes in one part of a row: 2048 entries of a csr_view, 64 column chunks
+/// of a row_block_csr. Longer rows are summed part by part, and the parts' sums then from the first
+/// to the last.
 inline constexpr std::int32_t part_steps = 64;
 
-/// What a lane group adds up at once: successive entries of a row of a csr_view, or successive
+/// Is what a lane group adds up at once: successive entries of a row of a csr_view, or successive
 /// column chunks of a block of a row_block_csr.
 /// Sixteen bytes, one read: what a kernel must look up before it can ask for its first entry, it
 /// waits for.
@@ -25,7 +25,7 @@ struct alignas(16) row_segment {
   std::int32_t count;  ///< of entries, or chunks
   std::int32_t block;  ///< the row, or the row block
 
-  /// What follows `done` of it, at most `longest`.
+  /// Returns what follows `done` of it, at most `longest`.
   [[nodiscard]] KOKKOS_FUNCTION row_segment from(std::int32_t done, std::int32_t longest) const {
     std::int32_t const left = count > done ? count - done : 0;
     return {first + done, left < longest ? left : longest, block};
@@ -34,7 +34,7 @@ struct alignas(16) row_segment {
 
 namespace detail {
 
-/// The rows of a csr_view, as kernels walk them: one row a group of lanes.
+/// Holds the rows of a csr_view, as kernels walk them: one row a group of lanes.
 template <class Value, class Column>
 struct csr_rows {
   using value_type = Value;
@@ -58,17 +58,17 @@ struct csr_rows {
   KOKKOS_FUNCTION row_segment whole(std::int64_t row) const {
     return {row_offsets[row], length(row), std::int32_t(row)};
   }
-  /// Steps of 32 lanes that a segment takes.
+  /// Counts steps of 32 lanes that a segment takes.
   KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) {
     return (std::int64_t(segment.count) + 31) / 32;
   }
-  /// The steps of a segment from `step` on, at most part_steps.
+  /// Returns the steps of a segment from `step` on, at most part_steps.
   KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
     return segment.from(32 * step, 32 * part_steps);
   }
 
-  /// The entries of a segment, 32 a step. Rows begin anywhere: a step's ends share their sectors
-  /// with its neighbours, by way of a GPU's level-1 cache.
+  /// Holds the entries of a segment, 32 a step. Rows begin anywhere: a step's ends share their
+  /// sectors with its neighbours, by way of a GPU's level-1 cache.
   template <class Group>
   struct steps_of {
     typename Group::template stepped_array<Column> column;
@@ -87,7 +87,7 @@ struct csr_rows {
     KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
       return part.columns(from, column.ask(step));
     }
-    /// Counted from `step` on.
+    /// Returns them counted from `step` on.
     KOKKOS_FORCEINLINE_FUNCTION steps_of later(std::int32_t step) const {
       steps_of to = *this;
       to.column = column.from(step);
@@ -96,7 +96,7 @@ struct csr_rows {
     }
   };
 
-  /// add(lane, entry, fetch(column)) for the entries of a segment: entry j on lane j % 32,
+  /// Calls add(lane, entry, fetch(column)) for the entries of a segment: entry j on lane j % 32,
   /// ascending.
   template <class Group, class Fetch, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_segment const& segment,
@@ -109,7 +109,7 @@ struct csr_rows {
   }
 };
 
-/// An array's memory; null where it is empty, though it be allocated.
+/// Returns an array's memory; null where it is empty, though it be allocated.
 template <class View>
 auto* data_or_null(View const& v) {
   return v.extent(0) > 0 ? v.data() : nullptr;
@@ -127,7 +127,7 @@ double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
   return data_or_null(a.row_scales);
 }
 
-/// What a product reads of a matrix.
+/// Returns what a product reads of a matrix.
 template <class Value, class Column, class Space>
 std::array<memory_range, 5> memory_of_matrix(csr_view<Value, Column, Space> const& a) {
   return {memory_of(a.row_offsets, "the matrix' row offsets"),

@@ -12,12 +12,12 @@
 
 namespace iso::sparse::detail {
 
-/// The least e with 2^e >= x; x is normal and above zero.
+/// Returns the least e with 2^e >= x; x is normal and above zero.
 KOKKOS_INLINE_FUNCTION int ceil_log2(double x) {
   return int((Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL) >> 52) - 1023;
 }
 
-/// Products are added as they come by fma: lane by lane and then by the tree of group.sums.
+/// Adds products as they come by fma: lane by lane and then by the tree of group.sums.
 struct ordered_sum {
   static constexpr bool is_reproducible = false;
   template <class V>
@@ -30,12 +30,12 @@ struct ordered_sum {
   }
 };
 
-/// Every product is rounded to a multiple of one power of two by being added to a sum that began at
+/// Rounds every product to a multiple of one power of two by adding it to a sum that began at
 /// 1.5 2^e and stays between 2^e and 2^(e+1), so that all sums are exact.
 struct reproducible_sum {
   static constexpr bool is_reproducible = true;
 
-  /// With its last bit set no product lies half way between two multiples, where the direction of
+  /// Sets the last bit: no product lies half way between two multiples, where the direction of
   /// rounding would hang on the sum.
   KOKKOS_FORCEINLINE_FUNCTION static double prepared(double x) {
     return Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(x) | 1U);
@@ -45,7 +45,7 @@ struct reproducible_sum {
     using bits = backend::lane_value<std::uint64_t, Shape>;
     return backend::bit_cast<double>(backend::bit_cast<std::uint64_t>(x) | bits(1));
   }
-  /// What was added to the sums since they began.
+  /// Returns what was added to the sums since they began.
   template <class Shape>
   KOKKOS_FORCEINLINE_FUNCTION auto operator()(backend::lane_value<double, Shape> const& sum) const {
     using bits = backend::lane_value<std::uint64_t, Shape>;
@@ -53,7 +53,7 @@ struct reproducible_sum {
     return sum - backend::bit_cast<double>(power | bits(0x0008000000000000ULL));
   }
 
-  /// Where the sum of a row begins; NaN beyond the range of double.
+  /// Returns where the sum of a row begins; NaN beyond the range of double.
   KOKKOS_FORCEINLINE_FUNCTION static double origin(int row_exponent, double max_abs_x) {
     // Below 2^-1000 it is the row's exponent that keeps products from lying half way.
     double const x = max_abs_x > 0x1p-1000 ? max_abs_x : 0x1p-1000;
@@ -63,7 +63,7 @@ struct reproducible_sum {
   }
 };
 
-/// What becomes of the sum of a row: y = alpha sum + beta y.
+/// Describes what becomes of the sum of a row: y = alpha sum + beta y.
 template <class T, int R, int K>
 struct product_epilogue {
   T alpha;
@@ -74,7 +74,7 @@ struct product_epilogue {
   int vectors;  ///< of K, those that exist
   double const* row_scales;
 
-  /// Sum n of a block of R rows: row n / K, vector n % K.
+  /// Takes sum n of a block of R rows: row n / K, vector n % K.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t block, int n, T sum) const {
     std::int64_t const row = block * R + n / K;
     if (row >= num_rows || n % K >= vectors) {
@@ -88,14 +88,14 @@ struct product_epilogue {
   }
 };
 
-/// A matrix times K vectors, one segment a lane group: the parts of long rows go to `part_sums`,
-/// the sums of other rows are finished. Nothing else, so that a GPU's registers are the loop's:
-/// product_fix_up does the rest.
+/// Multiplies a matrix by K vectors, one segment a lane group: the parts of long rows go to
+/// `part_sums`, the sums of other rows are finished. Nothing else, so that a GPU's registers are
+/// the loop's: product_fix_up does the rest.
 template <class T, class Rows, class Sum, int K, class Tuning>
 struct product {
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
-  /// Whether a sum that is not finite is to be made once more: padding times an x that is not
+  /// Tells whether a sum that is not finite is to be made once more: padding times an x that is not
   /// finite is NaN, and so is infinity with its last bit set.
   static constexpr bool may_fix_up = Rows::has_padding || Sum::is_reproducible;
 
@@ -132,7 +132,7 @@ struct product {
     });
   }
 
-  /// Sum n of a segment as IEEE arithmetic has it where numbers are not finite: by entries alone.
+  /// Returns sum n of a segment as IEEE arithmetic has it for numbers not finite: by entries alone.
   template <class Group>
   KOKKOS_FUNCTION T recomputed(Group const& group, std::int64_t index, int n) const {
     row_segment const segment = segments[index];
@@ -157,7 +157,7 @@ struct product {
   }
 
  private:
-  /// The sums of a segment.
+  /// Returns the sums of a segment.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION auto sums(Group const& group, row_segment const& segment) const {
     auto const origin = origins(segment);
@@ -182,7 +182,7 @@ struct product {
     return group.template sums<count>(sum, Sum());
   }
 
-  /// Where the sum of (row of the segment, vector) begins.
+  /// Returns where the sum of (row of the segment, vector) begins.
   KOKKOS_FORCEINLINE_FUNCTION auto origins(row_segment const& segment) const {
     if constexpr (Sum::is_reproducible) {
       auto const of_rows = backend::streaming_load(
@@ -196,14 +196,14 @@ struct product {
   }
 };
 
-/// The fix-up pass behind `product`: one after another, groups of lanes that finish rows without
+/// Is the fix-up pass behind `product`: one after another, groups of lanes that finish rows without
 /// entries, 32 or 128 row blocks each; that add up the parts of long rows from the first to the
 /// last, a sum a lane; and that repeat what is to be repeated, of 32 segments.
 template <class T, class Rows, class Sum, int K, class Tuning>
 struct product_fix_up {
   using product_type = product<T, Rows, Sum, K, Tuning>;
   static constexpr int count = product_type::count;
-  /// Words of `empty` that lanes ask for at once: where they have little to write they wait once.
+  /// Counts words of `empty` that lanes ask for at once: with little to write they wait once.
   static constexpr int words = count < 8 ? 4 : 1;
 
   product_type first;
@@ -297,7 +297,7 @@ struct product_fix_up {
     });
   }
 
-  /// Which blocks of a word have no entries.
+  /// Returns which blocks of a word have no entries.
   KOKKOS_FUNCTION std::uint32_t empty_of(std::int64_t word) const {
     if (word >= num_empty_words) {
       return 0;
@@ -321,7 +321,7 @@ struct product_fix_up {
     });
   }
 
-  /// f(lane), by the whole group, for the lanes where `chosen` is set.
+  /// Calls f(lane), by the whole group, for the lanes where `chosen` is set.
   template <class Group, class F>
   KOKKOS_FUNCTION static void for_each_set(Group const& group,
                                            typename Group::template lane_array<bool> const& chosen,

@@ -9,29 +9,29 @@
 
 namespace iso::sparse::detail {
 
-/// Threads of a GPU's block where nothing else was faster. No bit depends on it.
+/// Counts threads of a GPU's block where nothing else was faster. No bit depends on it.
 inline constexpr unsigned block_threads = 128;
 
-/// How products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
+/// Says how products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
 template <class Exec, class Rows, class Sum, int K>
 struct product_tuning {
-  /// Sums a lane.
+  /// Counts sums a lane.
   static constexpr int count = Rows::rows * K;
 
-  /// Steps of 32 lanes that are under way at once: a processor looks ahead by itself.
+  /// Counts steps of 32 lanes that are under way at once: a processor looks ahead by itself.
   static constexpr int steps_in_flight = backend::is_device<Exec> ? 4 : 1;
 
-  /// Steps that the sums in a processor's registers take before others have their turn, where they
-  /// are more than it holds: as many as the level-1 cache keeps.
+  /// Counts the steps that the sums in a processor's registers take before others have their turn,
+  /// where they are more than it holds: as many as the level-1 cache keeps.
   static constexpr int stretch = 8;
 
-  /// Threads a block: small ones make room sooner where a segment ends, large ones start sooner. By
+  /// Sizes blocks: small ones make room sooner where a segment ends, large ones start sooner. By
   /// 2 to 10 per cent at 32 sums, by half a per cent at 4 (prostate's A alone loses one or two).
   static constexpr unsigned threads = count >= 32                          ? 32
                                       : count == 4 && Sum::is_reproducible ? 64
                                                                            : 128;
 
-  /// Blocks that must fit a multiprocessor, which limits registers; 0: the compiler's choice.
+  /// Counts blocks that must fit a multiprocessor, limiting registers; 0: the compiler's choice.
   static constexpr unsigned min_blocks() {
     constexpr unsigned per_128 = 128 / threads;
     switch (count) {
@@ -51,11 +51,12 @@ struct product_tuning {
   }
 };
 
-/// Whether several vectors are multiplied one after the other, not up to four in one pass over the
-/// matrix. Eight rows and one vector are eight AVX-512 registers of sums; with two or four vectors
-/// the sums leave the registers at every stretch, which takes longer than to read the matrix again
-/// (docs/product_benchmarks.md has the command). Vectors of few entries a number take longer than
-/// the matrix, and are better read and written together. AVX2 has too few registers for either.
+/// Returns whether several vectors are multiplied one after the other, not up to four in one pass
+/// over the matrix. Eight rows and one vector are eight AVX-512 registers of sums; with two or four
+/// vectors the sums leave the registers at every stretch, which takes longer than to read the
+/// matrix again (docs/product_benchmarks.md has the command). Vectors of few entries a number take
+/// longer than the matrix, and are better read and written together. AVX2 has too few registers for
+/// either.
 template <class Exec, class Rows>
 bool one_vector_a_pass(matrix_shape const& shape) {
   if constexpr (backend::is_device<Exec> || Rows::rows < 8) {
@@ -66,9 +67,9 @@ bool one_vector_a_pass(matrix_shape const& shape) {
   }
 }
 
-/// Least steps of the rows of each bin, in the order of their launch. On a GPU, long rows first:
-/// what starts last ends soon. A processor's threads take rows on demand, and neighbours in step
-/// share what they read of x.
+/// Holds the least steps of the rows of each bin, in the order of their launch. On a GPU, long rows
+/// first: what starts last ends soon. A processor's threads take rows on demand, and neighbours in
+/// step share what they read of x.
 template <class Exec>
 inline constexpr auto min_steps = [] {
   if constexpr (backend::is_device<Exec>) {

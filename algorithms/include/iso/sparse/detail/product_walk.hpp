@@ -11,8 +11,8 @@
 
 namespace iso::sparse::detail {
 
-/// What a part of a group's lanes adds to its sums of `Steps::rows` rows times K vectors: by fma, a
-/// step of 32 lanes after the other. `InFlight` steps are under way at once.
+/// Computes what a part of a group's lanes adds to its sums of `Steps::rows` rows times K vectors:
+/// by fma, a step of 32 lanes after the other. `InFlight` steps are under way at once.
 template <class Group, class T, class Steps, class Sum, int Rows, int K, int InFlight>
 struct product_walk {
   static constexpr int count = Rows * K;
@@ -62,7 +62,7 @@ struct product_walk {
     }
   };
 
-  /// Register by register: an expression of all of them would need as many for each operation.
+  /// Adds register by register: an expression of all of them would need as many for each operation.
   template <class Part, class Entry, class Fetched, class Value>
   KOKKOS_FORCEINLINE_FUNCTION static void add(Part const& part, Entry const& a, Fetched const& at,
                                               Value& sum) {
@@ -78,8 +78,8 @@ struct product_walk {
     }
   }
 
-  /// Where a group waits for memory: what the columns bring is asked for first, then the columns
-  /// and entries of later steps, and only then is it used.
+  /// Adds where a group waits for memory: what the columns bring is asked for first, then the
+  /// columns and entries of later steps, and only then is it used.
   template <class Part, class Value>
   KOKKOS_FORCEINLINE_FUNCTION void add_in_flight(Part const& part, std::int32_t& step,
                                                  Value& sum) const {

@@ -20,7 +20,7 @@ KOKKOS_INLINE_FUNCTION constexpr Bits sign_bit() {
   return Bits(Bits(1) << (8 * sizeof(Bits) - 1));
 }
 
-/// Of a row_block_csr: the value where a row has no entry, negative zero.
+/// Is the value of a row_block_csr where a row has no entry, negative zero.
 inline constexpr std::uint16_t padding = sign_bit<std::uint16_t>();
 
 template <class Value>
@@ -28,7 +28,7 @@ KOKKOS_INLINE_FUNCTION bool is_padding(Value x) {
   return stored_bits(x) == sign_bit<decltype(stored_bits(x))>();
 }
 
-/// The row blocks of a row_block_csr, as kernels walk them.
+/// Holds the row blocks of a row_block_csr, as kernels walk them.
 template <class Value, int R>
 struct row_block_rows {
   using value_type = Value;
@@ -45,14 +45,14 @@ struct row_block_rows {
     std::int64_t const first = chunk_offsets[block];
     return {first, std::int32_t(chunk_offsets[block + 1] - first), std::int32_t(block)};
   }
-  /// Steps of 32 lanes that a segment takes.
+  /// Counts steps of 32 lanes that a segment takes.
   KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) { return segment.count; }
-  /// The steps of a segment from `step` on, at most part_steps.
+  /// Returns the steps of a segment from `step` on, at most part_steps.
   KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
     return segment.from(step, part_steps);
   }
 
-  /// The columns of a segment, a chunk a step; an entry is of all the block's rows.
+  /// Holds the columns of a segment, a chunk a step; an entry is of all the block's rows.
   template <class Group>
   struct steps_of {
     std::int32_t const* KOKKOS_RESTRICT base;
@@ -72,7 +72,7 @@ struct row_block_rows {
     KOKKOS_FORCEINLINE_FUNCTION auto columns(Part const& part, std::int32_t step) const {
       return part.columns(backend::vector_load(base + step), offset.ask(step));
     }
-    /// Counted from `step` on.
+    /// Returns them counted from `step` on.
     KOKKOS_FORCEINLINE_FUNCTION steps_of later(std::int32_t step) const {
       steps_of to = *this;
       to.base += step;
@@ -82,8 +82,8 @@ struct row_block_rows {
     }
   };
 
-  /// add(lane, entry, fetch(column)) for the columns of a segment: lane l of every chunk on lane l;
-  /// the entry is of all the block's rows.
+  /// Calls add(lane, entry, fetch(column)) for the columns of a segment: lane l of every chunk on
+  /// lane l; the entry is of all the block's rows.
   template <class Group, class Fetch, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void each(Group const& group, row_segment const& segment,
                                         Fetch const& fetch, Add const& add) const {
@@ -115,7 +115,7 @@ std::array<memory_range, 5> memory_of_matrix(row_block_csr<Value, R, Space> cons
           memory_of(a.row_scales(), "the matrix' row scales")};
 }
 
-/// Nothing to check: every row_block_csr is valid.
+/// Checks nothing: every row_block_csr is valid.
 template <class Value, int R, class Space>
 void validate_shape(row_block_csr<Value, R, Space> const&, char const*) {}
 

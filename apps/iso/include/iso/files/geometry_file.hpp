@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/geometry_file.hpp
-//! Scan geometries as JSON: schema/geometry.schema.json, docs/formats.md.
+//! Reads scan geometries as JSON: schema/geometry.schema.json, docs/formats.md.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct view_description {
   std::array<double, 3> v_step{};           ///< mm
 };
 
-/// What a geometry file says, in the library's units: mm and radians.
+/// Holds what a geometry file says, in the library's units: mm and radians.
 struct geometry_description {
   scan_kind kind = scan_kind::circular_cone;
   ray_kind rays = ray_kind::cone;
@@ -46,11 +46,11 @@ struct geometry_description {
 /// \throws iso::file_error  naming the field by its JSON pointer, and what was expected there
 geometry_description parse_geometry(std::string_view text, std::string const& name);
 
-/// The same from a file: JSON, or the settings of a Nikon scanner (.xtekct,
+/// Reads the same from a file: JSON, or the settings of a Nikon scanner (.xtekct,
 /// iso/files/xtekct_file.hpp), whose `text` is then the JSON that says the same.
 geometry_description read_geometry(std::filesystem::path const& path);
 
-/// The schema that is built in, as JSON text.
+/// Returns the schema that is built in, as JSON text.
 std::string_view geometry_schema();
 
 }  // namespace iso::files

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/plan_file.hpp
-//! Treatment plans as JSON: schema/plan.schema.json, docs/formats.md.
+//! Reads treatment plans as JSON: schema/plan.schema.json, docs/formats.md.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace iso::files {
 
-/// Relative fluence in the plane of the isocentre, by the collimator's axes.
+/// Gives relative fluence in the plane of the isocentre, by the collimator's axes.
 struct fluence_description {
   std::array<double, 2> low{};        ///< mm; edges of the first pixel along x, y
   std::array<double, 2> pixel{1, 1};  ///< mm
@@ -31,13 +31,13 @@ struct beam_description {
   double weight = 1;  ///< photons/cm2 in air at the isocentre where the fluence is 1
 };
 
-/// A table by the name that the library knows it by, or a file's.
+/// Names a table by the name that the library knows it by, or a file's.
 struct table_source {
   std::string name;
   std::string csv;  ///< of a file; empty: the library's own
 };
 
-/// What a plan file says, in the library's units: mm and radians.
+/// Holds what a plan file says, in the library's units: mm and radians.
 struct plan_description {
   std::vector<beam_description> beams;
   table_source spectrum{"mohan_6mv", ""};
@@ -62,11 +62,11 @@ plan_description parse_plan(std::string_view text, std::string const& name);
 
 plan_description read_plan(std::filesystem::path const& path);
 
-/// `name` where it does not end in .csv, else what is in that file, looked for in `folder`.
+/// Returns `name` where it does not end in .csv, else what is in that file, looked for in `folder`.
 /// \throws iso::file_error
 table_source read_table(std::string const& name, std::filesystem::path const& folder);
 
-/// The schema that is built in, as JSON text.
+/// Returns the schema that is built in, as JSON text.
 std::string_view plan_schema();
 
 }  // namespace iso::files

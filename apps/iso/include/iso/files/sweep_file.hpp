@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/sweep_file.hpp
-//! What `iso sweep` is to measure: JSON of schema/sweep.schema.json.
+//! Describes what `iso sweep` is to measure: JSON of schema/sweep.schema.json.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace iso::files {
 
-/// Every combination of what its lists hold.
+/// Names every combination of what its lists hold.
 struct sweep_set {
   std::vector<std::string> operations;
   std::vector<std::int64_t> sizes;
@@ -29,10 +29,10 @@ struct sweep_description {
   std::string digest;  ///< of all but comments: files of one sweep have one
 };
 
-/// The JSON schema.
+/// Returns the JSON schema.
 std::string_view sweep_schema();
 
-/// `name` is the file's, for messages. Operations and sizes are not checked against what there is.
+/// Parses the text of file `name`. Operations and sizes are not checked against what there is.
 /// \throws iso::file_error  with the field that does not fit, and what was expected
 sweep_description parse_sweep(std::string_view text, std::string const& name);
 sweep_description read_sweep(std::filesystem::path const& path);

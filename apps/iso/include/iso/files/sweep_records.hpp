@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/sweep_records.hpp
-//! The file that one process of a sweep writes: JSON lines, one record a line. The first describes
-//! the process; then, as they are measured, come the ceilings of each backend and number of
-//! threads, and the points, round by round. A process that is killed loses the line that it was
+//! Describes the file that one process of a sweep writes: JSON lines, one record a line. The first
+//! describes the process; then, as they are measured, come the ceilings of each backend and number
+//! of threads, and the points, round by round. A process that is killed loses the line that it was
 //! writing.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace iso::files {
 
-/// Of what the lines look like; files of different formats are not read together.
+/// Numbers the format of the lines; files of different formats are not read together.
 inline constexpr int sweep_format = 2;
 
 /// A launcher starts no more processes.
 inline constexpr int max_ranks = 1 << 24;
 
-/// Of the time of a point's samples: where a thread waited longer for a core, the point is
-/// disturbed. Kernel threads of a quiet machine take less.
+/// Is a share of the time of a point's samples: where a thread waited longer for a core, the point
+/// is disturbed. Kernel threads of a quiet machine take less.
 inline constexpr double max_waited = 0.02;
 
-/// In UTC, by ISO 8601.
+/// Returns the date in UTC, by ISO 8601.
 std::string date_now();
-/// As this machine has it.
+/// Returns the name that this machine has.
 std::string host_name();
 
 struct sweep_header {
@@ -47,7 +47,7 @@ struct sweep_header {
   std::string date = date_now();  ///< of the start
 };
 
-/// Measured rates of what a backend runs on with a number of threads.
+/// Holds measured rates of what a backend runs on with a number of threads.
 struct sweep_ceilings {
   std::string backend;
   int threads = 1;
@@ -67,7 +67,7 @@ struct sweep_key {
   friend auto operator<=>(sweep_key const&, sweep_key const&) = default;
 };
 
-/// One point in one round.
+/// Describes one point in one round.
 struct sweep_point {
   sweep_key key;
   int round = 0;
@@ -81,19 +81,19 @@ struct sweep_point {
   std::optional<double> error;  ///< empty: not a finite number
   std::string hash;
   std::map<std::string, double> seconds_at;  ///< of a call, at each ceiling that it has to do with
-  /// For a core, by the thread that waited longest, over the time of all samples.
+  /// Is the wait for a core by the thread that waited longest, over the time of all samples.
   double waited = 0;
 
   [[nodiscard]] bool disturbed() const { return waited > max_waited; }
 };
 
-/// A point that could not be measured.
+/// Describes a point that could not be measured.
 struct sweep_gap {
   sweep_key key;
   std::string reason;
 };
 
-/// What a second start goes on from.
+/// Holds what a second start goes on from.
 struct sweep_results {
   std::vector<sweep_ceilings> ceilings;
   std::vector<sweep_point> points;  ///< of each its key, round and error
@@ -101,7 +101,7 @@ struct sweep_results {
   bool cut_short = false;           ///< the last line was not, and is left out
 };
 
-/// One process' file while it measures. What is there already is kept: a second start goes on.
+/// Writes a process' file while it measures. What is there is kept: a second start goes on.
 class sweep_writer {
  public:
   /// Takes the file for this process alone, and drops a last line that is cut short. Where the
@@ -113,10 +113,10 @@ class sweep_writer {
   sweep_writer& operator=(sweep_writer const&) = delete;
   ~sweep_writer();
 
-  /// What the file held.
+  /// Returns what the file held.
   [[nodiscard]] sweep_results const& found() const { return found_; }
 
-  /// Each is on the disk when the call returns.
+  /// Adds a record; each is on the disk when the call returns.
   void add(sweep_ceilings const& ceilings);
   void add(sweep_point const& point);
   void add(sweep_gap const& gap);
@@ -130,7 +130,7 @@ class sweep_writer {
   sweep_results found_;
 };
 
-/// Median, quartiles (linear between the sorted values), of at least one.
+/// Returns the median, quartiles (linear between the sorted values), of at least one.
 double quantile(std::vector<double> values, double share);
 inline double median(std::vector<double> const& values) { return quantile(values, 0.5); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/device_lock.hpp
-//! One process a GPU, also where each process believes that it has one of its own.
+//! Lets one process use a GPU, also where each process believes that it has one of its own.
 #pragma once
 
 #include <filesystem>

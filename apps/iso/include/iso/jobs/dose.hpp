@@ -24,7 +24,7 @@ struct dose_request {
   bool keep_density = false;  ///< the result holds the density too
 };
 
-/// Where a beam lies, by the volume's axes, and what was calculated for it.
+/// Describes where a beam lies, by the volume's axes, and what was calculated for it.
 struct beam_result {
   std::array<double, 3> source{};  ///< mm
   std::array<double, 3> along{};   ///< from the source to the isocentre, length 1
@@ -48,8 +48,8 @@ struct dose_result {
   double seconds = 0;                        ///< of the calculation alone, data in place
 };
 
-/// Collapsed-cone dose of all beams, added in order, and of each beam bin by bin of the spectrum
-/// where the plan asks for a kernel for each, on the backend that the request names.
+/// Calculates the collapsed-cone dose of all beams, added in order, and of each beam bin by bin of
+/// the spectrum where the plan asks for a kernel for each, on the backend that the request names.
 /// \throws iso::invalid_argument  plan, tables, a beam that misses, a density that is none
 /// \throws iso::out_of_memory     with what is asked for and what is free
 /// \throws iso::cancelled         between two beams or bins

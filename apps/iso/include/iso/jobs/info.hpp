@@ -7,12 +7,12 @@
 
 namespace iso::jobs {
 
-/// Of the source that the program was built from; needs no Kokkos.
+/// Returns the revision of the source that the program was built from; needs no Kokkos.
 std::string source_revision();
 
 enum class ceilings_wanted { yes, no };
 
-/// Facts, and on request measured ceilings, of the named backends.
+/// Returns facts, and on request measured ceilings, of the named backends.
 std::vector<backend_facts> info(std::vector<std::string> const& backends, ceilings_wanted ceilings,
                                 observer const& watch);
 

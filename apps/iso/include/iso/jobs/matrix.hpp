@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/matrix.hpp
-//! Dose-deposition matrices made, looked at and converted.
+//! Makes dose-deposition matrices, looks at them and converts them.
 #pragma once
 
 #include <iso/files/matrix_file.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso::jobs {
 
-/// Kinds of matrices that can be made, as the command line has them.
+/// Returns the kinds of matrices that can be made, as the command line has them.
 std::vector<std::string> matrix_kinds();
 
 struct matrix_request {
@@ -39,7 +39,7 @@ struct matrix_request {
   std::vector<std::pair<double, double>> slabs;  ///< thickness in mm, stopping power over water's
 };
 
-/// What a matrix looks like. Element k of a histogram counts sizes from 2^k to below 2^(k+1).
+/// Says what a matrix looks like. Element k of a histogram counts sizes from 2^k to below 2^(k+1).
 struct matrix_facts {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -78,17 +78,17 @@ matrix_result generate_matrix(matrix_request const& request, observer const& wat
 matrix_facts inspect_matrix(std::string const& backend, files::host_matrix const& matrix,
                             observer const& watch);
 
-/// What storing numbers in fewer bits did.
+/// Describes what storing numbers in fewer bits did.
 struct conversion_counts {
   std::int64_t lost = 0;       ///< became zero, and were dropped
   std::int64_t subnormal = 0;  ///< kept, with fewer digits
 };
 
-/// Values as "half", "float" or "double", rounded to nearest and even.
+/// Stores values as "half", "float" or "double", rounded to nearest and even.
 /// \throws iso::invalid_argument  a value that the type cannot hold
 conversion_counts convert_values(files::host_matrix& matrix, std::string const& values);
 
-/// Sixteen hexadecimal digits over everything that makes the matrix.
+/// Returns sixteen hexadecimal digits over everything that makes the matrix.
 std::string hash_matrix(files::host_matrix const& matrix);
 
 }  // namespace iso::jobs

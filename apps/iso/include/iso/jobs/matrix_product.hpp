@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/matrix_product.hpp
-//! Dose-deposition matrices applied, and how fast.
+//! Applies dose-deposition matrices, and says how fast.
 #pragma once
 
 #include <iso/files/matrix_file.hpp>
@@ -39,17 +39,17 @@ struct apply_result {
   double time_ms = 0;                     ///< of one product
 };
 
-/// "auto": the format of least cost; and the names of iso::sparse::matrix_format.
+/// Returns "auto": the format of least cost; and the names of iso::sparse::matrix_format.
 std::vector<std::string> const& apply_formats();
 
-/// y = alpha A x + beta y.
+/// Computes y = alpha A x + beta y.
 /// \throws iso::invalid_argument  vectors of other lengths, names not known, a matrix that cannot
 ///                                become row blocks where that is demanded
 /// \throws iso::out_of_memory
 apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
                           observer const& watch);
 
-/// One variant of the product on one backend.
+/// Describes one variant of the product on one backend.
 struct bench_row {
   std::string backend;
   std::string values;  ///< type of the stored numbers
@@ -75,14 +75,14 @@ struct bench_request {
 
 struct bench_result {
   std::vector<bench_row> rows;
-  /// Every variant gave the same bits on every backend, all formats of one type the same
-  /// reproducible ones.
+  /// Tells whether every variant gave the same bits on every backend, all formats of one type the
+  /// same reproducible ones.
   bool bits_agree = true;
   std::vector<backend_facts> machine;
   std::vector<std::string> notes;  ///< variants left out, and why
 };
 
-/// Every variant of the product on every backend, with the ceilings measured beforehand.
+/// Runs every variant of the product on every backend, with the ceilings measured beforehand.
 /// \throws iso::invalid_argument  a matrix that iso::sparse::validate refuses
 bench_result bench_matrix(files::host_matrix const& matrix, bench_request const& request,
                           observer const& watch);

@@ -14,7 +14,7 @@
 
 namespace iso::jobs {
 
-/// Names of the projection methods, as the command line has them.
+/// Returns the names of the projection methods, as the command line has them.
 std::vector<std::string> method_names();
 
 struct project_request {

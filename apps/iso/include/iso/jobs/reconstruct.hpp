@@ -16,8 +16,8 @@
 
 namespace iso::jobs {
 
-/// Names of the ramp filter's windows, of the arcs of a scan and of the places of its detector, as
-/// the command line has them.
+/// Returns the names of the ramp filter's windows, of the arcs of a scan and of the places of its
+/// detector, as the command line has them.
 std::vector<std::string> window_names();
 std::vector<std::string> arc_names();
 std::vector<std::string> detector_names();
@@ -28,9 +28,9 @@ struct reconstruct_request {
   double cutoff = 1;  ///< of the Nyquist frequency
   std::string arc = "automatic";
   std::string detector = "automatic";
-  std::int64_t truncation_correction =
-      0;  ///< columns beyond the detector over which readings fall to zero
-  /// degrees: by how much rows may leave the plane of rotation; without, as ct::scan_options
+  /// Counts the columns beyond the detector over which readings fall to zero.
+  std::int64_t truncation_correction = 0;
+  /// Says by how many degrees rows may leave the plane of rotation; without, as ct::scan_options
   std::optional<double> max_roll{};
   std::string precision = "float";  ///< or "double"
   files::geometry_description geometry;
@@ -49,8 +49,8 @@ struct reconstruct_result {
   files::host_volume volume;  ///< with its unit, "1/mm" or "HU"
   std::string arc;            ///< that was chosen
   std::string detector;       ///< likewise
-  /// Mean absolute and root mean square difference from the phantom's voxels, 1/mm, where a phantom
-  /// is reconstructed.
+  /// Holds the mean absolute and root mean square difference from the phantom's voxels, 1/mm, where
+  /// a phantom is reconstructed.
   std::optional<std::array<double, 2>> error{};
   std::int64_t views = 0;
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
@@ -58,7 +58,7 @@ struct reconstruct_result {
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
 
-/// Filtered backprojection on the backend that the request names.
+/// Does filtered backprojection on the backend that the request names.
 /// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
 ///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free

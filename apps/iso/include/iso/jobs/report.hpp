@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/report.hpp
-//! What the jobs hand to whoever prints or writes it.
+//! Holds what the jobs hand to whoever prints or writes it.
 #pragma once
 
 #include <iso/cases/bits.hpp>
@@ -13,27 +13,27 @@
 
 namespace iso::jobs {
 
-/// One figure or name about a machine; `unit` is empty for names and counts.
+/// Holds one figure or name about a machine; `unit` is empty for names and counts.
 struct fact {
   std::string name;
   std::variant<std::string, std::int64_t, double> value;
   std::string unit;
 };
 
-/// What one backend runs on.
+/// Describes what one backend runs on.
 struct backend_facts {
   std::string backend;
   std::vector<fact> facts;
   std::vector<fact> ceilings;  ///< measured; empty where they were not asked for
 };
 
-/// A run whose bits are not those of the reference run.
+/// Describes a run whose bits are not those of the reference run.
 struct disagreement {
   std::string run;  ///< threads, launch shape and repetition
   cases::difference where;
 };
 
-/// One operation on one backend in one precision.
+/// Describes one operation on one backend in one precision.
 struct record {
   std::string operation;
   std::vector<std::string> functions;  ///< public ones that it runs; of verify alone
@@ -58,8 +58,8 @@ struct report {
   std::vector<std::string> notes;    ///< what was left out, and why
 };
 
-/// True, false or empty, from the records; false too where an error is not finite: agreeing on
-/// what is no number proves nothing.
+/// Returns true, false or empty, from the records; false too where an error is not finite: agreeing
+/// on what is no number proves nothing.
 std::optional<bool> judge(std::vector<record> const& records, std::size_t backends);
 
 }  // namespace iso::jobs

@@ -14,7 +14,7 @@
 
 namespace iso::jobs {
 
-/// A detector's readings and what turns them into line integrals.
+/// Holds a detector's readings and what turns them into line integrals.
 struct scan_request {
   std::string backend;
   files::geometry_description geometry;
@@ -38,8 +38,8 @@ struct scan_result {
   std::optional<double> centre;          ///< u of the axis that the geometry now has, if it moved
 };
 
-/// Line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis of
-/// rotation, on the backend that the request names.
+/// Returns line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis
+/// of rotation, on the backend that the request names.
 /// \throws iso::invalid_argument  readings, flats or darks of another size; no flat field or open
 ///                                beam; a dead pixel outside of the detector, or nothing but dead
 ///                                pixels; flats that are nowhere above the darks; readings that

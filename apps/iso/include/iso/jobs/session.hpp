@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/session.hpp
-//! What the tool's jobs share. These headers name no Kokkos type: the command line compiles without
-//! it.
+//! Holds what the tool's jobs share. These headers name no Kokkos type: the command line compiles
+//! without it.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ inline constexpr int max_threads = 512;
 /// \throws iso::invalid_argument  OpenMP may give fewer threads to a kernel
 void check_threads(int wanted);
 
-/// The tool's own start and end of Kokkos: once in a program.
+/// Starts and ends Kokkos for the tool: once in a program.
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, max_threads at most
@@ -34,24 +34,24 @@ class session {
   ~session();
 };
 
-/// The GPU of one of `ranks` processes: that of its number on the node; the only one that it sees
-/// where the launcher has chosen by CUDA_VISIBLE_DEVICES.
+/// Returns the GPU of one of `ranks` processes: that of its number on the node; the only one that
+/// it sees where the launcher has chosen by CUDA_VISIBLE_DEVICES.
 /// \throws iso::invalid_argument  more processes than GPUs, or a process that does not know its
 ///                                number on the node
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks);
 
-/// The same where the process sees `devices` GPUs, of which its launcher has chosen one where it is
-/// `bound`.
+/// Does the same where the process sees `devices` GPUs, of which its launcher has chosen one where
+/// it is `bound`.
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices, bool bound);
 
-/// The backends of this build, Serial first.
+/// Returns the backends of this build, Serial first.
 std::vector<std::string> backend_names();
 
-/// `choice` is a backend's name or several with commas between; "all"; or "default", the last of
-/// this build. Throws iso::invalid_argument for a name that this build does not have.
+/// Takes as `choice` a backend's name or several with commas between; "all"; or "default", the last
+/// of this build. Throws iso::invalid_argument for a name that this build does not have.
 std::vector<std::string> choose_backends(std::string_view choice);
 
-/// What a long job tells and asks its caller.
+/// Describes what a long job tells and asks its caller.
 struct observer {
   std::function<void(double fraction, std::string const& what)> progress;
   std::function<bool()> cancelled;

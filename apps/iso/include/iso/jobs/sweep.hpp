@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/jobs/sweep.hpp
-//! Many operations measured, each point written as soon as it is there.
+//! Measures many operations, each point written as soon as it is there.
 #pragma once
 
 #include <iso/files/sweep_file.hpp>
@@ -43,11 +43,11 @@ struct sweep_summary {
 /// \throws iso::cancelled         what was measured is kept
 sweep_summary sweep(sweep_request const& request, observer const& watch);
 
-/// The points that `sweep` would measure here, in its order; measures nothing.
+/// Returns the points that `sweep` would measure here, in its order; measures nothing.
 /// \throws iso::invalid_argument  as sweep
 std::vector<files::sweep_key> sweep_points(sweep_request const& request);
 
-/// A line of `iso sweep --list`.
+/// Is a line of `iso sweep --list`.
 struct sweep_operation {
   std::string name;
   std::string about;

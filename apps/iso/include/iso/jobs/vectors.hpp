@@ -6,10 +6,10 @@
 
 namespace iso::jobs {
 
-/// Bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the
-/// portable form).
+/// Returns the bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32
+/// (AVX2) or 0 (the portable form).
 int vector_bytes();
-/// The words for it.
+/// Returns the words for it.
 std::string vectors_in_words(int bytes);
 
 /// Makes it `bytes`; no bit of a result depends on it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ceilings/ceilings.hpp
-//! What a machine can do at most, measured on it: the figures that a kernel's speed is a share of.
+//! Measures what a machine can do at most: the figures that a kernel's speed is a share of.
 #pragma once
 
 #include <iso/backend/backends.hpp>
@@ -10,8 +10,8 @@
 
 namespace iso::ceilings {
 
-/// Bytes per second (reads and writes both counted) and operations per second (an fma is two).
-/// 0: not available on this backend.
+/// Holds bytes per second (reads and writes both counted) and operations per second (an fma is
+/// two). 0: not available on this backend.
 struct rates {
   double read = 0;   ///< one array, from memory
   double copy = 0;   ///< out = in, in memory

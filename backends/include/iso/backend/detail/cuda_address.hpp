@@ -13,7 +13,7 @@ namespace iso::backend::detail {
 template <class T>
 class cuda_near_address;
 
-/// Where an array begins, as the machine's own number: one wide multiply-add a step, which the
+/// Says where an array begins, as the machine's own number: one wide multiply-add a step, which the
 /// compiler, left alone with pointers, makes two or three of.
 template <class T>
 class cuda_address {
@@ -22,7 +22,7 @@ class cuda_address {
     KOKKOS_IF_ON_DEVICE((value_ = __cvta_generic_to_global(p);))
     KOKKOS_IF_ON_HOST((static_cast<void>(p);))
   }
-  /// `count` times `bytes` further on.
+  /// Returns the address `count` times `bytes` further on.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION cuda_address plus(std::uint32_t count,
                                                               std::uint32_t bytes) const {
     cuda_address to = *this;
@@ -36,7 +36,7 @@ class cuda_address {
     to.value_ += bytes;
     return to;
   }
-  /// `count` values further on, or back.
+  /// Returns the address `count` values further on, or back.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION cuda_address at(std::int32_t count) const {
     cuda_address to = *this;
     KOKKOS_IF_ON_DEVICE((asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(to.value_) : "r"(count),
@@ -44,7 +44,7 @@ class cuda_address {
     KOKKOS_IF_ON_HOST((to.value_ += std::uint64_t(std::int64_t(count)) * sizeof(T);))
     return to;
   }
-  /// The value `Index` further on.
+  /// Returns the value `Index` further on.
   template <int Index>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read() const {
     T x{};
@@ -56,7 +56,7 @@ class cuda_address {
         }))
     return x;
   }
-  /// The two values from `2 Index` further on, of an array whose pairs are aligned.
+  /// Returns the two values from `2 Index` further on, of an array whose pairs are aligned.
   template <int Index>
   KOKKOS_FORCEINLINE_FUNCTION void read_two(T& a, T& b) const {
     KOKKOS_IF_ON_DEVICE((
@@ -71,7 +71,7 @@ class cuda_address {
         }))
     KOKKOS_IF_ON_HOST((static_cast<void>(a); static_cast<void>(b);))
   }
-  /// The same where i < limit, else zero: a guarded load, no branch.
+  /// Reads the same where i < limit, else zero: a guarded load, no branch.
   template <int Index>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T read_if_below(std::uint32_t i,
                                                             std::uint32_t limit) const {
@@ -98,7 +98,7 @@ class cuda_address {
   std::uint64_t value_;
 };
 
-/// The same near a `place`: 32 bits to reckon with, the others are its own.
+/// Holds the same near a `place`: 32 bits to reckon with, the others are its own.
 template <class T>
 class cuda_near_address {
  public:

@@ -16,7 +16,7 @@ namespace iso::backend::detail {
 
 template <class Exec>
 inline constexpr bool is_cuda = false;
-/// Threads of a processor, whose vector registers lane groups use.
+/// Tells whether `Exec` has threads of a processor, whose vector registers lane groups use.
 template <class Exec>
 inline constexpr bool is_processor = std::is_same_v<Exec, Kokkos::Serial>;
 #if ISO_HAS_OPENMP
@@ -33,20 +33,20 @@ inline constexpr bool is_processor<Kokkos::OpenMP> = true;
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
 
-/// The sums that a warp has made, shared out over its lanes.
+/// Holds the sums that a warp has made, shared out over its lanes.
 template <class T, int Count>
 struct group_sums {
   int lane;
   T value;
 
-  /// f(n, sum n) for every n, each on one lane.
+  /// Calls f(n, sum n) for every n, each on one lane.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
     if (lane % (32 / Count) == 0) {
       f(lane / (32 / Count), value);
     }
   }
-  /// Whether f(sum n) holds for some n.
+  /// Returns whether f(sum n) holds for some n.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
     KOKKOS_IF_ON_DEVICE((return __any_sync(0xffffffffU, f(value)) != 0;))
@@ -54,12 +54,12 @@ struct group_sums {
   }
 };
 
-/// A warp of a block of `Threads`. What a lane keeps is a register, so that indexing it costs
-/// nothing.
+/// Represents a warp of a block of `Threads`. What a lane keeps is a register, so that indexing it
+/// costs nothing.
 template <unsigned Threads>
 class cuda_lane_group {
  public:
-  /// What a lane keeps between operations, `Rows` values: as in array_lane_group.
+  /// Holds what a lane keeps between operations, `Rows` values: as in array_lane_group.
   template <class T, int Rows = 1>
   class lane_array {
    public:
@@ -78,10 +78,10 @@ class cuda_lane_group {
     T value_[Rows];
   };
 
-  /// A lane of each of `Rows` rows.
+  /// Represents a lane of each of `Rows` rows.
   template <int Rows>
   using part = cuda_lane_part<Rows>;
-  /// f(part) once, `rows` being Rows: all that this thread has.
+  /// Calls f(part) once, `rows` being Rows: all that this thread has.
   template <class T, int, int Rows = 1, class F>
   KOKKOS_FORCEINLINE_FUNCTION void parts(int, F const& f) const {
     f(part<Rows>(lane_));
@@ -121,9 +121,9 @@ class cuda_lane_group {
     return total;
   }
 
-  /// The sums of `Count` numbers a lane, as parts_of_sums leaves them, each by the tree of `sum`,
-  /// of f(number): every step halves the values that a lane still carries. Sum n ends in the lanes
-  /// from 32 n / Count on.
+  /// Returns the sums of `Count` numbers a lane, as parts_of_sums leaves them, each by the tree of
+  /// `sum`, of f(number): every step halves the values that a lane still carries. Sum n ends in the
+  /// lanes from 32 n / Count on.
   template <int Count, class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(lane_array<T, Count> const& x,
                                                         F const& f) const {
@@ -141,7 +141,7 @@ class cuda_lane_group {
     KOKKOS_IF_ON_HOST((return x[0];))
   }
 
-  /// Smallest and largest of all lanes.
+  /// Returns the smallest and largest of all lanes.
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(lane_array<std::int32_t> const& x) const {
     return -highest_of(-1 - x[0]) - 1;
   }
@@ -149,19 +149,19 @@ class cuda_lane_group {
     return highest_of(x[0]);
   }
 
-  /// Largest of all lanes, of numbers that are none of NaN.
+  /// Returns the largest of all lanes, of numbers that are none of NaN.
   KOKKOS_FORCEINLINE_FUNCTION double highest(lane_array<double> const& x) const {
     return highest_of(x[0]);
   }
 
-  /// Bit l of the result is x of lane l.
+  /// Returns a mask whose bit l is x of lane l.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(lane_array<bool> const& x) const {
     KOKKOS_IF_ON_DEVICE((return __ballot_sync(0xffffffffU, x[0]);))
     KOKKOS_IF_ON_HOST((return x[0] ? 1U : 0U;))
   }
 
-  /// x, which is the same in all lanes, in a register that the compiler knows to be so: branches on
-  /// it need no reconvergence. A vote or a load alone does not tell it.
+  /// Returns x, which is the same in all lanes, in a register that the compiler knows to be so:
+  /// branches on it need no reconvergence. A vote or a load alone does not tell it.
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t uniform(std::uint32_t x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_max_sync(0xffffffffU, x);
@@ -173,8 +173,8 @@ class cuda_lane_group {
     return std::int32_t(uniform(std::uint32_t(x)));
   }
 
-  /// `N` values that all lanes read and write, in the multiprocessor's shared memory. One such
-  /// array a kernel, whose `shared_bytes` are its size.
+  /// Holds `N` values that all lanes read and write, in the multiprocessor's shared memory. One
+  /// such array a kernel, whose `shared_bytes` are its size.
   template <class T, int N>
   class shared_array {
    public:
@@ -188,7 +188,7 @@ class cuda_lane_group {
    private:
     T* values_;
   };
-  /// After it, every lane sees what the others wrote to a shared_array before it.
+  /// Lets every lane see what the others wrote to a shared_array before it.
   KOKKOS_FORCEINLINE_FUNCTION static void sync() { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
 
   /// Calls f from one lane only, for what the group writes once.
@@ -199,7 +199,7 @@ class cuda_lane_group {
     }
   }
 
-  /// What lanes find out for the whole group, in shared memory: as in array_lane_group.
+  /// Holds what lanes find out for the whole group, in shared memory: as in array_lane_group.
   template <class Entry, int Count>
   class table {
    public:
@@ -224,9 +224,8 @@ class cuda_lane_group {
     int lane_;
   };
 
-  /// Programmatic dependent launch: the next launch of lane groups may begin
-  /// (`launch_dependency::programmatic`) once a group of every block of this one has called this or
-  /// all of its groups have ended.
+  /// Lets the next launch of lane groups begin (`launch_dependency::programmatic`) once a group of
+  /// every block of this one has called this or all of its groups have ended.
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {
 #ifdef ISO_CUDA_LAUNCHES_EARLY
     KOKKOS_IF_ON_DEVICE((asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
@@ -239,8 +238,8 @@ class cuda_lane_group {
 #endif
   }
 
-  /// An array that is walked 32 places a step: ask(step) loads the lane's. One pointer with the
-  /// lane in it.
+  /// Represents an array that is walked 32 places a step: ask(step) loads the lane's. One pointer
+  /// with the lane in it.
   template <class T, caching Caching = caching::cached>
   class stepped_array {
    public:
@@ -249,7 +248,7 @@ class cuda_lane_group {
       // The compiler, which does not see through this, keeps the sum instead of its parts.
       KOKKOS_IF_ON_DEVICE((asm("" : "+l"(place_)); __builtin_assume(__isGlobal(place_));))
     }
-    /// The same from `step` on: what is asked of it by constants costs no arithmetic.
+    /// Returns the same from `step` on: what is asked of it by constants costs no arithmetic.
     [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stepped_array from(std::int32_t step) const {
       stepped_array later = *this;
       later.place_ += 32 * step;
@@ -270,7 +269,7 @@ class cuda_lane_group {
     T const* place_;
   };
 
-  /// Nothing to do: other warps hide the wait.
+  /// Does nothing: other warps hide the wait.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
   template <class T>
@@ -292,15 +291,15 @@ class cuda_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static near_address<T> near_to(address<T> const& a, T const* place) {
     return {a, place};
   }
-  /// Whether no multiple of 4 GiB lies between `first` and `last`: then the upper halves of all
-  /// addresses between them are one.
+  /// Returns whether no multiple of 4 GiB lies between `first` and `last`: then the upper halves of
+  /// all addresses between them are one.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static bool near(T const* first, T const* last) {
     return reinterpret_cast<std::uintptr_t>(first) >> 32U ==
            reinterpret_cast<std::uintptr_t>(last) >> 32U;
   }
 
-  /// p, moved on by count times `bytes`.
+  /// Returns p, moved on by count times `bytes`.
   template <class Address>
   KOKKOS_FORCEINLINE_FUNCTION static Address moved(Address const& p, std::uint32_t count,
                                                    std::uint32_t bytes) {

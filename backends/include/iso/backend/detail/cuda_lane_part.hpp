@@ -17,12 +17,12 @@
 #if ISO_HAS_CUDA
 namespace iso::backend::detail {
 
-/// What `split` adds to every integer part, for the caller to take off.
+/// Is what `split` adds to every integer part, for the caller to take off.
 template <class T>
 inline constexpr std::uint32_t cuda_index_bias = sizeof(T) == 4 ? 0x4b400000U : 0U;
 
-/// z to its floor (plus index_bias, modulo 2^32) and the rest, for |z| < 2^22: an addition that
-/// rounds down, where a conversion would wait for the slower pipe.
+/// Splits z into its floor (plus index_bias, modulo 2^32) and the rest, for |z| < 2^22: an addition
+/// that rounds down, where a conversion would wait for the slower pipe.
 KOKKOS_FORCEINLINE_FUNCTION void cuda_split(float z, std::uint32_t& whole, float& rest) {
   KOKKOS_IF_ON_DEVICE((float const shifted = __fadd_rd(z, 12582912.0F);
                        whole = __float_as_uint(shifted); rest = z - (shifted - 12582912.0F);))
@@ -34,7 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cuda_split(double z, std::uint32_t& whole, doub
                        rest = z - (shifted - 6755399441055744.0);))
   KOKKOS_IF_ON_HOST((whole = std::uint32_t(z); rest = z - double(whole);))
 }
-/// The same without the bias.
+/// Does the same without the bias.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void cuda_split_signed(T z, std::int32_t& whole, T& rest) {
   std::uint32_t biased;
@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cuda_split_signed(T z, std::int32_t& whole, T& 
   whole = std::int32_t(biased - cuda_index_bias<T>);
 }
 
-/// A lane of each of `Rows` rows.
+/// Represents a lane of each of `Rows` rows.
 template <int Rows>
 class cuda_lane_part : public every_lane {
  public:
@@ -99,7 +99,7 @@ class cuda_lane_part : public every_lane {
     }
   }
 
-  /// A place of each lane's own, `Offset` beyond k.
+  /// Holds a place of each lane's own, `Offset` beyond k.
   template <int Offset>
   struct places {
     template <class T>
@@ -114,7 +114,7 @@ class cuda_lane_part : public every_lane {
       }
       return out;
     }
-    /// The same of the array that lies `bytes` further on.
+    /// Loads the same of the array that lies `bytes` further on.
     template <template <class> class Address, class T>
     KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(Address<T> const& p, std::uint32_t bytes) const {
       per_lane<T> out;
@@ -123,7 +123,7 @@ class cuda_lane_part : public every_lane {
       }
       return out;
     }
-    /// The two numbers of pair k of an array of pairs.
+    /// Loads the two numbers of pair k of an array of pairs.
     template <template <class> class Address, class T>
     KOKKOS_FORCEINLINE_FUNCTION void load_two(Address<T> const& p, per_lane<T>& a,
                                               per_lane<T>& b) const {
@@ -133,7 +133,7 @@ class cuda_lane_part : public every_lane {
       }
     }
   };
-  /// The same where it lies in [0, count), elsewhere a zero.
+  /// Holds the same where it lies in [0, count), elsewhere a zero.
   template <int Offset>
   struct places_within {
     index const& k;

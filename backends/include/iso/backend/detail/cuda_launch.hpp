@@ -13,9 +13,9 @@
 
 namespace iso::backend::detail {
 
-/// kernel(group, index) for every index in [first, end), a warp each, in the stream of `exec`;
-/// where `early`, not after the launch before it but from when all blocks of that have begun and
-/// let it.
+/// Calls kernel(group, index) for every index in [first, end), a warp each, in the stream of
+/// `exec`; where `early`, not after the launch before it but from when all blocks of that have
+/// begun and let it.
 template <unsigned Threads, unsigned MinBlocks, class Exec, class Kernel>
 void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t first,
                         std::int64_t end, Kernel const& kernel, bool early);
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(Threads, MinBlocks)
   }
 }
 
-/// Bytes of the shared_array of a group that runs `Kernel`.
+/// Returns the bytes of the shared_array of a group that runs `Kernel`.
 template <class Kernel>
 constexpr unsigned shared_bytes_of() {
   if constexpr (requires { Kernel::shared_bytes; }) {
@@ -40,7 +40,7 @@ constexpr unsigned shared_bytes_of() {
   return 0;
 }
 
-/// What Kokkos' tools hear of a launch.
+/// Tells Kokkos' tools of a launch.
 class watched_launch {
  public:
   watched_launch(std::string const& label, std::uint32_t device)

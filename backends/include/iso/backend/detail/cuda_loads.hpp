@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Loads and conversions of stored numbers for which the compiler has no better way to say it.
+//! Provides loads and conversions of stored numbers for which the compiler has no better way to say
+//! it.
 #pragma once
 
 #ifdef __CUDACC__
@@ -9,7 +10,7 @@
 
 namespace iso::backend::detail {
 
-/// A load that leaves the level-1 cache to what is read again.
+/// Loads *p and leaves the level-1 cache to what is read again.
 template <class T>
 __device__ __forceinline__ T load_past_cache(T const* p) {
   T value;
@@ -43,7 +44,7 @@ __device__ __forceinline__ T load_past_cache(T const* p) {
   return value;
 }
 
-/// The same, to stay in the level-1 cache.
+/// Does the same, but keeps it in the level-1 cache.
 template <class T>
 __device__ __forceinline__ T load_vector(T const* p) {
   T value;
@@ -69,7 +70,7 @@ __device__ __forceinline__ T load_vector(T const* p) {
   return value;
 }
 
-/// Half precision, given by its bits, as float.
+/// Returns a number of half precision, given by its bits, as float.
 __device__ __forceinline__ float widen_half(std::uint16_t bits) {
   float wide;
   asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));

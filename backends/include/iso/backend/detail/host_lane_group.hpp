@@ -20,19 +20,19 @@
 
 namespace iso::backend::detail {
 
-/// The sums that a group has made.
+/// Holds the sums that a group has made.
 template <class T, int Count>
 struct host_group_sums {
   T value[Count];
 
-  /// f(n, sum n) for every n.
+  /// Calls f(n, sum n) for every n.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
     for (int n = 0; n < Count; ++n) {
       f(n, value[n]);
     }
   }
-  /// Whether f(sum n) holds for some n.
+  /// Returns whether f(sum n) holds for some n.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
     bool found = false;
@@ -43,15 +43,15 @@ struct host_group_sums {
   }
 };
 
-/// Thirty-two lanes of one thread, in arrays between operations and in registers of `Isa` within
-/// them: on processors, and with scalar_lanes on any execution space of Kokkos.
+/// Represents thirty-two lanes of one work item, in arrays between operations and in registers of
+/// `Isa` within them: on processors, and with scalar_lanes on any execution space of Kokkos.
 template <class Isa>
 class array_lane_group {
  public:
   using isa = Isa;
 
-  /// What the lanes keep between operations, `Rows` values each: a value of its own for every lane,
-  /// at [lane] or at (row, lane).
+  /// Holds what the lanes keep between operations, `Rows` values each: a value of its own for every
+  /// lane, at [lane] or at (row, lane).
   template <class T, int Rows = 1>
   class lane_array {
    public:
@@ -115,7 +115,7 @@ class array_lane_group {
     return found;
   }
 
-  /// Smallest and largest of all lanes.
+  /// Returns the smallest and largest of all lanes.
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t lowest(lane_array<std::int32_t> const& x) const {
     std::int32_t least = x[0];
     for (int lane = 1; lane < 32; ++lane) {
@@ -132,7 +132,7 @@ class array_lane_group {
     return most;
   }
 
-  /// Bit l of the result is x of lane l.
+  /// Returns a mask whose bit l is x of lane l.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t mask(lane_array<bool> const& x) const {
     std::uint32_t bits = 0;
     for (int lane = 0; lane < 32; ++lane) {
@@ -141,13 +141,13 @@ class array_lane_group {
     return bits;
   }
 
-  /// x, which is the same in all lanes.
+  /// Returns x, which is the same in all lanes.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static T uniform(T x) {
     return x;
   }
 
-  /// `N` values that all lanes read and write.
+  /// Holds `N` values that all lanes read and write.
   template <class T, int N>
   class shared_array {
    public:
@@ -166,7 +166,7 @@ class array_lane_group {
     f();
   }
 
-  /// What lanes find out for the whole group: up to `Count` entries, at most 32.
+  /// Holds what lanes find out for the whole group: up to `Count` entries, at most 32.
   template <class Entry, int Count>
   class table {
    public:
@@ -188,11 +188,11 @@ class array_lane_group {
     Entry entries_[Count + 1];  // one that is not kept
   };
 
-  /// On a processor a launch begins when the one before it has ended.
+  /// Does nothing: on a processor a launch begins when the one before it has ended.
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
   KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
 
-  /// An array that is walked 32 places a step: ask(step) is where a part finds those of a step.
+  /// Walks an array 32 places a step: ask(step) is where a part finds those of a step.
   template <class T, caching = caching::cached>
   class stepped_array {
    public:
@@ -219,11 +219,11 @@ class array_lane_group {
     KOKKOS_IF_ON_DEVICE((static_cast<void>(p); static_cast<void>(count);))
   }
 
-  /// A register of `Count` lanes.
+  /// Represents a register of `Count` lanes.
   template <int Count>
   using part = lane_part<Isa, Count, Count>;
-  /// f(part) for parts of the 32 `rows` lanes, rows at most Rows, whose values take `Registers`
-  /// registers of T each.
+  /// Calls f(part) for parts of the 32 `rows` lanes, rows at most Rows, whose values take
+  /// `Registers` registers of T each.
   template <class T, int Registers, int Rows = 1, class F>
   KOKKOS_FORCEINLINE_FUNCTION static void parts(int rows, F const& f) {
     constexpr int width = Isa::template width<T>;
@@ -236,9 +236,9 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
     parts<T, Registers>(1, f);
   }
-  /// f(part) for parts of `N` sums of T a lane for loops in which they stay in registers: one part
-  /// of all, where the machine has as many registers (`sums_in_one_part`), else parts of half of
-  /// them.
+  /// Calls f(part) for parts of `N` sums of T a lane for loops in which they stay in registers: one
+  /// part of all, where the machine has as many registers (`sums_in_one_part`), else parts of half
+  /// of them.
   template <class T, int N, class F>
   KOKKOS_FORCEINLINE_FUNCTION static void parts_of_sums(F const& f) {
     constexpr int width = Isa::template width<T>;
@@ -254,8 +254,8 @@ class array_lane_group {
   template <class T, int N>
   static constexpr bool sums_in_one_part = 32 * N <= Isa::num_registers * Isa::template width<T>;
 
-  /// The sums of `N` numbers a lane, as parts_of_sums leaves them, each by the tree of `sum`, of
-  /// f(number).
+  /// Returns the sums of `N` numbers a lane, as parts_of_sums leaves them, each by the tree of
+  /// `sum`, of f(number).
   template <int N, class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, N> sums(lane_array<T, N> const& x,
                                                          F const& f) const {
@@ -270,17 +270,17 @@ class array_lane_group {
     return result;
   }
 
-  /// Whether a part picks neighbouring places out of registers.
+  /// Tells whether a part picks neighbouring places out of registers.
   static constexpr bool has_windows = Isa::template width<float> > 1;
 
-  /// z >= 0 to its integer part, biased by index_bias, and the rest.
+  /// Splits z >= 0 into its integer part, biased by index_bias, and the rest.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void split(T z, std::uint32_t& whole, T& rest) {
     auto const truncated = std::int32_t(z);
     whole = std::uint32_t(truncated);
     rest = z - T(truncated);
   }
-  /// Any z of less than 2^31 to its floor and the rest.
+  /// Splits any z of less than 2^31 into its floor and the rest.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void split_signed(T z, std::int32_t& whole, T& rest) {
     T const down = Kokkos::floor(z);
@@ -290,12 +290,12 @@ class array_lane_group {
   template <class T>
   static constexpr std::uint32_t index_bias = 0;
 
-  /// Where something lies in memory.
+  /// Says where something lies in memory.
   template <class T>
   using address = T const*;
   template <class T>
   using near_address = T const*;
-  /// p, moved on by count times `bytes`.
+  /// Returns p, moved on by count times `bytes`.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static T const* moved(T const* p, std::uint32_t count,
                                                     std::uint32_t bytes) {
@@ -316,8 +316,8 @@ class array_lane_group {
   }
 
  private:
-  /// The sum of every Stride-th of `Registers` registers from p on, as a tree: halves of them
-  /// first.
+  /// Returns the sum of every Stride-th of `Registers` registers from p on, as a tree: halves of
+  /// them first.
   template <int Stride, int Registers, int Width, class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION static auto tree(T const* p, F const& f) {
     using value = lane_value<T, lane_shape<Isa, Width, Width>>;
@@ -350,7 +350,7 @@ class array_lane_group {
 
 using portable_lane_group = array_lane_group<scalar_lanes>;
 
-/// kernel(group, index) on a processor, compiled for each of the instruction sets.
+/// Runs kernel(group, index) on a processor, compiled for each of the instruction sets.
 template <class Kernel>
 struct host_body {
   Kernel kernel;
@@ -381,7 +381,7 @@ struct host_body {
   }
 };
 
-/// The same in plain arrays, on any execution space of Kokkos.
+/// Does the same in plain arrays, on any execution space of Kokkos.
 template <class Kernel>
 struct portable_body {
   Kernel kernel;

@@ -11,7 +11,7 @@
 
 namespace iso::backend::detail {
 
-/// Places in an array, one after the other, from `low` on: a register of them.
+/// Holds places in an array, one after the other, from `low` on: a register of them.
 template <class Isa, int Width>
 struct run_of_places {
   std::int64_t low;
@@ -23,7 +23,7 @@ struct run_of_places {
     out.r[0] = Isa::template load<typename to::reg>(p + low);
     return out;
   }
-  /// The same of the array that lies `bytes` further on.
+  /// Loads the same of the array that lies `bytes` further on.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION auto load(T const* p, std::uint32_t bytes) const {
     return load(reinterpret_cast<T const*>(reinterpret_cast<char const*>(p) + bytes));
@@ -34,7 +34,7 @@ struct run_of_places {
   }
 };
 
-/// A place of its own for every lane.
+/// Holds a place of its own for every lane.
 template <class Shape>
 struct places_of_lanes {
   lane_value<std::int32_t, Shape> k;
@@ -53,19 +53,19 @@ struct places_of_lanes {
   }
 };
 
-/// What `Picked::pick` finds, at neighbouring places and at the ends of an array.
+/// Holds what `Picked::pick` finds, at neighbouring places and at the ends of an array.
 template <class T, class Shape, class Picked>
 struct picks {
   using value = lane_value<T, Shape>;
   using index = lane_value<std::int32_t, Shape>;
 
-  /// f at k and at k + 1 of every lane.
+  /// Gives f at k and at k + 1 of every lane.
   KOKKOS_FORCEINLINE_FUNCTION void pair(index const& k, value& a, value& b) const {
     auto const& self = static_cast<Picked const&>(*this);
     a = self.pick(k);
     b = self.pick(k + index(1));
   }
-  /// The same, zero at places outside [0, count).
+  /// Gives the same, and zero at places outside [0, count).
   KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t count, value& a,
                                                value& b) const {
     auto const& self = static_cast<Picked const&>(*this);
@@ -78,7 +78,7 @@ struct picks {
   }
 };
 
-/// f of neighbouring places, worked out once for all lanes: two registers of places for each
+/// Holds f of neighbouring places, worked out once for all lanes: two registers of places for each
 /// register of lanes, from a low of its own on, out of which every lane picks.
 template <class T, class Shape>
 struct place_window : picks<T, Shape, place_window<T, Shape>> {
@@ -107,7 +107,7 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
   }
 
  private:
-  /// Counted from where the register's window begins.
+  /// Returns k as counted from where the register's window begins.
   KOKKOS_FORCEINLINE_FUNCTION index within(index const& k) const {
     index out;
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
@@ -124,7 +124,7 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
   }
 };
 
-/// f of a place of each lane's own.
+/// Holds f of a place of each lane's own.
 template <class T, class Shape, class F>
 struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
   F const& f;
@@ -136,14 +136,14 @@ struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
   }
 };
 
-/// Where lanes find a column's number each; `from` is to be added.
+/// Describes where lanes find a column's number each; `from` is to be added.
 template <class Column>
 struct columns_in_memory {
   std::int32_t from;
   Column const* p;
 };
 
-/// `Count` numbers of T at p + Count column, for a lane each.
+/// Holds `Count` numbers of T at p + Count column, for a lane each.
 template <class T, int Count, class Column>
 struct numbers_of_columns {
   static constexpr int count = Count;
@@ -151,7 +151,7 @@ struct numbers_of_columns {
   Column const* columns;
 };
 
-/// Which lanes there are: all, or those below a number, the others being the last of them.
+/// Says which lanes there are: all, or those below a number, the others being the last of them.
 struct all_lanes {
   KOKKOS_FORCEINLINE_FUNCTION int operator()(int lane) const { return lane; }
 };
@@ -162,7 +162,7 @@ struct first_lanes {
   }
 };
 
-/// Where lane first + n finds its numbers, from the offset-th on.
+/// Describes where lane first + n finds its numbers, from the offset-th on.
 template <class T, int Count, class Column, class Lanes>
 struct number_places {
   T const* p;
@@ -184,7 +184,7 @@ struct one_place {
 template <class Part>
 struct lanes_below;
 
-/// Of a part none of whose lanes is left out; lanes_below says what these are.
+/// Describes a part none of whose lanes is left out; lanes_below says what these are.
 struct every_lane {
   template <int>
   KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
@@ -196,7 +196,7 @@ struct every_lane {
   }
 };
 
-/// `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
+/// Represents `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
 template <class Isa, int Count, int Width>
 struct lane_part : every_lane {
   using shape = lane_shape<Isa, Count, Width>;
@@ -205,7 +205,7 @@ struct lane_part : every_lane {
   using index = per_lane<std::int32_t>;
   using mask = lane_mask<std::int32_t, shape>;
   static constexpr int num_rows = 1;
-  /// Another number of lanes, in registers of the same width.
+  /// Is a part with another number of lanes, in registers of the same width.
   template <int Lanes>
   using with_lanes = lane_part<Isa, Lanes, Width>;
 
@@ -215,7 +215,7 @@ struct lane_part : every_lane {
 
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_row() const { return first / 32; }
 
-  /// p[lane].
+  /// Loads p[lane].
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION per_lane<T> load(T const* p) const {
     per_lane<T> out;
@@ -240,7 +240,7 @@ struct lane_part : every_lane {
   KOKKOS_FORCEINLINE_FUNCTION void store(Array& a, V const& x) const {
     store(a.data(), x);
   }
-  /// The lane's number, from 0.
+  /// Returns the lane's number, from 0.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION index lane() const {
     index out;
     ISO_EACH_REGISTER(int i = 0; i < shape::registers; ++i) {
@@ -250,7 +250,7 @@ struct lane_part : every_lane {
     return out;
   }
 
-  /// z to its floor and the rest; `split` of z >= 0 alone. Of numbers below 2^22.
+  /// Splits z into its floor and the rest; `split` is for z >= 0 alone. Takes numbers below 2^22.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void split(per_lane<T> const& z, index& whole,
                                                 per_lane<T>& rest) {
@@ -265,7 +265,7 @@ struct lane_part : every_lane {
     rest = z - down;
   }
 
-  /// f(place), for neighbouring places that a permute picks from, register i's beginning at
+  /// Finds f(place) for neighbouring places that a permute picks from, register i's beginning at
   /// lows[i stride]; or for places far apart. `f` says what stands at a place, whose load(p) is
   /// p[place].
   template <class T, class F>
@@ -278,7 +278,7 @@ struct lane_part : every_lane {
   KOKKOS_FORCEINLINE_FUNCTION static scattered_places<T, shape, F> scattered(F const& f) {
     return scattered_places<T, shape, F>(f);
   }
-  /// Number of register i's first lane among all.
+  /// Returns the number of register i's first lane among all.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_of_register(int i) const {
     return first + i * Width;
   }
@@ -290,7 +290,7 @@ struct lane_part : every_lane {
   template <class T>
   using piece = typename per_lane<T>::piece;
 
-  /// `N` numbers, in every lane.
+  /// Returns `N` numbers, in every lane.
   template <int N, class T>
   KOKKOS_FORCEINLINE_FUNCTION per_lane<T> repeat(T const* numbers) const {
     per_lane<T> out;
@@ -305,13 +305,13 @@ struct lane_part : every_lane {
                                                                        Column const* p) {
     return {from, p};
   }
-  /// What x has at the lanes' columns.
+  /// Returns what x has at the lanes' columns.
   template <class T, int K, class Column>
   KOKKOS_FORCEINLINE_FUNCTION static numbers_of_columns<T, K, Column> fetch(
       pack<T, K> const* x, columns_in_memory<Column> const& columns) {
     return {reinterpret_cast<T const*>(x + columns.from), columns.p};
   }
-  /// The same, for each of `R` rows.
+  /// Does the same for each of `R` rows.
   template <int R, class T, int K, class Column, class Lanes = all_lanes>
   KOKKOS_FORCEINLINE_FUNCTION piece<T> spread(numbers_of_columns<T, K, Column> const& x, int i,
                                               Lanes const& lanes = {}) const {
@@ -327,7 +327,7 @@ struct lane_part : every_lane {
     }
     return out;
   }
-  /// The lanes' stored numbers as T, `K` times each.
+  /// Returns the lanes' stored numbers as T, `K` times each.
   template <class T, int K, class Stored, int R>
   KOKKOS_FORCEINLINE_FUNCTION piece<T> widened(pack<Stored, R> const* p, int i) const {
     static_assert(Width == 1 || Width % K == 0);
@@ -338,14 +338,14 @@ struct lane_part : every_lane {
         i % K * (Width / K));
     return out;
   }
-  /// f(part) for the lanes below `count`, at least one.
+  /// Calls f(part) for the lanes below `count`, at least one.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void below(int count, F const& f) const {
     f(lanes_below<lane_part>{*this, count});
   }
 };
 
-/// The lanes below `count` of a part, for products.
+/// Describes the lanes below `count` of a part, for products.
 template <class Part>
 struct lanes_below {
   using shape = typename Part::shape;
@@ -382,12 +382,12 @@ struct lanes_below {
                                   i % K * (width / K));
     return out;
   }
-  /// Whether register i has any of these lanes, of `N` numbers each.
+  /// Returns whether register i has any of these lanes, of `N` numbers each.
   template <int N>
   KOKKOS_FORCEINLINE_FUNCTION bool reaches(int i) const {
     return part.first + i * width < count * N;
   }
-  /// a in these lanes, b in the others.
+  /// Returns a in these lanes, b in the others.
   template <int N, class V>
   KOKKOS_FORCEINLINE_FUNCTION V chosen(int i, V const& a, V const& b) const {
     using index = piece<std::int32_t>;

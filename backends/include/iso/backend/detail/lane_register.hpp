@@ -6,7 +6,7 @@
 
 namespace iso::backend::detail {
 
-/// The compiler's own vector. Written out, because nvcc's front end fails on a vector_size that
+/// Is the compiler's own vector. Written out, because nvcc's front end fails on a vector_size that
 /// depends on a template parameter.
 template <class T, int W>
 struct native_register;
@@ -28,8 +28,8 @@ ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
 #undef ISO_NATIVE_REGISTERS
 #undef ISO_NATIVE_REGISTER
 
-/// `W` lanes in a vector register, and an array to nvcc, which takes no vectors in what may be
-/// device code. Registers of 64 bytes are arrays always: as vectors they may not cross a call
+/// Holds `W` lanes in a vector register, and an array to nvcc, which takes no vectors in what may
+/// be device code. Registers of 64 bytes are arrays always: as vectors they may not cross a call
 /// between functions that are compiled for different instruction sets. Operations load and store an
 /// array whole, and the compiler keeps it in a register.
 ///
@@ -50,7 +50,7 @@ struct alignas(W * sizeof(T) > 32 ? 32 : W * sizeof(T)) lane_register {
 template <class R>
 using native = typename native_register<typename R::element, R::width>::type;
 
-/// Which operation a register of R takes: its element and its bytes.
+/// Tells which operation a register of R takes: its element and its bytes.
 template <class R, class T, int Bytes>
 inline constexpr bool is_register = false;
 template <class T, int W, int Bytes>

@@ -21,8 +21,9 @@
 
 namespace iso::backend::detail {
 
-/// Registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside doubles take 16
-/// bytes. A mask is a register of integers as wide as what was compared, all ones or none.
+/// Provides registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside
+/// doubles take 16 bytes. A mask is a register of integers as wide as what was compared, all ones
+/// or none.
 struct avx2_lanes {
   template <class T>
   static constexpr int width = 32 / int(sizeof(T));
@@ -64,7 +65,7 @@ struct avx2_lanes {
       return put<R>(_mm256_set1_epi64x(std::int64_t(x)));
     }
   }
-  /// 0, 1, 2, ...
+  /// Returns 0, 1, 2, ...
   template <class R>
   static R ramp() {
     alignas(64) static constexpr std::int32_t numbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
@@ -216,7 +217,7 @@ struct avx2_lanes {
   static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
   }
-  /// Elements k of the two registers a and b in a row, 0 <= k < 2 width.
+  /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
   template <class R, class K>
   static R pick(R const& a, R const& b, K const& k) {
     if constexpr (is_register<R, float, 32>) {

@@ -22,7 +22,7 @@
 
 namespace iso::backend::detail {
 
-/// Registers of 64 bytes; integers beside doubles take 32. A mask is a bit a lane.
+/// Provides registers of 64 bytes; integers beside doubles take 32. A mask is a bit a lane.
 struct avx512_lanes {
   template <class T>
   static constexpr int width = 64 / int(sizeof(T));
@@ -65,7 +65,7 @@ struct avx512_lanes {
       return put<R>(_mm512_set1_epi64(std::int64_t(x)));
     }
   }
-  /// 0, 1, 2, ...
+  /// Returns 0, 1, 2, ...
   template <class R>
   ISO_AVX512 static R ramp() {
     alignas(64) static constexpr std::int32_t numbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
@@ -174,7 +174,7 @@ struct avx512_lanes {
     return put<To>(get(a));
   }
 
-  /// Relation: _CMP_LT_OQ, _CMP_LE_OQ or _CMP_EQ_OQ of floating point, and of integers the same.
+  /// Compares by _CMP_LT_OQ, _CMP_LE_OQ or _CMP_EQ_OQ, floating point and integers alike.
   template <int Relation, class R>
   ISO_AVX512 static mask<typename R::element, R::width> compare(R const& a, R const& b) {
     constexpr auto of_integers = Relation == _CMP_LT_OQ   ? _MM_CMPINT_LT
@@ -244,7 +244,7 @@ struct avx512_lanes {
                              std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
   }
-  /// Elements k of the two registers a and b in a row, 0 <= k < 2 width.
+  /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
   template <class R, class K>
   ISO_AVX512 static R pick(R const& a, R const& b, K const& k) {
     if constexpr (is_register<R, float, 64>) {
@@ -315,7 +315,7 @@ struct avx512_lanes {
       return put<R>(found);
     }
   }
-  /// Of eight columns some follow on from the first and the others lead up to the last: two loads.
+  /// Loads twice: of eight columns some follow on from the first, the others lead up to the last.
   template <class R, class Column>
   ISO_AVX512 static R gather_runs(typename R::element const* p, Column const* columns) {
     if constexpr (is_register<R, double, 64>) {
@@ -380,7 +380,7 @@ struct avx512_lanes {
   ISO_AVX512 static __m256i eight(std::uint16_t const* columns) {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(columns)));
   }
-  /// `Bytes` from p on, again and again, where `chosen`; else `other`.
+  /// Repeats the `Bytes` from p on where `chosen`; else keeps `other`.
   template <int Bytes>
   ISO_AVX512 static __m512d again(__m512d const& other, __mmask8 chosen, void const* p) {
     if constexpr (Bytes == 32) {

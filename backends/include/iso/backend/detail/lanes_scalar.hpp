@@ -9,8 +9,8 @@
 
 namespace iso::backend::detail {
 
-/// Registers of one lane: plain arithmetic on any execution space. What every other instruction set
-/// does, bit by bit.
+/// Provides registers of one lane: plain arithmetic on any execution space. What every other
+/// instruction set does, bit by bit.
 struct scalar_lanes {
   template <class T>
   static constexpr int width = 1;
@@ -23,7 +23,7 @@ struct scalar_lanes {
   KOKKOS_FORCEINLINE_FUNCTION static R all(R x) {
     return x;
   }
-  /// 0, 1, 2, ...
+  /// Returns 0, 1, 2, ...
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION static R ramp() {
     return R(0);
@@ -116,7 +116,7 @@ struct scalar_lanes {
   }
 
   static constexpr int num_registers = 32;
-  /// Stored numbers of any type from p on, exactly; zeros from the count-th on.
+  /// Returns stored numbers of any type from p on, exactly; zeros from the count-th on.
   template <class R, class Stored>
   KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p) {
     return widen<R>(*p);
@@ -125,18 +125,18 @@ struct scalar_lanes {
   KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p, int count) {
     return count > 0 ? widen<R>(*p) : R(0);
   }
-  /// Element from + j / Times in place j.
+  /// Puts element from + j / Times in place j.
   template <int Times, class R>
   KOKKOS_FORCEINLINE_FUNCTION static R repeated(R a, int) {
     return a;
   }
-  /// `Lanes` stretches of the register one after the other: `Count` numbers from at(n) on, again
-  /// and again.
+  /// Fills `Lanes` stretches of the register one after the other: `Count` numbers from at(n) on,
+  /// again and again.
   template <class R, int Count, int Lanes, class At>
   KOKKOS_FORCEINLINE_FUNCTION static R spread(At const& at) {
     return *at(0);
   }
-  /// p[columns[n]] for the width's n, columns being mostly runs of neighbours.
+  /// Reads p[columns[n]] for the width's n, columns being mostly runs of neighbours.
   template <class R, class Column>
   KOKKOS_FORCEINLINE_FUNCTION static R gather_runs(R const* p, Column const* columns) {
     return p[columns[0]];

@@ -13,7 +13,7 @@
 
 namespace iso::detail {
 
-/// Bytes; 0 where the system does not say.
+/// Holds bytes; 0 where the system does not say.
 struct host_memory {
   std::uint64_t total = 0;
   std::uint64_t available = 0;  ///< without swapping; what caches of files would give back counts
@@ -30,7 +30,7 @@ inline void apply_limit(host_memory& memory, std::uint64_t limit, std::uint64_t 
   }
 }
 
-/// The number that follows the word `key` in a file, or that it begins with.
+/// Returns the number that follows the word `key` in a file, or that it begins with.
 inline std::optional<std::uint64_t> number_in(std::filesystem::path const& file,
                                               std::string const& key = {}) {
   std::ifstream in(file);
@@ -41,7 +41,7 @@ inline std::optional<std::uint64_t> number_in(std::filesystem::path const& file,
   return in >> number ? std::optional(number) : std::nullopt;
 }
 
-/// How a version of control groups names what it says about memory.
+/// Holds how a version of control groups names what it says about memory.
 struct cgroup_names {
   char const* mount;
   char const* limit;
@@ -75,7 +75,8 @@ inline void apply_cgroup(host_memory& memory, std::filesystem::path const& root,
   }
 }
 
-/// The soft limit of this process that a line of proc/self/limits begins with; none: unlimited.
+/// Returns this process' soft limit from the line of proc/self/limits that begins with `name`;
+/// none: unlimited.
 inline std::optional<std::uint64_t> process_limit(std::filesystem::path const& root,
                                                   std::string const& name) {
   std::ifstream in(root / "proc/self/limits");
@@ -106,8 +107,8 @@ inline void apply_process_limits(host_memory& memory, std::filesystem::path cons
   }
 }
 
-/// Of the machine, or of the control group (version 1 or 2) or the limits of this process where
-/// they allow less. `root` has the folders proc and sys.
+/// Returns the memory of the machine, or of the control group (version 1 or 2) or the limits of
+/// this process where they allow less. `root` has the folders proc and sys.
 inline host_memory read_host_memory(std::filesystem::path const& root = "/") {
   auto const machine = root / "proc/meminfo";
   std::uint64_t const kib = 1024;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/detail/math_constants.hpp
-//! Constants and polynomials of iso/core/math.hpp, as immediate operands rather than tables.
+//! Holds constants and polynomials of iso/core/math.hpp, as immediate operands rather than tables.
 #pragma once
 
 #include <iso/core/numerics.hpp>
@@ -12,7 +12,7 @@
 
 namespace iso::math::detail {
 
-/// c0 + c1 x + c2 x^2 + ..., innermost first.
+/// Returns c0 + c1 x + c2 x^2 + ..., innermost first.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T horner(T, T c0) {
   return c0;
@@ -53,19 +53,19 @@ struct constants<float> {
   static constexpr float half_pi_middle = -0x1.777a5cp-25F;
   static constexpr float half_pi_low = -0x1.ee59dap-50F;
 
-  /// (e^r - 1 - r - r^2 / 2) / r^3, |r| <= ln 2 / 2
+  /// Returns (e^r - 1 - r - r^2 / 2) / r^3, |r| <= ln 2 / 2
   KOKKOS_FORCEINLINE_FUNCTION static float exp_tail(float r) {
     return horner(r, 0x1.555556p-3F, 0x1.5554aep-5F, 0x1.11109p-7F, 0x1.6d74e4p-10F, 0x1.a1a2p-13F);
   }
-  /// (2 atanh(s) - 2 s) / s^3 by z = s^2, |s| <= 3 - 2 sqrt 2
+  /// Returns (2 atanh(s) - 2 s) / s^3 by z = s^2, |s| <= 3 - 2 sqrt 2
   KOKKOS_FORCEINLINE_FUNCTION static float log_tail(float z) {
     return horner(z, 0x1.55557ap-1F, 0x1.995e9cp-2F, 0x1.31e674p-2F);
   }
-  /// (sin r - r) / r^3 by z = r^2, |r| <= pi/4
+  /// Returns (sin r - r) / r^3 by z = r^2, |r| <= pi/4
   KOKKOS_FORCEINLINE_FUNCTION static float sin_tail(float z) {
     return horner(z, -0x1.555546p-3F, 0x1.11073p-7F, -0x1.993d9p-13F);
   }
-  /// (cos r - 1 + r^2 / 2) / r^4 by z = r^2, |r| <= pi/4
+  /// Returns (cos r - 1 + r^2 / 2) / r^4 by z = r^2, |r| <= pi/4
   KOKKOS_FORCEINLINE_FUNCTION static float cos_tail(float z) {
     return horner(z, 0x1.55554ap-5F, -0x1.6c0c5ap-10F, 0x1.99f34p-16F);
   }

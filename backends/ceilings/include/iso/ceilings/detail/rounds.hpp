@@ -15,9 +15,9 @@ inline double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-/// The best figures of rounds, each of which measures every figure once: of two at least, and of
-/// more until the best two of every figure agree within `agreement`, or `seconds` have passed. What
-/// disturbs the machine for a while then spoils a round and not a figure.
+/// Returns the best figures of rounds, each of which measures every figure once: of two at least,
+/// and of more until the best two of every figure agree within `agreement`, or `seconds` have
+/// passed. What disturbs the machine for a while then spoils a round and not a figure.
 template <class Round>
 rates best_of_rounds(Round const& round, double agreement, double seconds) {
   auto const start = clock::now();
@@ -38,9 +38,9 @@ rates best_of_rounds(Round const& round, double agreement, double seconds) {
   return best;
 }
 
-/// What `options` ask for: one round, or as many as it takes for the best two of every figure to
-/// agree within 5 per cent, for two seconds at most. What triad reads counts as a measurement of
-/// `read`.
+/// Makes the rounds that `options` ask for: one round, or as many as it takes for the best two of
+/// every figure to agree within 5 per cent, for two seconds at most. What triad reads counts as a
+/// measurement of `read`.
 template <class Round>
 rates measure_in_rounds(Round const& round, measure_options const& options) {
   rates result = options.repeats > 0 ? round() : best_of_rounds(round, 0.05, 2);
