@@ -70,7 +70,7 @@ class matrix_store {
   std::map<std::pair<way, number>, std::unique_ptr<peer>> peers_;
 };
 
-/// Making, checking and turning matrices: bench_conversions.cpp.
+/// Making, checking and turning matrices: bench_formats.cpp.
 template <class Exec>
 void add_conversion_rows(matrix_source const& source, std::string const& backend);
 
@@ -78,7 +78,7 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
 template <class Exec>
 void add_peer_rows(matrix_source const& source, std::string const& backend);
 
-/// Formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
+/// Formats beside plain CSR, and the one that choose_format takes: bench_formats.cpp.
 template <class Exec>
 void add_choice_rows(matrix_source const& source, std::string const& backend);
 
