@@ -5,21 +5,22 @@
 // Counters beside the usual: `ratio`, the time by hand over the time by lane group (both medians of
 // alternating runs; 1: parity), and `twin_ms`. Twins: `warp` on CUDA, `blocked` (the same order by
 // hand) and `scalar` (one running sum) on the host. Where the order is the same, so must the bits
-// be: a row that differs is an error of the benchmark. `error`: of some 2000 rows, sum of
-// |difference| from sums in long double over the sum of those.
+// be: a row that differs is an error of the benchmark. `error`: l2 distance, relative, from sums
+// with twice the digits of double.
 #include "row_sum.hpp"
 #include "support/bench.hpp"
 
 #include <iso/backend/lane_group.hpp>
-#include <iso/cases/operation.hpp>
-#include <iso/oracle/products.hpp>
+#include <iso/cases/inputs.hpp>
+#include <iso/cases/product.hpp>
+#include <iso/sparse/convert.hpp>
+#include <iso/sparse/csr.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
-#include <cmath>
-#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace iso::perf {
@@ -28,111 +29,61 @@ using namespace cases;
 
 namespace {
 
-constexpr std::int32_t num_columns = 65536;
-constexpr std::uint32_t shortest = 64;
-constexpr std::uint32_t longest = 500;
-
-KOKKOS_FUNCTION std::uint32_t mix(std::uint32_t x) {
-  x ^= x >> 16U;
-  x *= 0x7feb352dU;
-  x ^= x >> 15U;
-  x *= 0x846ca68bU;
-  return x ^ (x >> 16U);
-}
-
-/// Every entry of a row from hashes: columns ascend by one to three.
-KOKKOS_FUNCTION std::int32_t column_of(std::int64_t row, std::int32_t begin, std::int32_t i) {
-  auto const first = std::int32_t(mix(std::uint32_t(row) / 8U) % (num_columns - 2U * longest));
-  return first + 2 * (i - begin) + std::int32_t(mix(std::uint32_t(i) ^ 0x5bd1e995U) & 1U);
-}
-KOKKOS_FUNCTION float value_of(std::int32_t i) {
-  return 0.25F + float(mix(std::uint32_t(i) ^ 0x5bd1e995U) >> 16U) * 0x1p-17F;
-}
-double weight_of(std::int32_t column) { return 0.5 + double(mix(std::uint32_t(column))) * 0x1p-32; }
-
-template <class T, class Exec>
-void fill_rows(Exec const& exec, std::int64_t rows, std::int32_t const* begin, std::int32_t* column,
-               T* value) {
+/// Columns ascend by one to three, from where those of neighbouring rows begin.
+template <class Exec>
+wide_csr<Exec> make_rows(Exec const& exec) {
+  constexpr std::int64_t shortest = 64;
+  constexpr std::int64_t longest = 500;
+  constexpr std::int64_t num_columns = 65536;
+  std::int64_t const rows = smoke() ? 2000 : backend::is_device<Exec> ? 1500000 : 30000;
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto const more = scrambled(std::uint64_t(row)) % std::uint64_t(longest - shortest + 1);
+    offsets.push_back(offsets.back() + shortest + std::int64_t(more));
+  }
+  auto const a = sparse::make_csr<half, std::int32_t>(exec, "iso::perf::rows", rows, num_columns,
+                                                      offsets.back());
+  put(exec, a.row_offsets, offsets);
   Kokkos::parallel_for(
       "iso::perf::fill_rows", flat_range(exec, rows), KOKKOS_LAMBDA(std::int64_t row) {
-        for (std::int32_t i = begin[row]; i < begin[row + 1]; ++i) {
-          column[i] = column_of(row, begin[row], i);
-          value[i] = T(value_of(i));
+        std::int64_t const begin = a.row_offsets(row);
+        auto const first = scrambled(std::uint64_t(row / 8)) % (num_columns - 2 * longest);
+        for (std::int64_t i = begin; i < a.row_offsets(row + 1); ++i) {
+          auto const random = scrambled(std::uint64_t(i));
+          a.columns(i) = std::int32_t(first + 2 * std::uint64_t(i - begin) + (random & 1U));
+          a.values(i) = half(0.25 + double(random >> 48) * 0x1p-17);
         }
       });
+  exec.fence("iso::perf: rows are there");
+  return a;
 }
-
-template <class Exec, class T>
-struct sparse_rows {
-  template <class U>
-  using array = Kokkos::View<U*, typename Exec::memory_space>;
-
-  std::vector<std::int32_t> host_begin{0};
-  array<std::int32_t> begin;
-  array<std::int32_t> column;
-  array<T> value;
-  array<double> x{"x", std::size_t(num_columns)};
-
-  explicit sparse_rows(Exec const& exec) {
-    std::int64_t const rows = smoke() ? 2000 : backend::is_device<Exec> ? 1500000 : 30000;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      auto const more = shortest + mix(std::uint32_t(row)) % (longest - shortest + 1);
-      host_begin.push_back(host_begin.back() + std::int32_t(more));
-    }
-    auto const entries = std::size_t(host_begin.back());
-    begin = array<std::int32_t>("begin", host_begin.size());
-    column =
-        array<std::int32_t>(Kokkos::view_alloc("column", Kokkos::WithoutInitializing), entries);
-    value = array<T>(Kokkos::view_alloc("value", Kokkos::WithoutInitializing), entries);
-    put(exec, begin, host_begin);
-    fill_rows(exec, rows, begin.data(), column.data(), value.data());
-    std::vector<double> weights;
-    for (std::int32_t i = 0; i < num_columns; ++i) {
-      weights.push_back(weight_of(i));
-    }
-    put(exec, x, weights);
-  }
-
-  [[nodiscard]] std::int64_t num_rows() const { return std::int64_t(host_begin.size()) - 1; }
-  [[nodiscard]] row_arrays<T> arrays(array<double> const& y) const {
-    return {num_rows(), begin.data(), column.data(), value.data(), x.data(), y.data()};
-  }
-  [[nodiscard]] least_work work() const {
-    auto const bytes = host_begin.size() * 4 + value.size() * (sizeof(T) + 4);
-    return product_work<double>({.num_rows = num_rows(),
-                                 .num_cols = num_columns,
-                                 .num_entries = std::int64_t(value.size()),
-                                 .bytes = std::int64_t(bytes)});
-  }
-  [[nodiscard]] std::vector<double> exact() const {
-    std::vector<double> sums(std::size_t(num_rows()), std::numeric_limits<double>::quiet_NaN());
-    for (std::int64_t row = 0; row < num_rows(); row += stride_for(num_rows(), 2000)) {
-      long double sum = 0;
-      auto const* const ends = &host_begin[std::size_t(row)];
-      for (std::int32_t i = ends[0]; i < ends[1]; ++i) {
-        sum += static_cast<long double>(double(T(value_of(i)))) *
-               weight_of(column_of(row, ends[0], i));
-      }
-      sums[std::size_t(row)] = double(sum);
-    }
-    return sums;
-  }
-};
 
 enum class order { as_lane_group, other };
 
-/// Twin: void(row_arrays<T>), enqueues on exec.
+/// T: float, or a half of the device's. Twin: void(row_arrays<T>), enqueues on exec.
 template <class T, class Exec, class Twin>
 void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order twin_order) {
-  sparse_rows<Exec, T> const rows(exec);
-  Kokkos::View<double*, typename Exec::memory_space> const y("y", std::size_t(rows.num_rows()));
-  Kokkos::View<double*, typename Exec::memory_space> const y_twin("y", y.size());
+  product_problem<Exec> const problem(exec, make_rows(exec));
+  auto const a = [&] {
+    if constexpr (sizeof(T) == sizeof(half)) {
+      return problem.matrix;
+    } else {
+      return sparse::convert_values<T>(exec, problem.matrix).matrix;
+    }
+  }();
+  auto const y = make_array<double>(exec, a.num_rows);
+  auto const y_twin = make_array<double>(exec, a.num_rows);
+  auto const rows_to = [&](device_array<Exec> const& to) {
+    return row_arrays<T>{a.num_rows,       a.row_offsets.data(),
+                         a.columns.data(), reinterpret_cast<T const*>(a.values.data()),
+                         problem.x.data(), to.data()};
+  };
   auto const by_group = [&] {
     // As many threads a block as the twin has, and room for 64 warps a multiprocessor.
-    backend::for_each_lane_group<256, 8>("iso::perf::row_sum", exec, rows.num_rows(),
-                                         row_sum_kernel<T>{rows.arrays(y)});
+    backend::for_each_lane_group<256, 8>("iso::perf::row_sum", exec, a.num_rows,
+                                         row_sum_kernel<T>{rows_to(y)});
   };
-  auto const by_hand = [&] { twin(rows.arrays(y_twin)); };
+  auto const by_hand = [&] { twin(rows_to(y_twin)); };
   by_group();
   by_hand();
   exec.fence("iso::perf: warm");
@@ -150,15 +101,16 @@ void compare(benchmark::State& state, Exec const& exec, Twin const& twin, order 
   double const seconds = median(group_times.wall);
   state.counters["ratio"] = median(twin_times.wall) / seconds;
   state.counters["twin_ms"] = 1e3 * median(twin_times.wall);
-  set_counters(state, seconds, rows.work(), {.bytes_per_second = ceilings_of(exec).read},
-               oracle::relative_l1(fetch(exec, y), rows.exact()));
+  set_counters(state, exec, seconds, product_work<double>(sparse::shape_of(a)),
+               problem.error(exec, y.data()).relative);
 }
 
-template <template <class> class Twin, class Exec>
-void add_host_loop(std::string const& name, Exec const& exec, order twin_order) {
+template <class Twin, class Exec>
+void add_host_loop(std::string const& name, order twin_order) {
   add_row("lane_group/row_sum/" + name, 30, [=](benchmark::State& state) {
+    Exec const exec;
     auto const twin = [&](row_arrays<float> const& rows) {
-      Kokkos::parallel_for("iso::perf::twin", flat_range(exec, rows.num_rows), Twin<float>{rows});
+      Kokkos::parallel_for("iso::perf::twin", flat_range(exec, rows.num_rows), Twin{rows});
     };
     compare<float>(state, exec, twin, twin_order);
   });
@@ -177,8 +129,8 @@ void add_warp(std::string const& name) {
 
 int const registered = add_rows_of_backends([]<class Exec>(std::string const& name) {
   if constexpr (!backend::is_device<Exec>) {
-    add_host_loop<blocked_row_sum>(name + "/float/blocked", Exec(), order::as_lane_group);
-    add_host_loop<scalar_row_sum>(name + "/float/scalar", Exec(), order::other);
+    add_host_loop<blocked_row_sum, Exec>(name + "/float/blocked", order::as_lane_group);
+    add_host_loop<scalar_row_sum, Exec>(name + "/float/scalar", order::other);
   }
 #if ISO_HAS_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {

@@ -14,16 +14,16 @@ __device__ double widen(__half x) { return double(__half2float(x)); }
 
 template <class T>
 __global__ void __launch_bounds__(256)
-    row_sum(int num_rows, int const* __restrict__ begin, int const* __restrict__ column,
+    row_sum(int num_rows, std::int64_t const* __restrict__ begin, int const* __restrict__ column,
             T const* __restrict__ value, double const* __restrict__ x, double* __restrict__ y) {
   int const row = int((blockIdx.x * 256U + threadIdx.x) / 32U);
   int const lane = int(threadIdx.x % 32U);
   if (row >= num_rows) {
     return;
   }
-  int const end = begin[row + 1];
+  auto const end = int(begin[row + 1]);
   double sum = 0;
-  for (int i = begin[row] + lane; i < end; i += 32) {
+  for (int i = int(begin[row]) + lane; i < end; i += 32) {
     sum = __fma_rn(widen(value[i]), x[column[i]], sum);
   }
   for (int offset = 16; offset > 0; offset /= 2) {

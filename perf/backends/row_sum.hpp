@@ -12,13 +12,11 @@
 
 namespace iso::perf {
 
-/// Holds rows of a sparse matrix with values of T: row r holds the entries [begin[r], begin[r +
-/// 1]). Signed offsets: unsigned ones may wrap, and then the host's compiler cannot load 32
-/// neighbours at once.
+/// Holds rows of a sparse matrix with values of T: row r has the entries [begin[r], begin[r + 1]).
 template <class T>
 struct row_arrays {
   std::int64_t num_rows;
-  std::int32_t const* begin;
+  std::int64_t const* begin;
   std::int32_t const* column;
   T const* value;
   double const* x;
@@ -36,7 +34,7 @@ struct row_sum_kernel {
     T const* KOKKOS_RESTRICT const value = rows.value;
     double const* KOKKOS_RESTRICT const x = rows.x;
     typename Group::template lane_array<double> sum(0.0);
-    group.strided(rows.begin[row], rows.begin[row + 1], [&](int lane, std::int32_t i) {
+    group.strided(rows.begin[row], rows.begin[row + 1], [&](int lane, std::int64_t i) {
       sum[lane] = Kokkos::fma(double(value[i]), x[column[i]], sum[lane]);
     });
     double const total = group.sum(sum);
@@ -49,13 +47,12 @@ struct row_sum_kernel {
 };
 
 /// Is the loop that everybody writes first: one sum, from left to right.
-template <class T>
 struct scalar_row_sum {
-  row_arrays<T> rows;
+  row_arrays<float> rows;
 
   void operator()(std::int64_t row) const {
     double sum = 0;
-    for (std::int32_t i = rows.begin[row]; i < rows.begin[row + 1]; ++i) {
+    for (std::int64_t i = rows.begin[row]; i < rows.begin[row + 1]; ++i) {
       sum = Kokkos::fma(double(rows.value[i]), rows.x[rows.column[i]], sum);
     }
     rows.y[row] = sum;
@@ -64,9 +61,8 @@ struct scalar_row_sum {
 
 /// Makes the 32 sums and the tree by hand, with the vector width chosen at run time as the lane
 /// group does.
-template <class T>
 struct blocked_row_sum {
-  row_arrays<T> rows;
+  row_arrays<float> rows;
   int vector_bytes = backend::host_vector_bytes();
 
   void operator()(std::int64_t row) const {
@@ -80,19 +76,19 @@ struct blocked_row_sum {
   }
 
  private:
-  [[gnu::always_inline]] static void body(row_arrays<T> const& rows, std::int64_t row) {
+  [[gnu::always_inline]] static void body(row_arrays<float> const& rows, std::int64_t row) {
     std::int32_t const* KOKKOS_RESTRICT const column = rows.column;
-    T const* KOKKOS_RESTRICT const value = rows.value;
+    float const* KOKKOS_RESTRICT const value = rows.value;
     double const* KOKKOS_RESTRICT const x = rows.x;
-    std::int32_t const end = rows.begin[row + 1];
+    std::int64_t const end = rows.begin[row + 1];
     alignas(64) double sum[32] = {};
-    std::int32_t i = rows.begin[row];
+    std::int64_t i = rows.begin[row];
     for (; i + 32 <= end; i += 32) {
-      for (std::int32_t lane = 0; lane < 32; ++lane) {
+      for (std::int64_t lane = 0; lane < 32; ++lane) {
         sum[lane] = __builtin_fma(double(value[i + lane]), x[column[i + lane]], sum[lane]);
       }
     }
-    for (std::int32_t lane = 0; i + lane < end; ++lane) {
+    for (std::int64_t lane = 0; i + lane < end; ++lane) {
       sum[lane] = __builtin_fma(double(value[i + lane]), x[column[i + lane]], sum[lane]);
     }
     for (int offset = 16; offset > 0; offset /= 2) {
@@ -106,7 +102,7 @@ struct blocked_row_sum {
 #if defined(__x86_64__) && defined(__GNUC__)
   __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512"),
                  flatten)) static void
-  wide(row_arrays<T> const& rows, std::int64_t row) {
+  wide(row_arrays<float> const& rows, std::int64_t row) {
     body(rows, row);
   }
 #endif

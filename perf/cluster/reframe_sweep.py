@@ -14,6 +14,7 @@ Variables, set with -S: `iso`, the program; `sweep`, what to measure; `shares`, 
 """
 import json
 import pathlib
+import sys
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -21,23 +22,8 @@ from reframe.core.builtins import run_before, sanity_function, variable
 
 HERE = pathlib.Path(__file__).resolve().parent
 SWEEPS = HERE.parent.parent / "examples" / "sweeps"
-
-
-def name_of(point):
-    return f"{point['operation']}_{point['precision']}_{point['backend']}_x{point['threads']}"
-
-
-def largest_points(report):
-    """{name: point} of the largest size of each operation, precision, backend and threads.
-
-    Points that other processes disturbed are left out."""
-    largest = {}
-    for point in report["points"]:
-        found = largest.get(name_of(point))
-        left_out = point["disturbed"] or point["groups_per_launch"] > 0
-        if not left_out and (not found or found["size"] < point["size"]):
-            largest[name_of(point)] = point
-    return largest
+sys.path.insert(0, str(HERE))
+from shares_of import largest_points  # noqa: E402
 
 
 @rfm.simple_test
@@ -85,11 +71,10 @@ class sweep_of_isocenter(rfm.RunOnlyRegressionTest):
         known = json.loads(pathlib.Path(self.shares).read_text(encoding="utf-8"))["shares"]
         self.perf_variables = {}
         references = {}
-        for name, point in largest_points(self.report()).items():
+        for (backend, what, threads), point in largest_points(self.report()).items():
+            name = f"{what.replace(' ', '_')}_{backend}_x{threads}"
             self.perf_variables[name] = sn.make_performance_function(
                 sn.defer(point["share_of_ceiling"]), "share")
-            wanted = known.get(point["backend"], {}).get(
-                f"{point['operation']} {point['precision']}")
-            if wanted is not None:
-                references[name] = (wanted, -self.allowed, None, "share")
+            if what in known.get(backend, {}):
+                references[name] = (known[backend][what], -self.allowed, None, "share")
         self.reference = {"*": references}

@@ -14,7 +14,8 @@ import pathlib
 import sys
 
 
-def shares_of(report):
+def largest_points(report):
+    """{(backend, "operation precision", threads): point} of the largest size."""
     largest = {}
     for point in report["points"]:
         key = (point["backend"], f"{point['operation']} {point['precision']}", point["threads"])
@@ -22,8 +23,12 @@ def shares_of(report):
             continue
         if point["size"] >= largest.get(key, point)["size"]:
             largest[key] = point
+    return largest
+
+
+def shares_of(report):
     shares = {}
-    for (backend, name, _), point in sorted(largest.items()):
+    for (backend, name, _), point in sorted(largest_points(report).items()):
         found = shares.setdefault(backend, {})
         share = float(f"{point['share_of_ceiling']:.2g}")
         found[name] = min(share, found.get(name, share))

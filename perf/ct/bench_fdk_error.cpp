@@ -53,27 +53,6 @@ std::vector<char> flat_voxels(std::vector<float> const& values, std::int64_t n) 
   return flat;
 }
 
-struct error_sums {
-  double absolute = 0;
-  double squares = 0;
-  double count = 0;
-  double flat = 0;
-  double flat_count = 0;
-
-  void add(double difference, bool is_flat) {
-    absolute += std::abs(difference);
-    squares += difference * difference;
-    count += 1;
-    flat += is_flat ? std::abs(difference) : 0;
-    flat_count += is_flat ? 1 : 0;
-  }
-  void report(benchmark::State& state, std::string const& where) const {
-    state.counters[where + "mean_absolute"] = absolute / count;
-    state.counters[where + "root_mean_square"] = std::sqrt(squares / count);
-    state.counters[where + "apart_from_edges"] = flat / flat_count;
-  }
-};
-
 /// The projections and the truth of one size, kept on the host for the rows that follow.
 struct head {
   ct::geometry scan;
@@ -111,7 +90,7 @@ head const& head_of(Exec const& exec, std::int64_t n) {
   return last.front();
 }
 
-/// Sets the counters named `where`...; returns the root mean square.
+/// Of the voxels that `chosen` names: sets the counters `where`...; returns the root mean square.
 template <class Chosen>
 double report(benchmark::State& state, std::string const& where, head const& h,
               std::vector<float> const& found, Chosen const& chosen) {
@@ -121,14 +100,16 @@ double report(benchmark::State& state, std::string const& where, head const& h,
   double flat = 0;
   double flat_count = 0;
   for (std::size_t at = 0; at < found.size(); ++at) {
+    if (!chosen(std::int64_t(at))) {
+      continue;
+    }
     double const difference = std::abs(double(found[at]) - double(h.truth[at]));
-    if (chosen(std::int64_t(at))) {
-      bool const is_flat = h.flat[at] != 0 && h.truth[at] != 0;
-      absolute += difference;
-      squares += difference * difference;
-      count += 1;
-      flat += is_flat ? difference : 0;
-      flat_count += is_flat ? 1 : 0;
+    absolute += difference;
+    squares += difference * difference;
+    count += 1;
+    if (h.flat[at] != 0 && h.truth[at] != 0) {
+      flat += difference;
+      flat_count += 1;
     }
   }
   state.counters[where + "mean_absolute"] = absolute / count;

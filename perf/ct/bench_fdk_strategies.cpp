@@ -28,15 +28,17 @@
 #include "support/bench.hpp"
 
 #include <iso/cases/loops.hpp>
+#include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <numbers>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace iso::perf {
@@ -49,16 +51,12 @@ constexpr double source_axis = 541;
 constexpr double source_detector = 949;
 constexpr double max_error = 1e-4;
 
-/// A smooth reading that is zero at the detector's edges.
-double reading(ct::geometry const& g, std::int64_t view, std::int64_t u, std::int64_t v) {
-  double const x = double(u) / double(g.num_u() - 1);
-  double const y = double(v) / double(g.num_v() - 1);
-  return x * (1 - x) * y * (1 - y) * (1 + double(view % 7) / 7);
-}
+/// Of a head that every view sees whole.
+input_projections readings() { return {.bodies = ct::shepp_logan(180)}; }
 
 /// The sum over views of (R / depth)^2 times the reading where the ray through x meets the
 /// detector.
-double exact_voxel(ct::geometry const& g, vec3<double> x) {
+double exact_voxel(ct::geometry const& g, std::vector<float> const& pixels, vec3<double> x) {
   double sum = 0;
   for (std::int64_t view = 0; view < g.num_views(); ++view) {
     auto const& w = g.views()[std::size_t(view)];
@@ -75,9 +73,10 @@ double exact_voxel(ct::geometry const& g, vec3<double> x) {
     auto const j = std::int64_t(v);
     double const a = u - double(i);
     double const b = v - double(j);
-    sum += ((1 - a) * ((1 - b) * reading(g, view, i, j) + b * reading(g, view, i, j + 1)) +
-            a * ((1 - b) * reading(g, view, i + 1, j) + b * reading(g, view, i + 1, j + 1))) /
-           (depth * depth);
+    float const* const p = &pixels[std::size_t((view * g.num_u() + i) * g.num_v() + j)];
+    float const* const q = p + g.num_v();
+    sum +=
+        ((1 - a) * ((1 - b) * p[0] + b * p[1]) + a * ((1 - b) * q[0] + b * q[1])) / (depth * depth);
   }
   return sum;
 }
@@ -192,27 +191,19 @@ void add_view(Exec const& exec, strategy which, one_view const& view, bar* bars)
 struct strategy_case {
   ct::geometry scan;
   grid volume;
-  std::shared_ptr<std::vector<float> const> readings;
-  strategy which = strategy::original;
+  strategy which;
 
-  explicit strategy_case(std::int64_t fine)
-      : scan(ct::circular_cone(detector(fine), source_axis, source_detector,
-                               ct::even_angles(246 * fine / shrink(), 2 * std::numbers::pi))),
-        volume(grid::centred({128 * fine / shrink(), 124 * fine / shrink(), 120 * fine / shrink()},
-                             (3.9062 * double(shrink()) / double(fine)) * vec3<double>{1, 1, 1})) {
-    std::vector<float> all;
-    for (std::int64_t view = 0; view < scan.num_views(); ++view) {
-      for (std::int64_t u = 0; u < scan.num_u(); ++u) {
-        for (std::int64_t v = 0; v < scan.num_v(); ++v) {
-          all.push_back(float(reading(scan, view, u, v)));
-        }
-      }
-    }
-    readings = std::make_shared<std::vector<float> const>(std::move(all));
-  }
+  strategy_case(double fine, strategy what)
+      : scan(ct::circular_cone({scaled(224, fine), scaled(200, fine), 4.0956 / fine, 4.3856 / fine},
+                               source_axis, source_detector,
+                               ct::even_angles(scaled(246, fine), 2 * std::numbers::pi))),
+        volume(grid::centred({scaled(128, fine), scaled(124, fine), scaled(120, fine)},
+                             (3.9062 / fine) * vec3<double>{1, 1, 1})),
+        which(what) {}
+
   [[nodiscard]] double updates() const { return double(volume.size()) * double(scan.num_views()); }
   [[nodiscard]] least_work work() const {
-    return {(double(readings->size()) + double(volume.size())) * sizeof(float),
+    return {(double(num_pixels(scan)) + double(volume.size())) * sizeof(float),
             13 * updates() + 12 * updates() / double(volume.extent[2]), arithmetic::fp32};
   }
 
@@ -220,7 +211,7 @@ struct strategy_case {
   prepared<Exec, float> prepare(Exec const& exec) const {
     using space = typename Exec::memory_space;
     auto const with = *this;
-    auto const images = input_projections{.values = readings}.on<float>(exec, scan);
+    auto const images = readings().on<float>(exec, scan);
     Kokkos::View<bar*, space> const bars("bars", std::size_t(volume.extent[0] * volume.extent[1]));
     return {volume.size(),
             [=](Exec const& on, variant const&, float* out) {
@@ -231,23 +222,19 @@ struct strategy_case {
             },
             work(),
             [=](std::int64_t count) {
+              auto const pixels = fetch(exec, images.data);
               auto const& g = with.volume;
               auto const& e = g.extent;
               return some_of(g.size(), count, [&](std::int64_t n) {
-                return exact_voxel(with.scan,
-                                   g.origin + g.spacing.x * vec3<double>{double(n / e[2] / e[1]),
-                                                                         double(n / e[2] % e[1]),
-                                                                         double(n % e[2])});
+                vec3<double> const voxel{double(n / e[2] / e[1]), double(n / e[2] % e[1]),
+                                         double(n % e[2])};
+                return exact_voxel(with.scan, pixels, g.origin + g.spacing.x * voxel);
               });
             }};
   }
 
  private:
-  static std::int64_t shrink() { return smoke() ? 4 : 1; }
-  static ct::flat_detector detector(std::int64_t fine) {
-    double const pitch = double(shrink()) / double(fine);
-    return {224 * fine / shrink(), 200 * fine / shrink(), 4.0956 * pitch, 4.3856 * pitch};
-  }
+  static std::int64_t scaled(std::int64_t n, double fine) { return std::int64_t(fine * double(n)); }
   [[nodiscard]] one_view view(std::int64_t n, float const* images, float* out) const {
     auto const& w = scan.views()[std::size_t(n)];
     auto const& e = volume.extent;
@@ -268,61 +255,49 @@ struct strategy_case {
   }
 };
 
-template <class Exec>
-void report(benchmark::State& state, strategy_case const& p, double seconds, double error) {
+/// A strategy, or the library's FDK on the same scan, of which its backprojection is timed.
+template <class Exec, class Case>
+void run(benchmark::State& state, strategy_case const& p, Case const& what) {
+  Exec const exec;
+  measurable<Exec, float> const call(exec, what.prepare(exec));
+  call();
+  std::vector<double> times;
+  for (auto _ : state) {
+    times.push_back(std::is_same_v<Case, strategy_case>
+                        ? seconds_of(exec, call)
+                        : kernel_times(call).at("iso::ct::fdk::back_project").wall);
+    state.SetIterationTime(times.back());
+  }
+  double const seconds = median(times);
+  double const error = call.error();
   state.counters["gups"] = 1e-9 * p.updates() / seconds;
   state.counters["ms"] = 1e3 * seconds;
-  set_counters(state, Exec(), seconds, p.work(), error);
+  set_counters(state, exec, seconds, p.work(), error);
   if (!(error <= max_error)) {
     fail(state, "the result is not what the definition gives");
   }
 }
 
 template <class Exec>
-void run_strategy(benchmark::State& state, strategy which, std::int64_t fine) {
-  Exec const exec;
-  strategy_case p(fine);
-  p.which = which;
-  measurable<Exec, float> const call(exec, p.prepare(exec));
-  double const seconds = time_calls(state, exec, call);
-  report<Exec>(state, p, seconds, call.error());
-}
-
-template <class Exec>
-void run_library(benchmark::State& state, std::int64_t fine) {
-  Exec const exec;
-  strategy_case const p(fine);
-  fdk_case<float> const what{{.values = p.readings}, p.scan, p.volume};
-  measurable<Exec, float> const call(exec, what.prepare(exec));
-  call();
-  std::vector<double> all;
-  for (auto _ : state) {
-    all.push_back(kernel_times(call).at("iso::ct::fdk::back_project").wall);
-    state.SetIterationTime(all.back());
-  }
-  report<Exec>(state, p, median(all), call.error());
-}
-
-template <class Exec>
 void add_rows(std::string const& where) {
   constexpr bool device = backend::is_device<Exec>;
-  std::vector<std::int64_t> const sizes =
-      smoke() ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 2};
-  for (auto const fine : sizes) {
-    auto const& e = strategy_case(fine).volume.extent;
+  for (double const fine : smoke() ? std::vector<double>{0.25} : std::vector<double>{1, 2}) {
+    auto const e = strategy_case(fine, strategy::original).volume.extent;
     auto const row = "/" + where + "/" + std::to_string(e[0]) + "x" + std::to_string(e[1]) + "x" +
                      std::to_string(e[2]);
-    int const iterations = device ? 9 : fine == 1 ? 3 : 1;
-    auto const add = [&](std::string const& name, strategy which) {
-      add_row(name + row, iterations,
-              [=](benchmark::State& state) { run_strategy<Exec>(state, which, fine); });
-    };
-    add("original", strategy::original);
-    add("strategy_1", strategy::one);
-    add("strategy_3", strategy::three);
-    add("strategy_4", strategy::four);
-    add_row("library_backprojection" + row, iterations,
-            [=](benchmark::State& state) { run_library<Exec>(state, fine); });
+    int const iterations = device ? 9 : fine <= 1 ? 3 : 1;
+    for (auto const& [name, which] :
+         {std::pair{"original", strategy::original}, std::pair{"strategy_1", strategy::one},
+          std::pair{"strategy_3", strategy::three}, std::pair{"strategy_4", strategy::four}}) {
+      add_row(name + row, iterations, [fine, what = which](benchmark::State& state) {
+        strategy_case const p(fine, what);
+        run<Exec>(state, p, p);
+      });
+    }
+    add_row("library_backprojection" + row, iterations, [=](benchmark::State& state) {
+      strategy_case const p(fine, strategy::original);
+      run<Exec>(state, p, fdk_case<float>{readings(), p.scan, p.volume});
+    });
   }
 }
 

@@ -4,7 +4,6 @@
 //
 //   forward_project/<method>/<sum>/<precision>/<backend>/<N>          many views a call (`views`)
 //   forward_project_one_view/<method>/<sum>/<precision>/cuda/<N>      one view a call
-//   forward_project_growth/joseph_linear/ordered/float/<backend>/<N>  N views a call: scaling.py
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
 //
 // `joseph_linear` and `joseph_spline` take the fast path, those with `_general` the general one,
@@ -99,6 +98,12 @@ projection_case<T> scan_of(std::int64_t n, std::int64_t views,
   return {smooth_volume(n), cone_scan(n, views), options};
 }
 
+/// A device's call of one view is not long beside a launch.
+template <class Exec>
+int calls_for(std::int64_t views) {
+  return backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
+}
+
 template <class Exec, class T>
 void set_projection_counters(benchmark::State& state, projection_case<T> const& what,
                              measurable<Exec, T> const& call, double seconds) {
@@ -120,11 +125,25 @@ void measure(benchmark::State& state, row const& row, std::int64_t n, std::int64
   Exec const exec;
   auto const what = scan_of<T>(n, views, row.options);
   measurable<Exec, T> const call(exec, what.prepare(exec));
-  int const calls = backend::is_device<Exec> && views == 1 && !smoke() ? 20 : 1;
   backend::set_host_vector_bytes(row.host_vector_bytes);
-  double const seconds = time_calls(state, exec, call, calls);
+  double const seconds = time_calls(state, exec, call, calls_for<Exec>(views));
   backend::set_host_vector_bytes(64);
   set_projection_counters(state, what, call, seconds);
+}
+
+/// Rows forward_project/<name> and on a device forward_project_one_view/<name>: run(state, views).
+template <class Exec, class F>
+void add_rows_of_views(std::string const& name, std::int64_t n, pace on_host, F const& run) {
+  constexpr bool device = backend::is_device<Exec>;
+  std::int64_t const views = many_views(device, n, on_host);
+  add_row("forward_project/" + name,
+          device                  ? 9
+          : on_host == pace::fast ? 3
+                                  : 1,
+          [=](benchmark::State& state) { run(state, views); });
+  if (device) {
+    add_row("forward_project_one_view/" + name, 9, [=](benchmark::State& state) { run(state, 1); });
+  }
 }
 
 #if ISO_HAS_CUDA
@@ -141,7 +160,7 @@ void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views
   double const seconds = time_calls(
       state, exec,
       [&] { ct::forward_project_texture(exec, scan, volume, pixels, {.within = within}); },
-      views == 1 && !smoke() ? 20 : 1);
+      calls_for<Kokkos::Cuda>(views));
   set_projection_counters(state, what, call, seconds);
 }
 
@@ -164,7 +183,7 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
   auto const slab =
       ct::detail::joseph_plan::make<Kokkos::Cuda>(what.scan, volume.grid, 0).slab_planes;
   auto const twin = [&] { raw_joseph(exec, arrays, slab); };
-  int const calls = views == 1 && !smoke() ? 20 : 1;
+  int const calls = calls_for<Kokkos::Cuda>(views);
   ours();
   twin();
   stopwatch our_times;
@@ -181,76 +200,53 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
     fail(state, "the twin and forward_project differ in bits");
   }
 }
+
+void add_cuda_rows(std::int64_t n) {
+  auto const where = "/ordered/float/cuda/" + std::to_string(n);
+  for (auto const within : {ct::region::box, ct::region::cylinder}) {
+    auto const* const name =
+        within == ct::region::box ? "joseph_texture" : "joseph_texture_cylinder";
+    add_rows_of_views<Kokkos::Cuda>(name + where, n, pace::fast,
+                                    [=](benchmark::State& state, std::int64_t views) {
+                                      measure_texture(state, n, views, within);
+                                    });
+  }
+  add_rows_of_views<Kokkos::Cuda>(
+      "raw_twin" + where, n, pace::fast,
+      [=](benchmark::State& state, std::int64_t views) { measure_twin(state, n, views); });
+}
 #endif
 
 template <class Exec, class T>
 void add_variants(std::string const& where, std::int64_t n) {
   constexpr bool device = backend::is_device<Exec>;
-  auto const size = "/" + std::to_string(n);
   for (auto const& each : rows()) {
-    if (device && each.host_vector_bytes < 64) {
+    // A GPU has no such registers; that a maximum is given is for its single view.
+    if (device ? each.host_vector_bytes < 64 : each.options.max_abs.has_value()) {
       continue;
     }
-    if (!device && each.options.max_abs) {
-      continue;  // what a GPU's single view gains by it is no matter there
-    }
-    auto const name = std::string(each.name) + where + size;
-    std::int64_t const views = many_views(device, n, each.on_host);
-    add_row("forward_project/" + name,
-            device                       ? 7
-            : each.on_host == pace::fast ? 3
-                                         : 1,
-            [=](benchmark::State& state) { measure<Exec, T>(state, each, n, views); });
-    if (device) {
-      add_row("forward_project_one_view/" + name, 9,
-              [=](benchmark::State& state) { measure<Exec, T>(state, each, n, 1); });
-    }
+    add_rows_of_views<Exec>(each.name + where + std::to_string(n), n, each.on_host,
+                            [=](benchmark::State& state, std::int64_t views) {
+                              measure<Exec, T>(state, each, n, views);
+                            });
   }
 }
 
-template <class Exec>
-void add_rows_of(std::string const& name) {
+int const registered = add_rows_of_backends([]<class Exec>(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
   std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
                                           : device ? std::vector<std::int64_t>{128, 256, 512, 1024}
                                                    : std::vector<std::int64_t>{128, 256, 512};
   for (auto const n : sizes) {
-    add_variants<Exec, float>("/float/" + name, n);
-    add_variants<Exec, double>("/double/" + name, n);
-  }
-  std::int64_t const unit = smoke() ? 8 : device ? 128 : 64;
-  for (std::int64_t k = 1; k <= 4; ++k) {
-    std::int64_t const n = k * unit;
-    add_row("forward_project_growth/joseph_linear/ordered/float/" + name + "/" + std::to_string(n),
-            device ? 5 : 1,
-            [=](benchmark::State& state) { measure<Exec, float>(state, rows().front(), n, n); });
-  }
+    add_variants<Exec, float>("/float/" + name + "/", n);
+    add_variants<Exec, double>("/double/" + name + "/", n);
 #if ISO_HAS_CUDA
-  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    for (auto const n : sizes) {
-      for (auto const within : {ct::region::box, ct::region::cylinder}) {
-        auto const row = std::string(within == ct::region::box ? "/joseph_texture"
-                                                               : "/joseph_texture_cylinder") +
-                         "/ordered/float/" + name + "/" + std::to_string(n);
-        add_row("forward_project" + row, 7, [=](benchmark::State& state) {
-          measure_texture(state, n, many_views(true, n, pace::fast), within);
-        });
-        add_row("forward_project_one_view" + row, 9,
-                [=](benchmark::State& state) { measure_texture(state, n, 1, within); });
-      }
-      auto const row = "/raw_twin/ordered/float/" + name + "/" + std::to_string(n);
-      add_row("forward_project" + row, 9, [=](benchmark::State& state) {
-        measure_twin(state, n, many_views(true, n, pace::fast));
-      });
-      add_row("forward_project_one_view" + row, 15,
-              [=](benchmark::State& state) { measure_twin(state, n, 1); });
+    if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+      add_cuda_rows(n);
     }
-  }
 #endif
-}
-
-int const registered =
-    add_rows_of_backends([]<class Exec>(std::string const& name) { add_rows_of<Exec>(name); });
+  }
+});
 
 }  // namespace
 }  // namespace iso::perf

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts of the dose papers share: volumes for iso_dose_paper, and its runs."""
+"""What the scripts of the dose papers share: volumes for isocenter_dose, names of its rows."""
 import gzip
-import json
 import pathlib
 import struct
 import sys
@@ -9,24 +8,10 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import output_of, read_json  # noqa: E402
+from scripts import read_json  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
-
-
-def run(program, **settings):
-    """The JSON that iso_dose_paper prints."""
-    return json.loads(output_of(command_of(program, settings)))
-
-
-def command_of(program, settings):
-    command = [str(program)]
-    for name, value in settings.items():
-        if isinstance(value, (tuple, list)):
-            value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"--{name.replace('_', '-')}={value}")
-    return command
 
 
 def table_of_csv(path):

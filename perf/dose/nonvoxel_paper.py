@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables I to V of J. Neylon et al., Med. Phys. 41, 101711 (2014), from this library.
 
-    nonvoxel_paper.py --program build/openmp/perf/dose/iso_dose_paper [--backend serial] [--small]
+    nonvoxel_paper.py --program build/openmp/perf/peers/isocenter_dose [--backend serial] [--small]
                       [--measure times,baseline,gamma] [--json new.json] [old.json ...]
     nonvoxel_paper.py old.json ...
     nonvoxel_paper.py --self-test
@@ -42,7 +42,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 import gamma  # noqa: E402
 import nonvoxel_tables  # noqa: E402
-from scripts import parser_of, read_json, status_of, write_json  # noqa: E402
+from scripts import parser_of, read_json, run, status_of, write_json  # noqa: E402
 
 PAPER = {"side": nonvoxel_tables.PAPER_SIDE, "voxels": (4, 2, 1), "directions": ((24, 16), (8, 8)),
          "fields": (10, 50, 100), "radial_step": 1, "ray_spacing": 2, "repeats": 3,
@@ -76,9 +76,8 @@ def measure_baseline(program, sizes):
 
 def run_water(program, sizes, voxel, **settings):
     n = round(sizes["side"] / voxel)
-    return dose_runs.run(program, extent=3 * (n,), spacing=3 * (voxel,), repeats=sizes["repeats"],
-                         radial_step=sizes["radial_step"], ray_spacing=sizes["ray_spacing"],
-                         **settings)
+    return run(program, {"extent": 3 * (n,), "spacing": 3 * (voxel,)} | settings | {
+        name: sizes[name] for name in ("repeats", "radial_step", "ray_spacing")})
 
 
 def volumes(voxel, ct):
@@ -97,7 +96,7 @@ def measure_gamma(program, sizes, backend, ct):
         folder = pathlib.Path(folder)
 
         def dose(settings, **more):
-            row = dose_runs.run(program, dose=folder / "dose", **(settings | more))
+            row = run(program, settings | more | {"dose": folder / "dose"})
             return row, np.fromfile(folder / "dose", np.float32).reshape(row["region"]["extent"])
 
         for name, extent, spacing, density in volumes(sizes["gamma_voxel"], ct):

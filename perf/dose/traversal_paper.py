@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 2 and table 2 of K. Xiao et al., Med. Phys. 39(12), 2012, from this library.
 
-    traversal_paper.py --program build/openmp/perf/dose/iso_dose_paper [--backend serial]
+    traversal_paper.py --program build/openmp/perf/peers/isocenter_dose [--backend serial]
                        [--small] [--ct CHEST_CT.nii.gz] [--ncu] [--json rows.json]
     traversal_paper.py --self-test
 
@@ -30,7 +30,9 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dose_runs  # noqa: E402
 from dose_runs import machine  # noqa: E402
-from scripts import figure, markdown, output_of, parser_of, status_of, write_json  # noqa: E402
+from scripts import (  # noqa: E402
+    command_of, figure, markdown, output_of, parser_of, run, status_of, write_json,
+)
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
 KERNEL = "follow_chords"
@@ -77,7 +79,7 @@ def counters_of(text):
 def profile(program, settings):
     command = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(COUNTERS),
                "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}",
-               *dose_runs.command_of(program, settings | {"repeats": 1})]
+               *command_of(program, settings | {"repeats": 1})]
     return counters_of(output_of(command))
 
 
@@ -88,7 +90,7 @@ def measure(program, what, settings, ncu):
         dose = pathlib.Path(folder) / "dose"
         for traversal in TRAVERSALS:
             mine = settings | {"traversal": traversal}
-            row = dose_runs.run(program, dose=dose, **mine)
+            row = run(program, mine | {"dose": dose})
             doses.append(np.fromfile(dose, np.float32))
             apart = abs(doses[0] - doses[-1]).max() / doses[0].max()
             row |= {"what": what, "apart": float(apart)}
@@ -99,7 +101,7 @@ def measure(program, what, settings, ncu):
 
 
 def cases(small, voxel, ct, ct_field, folder):
-    """(name, settings of iso_dose_paper)."""
+    """(name, settings of isocenter_dose)."""
     voxel = voxel or (8 if small else 1)
     n = round(200 / voxel)
     yield "water", {"extent": (n, n, n), "spacing": 3 * (voxel,), "field": 50}

@@ -21,7 +21,6 @@ Usage: compare_dose.py --self-test   checks the arithmetic of the comparison
 """
 import argparse
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -35,7 +34,7 @@ from dose_comparison import (
     DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
     depth_dose, depths, equal, middle, sides,
 )
-from scripts import markdown, read_json, slope_of, write_json
+from scripts import markdown, read_json, run, slope_of, write_json
 
 _MEDIA = ("water", "lung")
 _YARDSTICK = "tabulated_6x12"
@@ -43,45 +42,29 @@ _GROWTH_SIZES = (64, 96, 128, 160)
 _GROWTH_DIRECTIONS = ((6, 6), (6, 12), (12, 12), (12, 24))
 
 
-class isocenter:
-    """One problem, in a process of its own."""
+def isocenter(given, folder, medium, size, kernel, cones, **more):
+    """The dose of one problem, and the least of the calls: milliseconds of TERMA, of the
+    convolution, and of both."""
+    file = folder / f"{medium}_{size}.raw"
+    if not file.exists():
+        density(medium, size).tofile(file)
+    settings = {
+        "backend": "serial", "extent": 3 * (size,), "spacing": 3 * (VOXEL,), "surface": SURFACE,
+        "field": FIELD, "margin": 2 * VOXEL * size, "density": file, "tilt": 1,
+        "spectrum": folder / "spectrum.csv", "kernel": kernel, "cones": cones[0],
+        "azimuths": cones[1], "engine": "lattice", "repeats": 1,
+        "dose": folder / "isocenter_dose.raw",
+    } | more  # fmt: skip
+    threads = given.threads if settings["backend"] == "openmp" else 1
+    said = run(given.isocenter, settings, OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="false")
+    terma, convolution = 1e3 * said["terma_seconds"], 1e3 * said["convolution_seconds"]
+    took = {"terma_cpu_ms": terma, "convolution_cpu_ms": convolution,
+            "cpu_ms": terma + convolution, "calls": settings["repeats"]}
+    return np.fromfile(settings["dose"], np.float32).reshape(3 * (size,)), took
 
-    def __init__(self, given, folder, medium, size, kernel, cones, **more):
-        file = folder / f"{medium}_{size}.raw"
-        if not file.exists():
-            density(medium, size).tofile(file)
-        options = {
-            "backend": "serial", "size": size, "voxel": VOXEL, "surface": SURFACE,
-            "source-distance": SOURCE, "field": FIELD, "density": file,
-            "spectrum": folder / "spectrum.csv", "kernel": kernel, "cones": cones[0],
-            "azimuths": cones[1], "vector-bytes": 64, "precision": "float", "engine": "lattice",
-        } | {name.replace("_", "-"): value for name, value in more.items()}  # fmt: skip
-        command = [given.isocenter]
-        for name, value in options.items():
-            command += [f"--{name}", str(value)]
-        threads = given.threads if options["backend"] == "openmp" else 1
-        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="false")
-        self._size, self._file = size, folder / "isocenter_dose.raw"
-        self._program = compare_ct.program("isocenter", command, environment)
-        self._program.answer("ready")
 
-    def time(self, calls):
-        """The least of the calls: milliseconds of TERMA, of the convolution, and of both."""
-        took = self._program.ask(f"time {calls}", "ms")
-        both = zip(took["terma_cpu_ms"], took["convolution_cpu_ms"])
-        return {
-            "terma_cpu_ms": min(took["terma_cpu_ms"]),
-            "convolution_cpu_ms": min(took["convolution_cpu_ms"]),
-            "cpu_ms": min(a + b for a, b in both),
-            "calls": calls,
-        }
-
-    def dose(self):
-        self._program.ask(f"write {self._file}", "written")
-        return np.fromfile(self._file, np.float32).reshape((self._size,) * 3)
-
-    def leave(self):
-        self._program.leave()
+def key_of(kernel, cones):
+    return f"{'tabulated' if kernel == 'table' else kernel}_{cones[0]}x{cones[1]}"
 
 
 def error_of(given, folder, kernel, cones):
@@ -91,10 +74,8 @@ def error_of(given, folder, kernel, cones):
     found = []
     for more in ({}, {"engine": "voxel_lines", "precision": "double"}):
         options = {"backend": "openmp", **small, **more}
-        one = isocenter(given, folder, "water", size, kernel, cones, **options)
-        one.time(1)
-        found.append(one.dose().astype(np.float64))
-        one.leave()
+        dose, _ = isocenter(given, folder, "water", size, kernel, cones, **options)
+        found.append(dose.astype(np.float64))
     apart = 100 * (found[0] - found[1]) / found[1].max()
     x = abs(sides(size))
     edge = 0.25 * FIELD * (SOURCE - 0.5 * SURFACE + depths(size)) / SOURCE
@@ -110,11 +91,7 @@ def growth(given, folder):
     """Of the convolution with the exponential kernel, and with TERMA."""
 
     def least(size, cones):
-        one = isocenter(given, folder, "water", size, "6mv", cones)
-        one.time(1)
-        took = one.time(9)
-        one.leave()
-        return took
+        return isocenter(given, folder, "water", size, "exponential", cones, repeats=9)[1]
 
     sizes = {n: least(n, (6, 12)) for n in _GROWTH_SIZES}
     sets = {a * b: least(given.size, (a, b)) for a, b in _GROWTH_DIRECTIONS}
@@ -145,26 +122,24 @@ def measure(given, folder):
         result["speed"].append(row)
         print(json.dumps(row), flush=True)
 
-    def ours(medium, kernel, cones, calls, name, **more):
-        key = f"{'exponential' if kernel == '6mv' else kernel}_{cones[0]}x{cones[1]}"
-        one = isocenter(given, folder, medium, given.size, kernel, cones, **more)
-        if calls > 1:
-            one.time(1)
-        took = one.time(calls)
-        np.save(folder / f"{medium}_{key}.npy", one.dose())
-        one.leave()
+    def ours(medium, kernel, cones, name, **more):
+        key = key_of(kernel, cones)
+        dose, took = isocenter(given, folder, medium, given.size, kernel, cones, **more)
+        np.save(folder / f"{medium}_{key}.npy", dose)
         if name:
             note(medium=medium, key=key, name=f"Isocenter, {name}", **took)
 
     for name, bytes_of in (("AVX-512", 64), ("AVX2", 32)):
-        ours("water", "6mv", (6, 12), 9, f"exponential, {name}", vector_bytes=bytes_of)
+        ours("water", "exponential", (6, 12), f"exponential, {name}", repeats=9,
+             vector_bytes=bytes_of)
     for medium in _MEDIA:
         dose, wall, busy = peer.run(density(medium, given.size), VOXEL, SURFACE, FIELD)
         np.save(folder / f"{medium}_opentps.npy", dose)
         note(medium=medium, key="opentps", name="OpenTPS 2.0.2", cpu_ms=1e3 * busy, ms=1e3 * wall)
     for name, bytes_of in (("AVX-512", 64), ("AVX2", 32)):
-        ours("water", "6mv", (6, 12), 9, f"exponential, {name}, again", vector_bytes=bytes_of)
-        ours("water", "tabulated", (6, 12), 1, f"tabulated, {name}", vector_bytes=bytes_of)
+        ours("water", "exponential", (6, 12), f"exponential, {name}, again", repeats=9,
+             vector_bytes=bytes_of)
+        ours("water", "table", (6, 12), f"tabulated, {name}", vector_bytes=bytes_of)
     if given.flags:
         with tempfile.TemporaryDirectory() as name:
             built = peer_opentps.engine(given.opentps, name, given.flags)
@@ -172,13 +147,12 @@ def measure(given, folder):
         what = f"OpenTPS 2.0.2, built with {given.flags}"
         note(medium="water", key="opentps", name=what, cpu_ms=1e3 * busy, ms=1e3 * wall)
     for medium in _MEDIA:
-        for kernel in ("6mv", "tabulated"):
+        for kernel in ("exponential", "table"):
             for cones in ((6, 12), (8, 8)):
-                key = f"{'exponential' if kernel == '6mv' else kernel}_{cones[0]}x{cones[1]}"
-                if not (folder / f"{medium}_{key}.npy").exists():
-                    ours(medium, kernel, cones, 1, None, backend="openmp")
+                if not (folder / f"{medium}_{key_of(kernel, cones)}.npy").exists():
+                    ours(medium, kernel, cones, None, backend="openmp")
     result["errors"] = {
-        kernel: error_of(given, folder, kernel, (6, 12)) for kernel in ("6mv", "tabulated")
+        kernel: error_of(given, folder, kernel, (6, 12)) for kernel in ("exponential", "table")
     }
     result["growth"] = growth(given, folder)
     return result

@@ -7,7 +7,7 @@
 //! [view, u, v], v fastest. What is written are the kept views [view, u, v] or slices
 //! [slice, x, y]. All numbers of the scan come from the command line, so that scan.py alone holds
 //! them.
-#include "serve.hpp"
+#include "support/program.hpp"
 #include "support/times.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
@@ -16,6 +16,7 @@
 #include <iso/cases/reconstruction.hpp>
 
 #include <cstdint>
+#include <iostream>
 #include <memory>
 #include <numbers>
 #include <stdexcept>
@@ -59,29 +60,40 @@ std::vector<float> kept_of(settings const& s, std::vector<float> const& all) {
   return kept;
 }
 
+/// Obeys the lines of the standard input.
 template <class Exec, class Case>
 void serve_case(settings const& s, Exec const& exec, Case const& what, char const* gives) {
   measurable<Exec, float> const call(exec, what.prepare(exec));
   call();
   bool const within =
       s.work == "backprojection";  // of a call of fdk: it has no function of its own
-  auto const timed = [&](int calls) {
-    json times{{"ms", json::array()}, {"cpu_ms", json::array()}};
-    for (int i = 0; i < calls; ++i) {
-      moment const took =
-          within ? kernel_times(call).at("iso::ct::fdk::back_project") : duration_of(exec, call);
-      times["ms"].push_back(1e3 * took.wall);
-      times["cpu_ms"].push_back(1e3 * took.processor);
+  json const ready{{"ready", true},
+                   {"name", "Isocenter"},
+                   {"version", "0.1.0"},
+                   {"what", s.backend + ", " + s.variant + (within ? ", within FDK" : "")},
+                   {"gives", gives}};
+  std::cout << ready << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    auto const space = line.find(' ');
+    auto const order = line.substr(0, space);
+    auto const argument = space == std::string::npos ? std::string{} : line.substr(space + 1);
+    if (order == "write") {
+      auto const kept = kept_of(s, call.values());
+      write_floats(argument, kept);
+      std::cout << json{{"written", kept.size()}} << std::endl;
+    } else if (order == "time") {
+      json times;
+      for (int calls = std::stoi(argument); calls > 0; --calls) {
+        moment const took =
+            within ? kernel_times(call).at("iso::ct::fdk::back_project") : duration_of(exec, call);
+        times["ms"].push_back(1e3 * took.wall);
+        times["cpu_ms"].push_back(1e3 * took.processor);
+      }
+      std::cout << times << std::endl;
+    } else {
+      throw std::invalid_argument("order '" + order + "' (one of write, time)");
     }
-    return times;
-  };
-  auto const write = [&](std::string const& path) {
-    auto const kept = kept_of(s, call.values());
-    write_floats(path, kept);
-    return kept.size();
-  };
-  auto const said = s.backend + ", " + s.variant + (within ? ", within FDK" : "");
-  serve({{"what", said}, {"gives", gives}}, write, timed);
+  }
 }
 
 template <class Exec>

@@ -22,6 +22,8 @@ import numpy as np
 import itk
 from itk import RTK as rtk
 
+from peer_rtk import image_of
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from scripts import write_json  # noqa: E402
 
@@ -123,19 +125,13 @@ def _by_rtk(views, stack):
         if not geometry.AddProjection(point(w.source), point(w.middle), vector(w.u), vector(w.v)):
             raise RuntimeError("RTK: refuses a view")
 
-    def image_of(array, spacing):  # array: [z, y, x] in RTK's names
-        image = itk.image_from_array(np.ascontiguousarray(array, np.float32))
-        image.SetSpacing(spacing)
-        extent = array.shape[::-1]
-        image.SetOrigin([-0.5 * (n - 1) * d for n, d in zip(extent, spacing)])
-        return image
-
-    volume = np.zeros((_EXTENT[0], _EXTENT[2], _EXTENT[1]))
+    volume = np.zeros((_EXTENT[0], _EXTENT[2], _EXTENT[1]), np.float32)
+    images = np.ascontiguousarray(stack.transpose(0, 2, 1), np.float32)
     kind = itk.Image[itk.F, 3]
     fdk = rtk.FDKConeBeamReconstructionFilter[kind].New()
     fdk.SetGeometry(geometry)
     fdk.SetInput(0, image_of(volume, [_SPACING] * 3))
-    fdk.SetInput(1, image_of(stack.transpose(0, 2, 1), [_PITCH, _PITCH, 1.0]))
+    fdk.SetInput(1, image_of(images, [_PITCH, _PITCH, 1.0]))
     fdk.Update()
     return itk.array_from_image(fdk.GetOutput()).transpose(0, 2, 1)  # [x, y, z]
 

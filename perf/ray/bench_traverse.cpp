@@ -7,11 +7,9 @@
 // usual: `size`, the voxels n along each side, `ms_per_view`, for n^2 rays, `rays_per_second`,
 // `voxels_per_second`, `twin_ms` and `ratio` (time of `plain` over time of this row, both medians
 // of alternating runs), and for sorted rays `sort_ms`, which the time does not include. On the
-// host, from turns of the same run: `processor_ms_per_view` and `scalar_processor_ms_per_view`, the
-// least processor time of this row and of the method `amanatides_woo`, the faster of the two scalar
-// walks, and `scalar_ratio`, the second over the first; `serial` rows are of one core. `error`: of
-// some 2000 rays, sum of |difference| from walks in long double over the sum of their paths; paths
-// whose bits differ from the plain ones are an error of the benchmark.
+// host `processor_ms_per_view`, the least processor time; `serial` rows are of one core. `error`:
+// of some 2000 rays, sum of |difference| from walks in long double over the sum of their paths;
+// paths whose bits differ from the plain ones are an error of the benchmark.
 #include "support/bench.hpp"
 
 #include <iso/cases/paths.hpp>
@@ -102,10 +100,8 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
                            : sort(exec, rays, input.box,
                                   how == sorting::by_ends ? ray::ray_order::entry_and_exit
                                                           : ray::ray_order::octant_then_entry);
-  path_case<T> what{input, std::make_shared<std::vector<ray::ray<T>> const>(rays), method};
+  path_case<T> const what{input, std::make_shared<std::vector<ray::ray<T>> const>(rays), method};
   measurable<Exec, T> const run(exec, what.prepare(exec));
-  what.method = ray::traversal::amanatides_woo;
-  measurable<Exec, T> const run_scalar(exec, what.prepare(exec));
   auto const volume = input.on<T>(exec);
   auto const there = load_rays(exec, rays);
   Kokkos::View<T*, typename Exec::memory_space> const plain_paths("plain paths", rays.size());
@@ -122,13 +118,9 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   }
   stopwatch own;
   stopwatch by_plain;
-  stopwatch scalar;
   for (auto _ : state) {
     state.SetIterationTime(own.run(exec, run));
     by_plain.run(exec, plain);
-    if constexpr (!backend::is_device<Exec>) {
-      scalar.run(exec, run_scalar);
-    }
   }
   double const time = median(own.wall);
   auto work = run.work();
@@ -140,19 +132,17 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   state.counters["twin_ms"] = 1e3 * median(by_plain.wall);
   state.counters["ratio"] = median(by_plain.wall) / time;
   if constexpr (!backend::is_device<Exec>) {
-    double const min_scalar = least(scalar.processor);
     state.counters["processor_ms_per_view"] = 1e3 * least(own.processor) / double(views);
-    state.counters["scalar_processor_ms_per_view"] = 1e3 * min_scalar / double(views);
-    state.counters["scalar_ratio"] = min_scalar / least(own.processor);
   }
   if (sort_seconds > 0) {
     state.counters["sort_ms"] = 1e3 * sort_seconds;
   }
-  // Each voxel that a ray crosses is a value read and an fma; what the caches save is not counted.
-  auto at_most = ceiling_of(work, ceilings_of(exec));
-  at_most.bytes_per_second = ceilings_of(exec).l2;
+  // Each voxel that a ray crosses is an fma, and a value read of the second cache.
+  work.bytes = 0;
+  double const share = least_seconds(work, ceilings_of(exec)) / time;
   work.bytes = work.cache_bytes;
-  set_counters(state, time, work, at_most, run.error());
+  set_counters(state, exec, time, work, run.error());
+  state.counters["share_of_ceiling"] = share;
 }
 
 template <class Exec, class T>

@@ -54,14 +54,14 @@ template <class Exec, class Make>
 void add(matrix_source const& source, std::string const& backend, way direction,
          std::string const& label, int vectors, Make const& make) {
   row_name const name{"peer", source.name, label, "-", backend, direction};
-  add_row(name, 7, [=](benchmark::State& state, row_name const& row) {
+  add_row(name, 7, [=](benchmark::State& state) {
     Exec const exec;
     auto const& problem = matrix_store<Exec>::problem(source, direction);
     peer const p = make(exec, problem);
     if (!p.refusal.empty()) {
-      return refuse(state, row, p.refusal);
+      return refuse(state, p.refusal);
     }
-    measure_product(state, exec, row, {double(problem.nonzeros()), p.bytes, vectors}, p.multiply,
+    measure_product(state, exec, {double(problem.nonzeros()), p.bytes, vectors}, p.multiply,
                     rival{}, p.error);
   });
 }

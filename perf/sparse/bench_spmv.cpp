@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of dose matrices and vectors (matrices.hpp says which). Rows, in this order:
 //
-//   ceilings/<backend>                                              backends/ceiling_loops.hpp
-//   spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
+//   ceilings/<backend>                                              every figure of
+//   ceilings::measure spmv/<matrix>/<A or AT>/<format>_<values>[_k<n>]/<sum>/<backend>
 //   spmv_beside_double/...                                          the same beside Eigen in double
 //   peer/...                                                        bench_peers.cpp
 //   raw/... and configurations/...                                  bench_raw.cpp, CUDA alone
-//   choice/...                                                      bench_choice.cpp
-//   convert/...                                                     bench_conversions.cpp
+//   choice/...                                                      bench_formats.cpp
+//   convert/...                                                     bench_formats.cpp
 //   growth/liver_<non-zeros>/A/<format>/<sum>/<backend>              growth.py
 //
 // AT is the transposed matrix, written out, times a vector. Formats: csr32, csr16 (columns of 32
@@ -22,17 +22,18 @@
 // vector's product is the faster of cuSPARSE's CSR algorithms, or on the host Eigen at equal
 // threads, all in float (in double for values of double, and in spmv_beside_double); that of k
 // vectors is one vector's product, so that 1 / ratio is what k cost. `refused` marks what a format
-// or library does not take. At the end a table of all rows goes to stderr.
+// or library does not take.
 //
-// The model: cases::product_work. `share_of_ceiling` is of the pure-read ceiling. `error`: l2
-// distance, relative, from a product with twice the digits of double; `worst_row`: largest error of
-// a row over its sum of |a x|.
-#include "backends/ceiling_loops.hpp"
+// The model: cases::product_work. `error`: l2 distance, relative, from a product with twice the
+// digits of double; `worst_row`: largest error of a row over its sum of |a x|.
 #include "sparse/store.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/cases/formats.hpp>
 
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace iso::perf {
 namespace {
@@ -58,97 +59,78 @@ struct place {
   number rival = number::single;  ///< what the numbers of the product beside it are
 };
 
-template <class Exec, class T, class Make>
-void measure(benchmark::State& state, row_name const& name, place const& where, Make const& make,
+template <class Exec, class Value, class T>
+void measure(benchmark::State& state, place const& where, matrix_format format,
              sum_variant const& sum, int vectors) {
   Exec const exec;
   auto const& problem = matrix_store<Exec>::problem(where.source, where.direction);
-  auto const a = make(exec, problem.matrix);
-  using matrix = std::decay_t<decltype(a)>;
   sparse::spmv_options options{.sum = sum.order};
   Kokkos::View<double*, typename Exec::memory_space> const top("iso::perf::max_abs", 1);
   if (sum.x == max_abs_x::given) {
     sparse::max_abs(exec, problem.x, top);
     options.max_abs_x = top.data();
   }
-  library_product<Exec, matrix, T> const ours(exec, a, vectors, options);
-  rival other;
-  if (vectors > 1) {
-    other = library_rival<T>("one vector", exec, a, options);
-  } else if (where.family != "growth") {
-    auto const& peer = matrix_store<Exec>::reference_peer(
-        where.direction,
-        std::is_same_v<typename matrix::value_type, double> ? number::twice : where.rival);
-    if (peer.refusal.empty() && !peer.name.empty()) {
-      other = {peer.name, peer.multiply};
+  auto const csr = with_values<Value>(exec, problem.matrix);
+  with_format(exec, csr, format, [&]<class Matrix>(Matrix const& a) {
+    library_product<Exec, Matrix, T> const ours(exec, a, vectors, options);
+    rival other;
+    if (vectors > 1) {
+      other = library_rival<T>("one vector", exec, a, options);
+    } else if (where.family != "growth") {
+      auto const& peer = matrix_store<Exec>::reference_peer(
+          where.direction, std::is_same_v<Value, double> ? number::twice : where.rival);
+      if (peer.refusal.empty() && !peer.name.empty()) {
+        other = {peer.name, peer.multiply};
+      }
     }
-  }
-  measure_product(state, exec, name, {double(problem.nonzeros()), ours.work().bytes, vectors}, ours,
-                  other, [&] { return problem.error(exec, ours.result(), vectors); });
+    measure_product(state, exec, {double(problem.nonzeros()), ours.work().bytes, vectors}, ours,
+                    other, [&] { return problem.error(exec, ours.result(), vectors); });
+  });
 }
 
-template <class Exec, class T, class Make>
-void add_product(place const& where, std::string const& format, Make const& make,
-                 std::initializer_list<sum_variant> sums, int vectors = 1) {
+/// Rows of a format with its values of `Value` and vectors of T.
+template <class Exec, class Value = half, class T = double>
+void add_product(place const& where, matrix_format format, std::initializer_list<sum_variant> sums,
+                 int vectors = 1) {
+  std::string product = name_of(format) + (std::is_same_v<Value, half>       ? "_half"
+                                           : std::is_same_v<Value, bfloat16> ? "_bfloat16"
+                                           : std::is_same_v<Value, float>    ? "_float"
+                                                                             : "_double");
+  product += std::is_same_v<T, float> ? "_single" : "";
+  product += vectors > 1 ? "_k" + std::to_string(vectors) : "";
   for (auto const& sum : sums) {
-    row_name const name{where.family,
-                        where.source.name,
-                        vectors > 1 ? format + "_k" + std::to_string(vectors) : format,
-                        sum.name,
-                        where.backend,
-                        where.direction};
-    add_row(name, backend::is_device<Exec> ? 7 : 5,
-            [=](benchmark::State& state, row_name const& row) {
-              measure<Exec, T>(state, row, where, make, sum, vectors);
+    add_row({where.family, where.source.name, product, sum.name, where.backend, where.direction},
+            backend::is_device<Exec> ? 7 : 5, [=](benchmark::State& state) {
+              measure<Exec, Value, T>(state, where, format, sum, vectors);
             });
   }
 }
 
-template <int R>
-constexpr auto row_blocks =
-    [](auto const& exec, auto const& a) { return sparse::make_row_blocks<R>(exec, a); };
-template <class Value>
-constexpr auto values_of =
-    [](auto const& exec, auto const& a) { return sparse::convert_values<Value>(exec, a).matrix; };
-constexpr auto as_it_is = [](auto const&, auto const& a) { return a; };
-constexpr auto narrow_columns = [](auto const& exec, auto const& a) {
-  return sparse::to_relative_columns(exec, a);
-};
-constexpr auto blocks_of_bfloat16 = [](auto const& exec, auto const& a) {
-  return sparse::make_row_blocks<4>(exec, sparse::convert_values<bfloat16>(exec, a).matrix);
-};
-
-/// Formats that every matrix is measured in.
+/// Those that rows of a backend are measured in: on one thread blocks of eight are not.
 template <class Exec>
-void add_main_formats(place const& where) {
-  add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, reproducible});
-  add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, reproducible});
-  add_product<Exec, double>(where, "row_block4_half", row_blocks<4>,
-                            {ordered, reproducible, reproducible_given});
-  if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
-    add_product<Exec, double>(where, "row_block8_half", row_blocks<8>,
-                              {ordered, reproducible, reproducible_given});
+std::vector<matrix_format> measured_blocks() {
+  if (std::is_same_v<Exec, Kokkos::Serial>) {
+    return {matrix_format::row_block4};
   }
+  return {block_formats.begin(), block_formats.end()};
 }
 
 template <class Exec>
-void add_other_formats(place const& where) {
-  add_product<Exec, double>(where, "row_block4_bfloat16", blocks_of_bfloat16, {reproducible});
-  add_product<Exec, double>(where, "csr32_bfloat16", values_of<bfloat16>, {reproducible});
-  add_product<Exec, double>(where, "csr32_float", values_of<float>, {ordered, reproducible});
-  add_product<Exec, float>(where, "csr32_float_single", values_of<float>, {ordered});
-  add_product<Exec, double>(where, "csr32_double", values_of<double>, {ordered, reproducible});
+void add_other_values(place const& where) {
+  auto const csr = matrix_format::csr32;
+  add_product<Exec, bfloat16>(where, matrix_format::row_block4, {reproducible});
+  add_product<Exec, bfloat16>(where, csr, {reproducible});
+  add_product<Exec, float>(where, csr, {ordered, reproducible});
+  add_product<Exec, float, float>(where, csr, {ordered});
+  add_product<Exec, double>(where, csr, {ordered, reproducible});
 }
 
 template <class Exec>
 void add_several_vectors(place const& where) {
   for (int const vectors : {2, 4, 8}) {
-    add_product<Exec, double>(where, "csr32_half", as_it_is, {ordered, reproducible}, vectors);
-    add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible},
-                              vectors);
-    if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
-      add_product<Exec, double>(where, "row_block8_half", row_blocks<8>, {ordered, reproducible},
-                                vectors);
+    add_product<Exec>(where, matrix_format::csr32, {ordered, reproducible}, vectors);
+    for (auto const format : measured_blocks<Exec>()) {
+      add_product<Exec>(where, format, {ordered, reproducible}, vectors);
     }
   }
 }
@@ -157,10 +139,15 @@ template <class Exec>
 void add_products(matrix_source const& source, std::string const& backend) {
   for (auto const direction : {way::forward, way::transposed}) {
     place const where{"spmv", source, direction, backend};
-    add_main_formats<Exec>(where);
+    for (auto const format : csr_formats) {
+      add_product<Exec>(where, format, {ordered, reproducible});
+    }
+    for (auto const format : measured_blocks<Exec>()) {
+      add_product<Exec>(where, format, {ordered, reproducible, reproducible_given});
+    }
     if constexpr (!std::is_same_v<Exec, Kokkos::Serial>) {
       if (source.rows == extent::full) {
-        add_other_formats<Exec>(where);
+        add_other_values<Exec>(where);
       }
     }
     if (source.rows == extent::full) {
@@ -174,8 +161,8 @@ template <class Exec>
 void add_beside_double(matrix_source const& source, std::string const& backend) {
   for (auto const direction : {way::forward, way::transposed}) {
     place const where{"spmv_beside_double", source, direction, backend, number::twice};
-    add_product<Exec, double>(where, "csr16_half", narrow_columns, {ordered, reproducible});
-    add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible});
+    add_product<Exec>(where, matrix_format::csr16, {ordered, reproducible});
+    add_product<Exec>(where, matrix_format::row_block4, {ordered, reproducible});
   }
 }
 
@@ -189,11 +176,30 @@ void add_growth(std::string const& backend) {
     auto source = liver_of(most / k);
     source.name += "_" + std::to_string(std::int64_t(most / k));
     place const where{"growth", source, way::forward, backend};
-    if constexpr (backend::is_device<Exec>) {
-      add_product<Exec, double>(where, "row_block8_half", row_blocks<8>, {ordered, reproducible});
-    } else {
-      add_product<Exec, double>(where, "row_block4_half", row_blocks<4>, {ordered, reproducible});
-    }
+    add_product<Exec>(
+        where, backend::is_device<Exec> ? matrix_format::row_block8 : matrix_format::row_block4,
+        {ordered, reproducible});
+  }
+}
+
+/// The first to ask for them, so that measuring them is in no other row.
+template <class Exec>
+void report_ceilings(benchmark::State& state) {
+  Exec const exec;
+  ceilings::rates most;
+  for (auto _ : state) {
+    state.SetIterationTime(seconds_of(exec, [&] { most = ceilings_of(exec); }));
+  }
+  for (auto const& [name, rate] : {std::pair{"read", most.read},
+                                   {"copy", most.copy},
+                                   {"triad", most.triad},
+                                   {"l1", most.l1},
+                                   {"l2", most.l2},
+                                   {"fp16", most.fp16},
+                                   {"fp32", most.fp32},
+                                   {"fp64", most.fp64},
+                                   {"spread", most.spread}}) {
+    state.counters[name] = rate;
   }
 }
 
@@ -202,7 +208,7 @@ void add_rows_of(std::string const& backend) {
   constexpr machine where = backend::is_device<Exec>               ? machine::device
                             : std::is_same_v<Exec, Kokkos::Serial> ? machine::one_thread
                                                                    : machine::threads;
-  add_ceiling_row("ceilings/" + backend, ceiling_rows<Exec>::read);
+  add_row("ceilings/" + backend, 1, report_ceilings<Exec>);
   for (auto const& source : matrix_sources(where)) {
     add_products<Exec>(source, backend);
     if constexpr (!backend::is_device<Exec>) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -63,6 +64,16 @@ wide_csr<Exec> make_matrix(Exec const& exec, matrix_source const& source) {
   put(exec, a.columns, file.indices);
   put(exec, a.values, file.values);
   return sparse::convert_values<half>(exec, a).matrix;
+}
+
+/// The same with values of `Value`.
+template <class Value, class Exec>
+wide_csr<Exec, Value> with_values(Exec const& exec, wide_csr<Exec> const& a) {
+  if constexpr (std::is_same_v<Value, half>) {
+    return a;
+  } else {
+    return sparse::convert_values<Value>(exec, a).matrix;
+  }
 }
 
 }  // namespace iso::perf

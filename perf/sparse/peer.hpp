@@ -39,7 +39,7 @@ device_array<Exec, std::int32_t> short_offsets(Exec const& exec, Matrix const& a
 template <class T, class Exec, class Make>
 peer plain_peer(std::string const& library, Exec const& exec, product_problem<Exec> const& problem,
                 Make const& make) {
-  auto const a = sparse::convert_values<T>(exec, problem.matrix).matrix;
+  auto const a = with_values<T>(exec, problem.matrix);
   auto const x = make_weights<T>(exec, a.num_cols, 1);
   auto const y = make_array<T>(exec, a.num_rows);
   exec.fence("iso::perf::plain_peer");

@@ -9,7 +9,6 @@
 #include "peers/cusparse_spmv.hpp"
 
 #include <memory>
-#include <type_traits>
 
 namespace iso::perf {
 
@@ -55,14 +54,8 @@ inline peer make_cusparse(Kokkos::Cuda const& exec, product_problem<Kokkos::Cuda
   auto const& a = problem.matrix;
   auto const offsets = short_offsets(exec, a);
   auto const columns = a.columns;
-  auto const values = with_type(types.matrix, [&](auto zero) {
-    using to = decltype(zero);
-    if constexpr (std::is_same_v<to, half>) {
-      return kept(a.values);
-    } else {
-      return kept(sparse::convert_values<to>(exec, a).matrix.values);
-    }
-  });
+  auto const values = with_type(
+      types.matrix, [&](auto zero) { return kept(with_values<decltype(zero)>(exec, a).values); });
   auto const x = with_type(types.x, [&](auto zero) {
     return kept(make_weights<decltype(zero)>(exec, a.num_cols, vectors));
   });

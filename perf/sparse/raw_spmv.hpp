@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/raw_spmv.hpp
-//! Computes products as one would write them in CUDA alone: the variants of Liu et al. 2021, and
-//! the twin that the library's product of row blocks is measured by.
+//! Products as one would write them in CUDA alone: the variants of Liu et al. 2021.
 #pragma once
 
 #include <iso/backend/backends.hpp>
-#include <iso/sparse/plan.hpp>
-#include <iso/sparse/row_block_csr.hpp>
-#include <iso/sparse/spmv.hpp>
+#include <iso/core/half.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
@@ -33,24 +32,6 @@ void raw_listing1(Kokkos::Cuda const& exec, raw_csr<Value> const& a, T const* x,
 /// Determinism: not_guaranteed.
 void raw_atomic_columns(Kokkos::Cuda const& exec, raw_csr<half> const& a, double const* x,
                         double* y, std::int64_t num_voxels, int threads);
-
-/// Holds what the twin reads beside the matrix.
-struct raw_blocks_call {
-  sparse::spmv_plan<Kokkos::CudaSpace> plan;
-  double const* max_abs_x;  ///< reproducible alone
-  double const* x;
-  double* y;
-  double* part_sums;  ///< R for each part of the plan
-  summation sum;
-  int threads;
-};
-
-/// Computes the product of row blocks, a warp a block or a part of one: the library's order and so
-/// its bits, for finite x.
-template <int R>
-void raw_blocks(Kokkos::Cuda const& exec,
-                sparse::row_block_csr<half, R, Kokkos::CudaSpace> const& a,
-                raw_blocks_call const& call);
 
 }  // namespace iso::perf
 #endif

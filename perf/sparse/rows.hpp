@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  sparse/rows.hpp
-//! Holds what rows of the benchmark share: names, timing in turn, counters, the table at the end.
+//! What rows of the benchmark share: names, timing in turn, counters.
 #pragma once
 
 #include "sparse/matrices.hpp"
@@ -88,9 +88,6 @@ double time_in_turn(benchmark::State& state, Exec const& exec, F const& ours, ri
   return seconds;
 }
 
-/// Adds the row's counters to the table that is printed to stderr when Kokkos ends.
-void add_to_summary(benchmark::State const& state, row_name const& name, std::string const& beside);
-
 struct product_facts {
   double nonzeros = 0;
   double bytes = 0;  ///< of the matrix and all vectors, each once
@@ -99,9 +96,8 @@ struct product_facts {
 
 /// Measures the row of the product `ours`, whose distance from the reference is then error().
 template <class Exec, class F, class Error>
-void measure_product(benchmark::State& state, Exec const& exec, row_name const& name,
-                     product_facts const& facts, F const& ours, rival const& other,
-                     Error const& error) {
+void measure_product(benchmark::State& state, Exec const& exec, product_facts const& facts,
+                     F const& ours, rival const& other, Error const& error) {
   double const seconds = time_in_turn(state, exec, ours, other);
   distance const off = error();
   least_work const work{facts.bytes, product_flops(facts.nonzeros, facts.vectors)};
@@ -110,37 +106,31 @@ void measure_product(benchmark::State& state, Exec const& exec, row_name const& 
   state.counters["bytes_per_nonzero"] = work.bytes / facts.nonzeros;
   state.counters["gflops"] = 1e-9 * work.flops / seconds;
   state.counters["worst_row"] = off.worst;
-  set_counters(state, seconds, work, {.bytes_per_second = ceilings_of(exec).read}, off.relative);
-  add_to_summary(state, name, other.name);
+  set_counters(state, exec, seconds, work, off.relative);
 }
 
-/// Adds the row of what cannot be: counter `refused` and the reason as its label.
-inline void refuse(benchmark::State& state, row_name const& name, std::string const& why) {
+/// The row of what cannot be: counter `refused` and the reason as its label.
+inline void refuse(benchmark::State& state, std::string const& why) {
   for (auto _ : state) {
     state.SetIterationTime(1e-9);
   }
   state.counters["refused"] = 1;
   state.SetLabel("refused: " + why);
-  add_to_summary(state, name, why);
 }
 
-/// Runs f; what the library refuses, or what does not fit, becomes a row that says so.
-template <class F>
-void attempt(benchmark::State& state, row_name const& name, F const& f) {
-  try {
-    f();
-  } catch (invalid_argument const& failure) {
-    refuse(state, name, failure.what());
-  } catch (out_of_memory const& failure) {
-    refuse(state, name, failure.what());
-  }
-}
-
-/// Adds a row; rows run in the order in which they are added, each once.
+/// Rows run in the order in which they are added, each once. What the library refuses, or what does
+/// not fit, becomes a row that says so.
 template <class F>
 void add_row(row_name const& name, int iterations, F const& f) {
-  add_row(name.text(), iterations,
-          [=](benchmark::State& state) { attempt(state, name, [&] { f(state, name); }); });
+  add_row(name.text(), iterations, [=](benchmark::State& state) {
+    try {
+      f(state);
+    } catch (invalid_argument const& failure) {
+      refuse(state, failure.what());
+    } catch (out_of_memory const& failure) {
+      refuse(state, failure.what());
+    }
+  });
 }
 
 }  // namespace iso::perf

@@ -71,7 +71,7 @@ class matrix_store {
   std::map<std::pair<way, number>, std::unique_ptr<peer>> peers_;
 };
 
-/// Adds rows on making, checking and turning matrices: bench_conversions.cpp.
+/// Making, checking and turning matrices: bench_formats.cpp.
 template <class Exec>
 void add_conversion_rows(matrix_source const& source, std::string const& backend);
 
@@ -79,7 +79,7 @@ void add_conversion_rows(matrix_source const& source, std::string const& backend
 template <class Exec>
 void add_peer_rows(matrix_source const& source, std::string const& backend);
 
-/// Adds rows on formats beside plain CSR, and the one that choose_format takes: bench_choice.cpp.
+/// Formats beside plain CSR, and the one that choose_format takes: bench_formats.cpp.
 template <class Exec>
 void add_choice_rows(matrix_source const& source, std::string const& backend);
 

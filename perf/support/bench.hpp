@@ -31,12 +31,6 @@ inline bool smoke() {
   return value != nullptr && *value != '\0' && *value != '0';
 }
 
-/// Describes what bounds it, in bytes and operations per second; 0: does not count.
-struct ceiling {
-  double bytes_per_second = 0;
-  double flops_per_second = 0;
-};
-
 /// Returns the ceilings of what `exec` runs on, measured once in a program's life.
 template <execution_space Exec>
 ceilings::rates const& ceilings_of(Exec const& exec) {
@@ -46,33 +40,18 @@ ceilings::rates const& ceilings_of(Exec const& exec) {
   return measured;
 }
 
-/// Returns those that a model of iso/cases is held against.
-inline ceiling ceiling_of(cases::least_work const& work, ceilings::rates const& most) {
-  return {work.memory == cases::stream::copy    ? most.copy
-          : work.memory == cases::stream::triad ? most.triad
-                                                : most.read,
-          work.unit == cases::arithmetic::fp32 ? most.fp32 : most.fp64};
-}
-
 /// Sets the counters of a row: `bytes` and `flops` of one call, `share_of_ceiling` of a call that
-/// takes `seconds` (1: as fast as the machine can), `error` against the reference that the
-/// benchmark names.
-inline void set_counters(benchmark::State& state, double seconds, cases::least_work const& work,
-                         ceiling const& at_most, double error) {
-  double const moving = at_most.bytes_per_second > 0 ? work.bytes / at_most.bytes_per_second : 0;
-  double const computing = at_most.flops_per_second > 0 ? work.flops / at_most.flops_per_second : 0;
+/// takes `seconds` (1: as fast as the machine's memory and fma are), `error` against the reference
+/// that the benchmark names. What a cache gives is not counted.
+template <execution_space Exec>
+void set_counters(benchmark::State& state, Exec const& exec, double seconds, cases::least_work work,
+                  double error) {
+  work.cache_bytes = 0;
   state.counters["bytes"] = work.bytes;
   state.counters["flops"] = work.flops;
-  state.counters["share_of_ceiling"] = std::max(moving, computing) / seconds;
+  state.counters["share_of_ceiling"] = cases::least_seconds(work, ceilings_of(exec)) / seconds;
   state.counters["error"] = error;
   state.SetBytesProcessed(std::int64_t(work.bytes) * state.iterations());
-}
-
-/// Sets the same against the ceilings of `exec`.
-template <execution_space Exec>
-void set_counters(benchmark::State& state, Exec const& exec, double seconds,
-                  cases::least_work const& work, double error) {
-  set_counters(state, seconds, work, ceiling_of(work, ceilings_of(exec)), error);
 }
 
 inline double median(std::vector<double> x) {

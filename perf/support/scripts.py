@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts share: runs of programs, rows of benchmarks, tables, growth, ends of papers."""
+"""What the scripts share: runs of programs, rows of benchmarks, tables, ends of papers."""
 import argparse
 import json
 import math
@@ -11,9 +11,9 @@ import sys
 import tempfile
 
 
-def output_of(command):
+def output_of(command, **environment):
     """What a program prints; its threads that wait do not count as work."""
-    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
+    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ | environment
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     except OSError as failure:
@@ -23,6 +23,21 @@ def output_of(command):
         raise SystemExit(f"{' '.join(map(str, command))}: ended with status {done.returncode}: "
                          + "\n".join(said))
     return done.stdout
+
+
+def command_of(program, settings):
+    command = [str(program)]
+    for name, value in settings.items():
+        if isinstance(value, (tuple, list)):
+            value = ",".join(f"{x:.9g}" for x in value)
+        command.append(f"--{name.replace('_', '-')}={value}")
+    return command
+
+
+def run(program, settings, **environment):
+    """What a program is asked for, without files, and the JSON that it prints."""
+    asked = {name: x for name, x in settings.items() if not isinstance(x, pathlib.Path)}
+    return asked | json.loads(output_of(command_of(program, settings), **environment))
 
 
 def document_of(program, pattern=".*"):
@@ -80,42 +95,6 @@ def slope_of(sizes, times):
     x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
     above = sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y))
     return above / sum((a - x_mean) ** 2 for a in x)
-
-
-def growth(description, program, backend, family, time_of, expected, tolerance):
-    """The main of a script that fits how the time of a benchmark's rows grows. time_of(row,
-    backend): (series, size, milliseconds). Of each size the least of the repeats counts, since
-    whatever disturbs a run makes it slower; rounds of all sizes follow one another, so that a
-    disturbance of some seconds meets every size. Returns 1 where a slope is not as expected."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("program", type=pathlib.Path, help=f"{program}, or JSON of it")
-    parser.add_argument("--backend", default=backend, help="serial, openmp or cuda")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=pathlib.Path, help="file to write the figures to")
-    given = parser.parse_args()
-    times, document = {}, {}
-    for _ in range(1 if given.program.suffix == ".json" else given.repeats):
-        document = document_of(given.program, f"^{family}/.*/{given.backend}/")
-        for row in document["benchmarks"]:
-            series, size, milliseconds = time_of(row, given.backend)
-            by_size = times.setdefault(series, {})
-            by_size[size] = min(milliseconds, by_size.get(size, math.inf))
-    if not times or any(len(by_size) < 4 for by_size in times.values()):
-        raise SystemExit(f"{given.program}: four rows {family}/ of {given.backend} are needed")
-    slopes = {}
-    for series, by_size in times.items():
-        times[series] = by_size = dict(sorted(by_size.items()))
-        slopes[series] = slope_of(by_size.keys(), by_size.values())
-        for size, milliseconds in by_size.items():
-            print(f"{series:14s} {size:14.0f} {milliseconds:12.4f} ms "
-                  f"{1e6 * milliseconds / size ** expected:10.3g} ns over size^{expected:g}")
-        print(f"{series}: slope {slopes[series]:.3f} (must be {expected} +- {tolerance})")
-    good = all(abs(slope - expected) <= tolerance for slope in slopes.values())
-    print("good" if good else "BAD")
-    write_json(given.json, {
-        "backend": given.backend, "milliseconds": times, "slopes": slopes, "expected": expected,
-        "tolerance": tolerance, "good": good, "context": document["context"]})
-    return 0 if good else 1
 
 
 def parser_of(document):

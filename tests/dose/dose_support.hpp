@@ -171,7 +171,7 @@ struct prepared {
   [[nodiscard]] std::int64_t bytes() const { return convolve_bytes_needed<T>(exec, plan); }
   void release() const { terma<Exec, T>(exec, beam, density, released); }
   void run(iso::workspace<space> const& scratch, iso::job const& control = {}) const {
-    convolve<Exec, T>(exec, plan, released, density, dose, scratch, control);
+    convolve<Exec, T>(exec, plan, released, density, dose, scratch, iso::onto::stored, control);
   }
 };
 

@@ -46,7 +46,7 @@ host_volume<T> by_hand(std::vector<setup> const& fields, std::vector<energy_comp
       convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, part,
                                                         make_cones(c.kernel, s.cones), s.options);
       iso::workspace<Kokkos::HostSpace> const scratch(convolve_bytes_needed<T>(exec, plan));
-      convolve<exec_space, T>(exec, plan, released, density, out, scratch);
+      convolve<exec_space, T>(exec, plan, released, density, out, scratch, iso::onto::stored);
       exec.fence();
     }
   }

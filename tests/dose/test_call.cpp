@@ -111,3 +111,42 @@ TEST_CASE("dose: a call reports how far it is, and stops when it is told to") {
     CHECK(steps == 2);
   });
 }
+
+TEST_CASE_TEMPLATE("dose: onto zero overwrites the region alone, onto stored adds", T, float,
+                   double) {
+  iso::test::for_each_instance([](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    auto const s = small_field(dose_engine::lattice, named_kernel("6mv"));
+    prepared<T, exec_space> const p(exec, s, volume_of<T>(s.phantom, mixed));
+    iso::workspace<typename exec_space::memory_space> const scratch(p.bytes());
+    p.release();
+    auto const dose_onto = [&](iso::onto to, T before) {
+      Kokkos::deep_copy(exec, p.dose.data, before);
+      convolve<exec_space, T>(exec, p.plan, p.released, p.density, p.dose, scratch, to);
+      exec.fence();
+      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.dose.data);
+    };
+    auto const fresh = dose_onto(iso::onto::stored, T(0));
+    auto const over = dose_onto(iso::onto::zero, T(3));
+    auto const added = dose_onto(iso::onto::stored, T(3));
+    std::int64_t within = 0;
+    bool same = true;
+    bool more = true;
+    bool kept = true;
+    for (std::size_t n = 0; n < fresh.size(); ++n) {
+      if (added.data()[n] == T(3) && over.data()[n] == T(3)) {
+        kept = kept && fresh.data()[n] == T(0);
+        continue;
+      }
+      ++within;
+      same = same && over.data()[n] == fresh.data()[n];
+      more = more && added.data()[n] == T(3) + fresh.data()[n];
+    }
+    CHECK(same);
+    CHECK(more);
+    CHECK(kept);
+    CHECK(within > 0);
+    CHECK(within <= p.region.size());
+    CHECK(refusal([&] { dose_onto(iso::onto(2), T(0)); }).find("onto 2") != std::string::npos);
+  });
+}

@@ -32,7 +32,7 @@ host_volume<T> dose_by_bins(setup const& s, std::vector<mono_kernel> const& kern
     convolution_plan<T, Kokkos::HostSpace> const plan(exec, region, part,
                                                       make_cones(c.kernel, s.cones), s.options);
     scratch.reserve(convolve_bytes_needed<T>(exec, plan));
-    convolve<exec_space, T>(exec, plan, released, density, out, scratch);
+    convolve<exec_space, T>(exec, plan, released, density, out, scratch, iso::onto::stored);
     exec.fence();
   }
   return out;

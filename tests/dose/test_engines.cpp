@@ -188,8 +188,7 @@ TEST_CASE("dose: kernels keep the energy of their tables") {
   for (char const* const name : {"4mv", "6mv", "6mv_quad", "10mv", "15mv", "24mv"}) {
     CAPTURE(name);
     auto const k = named_kernel(name);
-    for (auto const placing :
-         {cone_placing::equal_energy, cone_placing::equal_solid_angle}) {
+    for (auto const placing : {cone_placing::equal_energy, cone_placing::equal_solid_angle}) {
       for (int const n : {4, 8, 24, 48}) {
         auto const cones = make_cones(k, {n, n, placing});
         double sum = 0;

@@ -55,7 +55,7 @@ TEST_CASE("spmv refuses vectors that do not fit") {
   c = {};
   CHECK(c.with(several("x", 4, 2), several("y", 3, 3)) ==
         "iso::sparse::spmv: 2 vectors in and 3 out (make them agree)");
-  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(exec, c.a, c.plan, 2));
+  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   CHECK(c.with(several("x", 4, 2), several("y", 3, 2)) == "");
   CHECK(c.with(several("x", 4, 1), vector("y", 3)) == "");
   Kokkos::View<double*, Kokkos::LayoutStride, host> const gaps(
@@ -77,7 +77,7 @@ TEST_CASE("spmv refuses vectors among others that overlap") {
   char const* const overlap =
       "iso::sparse::spmv: y and x overlap (one is written while the other is read) copy one";
   call c;
-  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(exec, c.a, c.plan, 2));
+  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   several const both("both", 4, 4);
   Kokkos::deep_copy(both, -7.0);
   auto const rows = std::pair(0, 3);
@@ -92,7 +92,7 @@ TEST_CASE("spmv refuses vectors among others that overlap") {
   c = {};
   CHECK(c.with(c.x, Kokkos::subview(c.x, rows)) == overlap);
   // One after the other.
-  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(exec, c.a, c.plan, 2));
+  c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   several const longer("longer", 7, 2);
   CHECK(c.with(Kokkos::subview(longer, std::pair(0, 4), Kokkos::ALL),
                Kokkos::subview(longer, std::pair(4, 7), Kokkos::ALL)) == "");

@@ -216,31 +216,32 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
-        ct::fdk_plan<space> const plan(exec, g, options);
-        result.arc = known_name(arcs, plan.arc());
-        result.detector = known_name(detectors, plan.detector());
-        auto const projections = readings_of<T>(exec, request, g);
-        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
-        workspace<space> const work(scratch);
-        job control;
-        control.progress = [&](double fraction) {
-          // So that progress is of what has been done.
-          exec.fence("iso::jobs::reconstruct: a batch of views");
-          watch.step(fraction, "reconstructing");
-        };
-        result.time_ms = 1e3 * seconds_of(exec, [&] {
-                           ct::fdk<Exec, T>(exec, plan, projections, volume, work, control);
-                         });
-        auto const values = fetch(exec, volume.data);
-        result.hash = hash_text(hash_bits<T>(values));
-        result.volume = on_host(volume_grid, values, request.table);
-        if (request.phantom_width) {
-          result.error = error_of<T>(exec, *request.phantom_width, values, volume);
-        }
-        return 0;
-      });
+  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
+               "iso reconstruct", [&] {
+                 ct::fdk_plan<space> const plan(exec, g, options);
+                 result.arc = known_name(arcs, plan.arc());
+                 result.detector = known_name(detectors, plan.detector());
+                 auto const projections = readings_of<T>(exec, request, g);
+                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
+                 workspace<space> const work(scratch);
+                 job control;
+                 control.progress = [&](double fraction) {
+                   // So that progress is of what has been done.
+                   exec.fence("iso::jobs::reconstruct: a batch of views");
+                   watch.step(fraction, "reconstructing");
+                 };
+                 result.time_ms =
+                     1e3 * seconds_of(exec, [&] {
+                       ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
+                     });
+                 auto const values = fetch(exec, volume.data);
+                 result.hash = hash_text(hash_bits<T>(values));
+                 result.volume = on_host(volume_grid, values, request.table);
+                 if (request.phantom_width) {
+                   result.error = error_of<T>(exec, *request.phantom_width, values, volume);
+                 }
+                 return 0;
+               });
   watch.step(1, "done");
   return result;
 }

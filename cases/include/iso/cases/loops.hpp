@@ -174,9 +174,6 @@ struct chain_case {
 
   std::int64_t groups;
 
-  /// Returns the error of that many roundings.
-  static double largest_error() { return loop::steps * double(std::numeric_limits<T>::epsilon()); }
-
   /// Compares against x_n = p + (x_0 - p) factor^n, p = term / (1 - factor), with the factor and
   /// the term as T has them.
   template <class Exec>

@@ -53,7 +53,7 @@ class residual_experiment {
 
   void project(ct::forward_project_options const& options) {
     workspace<space> const scratch(
-        ct::forward_project_bytes_needed<float>(exec, geometry_.host(), volume_.grid, options));
+        ct::forward_project_bytes_needed<float>(exec_, geometry_.host(), volume_.grid, options));
     ct::forward_project<Exec, float>(exec_, geometry_, volume_, projections_, scratch, options);
     exec_.fence("iso::oracle::residual_experiment");
   }
