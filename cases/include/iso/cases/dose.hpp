@@ -210,6 +210,7 @@ struct dose_case {
                     on, with.what.patient, parts,
                     dose::calculator_options{with.cones, {}, chosen, with.what.margin});
               }
+              Kokkos::deep_copy(on, volume.data, T(0));
               calculator->add(with.what.field, density, volume);
             },
             convolution_work<T>(double(what.region.size()), directions),
