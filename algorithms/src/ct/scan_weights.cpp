@@ -158,7 +158,8 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
   double const axis = column_of_axis(w, v);
   ISO_VALIDATE(
       axis > -0.5 && axis < width - 0.5,
-      "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the offset "
+      "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the "
+      "displaced "
       "detector of {} columns, so that no ray near the axis is measured) move the detector",
       view, axis, v, g.num_u());
   double const low = std::abs(distance_from_axis(g.kind(), w, -0.5, v));
@@ -366,10 +367,12 @@ void weigh_short_scan(geometry const& g, turn const& t, scan_weights& weights) {
 namespace detail {
 
 row_extension extension_of(geometry const& g, scan_options const& options) {
-  std::int64_t const most = std::int64_t(1) << 22;
-  ISO_VALIDATE(options.truncation_correction >= 0 && options.truncation_correction < most,
-               "iso::ct::fdk: truncation correction over {} columns (must be from 0 to 2^22 - 1)",
-               options.truncation_correction);
+  std::int64_t const most = 4 * g.num_u();
+  ISO_VALIDATE(
+      options.truncation_correction >= 0 && options.truncation_correction <= most,
+      "iso::ct::fdk: truncation correction over {} columns (must be from 0 to {}, four times "
+      "the detector's width)",
+      options.truncation_correction, most);
   placement const p = place(g, options);
   return {std::max(p.before, options.truncation_correction),
           std::max(p.after, options.truncation_correction)};

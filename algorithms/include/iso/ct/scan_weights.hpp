@@ -31,7 +31,7 @@ struct scan_options {
   scan_arc arc = scan_arc::automatic;
   detector_placement detector = detector_placement::automatic;
   /// Counts the columns of pixels beyond the detector's edges over which readings fall to zero, for
-  /// objects wider than the detector. 0: no correction, they are zero there.
+  /// objects wider than the detector; at most four times its columns. 0: they are zero there.
   std::int64_t truncation_correction = 0;
   /// Limits in rad how far rows of u may leave the plane of rotation, at most 0.2. The filter runs
   /// along them, so that a volume is wrong where it changes along z (by how much:
