@@ -20,7 +20,7 @@ import pathlib
 import re
 import sys
 import traceback
-from collections import defaultdict
+from collections import Counter, defaultdict
 from statistics import median
 from typing import Any, Callable, Iterable, NamedTuple, NoReturn
 
@@ -228,7 +228,7 @@ def check_alike(results: list[Results]) -> None:
     files: dict[int, str] = {}
     for one in results:
         for what, name in (("version", "isocenter"), ("revision", "revision"), ("sweep", "sweep"),
-                           ("number of ranks", "ranks")):
+                           ("number of ranks", "ranks"), ("number of rounds", "rounds")):
             if one.header[name] != first.header[name]:
                 refuse(one.file, f"is of {what} {one.header[name]}, '{first.file}' of {what} "
                                  f"{first.header[name]} (one report is of one) merge them apart")
@@ -243,6 +243,11 @@ def merge_rank(results: Results) -> Record:
     """Says what one process measured; a gap that was measured later is none."""
     header = results.header
     measured = {key_of(point) for point in results.points}
+    counts = Counter((key_of(point), point["round"]) for point in results.points)
+    for (key, number_of_round), times in counts.items():
+        if times > 1:
+            refuse(results.file, f"has {' '.join(map(str, key))} {times} times in round "
+                                 f"{number_of_round} (a round measures each once) measure again")
     gaps = {key_of(gap): gap["reason"] for gap in reversed(results.gaps)}
     return {"rank": header["rank"], "node": header["node"], "device": header["device"],
             "file": results.file, "planned": header["points"] * header["rounds"],
@@ -503,7 +508,7 @@ def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
         for one in point["ranks"]:
             check_fields(one, {"shares": LIST}, path, NO_REPORT)
             for samples in one["shares"]:
-                check_fields({"shares": samples}, {"shares": numbers(SECONDS)}, path, NO_REPORT)
+                check_fields({"shares": samples}, {"shares": numbers(number(0, 1e15))}, path, NO_REPORT)
         points[key_of(point)][point["processor"]] = quiet_shares(point)
     return points
 
