@@ -2,6 +2,7 @@
 #include "json_document.hpp"
 #include "json_schema.hpp"
 
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/detail/sweep_schema.hpp>
@@ -32,9 +33,9 @@ void write_whole_numbers(json& value) {
 
 /// FNV-1a: the same text gives the same digest on every machine.
 std::string digest_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
   for (char const c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
   }
   return fmt::format("{:016x}", hash);
 }

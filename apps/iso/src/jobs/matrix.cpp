@@ -3,6 +3,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/jobs/matrix.hpp>
 #include <iso/sparse/validate.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -159,7 +160,7 @@ matrix_result generate_for(Exec const& exec, matrix_request const& request, obse
 std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count) {
   auto const* const bytes = static_cast<unsigned char const*>(from);
   for (std::size_t i = 0; i < count; ++i) {
-    hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+    hash = iso::detail::fnv1a(hash, bytes[i]);
   }
   return hash;
 }
@@ -276,7 +277,7 @@ conversion_counts convert_values(host_matrix& matrix, std::string const& values)
 
 std::string hash_matrix(host_matrix const& m) {
   std::int64_t const shape[2] = {m.rows, m.columns};
-  std::uint64_t hash = hash_bytes(0xcbf29ce484222325ULL, shape, sizeof shape);
+  std::uint64_t hash = hash_bytes(iso::detail::fnv1a_of_nothing, shape, sizeof shape);
   hash = hash_bytes(hash, m.offsets.data(), m.offsets.size() * sizeof(std::int64_t));
   hash = hash_bytes(hash, m.indices.data(), m.indices.size() * sizeof(std::int32_t));
   hash = std::visit(

@@ -3,6 +3,8 @@
 //! Compares results bit by bit: a hash for the quick answer, the first difference for the long one.
 #pragma once
 
+#include <iso/core/detail/fnv1a.hpp>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +26,11 @@ word_of<T> raw_bits(T x) {
 /// Hashes the values' bits by FNV-1a, 64 bits, lowest byte first: one NaN pattern is not another.
 template <class T>
 std::uint64_t hash_bits(std::span<T const> values) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
   for (T const value : values) {
     auto bits = raw_bits(value);
     for (std::size_t i = 0; i < sizeof(T); ++i) {
-      hash = (hash ^ (bits & 0xff)) * 0x100000001b3ULL;
+      hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(bits & 0xff));
       bits = word_of<T>(bits >> 8);
     }
   }
