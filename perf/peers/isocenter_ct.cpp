@@ -65,8 +65,7 @@ template <class Exec, class Case>
 void serve_case(settings const& s, Exec const& exec, Case const& what, char const* gives) {
   measurable<Exec, float> const call(exec, what.prepare(exec));
   call();
-  bool const within =
-      s.work == "backprojection";  // of a call of fdk: it has no function of its own
+  bool const within = s.work == "backprojection";  // of a call of fdk, without the filter's time
   json const ready{{"ready", true},
                    {"name", "Isocenter"},
                    {"version", "0.1.0"},

@@ -134,7 +134,8 @@ TEST_CASE("beams that the formulae do not describe are refused by name and value
     proton_beam beam;
     double distal_cut = 1e-3;
     change(beam, distal_cut);
-    CHECK_THROWS_WITH_AS(tabulate(beam, distal_cut), ("proton beam: " + sentence).c_str(),
+    CHECK_THROWS_WITH_AS(tabulate(beam, distal_cut),
+                         ("iso::synthetic::proton_beam: " + sentence).c_str(),
                          iso::invalid_argument);
   };
   std::string const range = " mm (the formulae hold from 1 to 1000 mm)";

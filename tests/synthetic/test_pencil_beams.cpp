@@ -293,11 +293,11 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
   too_many(500, 1, 0.2, "5475");
   // What a beam must be is a beam's to say.
   says([](auto& f) { f.entrance = 1e5; },
-       "proton beam: range 100015 mm (the formulae hold from 1 to 1000 mm)");
+       "iso::synthetic::proton_beam: range 100015 mm (the formulae hold from 1 to 1000 mm)");
   says([](auto& f) { f.energy_spread = -1; },
-       "proton beam: energy spread -1 % (must be from 0 to 20)");
+       "iso::synthetic::proton_beam: energy spread -1 % (must be from 0 to 20)");
   says([](auto& f) { f.initial_sigma = 0; },
-       "proton beam: lateral sigma 0 mm (must be positive, at most 1000)");
+       "iso::synthetic::proton_beam: lateral sigma 0 mm (must be positive, at most 1000)");
   says([](auto& f) { f.distal_cut = 1; },
-       "proton beam: distal cut-off 1 (must be between 0 and 1)");
+       "iso::synthetic::proton_beam: distal cut-off 1 (must be between 0 and 1)");
 }

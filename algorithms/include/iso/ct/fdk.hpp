@@ -53,7 +53,8 @@ class fdk_plan {
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {});
 
   /// Returns views [first, first + count) with the weights that they have in the whole scan, for
-  /// fdk onto stored. Shares the memory of this plan; enqueues nothing.
+  /// fdk: the first subset onto zero, the others onto what is stored. Shares the memory of this
+  /// plan; enqueues nothing.
   /// \throws iso::invalid_argument  not all of them are there, or none is asked for
   [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
     fdk_plan part(*this);
@@ -81,7 +82,8 @@ class fdk_plan {
   [[nodiscard]] numbers const& weights() const { return weights_; }  ///< [views], rad
   /// Returns whether taps at even distances but 0 are zero, and left out of the convolution.
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
-  /// Gives [views, extended u] or, the same for all views, [extended u]; empty: all are 1.
+  /// Gives [views, extended u] or, the same for all views, [extended u], with the fall of the
+  /// truncation correction beyond the detector; empty: all are 1.
   [[nodiscard]] numbers const& redundancy_weights() const { return redundancy_weights_; }
   /// Returns the redundancy weights of rays where columns say nothing about them (scan_weights).
   [[nodiscard]] detail::ray_shares shares() const {

@@ -8,7 +8,7 @@
 
 namespace iso::ct {
 
-/// Is of . X + constant.
+/// Represents the function of . X + constant of a point X.
 struct linear_function {
   vec3<double> of;
   double constant;

@@ -91,7 +91,9 @@ void with_name(std::string_view name, F&& f) {
       f(each);
     }
   });
-  ISO_VALIDATE(found, "backend '{}' (this build has: {}) choose one of those", name, known);
+  ISO_VALIDATE(found,
+               "iso::backend::with_name: backend '{}' (this build has: {}) choose one of those",
+               name, known);
 }
 
 }  // namespace iso::backend

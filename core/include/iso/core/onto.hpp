@@ -14,6 +14,7 @@ enum class onto {
 };
 
 /// Checks that `to` is one of the enumeration.
+/// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  it is not; the message begins with `function`
 inline void validate(onto to, char const* function) {
   ISO_VALIDATE(to == onto::zero || to == onto::stored,

@@ -19,7 +19,7 @@ struct back_project_tuning {
                                 ///< than one block
 };
 
-/// Differs by kind. GPU: of 5 to 8 blocks of two heights, seven were fastest in float on an H200; a
+/// Holds the parameters of a kind of machine. GPU: of 5 to 8 blocks of two heights, seven were fastest in float on an H200; a
 /// table of all rays is written and read once a batch. Processor: 256 heights of 8 x 8 columns take
 /// 64 KiB of a level-2 cache.
 template <class Exec, class T>

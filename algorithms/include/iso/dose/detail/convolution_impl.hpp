@@ -17,7 +17,7 @@
 namespace iso::dose {
 namespace detail {
 
-/// Finds the first voxel of `region` in a volume on `g`, which has all of its voxels.
+/// Returns the box of `v` whose first voxel lies `offset` elements from the volume's first.
 template <class T, class Space>
 boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
   auto const& n = v.grid.extent;
@@ -36,7 +36,8 @@ struct clear_kernel {
   }
 };
 
-/// Counts elements to the region's first voxel.
+/// Returns how many elements the first voxel of `region` lies behind that of a volume on `g`, which
+/// must have all its voxels.
 /// \throws iso::invalid_argument  naming `name`: voxels do not coincide, or some are missing
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name);
 void validate_options(convolution_options const& options, cone_set const& cones,
