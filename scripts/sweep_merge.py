@@ -297,7 +297,8 @@ def merge_rounds(rank: int, rounds: list[Record]) -> Record:
             "hashes": list(dict.fromkeys(point["hash"] for point in rounds)),
             "disturbed_rounds": sum(map(is_disturbed, rounds)),
             "shares": [[rounded(share) for share in shares_of(point)]
-                       for point in rounds if not is_disturbed(point)]}
+                       for point in rounds
+                       if point["least_seconds"] > 0 and not is_disturbed(point)]}
 
 
 def merge_point(key: tuple, processor: str, measured: dict[int, list[Record]]) -> Record:
@@ -508,7 +509,7 @@ def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
         for one in point["ranks"]:
             check_fields(one, {"shares": LIST}, path, NO_REPORT)
             for samples in one["shares"]:
-                check_fields({"shares": samples}, {"shares": numbers(number(0, 1e15))}, path, NO_REPORT)
+                check_fields({"shares": samples}, {"shares": numbers(SECONDS)}, path, NO_REPORT)
         points[key_of(point)][point["processor"]] = quiet_shares(point)
     return points
 

@@ -54,7 +54,8 @@ class stack_of_planes {
       std::size_t free = 0;
       std::size_t total = 0;
       cudaMemGetInfo(&free, &total);
-      iso::detail::throw_out_of_memory("iso::backend::texture_volume", std::uint64_t(g.size()) * sizeof(float),
+      iso::detail::throw_out_of_memory("iso::backend::texture_volume",
+                                       std::uint64_t(g.size()) * sizeof(float),
                                        Kokkos::CudaSpace::name(), free);
     }
     ISO_CUDA_CHECK(status);

@@ -186,7 +186,8 @@ void add_dose(catalogue& all) {
   };
   add("lattice", convolve, oblique, "6mv", {});
   add("lattice_patient", convolve, patient, "6mv", {4, 8});
-  add("lattice_four_terms", convolve, along_x, "6mv_quad", {5, 9, dose::cone_placing::equal_solid_angle});
+  add("lattice_four_terms", convolve, along_x, "6mv_quad",
+      {5, 9, dose::cone_placing::equal_solid_angle});
   add("lattice_table", tabulated, oblique, "table", {4, 8});
   add("lattice_by_energy", with(tabulated, {"iso::dose::split_by_energy"}), oblique, "by energy",
       {4, 4});

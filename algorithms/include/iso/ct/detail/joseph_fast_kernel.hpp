@@ -49,9 +49,9 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
                          : (to_end ? slab_place::last : slab_place::middle);
 }
 
-/// Projects by Joseph where v runs along z and x or y drives: a tile of `RayColumns` neighbouring u by up
-/// to `Rows` x 32 pixels along v. Several columns of rays walk plane by plane together, so that the
-/// columns they share are read once: a processor's caches need that, a GPU's do not. And a
+/// Projects by Joseph where v runs along z and x or y drives: a tile of `RayColumns` neighbouring u
+/// by up to `Rows` x 32 pixels along v. Several columns of rays walk plane by plane together, so
+/// that the columns they share are read once: a processor's caches need that, a GPU's do not. And a
 /// processor wants many rows: pieces of columns whose distance is a power of two crowd into few of
 /// a cache's sets. No tile changes a bit.
 template <class T, class Sum, int RayColumns, int Rows, class Weight = linear_weight>
