@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel of docs/algorithms/lane_group.md.
 #include "lane_group_support.hpp"
+#include "add_positive.hpp"
 
 #include <iso/backend/lane_group.hpp>
 
@@ -13,26 +14,11 @@
 
 namespace {
 
+using page::add_positive;
+
 using lane_group_support::back;
 using lane_group_support::everywhere;
 using lane_group_support::on;
-
-/// y += a x where x is positive.
-struct add_positive {
-  float a;
-  float const* x;
-  float* y;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<float, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
-      using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
-      value const here = part.load(x + 32 * index);
-      value const sum = fma(value(a), here, part.load(y + 32 * index));
-      part.store(y + 32 * index, select(value(0) < here, sum, part.load(y + 32 * index)));
-    });
-  }
-};
 
 }  // namespace
 

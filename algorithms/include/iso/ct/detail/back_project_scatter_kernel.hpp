@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Backprojects by scatter into whole numbers: every method and geometry.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_BACK_PROJECT_SCATTER_KERNEL_HPP
+#define ISO_CT_DETAIL_BACK_PROJECT_SCATTER_KERNEL_HPP
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -114,6 +116,18 @@ struct add_sums_kernel {
   }
 };
 
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/back_project_scatter_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Holds the pixels of a block of views, a lane a pixel: a group has 32 neighbouring v of one view
 /// and one u.
 template <class T>
@@ -146,6 +160,8 @@ struct block_pixels {
 /// joseph_general_kernel, and the weights of its blends.
 template <class T, class Weight>
 struct joseph_scatter_kernel {
+  ISO_KERNEL(joseph_scatter_kernel<T, Weight>);
+
   block_pixels<T> pixels;
   fixed_point_sums<T> to;
   grid g;
@@ -225,6 +241,8 @@ struct chord_scatter {
 /// a pixel. All exact methods have the same chords, so that one walk serves them.
 template <class T>
 struct chord_scatter_kernel {
+  ISO_KERNEL(chord_scatter_kernel<T>);
+
   block_pixels<T> pixels;
   fixed_point_sums<T> to;
   ray::traversal_grid grid;
@@ -242,11 +260,13 @@ struct chord_scatter_kernel {
             double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
             chord_scatter<T> report{to, x};
             auto const line = limits.clipped(pixel_ray(view, pixels.kind, u + du, v + dv));
-            ray::detail::walk(ray::amanatides_woo{},
-                              ray::detail::enter<T, std::int64_t>(line, grid), report);
+            ISO_SET_OF(iso::ray::detail)::walk(
+                ray::amanatides_woo{}, ray::detail::enter<T, std::int64_t>(line, grid), report);
           }
         });
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Backprojects by gather on a processor: sums in a tile of its cache.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_BACK_PROJECT_TILE_KERNEL_HPP
+#define ISO_CT_DETAIL_BACK_PROJECT_TILE_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
@@ -11,13 +13,23 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::ct::detail {
+#define ISO_SET_HEADER <iso/ct/detail/back_project_tile_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Backprojects by gather where a thread has a cache of its own: a group keeps the sums of a tile
 /// of columns there. For each view, u and plane it blends the rays along z once, in lane values,
 /// and adds that to the one or two columns that the u touches in the plane.
 template <class T, int Edge, int Rows>
 struct back_project_tile_kernel {
+  ISO_KERNEL(back_project_tile_kernel<T, Edge, Rows>);
+
   static constexpr std::int32_t edge = Edge;         ///< columns of a tile each way
   static constexpr std::int32_t height = 32 * Rows;  ///< of a tile
   static constexpr int registers = 2;
@@ -255,4 +267,6 @@ struct back_project_tile_kernel {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Runs dose_engine::lattice for a tabulated kernel.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
+#define ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
 
@@ -8,6 +10,58 @@
 #include <type_traits>
 
 namespace iso::dose::detail {
+
+/// Holds the lattice's lines with a table, which has no recursion: every plane of a line takes from
+/// all planes before it. Rays go in tiles of 32 side by side.
+///
+/// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
+/// distances to where that one begins and to where it ends. Of two planes in succession one ends
+/// where the other begins, so that the sum over planes is that of (R - R of the plane before) C(b).
+template <class T>
+struct table_rays {
+  lattice_item const* tiles;  ///< of a batch
+  lattice_line<T> const* lines;
+  lattice_plane<T> const* planes;
+  std::int32_t max_planes;  ///< of a tile
+  T* change;                ///< [tiles, max_planes, 32], of what is released, against the
+                            ///< plane before
+  T* depth;                 ///< [tiles, max_planes + 1, 32], g/cm2 before each plane
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* change_in(std::int64_t tile) const {
+    return change + tile * max_planes * 32;
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
+    return depth + tile * (max_planes + 1) * 32;
+  }
+
+  /// Describes where a tile's first ray stands in a plane.
+  struct place {
+    std::int32_t lane;
+    std::int32_t row;
+    std::int64_t element;
+  };
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION place at(lattice_item const& tile,
+                                                     lattice_path const& line, std::int32_t plane,
+                                                     lattice_plane<T> const& p) const {
+    std::int32_t const lane = tile.lane + p.lane_shift;
+    std::int32_t const row = tile.row + p.row_shift();
+    std::int32_t const k = line.way > 0 ? plane : line.planes - 1 - plane;
+    return {lane, row,
+            std::int64_t(k) * line.plane_stride + std::int64_t(row) * line.row_stride + lane};
+  }
+};
+
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/table_lattice_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Returns radius_bins::at of every lane.
 template <class Part, class T>
@@ -63,49 +117,11 @@ KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
   }
 }
 
-/// Holds the lattice's lines with a table, which has no recursion: every plane of a line takes from
-/// all planes before it. Rays go in tiles of 32 side by side.
-///
-/// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
-/// distances to where that one begins and to where it ends. Of two planes in succession one ends
-/// where the other begins, so that the sum over planes is that of (R - R of the plane before) C(b).
-template <class T>
-struct table_rays {
-  lattice_item const* tiles;  ///< of a batch
-  lattice_line<T> const* lines;
-  lattice_plane<T> const* planes;
-  std::int32_t max_planes;  ///< of a tile
-  T* change;                ///< [tiles, max_planes, 32], of what is released, against the
-                            ///< plane before
-  T* depth;                 ///< [tiles, max_planes + 1, 32], g/cm2 before each plane
-
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* change_in(std::int64_t tile) const {
-    return change + tile * max_planes * 32;
-  }
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T* depth_in(std::int64_t tile) const {
-    return depth + tile * (max_planes + 1) * 32;
-  }
-
-  /// Describes where a tile's first ray stands in a plane.
-  struct place {
-    std::int32_t lane;
-    std::int32_t row;
-    std::int64_t element;
-  };
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION place at(lattice_item const& tile,
-                                                     lattice_path const& line, std::int32_t plane,
-                                                     lattice_plane<T> const& p) const {
-    std::int32_t const lane = tile.lane + p.lane_shift;
-    std::int32_t const row = tile.row + p.row_shift();
-    std::int32_t const k = line.way > 0 ? plane : line.planes - 1 - plane;
-    return {lane, row,
-            std::int64_t(k) * line.plane_stride + std::int64_t(row) * line.row_stride + lane};
-  }
-};
-
 /// Does step 1: what is released along the rays, and how deep it lies. A tile a group.
 template <class T, bool Joined>
 struct table_trace_kernel {
+  ISO_KERNEL(table_trace_kernel<T, Joined>);
+
   table_rays<T> rays;
   voxel_code<T> code;
   /// Points to the region's first voxel in each copy: these, or three arrays.
@@ -163,12 +179,12 @@ struct table_trace_kernel {
         rho[r] = select(inside, rho[r], none);
         value const toward = fma(convert<T>(part.lane()), value(line.toward_lane),
                                  value(line.toward(p.toward, at.lane, at.row)));
-        delta[r] = tilt_of(line, toward, seen);
+        delta[r] = (tilt_of)(line, toward, seen);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (k + r < tile.last) {
-          value const kept = tilt.kept(delta[r]);
-          value const sent = tilt.sent(0, t[r], kept, t[r] * kept);
+          value const kept = (kept_delta)(tilt, delta[r]);
+          value const sent = (sent_by)(tilt, 0, t[r], kept, t[r] * kept);
           // Depths rise and stay within the table, whatever the densities are.
           value const max_depth(radius_bins<T>::max_distance);
           value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
@@ -189,6 +205,8 @@ struct table_trace_kernel {
 /// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
 template <class T, int Planes, bool Together>
 struct table_dose_kernel {
+  ISO_KERNEL(table_dose_kernel<T, Planes, Together>);
+
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
 
@@ -304,4 +322,6 @@ struct table_dose_kernel {
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif
