@@ -191,8 +191,8 @@ struct rays_together {
   [[gnu::always_inline]] void enter_all(Group const& group, traversal_grid const& grid,
                                         lane_array<ray<Real>> const& rays) {
     lane_array<double> lengths;
-    group.each([&](int lane) { lengths[lane] = scaled_length(rays[lane]); });
-    group.each([&](int lane) {
+    group.each([&] ISO_INLINE_LAMBDA(int lane) { lengths[lane] = scaled_length(rays[lane]); });
+    group.each([&] ISO_INLINE_LAMBDA(int lane) {
       auto const e = enter<T, Index>(rays[lane], grid, lengths[lane]);
       first_x[lane] = e.first.x;
       first_y[lane] = e.first.y;
@@ -242,7 +242,7 @@ struct rays_together {
       walkers w(*this, part{from});
       bool left = w.any_left();
       bool far = false;
-      auto const finish = [&](batch& b, int turn) {
+      auto const finish = [&] ISO_INLINE_LAMBDA(batch& b, int turn) {
         b.from = from;
         if (turn % look_again == 0) {
           far = far_apart(b);

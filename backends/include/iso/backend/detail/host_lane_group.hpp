@@ -340,10 +340,11 @@ class array_lane_group {
 /// The group of this set's registers.
 using lane_group = array_lane_group<native_lanes>;
 
-/// Runs the kernel at `kernel` for one index. Has the target of the set, and so inlines what the
-/// kernel calls.
+/// Runs the kernel at `kernel` for one index. It has the target of the set, and so can inline what
+/// the kernel calls; `flatten` asks GCC for all of it, for speed alone: 0.6 to 1.1 of the speed
+/// without, 1.0 to 1.07 with (terma, convolve, GCC 12).
 template <class Kernel>
-void run_kernel(void const* kernel, std::int64_t index) {
+[[gnu::flatten]] void run_kernel(void const* kernel, std::int64_t index) {
   (*static_cast<Kernel const*>(kernel))(lane_group(), index);
 }
 
