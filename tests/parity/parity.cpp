@@ -46,6 +46,8 @@ class parity {
   void check(std::string const& name, std::string const& where) {
     Exec const exec;
     measurable<Exec, T> const call(exec, what_.make<Exec, T>()(exec));
+    // Twice: what a call finds in its result must not count.
+    call();
     call();
     auto found = call.values();
     if (expected_.empty()) {
