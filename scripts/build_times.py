@@ -34,7 +34,7 @@ def test_seconds(build):
 
 
 def table(kind, rows, most):
-    print(f"| {kind} | s of a core |\n| --- | --- |")
+    print(f"| {kind} | s |\n| --- | --- |")
     rows = sorted(rows, key=lambda row: -row[1])
     for name, seconds in rows[:most]:
         print(f"| {name} | {seconds:.0f} |")

@@ -284,10 +284,14 @@ class Files(InFolder):
         for header, words in (({"isocenter": "0.2.0"}, ["version 0.2.0", "0.1.0"]),
                               ({"revision": "def"}, ["revision def"]),
                               ({"sweep": "1"}, ["sweep 1"]), ({"ranks": 3}, ["number of ranks 3"]),
+                              ({"rounds": 9}, ["number of rounds 9"]),
                               ({"rank": 0}, ["of rank 0", "--rank"])):
             results = processes(2)
             results[1].header.update(header)
             self.assert_refused(words, merge, results)
+        results = processes(2)
+        results[1].points.append(results[1].points[0])
+        self.assert_refused(["2 times in round"], merge, results)
 
     def test_exit_codes_and_the_written_report(self):
         output = self.folder / "report.json"

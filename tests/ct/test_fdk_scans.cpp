@@ -413,6 +413,9 @@ TEST_CASE("fdk: scans for which the weights do not hold are refused with a sente
   has(weigh(cone({60, 4, 2, 2, 70}, 2 * pi)), {"beyond the displaced detector"});
   has(weigh(iso::ct::circular_parallel(d, iso::ct::even_angles(40, 2))), {"half a circle"});
   has(weigh(cone(d, 2 * pi), {.truncation_correction = -1}), {"truncation correction"});
+  auto const widest = 4 * cone(d, 2 * pi).num_u();
+  CHECK(weigh(cone(d, 2 * pi), {.truncation_correction = widest}) == "");
+  has(weigh(cone(d, 2 * pi), {.truncation_correction = widest + 1}), {"truncation correction"});
   has(weigh(cone(d, 2 * pi), {.arc = scan_arc(7)}), {"scan arc 7"});
   has(weigh(cone(d, 2 * pi), {.detector = detector_placement(7)}), {"placement 7"});
 

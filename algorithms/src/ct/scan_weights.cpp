@@ -159,8 +159,8 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
   ISO_VALIDATE(
       axis > -0.5 && axis < width - 0.5,
       "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the "
-      "displaced "
-      "detector of {} columns, so that no ray near the axis is measured) move the detector",
+      "displaced detector of {} columns, so that no ray near the axis is measured) move the "
+      "detector",
       view, axis, v, g.num_u());
   double const low = std::abs(distance_from_axis(g.kind(), w, -0.5, v));
   double const high = std::abs(distance_from_axis(g.kind(), w, width - 0.5, v));

@@ -15,6 +15,7 @@
 #include <iso/dose/terma.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -54,9 +55,8 @@ class calculator {
     ISO_VALIDATE(!parts_.empty(),
                  "iso::dose::calculator: no part of a spectrum (there is no dose)");
     for (energy_component const& part : parts_) {
-      ISO_VALIDATE(part.share > 0 && part.share <= 1,
-                   "iso::dose::calculator: a part's share of {} (must lie above 0 and up to 1)",
-                   part.share);
+      ISO_VALIDATE(part.share > 0 && std::isfinite(part.share),
+                   "iso::dose::calculator: a part's share of {} (must be positive)", part.share);
       cones_.push_back(make_cones(part.kernel, options_.cones));
     }
   }

@@ -194,29 +194,6 @@ fdk_scratch<T> fdk_scratch_on(workspace<typename Exec::memory_space> const& scra
   return {parts, g, fdk_tuning<Exec>::joins_columns, steps};
 }
 
-/// \param begins  voxels begin at +0; else the sum is added to them
-template <execution_space Exec, real T>
-void run_fdk(
-    Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
-    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
-    volume_view<T, typename Exec::memory_space> const& volume,
-    workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
-  geometry const& g = plan.geometry().host();
-  validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch,
-                  "iso::ct::fdk");
-  validate_depths(g, volume.grid, "iso::ct::fdk");
-  validate(to, "iso::ct::fdk");
-  auto const s = fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "iso::ct::fdk");
-  Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
-  prepare_filter(exec, plan, s);
-  prepare_back_projection(exec, plan, volume.grid, s);
-  for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
-    filter_views(exec, plan, projections.data.data(), s, first, count);
-    back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                       to == onto::zero && first == 0);
-  });
-}
-
 }  // namespace detail
 
 template <class Space>
@@ -254,7 +231,20 @@ void fdk(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
-  detail::run_fdk<Exec, T>(exec, plan, projections, volume, scratch, to, control);
+  geometry const& g = plan.geometry().host();
+  detail::validate_arrays(volume, projections, {g.num_views(), plan.num_u(), g.num_v()}, scratch,
+                          "iso::ct::fdk");
+  detail::validate_depths(g, volume.grid, "iso::ct::fdk");
+  validate(to, "iso::ct::fdk");
+  auto const s = detail::fdk_scratch_on<Exec, T>(scratch, g, {true, true}, "iso::ct::fdk");
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
+  detail::prepare_filter(exec, plan, s);
+  detail::prepare_back_projection(exec, plan, volume.grid, s);
+  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
+    detail::filter_views(exec, plan, projections.data.data(), s, first, count);
+    detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
+                               to == onto::zero && first == 0);
+  });
 }
 
 template <real T, execution_space Exec>
