@@ -2,6 +2,7 @@
 //! Runs dose_engine::lattice for a tabulated kernel.
 #pragma once
 
+#include <iso/backend/integer_atomics.hpp>
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
 
 #include <cstdint>
