@@ -54,20 +54,15 @@ function(iso_instruction_set target scope)
   endif()
 endfunction()
 
-# What kernels need of a compiler for speed. Public, because programs that use the library compile
-# kernels too; by generator expressions, because they may do so with another compiler.
-function(iso_kernel_options target)
-  iso_instruction_set(${target} PUBLIC)
-  # That pass makes copies of lambdas, into which GCC before 14 then inlines no lane operation.
-  # clang-tidy is handed the options of the compiler, and refuses this one.
-  set(gcc "$<COMPILE_LANG_AND_ID:CXX,GNU>")
-  set(old "$<VERSION_LESS:$<CXX_COMPILER_VERSION>,14>")
-  set(no_tidy "$<NOT:$<BOOL:$<TARGET_PROPERTY:CXX_CLANG_TIDY>>>")
-  # Attributes before a lambda's parameters are C++23.
-  set(clang "$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>")
-  target_compile_options(
-    ${target}
-    PUBLIC "$<$<AND:${gcc},${old},${no_tidy}>:-fno-ipa-sra>" "$<${clang}:-Wno-c++2b-extensions>"
+# Lets GCC inline what the kernels of these sources are made of, large lambdas above all, past its
+# usual limits: for speed alone. Other sources would take minutes to compile and gain nothing.
+function(iso_inline_kernels)
+  set_property(
+    SOURCE ${ARGN}
+    APPEND
+    PROPERTY
+      COMPILE_OPTIONS
+        "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=inline-unit-growth=100000;--param=large-function-growth=100000;--param=large-stack-frame-growth=100000;--param=max-inline-insns-single=100000>"
   )
 endfunction()
 

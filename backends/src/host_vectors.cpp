@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/host_vectors.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 namespace iso::backend {
 namespace {
 
-#ifdef ISO_HOST_AVX2
-constexpr int min_vector_bytes = 32;
-#else
-constexpr int min_vector_bytes = 0;
-#endif
-
 int max_vector_bytes() {
-#ifdef ISO_HOST_AVX512
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
-    return 64;
-  }
+#if defined(__x86_64__)
+  bool const avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+  bool const avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  return avx2 ? (avx512 ? 64 : 32) : 0;
+#else
+  return 0;
 #endif
-  return min_vector_bytes;
 }
 
 std::atomic<int>& vector_bytes() {
@@ -33,8 +29,8 @@ std::atomic<int>& vector_bytes() {
 int host_vector_bytes() { return vector_bytes().load(std::memory_order_relaxed); }
 
 void set_host_vector_bytes(int bytes) {
-  int const most = max_vector_bytes();
-  vector_bytes().store(bytes >= most ? most : min_vector_bytes, std::memory_order_relaxed);
+  int const wanted = bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
+  vector_bytes().store(std::min(wanted, max_vector_bytes()), std::memory_order_relaxed);
 }
 
 }  // namespace iso::backend

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  tests/backends/lane_operations.hpp
 //! A kernel that does everything lane values can do, and writes it down.
-#pragma once
+#ifndef ISO_SET
+#ifndef TESTS_BACKENDS_LANE_OPERATIONS_HPP
+#define TESTS_BACKENDS_LANE_OPERATIONS_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/numerics.hpp>
@@ -94,6 +96,18 @@ struct inputs {
 
 KOKKOS_INLINE_FUNCTION constexpr bool at_end(std::int64_t group) { return group % 2 == 1; }
 
+}  // namespace lane_operations
+
+#define ISO_SET_HEADER "lane_operations.hpp"
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace lane_operations::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 template <class Part, class T>
 struct outputs {
   Part const& part;
@@ -129,6 +143,8 @@ struct anywhere {
 
 template <class T, int Registers>
 struct every_operation {
+  ISO_KERNEL(every_operation<T, Registers>);
+
   inputs<T> in;
   T* values;
   std::int32_t* integers;
@@ -162,7 +178,7 @@ struct every_operation {
   template <class Part, class Out>
   KOKKOS_FUNCTION void arithmetic(Part const& part, std::int64_t first, Out const& out) const {
     using value = typename Part::template per_lane<T>;
-    using iso::backend::bit_cast;
+    using backend::bit_cast;
     value const a = part.load(in.a + first);
     value const b = part.load(in.b + first);
     value const c = part.load(in.c + first);
@@ -203,7 +219,7 @@ struct every_operation {
   KOKKOS_FUNCTION void of_index(Part const& part, std::int64_t first, Out const& out) const {
     auto const i = part.load(in.i + first);
     auto const j = part.load(in.j + first);
-    out(converted, iso::backend::convert<T>(i));
+    out(converted, backend::convert<T>(i));
     out(lane_number, part.lane());
     out(int_sum, i + j);
     out(int_difference, i - j);
@@ -253,4 +269,6 @@ struct every_operation {
   }
 };
 
-}  // namespace lane_operations
+}  // namespace lane_operations::ISO_SET
+
+#endif

@@ -2,6 +2,7 @@
 // The vector registers that a program asks for, and those that it is told it has.
 #include <iso/backend/host_vectors.hpp>
 #include <iso/backend/lane_group.hpp>
+#include "host_vectors_kernels.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,18 +10,9 @@
 
 namespace {
 
+using namespace host_vectors_kernels;
+
 using namespace iso::backend;
-
-/// Bytes of the registers in which the group computes.
-struct ask_group {
-  int* bytes;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const&, std::int64_t) const {
-    constexpr int width = Group::isa::template width<float>;
-    *bytes = width == 1 ? 0 : int(sizeof(float)) * width;
-  }
-};
 
 TEST_CASE("host_vector_bytes says which registers kernels use") {
   int const most = host_vector_bytes();
@@ -28,12 +20,14 @@ TEST_CASE("host_vector_bytes says which registers kernels use") {
     CAPTURE(bytes);
     set_host_vector_bytes(bytes);
     int used = -1;
-    detail::host_body<ask_group>{ask_group{&used}, host_vector_bytes()}(0);
+    for_each_lane_group("test", Kokkos::Serial(), 1, ask_group{&used});
     CHECK(used == host_vector_bytes());
     CHECK(host_vector_bytes() <= most);
   }
   set_host_vector_bytes(32);
   CHECK(host_vector_bytes() == (most == 0 ? 0 : 32));
+  set_host_vector_bytes(0);
+  CHECK(host_vector_bytes() == 0);
   set_host_vector_bytes(most);
   CHECK(host_vector_bytes() == most);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a launch of lane groups begins, into which stream it goes, and that one of no groups does
 // nothing.
+#include "lane_group_launch_kernels.hpp"
 #include "lane_group_support.hpp"
 
 #include <iso/backend/lane_group.hpp>
@@ -15,33 +16,12 @@
 
 namespace {
 
+using namespace lane_launch_kernels;
+
 using iso::test::same_bits;
 using lane_group_support::back;
 using lane_group_support::everywhere;
 using lane_group_support::on;
-
-/// Lets the next launch begin, and only then, slowly where `steps` are many, writes what that
-/// reads.
-struct write_late {
-  double const* from;
-  double* to;
-  std::int64_t groups;
-  int steps;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.wait_for_previous_launch();
-    group.trigger_dependent_launch();
-    group.each([&](int lane) {
-      // Other groups' numbers, in the other direction.
-      double x = from[32 * (groups - 1 - index) + lane];
-      for (int n = 0; n < steps; ++n) {
-        x = Kokkos::fma(x, 1.25, -1.0);
-      }
-      to[32 * index + lane] = x;
-    });
-  }
-};
 
 // Read too soon, a number of the round before would be found: every round's differ.
 TEST_CASE("lane group: an early launch sees what was written before it, once it awaits that") {
@@ -78,15 +58,6 @@ TEST_CASE("lane group: an early launch sees what was written before it, once it 
     CHECK(same_bits(back(from), expected));
   });
 }
-
-struct index_kernel {
-  double* out;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.each([&](int lane) { out[32 * index + lane] = double(32 * index + lane); });
-  }
-};
 
 TEST_CASE("lane group: no groups, no calls") {
   everywhere([](auto const& exec, iso::backend::launch_shape shape) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel of docs/algorithms/lane_group.md.
+#include "add_positive.hpp"
 #include "lane_group_support.hpp"
+#include "returned_register_kernels.hpp"
 
 #include <iso/backend/lane_group.hpp>
 
@@ -13,26 +15,11 @@
 
 namespace {
 
+using page::add_positive;
+
 using lane_group_support::back;
 using lane_group_support::everywhere;
 using lane_group_support::on;
-
-/// y += a x where x is positive.
-struct add_positive {
-  float a;
-  float const* x;
-  float* y;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<float, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
-      using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
-      value const here = part.load(x + 32 * index);
-      value const sum = fma(value(a), here, part.load(y + 32 * index));
-      part.store(y + 32 * index, select(value(0) < here, sum, part.load(y + 32 * index)));
-    });
-  }
-};
 
 }  // namespace
 
@@ -54,5 +41,23 @@ TEST_CASE("lane group: the page's kernel") {
                                       add_positive{0.3F, in.data(), out.data()}, shape);
     exec.fence();
     CHECK(iso::test::same_bits(back(out), expected));
+  });
+}
+
+TEST_CASE_TEMPLATE("lane values: a register that a call returns is whole", T, float, double) {
+  constexpr std::int64_t groups = 3;
+  std::vector<T> x;
+  std::vector<T> expected;
+  for (int n = 0; n < 32 * groups; ++n) {
+    x.push_back(T(0.3) * T(n) - 7);
+    expected.push_back(std::floor(x.back()));
+  }
+  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const in = on<space>(x);
+    auto const out = on<space>(std::vector<T>(x.size(), T(0)));
+    iso::backend::for_each_lane_group("test", exec, groups,
+                                      returned::floors<T>{in.data(), out.data()}, shape);
+    CHECK(back(out) == expected);
   });
 }

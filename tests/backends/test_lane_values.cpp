@@ -268,7 +268,7 @@ void check_all_forms(host_inputs<T> const& in, results<T> const& expected) {
       }
     });
   };
-  using iso::backend::detail::host_body;
+  using iso::backend::detail::host_kernel;
   using iso::backend::detail::portable_body;
   {
     INFO("portable");
@@ -278,7 +278,7 @@ void check_all_forms(host_inputs<T> const& in, results<T> const& expected) {
     if (bytes <= iso::backend::host_vector_bytes()) {
       CAPTURE(bytes);
       here([bytes](auto const& kernel) {
-        return host_body<std::decay_t<decltype(kernel)>>{kernel, bytes};
+        return host_kernel<std::decay_t<decltype(kernel)>>(kernel, bytes);
       });
     }
   }

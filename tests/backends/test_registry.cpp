@@ -204,11 +204,7 @@ TEST_CASE("device facts: what a report needs is there") {
       CHECK(facts.vector_bytes == 0);
     } else {
       CHECK(facts.threads == int(instance.concurrency()));
-#ifdef ISO_HOST_AVX2
-      CHECK((facts.vector_bytes == 32 || facts.vector_bytes == 64));
-#else
-      CHECK(facts.vector_bytes == 0);
-#endif
+      CHECK(facts.vector_bytes == iso::backend::host_vector_bytes());
     }
   });
 }

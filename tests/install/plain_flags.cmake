@@ -2,8 +2,8 @@
 # cmake -DSOURCE=... -DPRESET=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DKOKKOS=... -DGENERATOR=...
 #   -DPYTHON=... -DFILES=... -P plain_flags.cmake
 # SOURCE configured without a preset, by itself, as a subfolder of CONSUMER and by FetchContent, compiles
-# the library with the options of the build folder PRESET; with a -march or clang-tidy of the program,
-# with what these take. FILES says whether iso::files is among it. Nothing is built.
+# the library with the options of the build folder PRESET; with a -march of the program,
+# with what that takes. FILES says whether iso::files is among it. Nothing is built.
 file(REMOVE_RECURSE ${WORK})
 set(parts)
 foreach(part IN ITEMS TESTS PERF EXAMPLES APPS)
@@ -68,9 +68,4 @@ endif()
 # A program without a build type gets a library without optimisation, which is said.
 if(NOT said MATCHES "without optimisation .CMAKE_BUILD_TYPE is empty")
   message(SEND_ERROR "an empty CMAKE_BUILD_TYPE is not said: ${said}")
-endif()
-# clang-tidy refuses options that it does not know.
-configure(tidy ${SOURCE} ${parts} -DCMAKE_CXX_CLANG_TIDY=clang-tidy)
-if(commands MATCHES "-fno-ipa-sra")
-  message(SEND_ERROR "clang-tidy is given -fno-ipa-sra")
 endif()

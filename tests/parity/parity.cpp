@@ -33,11 +33,13 @@ class parity {
       check<typename decltype(tag)::execution_space>(name, std::string(tag.name));
     });
     int const widest = backend::host_vector_bytes();
-    if (widest > 32) {
-      backend::set_host_vector_bytes(32);
-      check<Kokkos::Serial>(name, "serial in registers of 32 bytes");
-      backend::set_host_vector_bytes(widest);
+    for (int const bytes : {32, 0}) {
+      if (widest > bytes) {
+        backend::set_host_vector_bytes(bytes);
+        check<Kokkos::Serial>(name, "serial in registers of " + std::to_string(bytes) + " bytes");
+      }
     }
+    backend::set_host_vector_bytes(widest);
     return differences_;
   }
 

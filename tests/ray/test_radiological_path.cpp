@@ -125,11 +125,7 @@ std::vector<T> paths_in_step(problem<T> const& p, int vector_bytes) {
   kernel const k{iso::ray::traversal_grid(p.volume.grid), p.rays.data(), p.volume.data.data(),
                  result.data(), count};
   for (std::int64_t group = 0; group < (count + 31) / 32; ++group) {
-    if (vector_bytes == 0) {
-      iso::backend::detail::portable_body<kernel>{k}(group);
-    } else {
-      iso::backend::detail::host_body<kernel>{k, vector_bytes}(group);
-    }
+    iso::backend::detail::host_kernel<kernel>(k, vector_bytes)(group);
   }
   return result;
 }

@@ -92,7 +92,7 @@ void check_sum(Rows const& rows, std::int64_t num_cols) {
     CAPTURE(bytes);
     int const taken = std::min(bytes, iso::backend::host_vector_bytes());
     CHECK(problem.bits([taken](auto const& kernel, std::int64_t index) {
-      lane::host_body<std::decay_t<decltype(kernel)>>{kernel, taken}(index);
+      lane::host_kernel<std::decay_t<decltype(kernel)>>(kernel, taken)(index);
     }) == plain);
   }
 }

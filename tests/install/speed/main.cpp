@@ -2,6 +2,8 @@
 // Processor time of a kernel of one's own on lane groups, of the same kernel by hand and of a
 // projection by the library, on one thread. `speed` prints it; `speed OTHER` compares it with that
 // of the program OTHER, in turns.
+#include "polynomial.hpp"
+
 #include <iso/backend/lane_group.hpp>
 #include <iso/ct/forward_project.hpp>
 
@@ -14,7 +16,6 @@
 #include <ctime>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -24,23 +25,6 @@ namespace {
 
 using exec_space = Kokkos::Serial;
 using memory = Kokkos::HostSpace;
-
-struct polynomial {
-  float* x;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<float, 4>([&] ISO_INLINE_LAMBDA(auto const& part) {
-      using value = typename std::decay_t<decltype(part)>::template per_lane<float>;
-      value const here = part.load(x + 32 * index);
-      value sum = here;
-      for (int step = 0; step < 500; ++step) {
-        sum = fma(sum, here, value(0.25F));
-      }
-      part.store(x + 32 * index, select(value(0.5F) < sum, here, sum));
-    });
-  }
-};
 
 #ifdef __AVX2__
 // The same in AVX2: its four sums hide the latency of fma as the lane group's do, so that wider
@@ -94,18 +78,19 @@ times measured() {
   auto const seen = iso::make_projections<float, memory>("seen", 2, 256, 256);
   iso::workspace<memory> const scratch(
       iso::ct::forward_project_bytes_needed<float>(exec_space(), scan, cube.grid));
-  return {least_seconds([&] {
-            iso::backend::for_each_lane_group("polynomial", exec, groups, polynomial{x.data()});
-            exec.fence();
-          }),
-          least_seconds([&] {
-            iso::ct::forward_project(exec, staged, input, seen, scratch);
-            exec.fence();
-          }),
+  return {
+      least_seconds([&] {
+        iso::backend::for_each_lane_group("polynomial", exec, groups, speed::polynomial{x.data()});
+        exec.fence();
+      }),
+      least_seconds([&] {
+        iso::ct::forward_project(exec, staged, input, seen, scratch);
+        exec.fence();
+      }),
 #ifdef __AVX2__
-          least_seconds([&] { polynomial_by_hand(x.data(), 32 * groups); })
+      least_seconds([&] { polynomial_by_hand(x.data(), 32 * groups); })
 #else
-          std::numeric_limits<double>::max()
+      std::numeric_limits<double>::max()
 #endif
   };
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DETAIL_MAX_ABS_HPP
+#define ISO_DETAIL_MAX_ABS_HPP
 
 #include <iso/backend/atomic_maximum.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -11,12 +13,22 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace iso::detail {
+#define ISO_SET_HEADER <iso/detail/max_abs.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Takes the atomic maximum of *max_abs and the largest finite |x| of a stretch of x. A maximum has
 /// no order. Where `FlagsNotFinite`, *not_finite becomes 1 if an x is not finite.
 template <class T, bool FlagsNotFinite>
 struct max_abs_kernel {
+  ISO_KERNEL(max_abs_kernel<T, FlagsNotFinite>);
+
   /// Counts values that a lane asks for at once: a short x is read in one wait.
   static constexpr int steps = 32;
   static constexpr std::int64_t block = 32 * steps;
@@ -78,4 +90,6 @@ struct max_abs_kernel {
   }
 };
 
-}  // namespace iso::detail
+}  // namespace iso::detail::ISO_SET
+
+#endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ray/traverse.hpp
 //! Walks a ray through a grid, voxel by voxel; callable inside any kernel.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_RAY_TRAVERSE_HPP
+#define ISO_RAY_TRAVERSE_HPP
 
 #include <iso/backend/unroll.hpp>
 #include <iso/ray/detail/entry.hpp>
@@ -27,7 +29,15 @@ struct branchless {};
 /// \par Method  R. L. Siddon, Med. Phys. 12(2), 1985
 struct siddon {};
 
-namespace detail {
+}  // namespace iso::ray
+
+#define ISO_SET_HEADER <iso/ray/traverse.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ray::detail::ISO_SET {
 
 /// Hands segments of positive length to the caller's visitor and counts them. The walks below tell
 /// such an object every segment they step over: a linear index, and where the segment ends.
@@ -133,7 +143,9 @@ KOKKOS_FORCEINLINE_FUNCTION void walk(siddon, entry<T, Index> const& e, Report& 
   report(voxel(), e.end);
 }
 
-}  // namespace detail
+}  // namespace iso::ray::detail::ISO_SET
+
+namespace iso::ray::ISO_SET {
 
 /// Calls visit(index, length) for every voxel that `r` crosses, in order along the ray, and returns
 /// how many those are: at most Nx + Ny + Nz - 2.
@@ -155,9 +167,11 @@ KOKKOS_FORCEINLINE_FUNCTION void walk(siddon, entry<T, Index> const& e, Report& 
 /// methods report the same voxels and the same bits.
 template <class Method, real T, class Visit>
 KOKKOS_FUNCTION std::int32_t traverse(ray<T> const& r, traversal_grid const& g, Visit&& visit) {
-  detail::reporter<T, Visit> report{visit};
-  detail::walk(Method{}, detail::enter<T, std::int64_t>(r, g), report);
+  ISO_SET_OF(iso::ray::detail)::reporter<T, Visit> report{visit};
+  ISO_SET_OF(iso::ray::detail)::walk(Method{}, detail::enter<T, std::int64_t>(r, g), report);
   return report.count;
 }
 
-}  // namespace iso::ray
+}  // namespace iso::ray::ISO_SET
+
+#endif

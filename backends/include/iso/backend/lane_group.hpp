@@ -30,6 +30,7 @@
 #include <iso/backend/detail/cuda_lane_group.hpp>
 #include <iso/backend/detail/cuda_launch.hpp>
 #include <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/detail/host_launch.hpp>
 #include <iso/backend/host_vectors.hpp>
 #include <iso/backend/launch_shape.hpp>
 #include <iso/core/check.hpp>
@@ -44,9 +45,6 @@
 namespace iso::backend {
 
 inline constexpr int lanes = 32;
-
-/// Is one lane on its own, for what is written in lane values and runs outside of a group.
-using one_lane_part = detail::lane_part<detail::scalar_lanes, 1, 1>;
 
 /// Specifies how a processor's threads share groups out; a GPU deals them by itself.
 enum class sharing {
@@ -97,7 +95,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
         range.set_chunk_size(32);
       }
       if constexpr (detail::is_processor<Exec>) {
-        Kokkos::parallel_for(label, range, detail::host_body<Kernel>{kernel, host_vector_bytes()});
+        Kokkos::parallel_for(label, range, detail::host_kernel<Kernel>(kernel).body());
       } else {
         Kokkos::parallel_for(label, range, detail::portable_body<Kernel>{kernel});
       }

@@ -7,7 +7,9 @@
 //! a value is one register of a thread for each row of lanes; on a processor it is one or several
 //! vector registers; anywhere else it is a short array. Every operation rounds as the scalar one
 //! does, so all forms give the same bits.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_LANE_VALUE_HPP
+#define ISO_BACKEND_LANE_VALUE_HPP
 
 #include <iso/backend/unroll.hpp>
 
@@ -15,7 +17,13 @@
 
 #include <cstdint>
 
-namespace iso::backend {
+#define ISO_SET_HEADER <iso/backend/lane_value.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
 
 /// Describes `Count` lanes held in registers of `Width` lanes of the instruction set `Isa`.
 template <class Isa, int Count, int Width>
@@ -26,10 +34,6 @@ struct lane_shape {
   static constexpr int registers = Count / Width;
   static_assert(Count % Width == 0);
 };
-
-/// Stands before a lambda's parameters: GCC else leaves a large one out of line, and with it every
-/// operation on lane values within. Behind them, nvcc's front end drops the attribute.
-#define ISO_INLINE_LAMBDA [[gnu::always_inline]]
 
 /// Holds a truth value for each lane. One mask serves values of every type of its part.
 template <class T, class Shape>
@@ -218,4 +222,6 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> blend(lane_value<T, S> const& w,
   return fma(w, b - a, a);
 }
 
-}  // namespace iso::backend
+}  // namespace iso::backend::ISO_SET
+
+#endif

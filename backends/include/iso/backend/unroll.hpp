@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/unroll.hpp
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_UNROLL_HPP
+#define ISO_BACKEND_UNROLL_HPP
 
 #include <Kokkos_Macros.hpp>
 
@@ -35,18 +37,28 @@ struct constant {
   KOKKOS_INLINE_FUNCTION constexpr operator int() const { return Number; }
 };
 
-namespace detail {
+}  // namespace iso::backend
+
+#define ISO_SET_HEADER <iso/backend/unroll.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
+
 template <class F, int... I>
-KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f, std::integer_sequence<int, I...>) {
+KOKKOS_FORCEINLINE_FUNCTION void unrolled_by(F const& f, std::integer_sequence<int, I...>) {
   (f(constant<I>()), ...);
 }
-}  // namespace detail
 
 /// Calls f(0), f(1), ... f(Count - 1), each with its number as a type: straight-line code on all
 /// compilers, so that arrays indexed by it are registers.
 template <int Count, class F>
 KOKKOS_FORCEINLINE_FUNCTION void unrolled(F const& f) {
-  detail::unrolled(f, std::make_integer_sequence<int, Count>());
+  unrolled_by(f, std::make_integer_sequence<int, Count>());
 }
 
-}  // namespace iso::backend
+}  // namespace iso::backend::ISO_SET
+
+#endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/cases/loops.hpp
 //! Runs the loops that ceilings stand for, written with the lane group like our kernels are.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CASES_LOOPS_HPP
+#define ISO_CASES_LOOPS_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/cases/operation.hpp>
@@ -33,88 +35,12 @@ struct fill_elements {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { out[i] = element(i); }
 };
 
-struct read_loop {
-  float const* in;
-  float* sums;
+}  // namespace iso::cases
 
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template lane_array<float> sum(0.0F);
-    float const* KOKKOS_RESTRICT const from = in;
-    group.strided(index * stretch, (index + 1) * stretch,
-                  [&](int lane, std::int64_t i) { sum[lane] += from[i]; });
-    float const total = group.sum(sum);
-    group.once([&] { sums[index] = total; });
-  }
-};
+#define ISO_SET_HEADER <iso/cases/loops.hpp>
+#include <iso/backend/for_each_set.hpp>
 
-struct copy_loop {
-  float const* in;
-  float* out;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    float const* KOKKOS_RESTRICT const from = in;
-    float* KOKKOS_RESTRICT const to = out;
-    group.strided(index * stretch, (index + 1) * stretch,
-                  [&](int, std::int64_t i) { to[i] = from[i]; });
-  }
-};
-
-struct triad_loop {
-  float const* b;
-  float const* c;
-  float s;
-  float* out;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    float const* KOKKOS_RESTRICT const left = b;
-    float const* KOKKOS_RESTRICT const right = c;
-    float* KOKKOS_RESTRICT const to = out;
-    group.strided(index * stretch, (index + 1) * stretch,
-                  [&](int, std::int64_t i) { to[i] = Kokkos::fma(s, right[i], left[i]); });
-  }
-};
-
-/// Repeats x = fma(x, factor, term); three chains a lane, what the host's registers hold.
-template <class T>
-struct fma_loop {
-  static constexpr int chains = 3;
-  static constexpr int steps = 512;
-
-  T factor;
-  T term;
-  T* out;  ///< chains x lanes for each group
-
-  KOKKOS_FUNCTION static T start(std::int64_t place) { return T(place) * T(0.0078125); }
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    using lane_values = typename Group::template lane_array<T>;
-    lane_values a(T(0));
-    lane_values b(T(0));
-    lane_values c(T(0));
-    group.each([&](int lane) {
-      a[lane] = start(lane);
-      b[lane] = start(backend::lanes + lane);
-      c[lane] = start(2 * backend::lanes + lane);
-    });
-    for (int step = 0; step < steps; ++step) {
-      group.each([&](int lane) {
-        a[lane] = Kokkos::fma(a[lane], factor, term);
-        b[lane] = Kokkos::fma(b[lane], factor, term);
-        c[lane] = Kokkos::fma(c[lane], factor, term);
-      });
-    }
-    T* const mine = out + index * chains * backend::lanes;
-    group.each([&](int lane) {
-      mine[lane] = a[lane];
-      mine[backend::lanes + lane] = b[lane];
-      mine[2 * backend::lanes + lane] = c[lane];
-    });
-  }
-};
+namespace iso::cases {
 
 /// Returns expected(i) of about `count` of `size` elements.
 template <class F>
@@ -197,3 +123,105 @@ struct chain_case {
 };
 
 }  // namespace iso::cases
+
+#endif
+#else
+
+namespace iso::cases::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
+struct read_loop {
+  ISO_KERNEL(read_loop);
+
+  float const* in;
+  float* sums;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename Group::template lane_array<float> sum(0.0F);
+    float const* KOKKOS_RESTRICT const from = in;
+    group.strided(index * stretch, (index + 1) * stretch,
+                  [&](int lane, std::int64_t i) { sum[lane] += from[i]; });
+    float const total = group.sum(sum);
+    group.once([&] { sums[index] = total; });
+  }
+};
+
+struct copy_loop {
+  ISO_KERNEL(copy_loop);
+
+  float const* in;
+  float* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    float const* KOKKOS_RESTRICT const from = in;
+    float* KOKKOS_RESTRICT const to = out;
+    group.strided(index * stretch, (index + 1) * stretch,
+                  [&](int, std::int64_t i) { to[i] = from[i]; });
+  }
+};
+
+struct triad_loop {
+  ISO_KERNEL(triad_loop);
+
+  float const* b;
+  float const* c;
+  float s;
+  float* out;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    float const* KOKKOS_RESTRICT const left = b;
+    float const* KOKKOS_RESTRICT const right = c;
+    float* KOKKOS_RESTRICT const to = out;
+    group.strided(index * stretch, (index + 1) * stretch,
+                  [&](int, std::int64_t i) { to[i] = Kokkos::fma(s, right[i], left[i]); });
+  }
+};
+
+/// Repeats x = fma(x, factor, term); three chains a lane, what the host's registers hold.
+template <class T>
+struct fma_loop {
+  ISO_KERNEL(fma_loop<T>);
+
+  static constexpr int chains = 3;
+  static constexpr int steps = 512;
+
+  T factor;
+  T term;
+  T* out;  ///< chains x lanes for each group
+
+  KOKKOS_FUNCTION static T start(std::int64_t place) { return T(place) * T(0.0078125); }
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    using lane_values = typename Group::template lane_array<T>;
+    lane_values a(T(0));
+    lane_values b(T(0));
+    lane_values c(T(0));
+    group.each([&](int lane) {
+      a[lane] = start(lane);
+      b[lane] = start(backend::lanes + lane);
+      c[lane] = start(2 * backend::lanes + lane);
+    });
+    for (int step = 0; step < steps; ++step) {
+      group.each([&](int lane) {
+        a[lane] = Kokkos::fma(a[lane], factor, term);
+        b[lane] = Kokkos::fma(b[lane], factor, term);
+        c[lane] = Kokkos::fma(c[lane], factor, term);
+      });
+    }
+    T* const mine = out + index * chains * backend::lanes;
+    group.each([&](int lane) {
+      mine[lane] = a[lane];
+      mine[backend::lanes + lane] = b[lane];
+      mine[2 * backend::lanes + lane] = c[lane];
+    });
+  }
+};
+
+}  // namespace iso::cases::ISO_SET
+
+#endif

@@ -25,7 +25,7 @@ struct logistic {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
+    group.template parts<T, 2>([&](auto const& part) {
       using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
       value here = part.load(x + 32 * index);
       for (int step = 0; step < 100; ++step) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Backprojects by gather on a GPU: sums in registers.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_BACK_PROJECT_REGISTER_KERNEL_HPP
+#define ISO_CT_DETAIL_BACK_PROJECT_REGISTER_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/loads.hpp>
@@ -13,7 +15,15 @@
 
 #include <cstdint>
 
-namespace iso::ct::detail {
+#define ISO_SET_HEADER <iso/ct/detail/back_project_register_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Backprojects by gather where a group has many registers and hides its waits behind other
 /// groups: it keeps the sums of 4 x 4 columns of `Heights` x 32 voxels. Eight u's of a view at once
@@ -22,6 +32,8 @@ namespace iso::ct::detail {
 /// touches, and adds that to the plane's four columns.
 template <class T, int Heights>
 struct back_project_register_kernel {
+  ISO_KERNEL(back_project_register_kernel<T, Heights>);
+
   static constexpr std::int32_t edge = 4;      ///< columns of a tile each way
   static constexpr int ray_columns = 8;        ///< whose weights are made at once
   static constexpr int candidates = 3;         ///< that have code of their own
@@ -283,4 +295,6 @@ struct back_project_register_kernel {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

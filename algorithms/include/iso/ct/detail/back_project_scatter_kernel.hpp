@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Backprojects by scatter into whole numbers: every method and geometry.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_BACK_PROJECT_SCATTER_KERNEL_HPP
+#define ISO_CT_DETAIL_BACK_PROJECT_SCATTER_KERNEL_HPP
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -114,6 +116,18 @@ struct add_sums_kernel {
   }
 };
 
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/back_project_scatter_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Holds the pixels of a block of views, a lane a pixel: a group has 32 neighbouring v of one view
 /// and one u.
 template <class T>
@@ -133,7 +147,7 @@ struct block_pixels {
     std::int64_t const rows = (num_v + 31) / 32;
     std::int64_t const row = index / rows;
     std::int64_t const first = (index - row * rows) * 32;
-    group.each([&] ISO_INLINE_LAMBDA(int lane) {
+    group.each([&](int lane) {
       std::int64_t const v = first + lane;
       if (v < num_v) {
         each(views(row / num_u), double(row % num_u), double(v), values[row * num_v + v]);
@@ -146,6 +160,8 @@ struct block_pixels {
 /// joseph_general_kernel, and the weights of its blends.
 template <class T, class Weight>
 struct joseph_scatter_kernel {
+  ISO_KERNEL(joseph_scatter_kernel<T, Weight>);
+
   block_pixels<T> pixels;
   fixed_point_sums<T> to;
   grid g;
@@ -154,11 +170,10 @@ struct joseph_scatter_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    pixels.for_each(group, index,
-                    [&] ISO_INLINE_LAMBDA(view_vectors const& view, double u, double v, T pixel) {
-                      index_view const w = to_index(view, g, pixels.kind);
-                      scatter(make_line<T>(w, pixels.kind, g, u, v, within), pixel);
-                    });
+    pixels.for_each(group, index, [&](view_vectors const& view, double u, double v, T pixel) {
+      index_view const w = to_index(view, g, pixels.kind);
+      scatter(make_line<T>(w, pixels.kind, g, u, v, within), pixel);
+    });
   }
 
  private:
@@ -225,6 +240,8 @@ struct chord_scatter {
 /// a pixel. All exact methods have the same chords, so that one walk serves them.
 template <class T>
 struct chord_scatter_kernel {
+  ISO_KERNEL(chord_scatter_kernel<T>);
+
   block_pixels<T> pixels;
   fixed_point_sums<T> to;
   ray::traversal_grid grid;
@@ -233,20 +250,21 @@ struct chord_scatter_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    pixels.for_each(
-        group, index, [&] ISO_INLINE_LAMBDA(view_vectors const& view, double u, double v, T pixel) {
-          T const x = pixel / T(per_side * per_side);
-          for (std::int32_t part = 0; part < per_side * per_side; ++part) {
-            std::int32_t const part_u = part / per_side;
-            double const du = (part_u + 0.5) / per_side - 0.5;
-            double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
-            chord_scatter<T> report{to, x};
-            auto const line = limits.clipped(pixel_ray(view, pixels.kind, u + du, v + dv));
-            ray::detail::walk(ray::amanatides_woo{},
-                              ray::detail::enter<T, std::int64_t>(line, grid), report);
-          }
-        });
+    pixels.for_each(group, index, [&](view_vectors const& view, double u, double v, T pixel) {
+      T const x = pixel / T(per_side * per_side);
+      for (std::int32_t part = 0; part < per_side * per_side; ++part) {
+        std::int32_t const part_u = part / per_side;
+        double const du = (part_u + 0.5) / per_side - 0.5;
+        double const dv = (part - part_u * per_side + 0.5) / per_side - 0.5;
+        chord_scatter<T> report{to, x};
+        auto const line = limits.clipped(pixel_ray(view, pixels.kind, u + du, v + dv));
+        ISO_SET_OF(iso::ray::detail)::walk(ray::amanatides_woo{},
+                                           ray::detail::enter<T, std::int64_t>(line, grid), report);
+      }
+    });
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Backprojects by gather on a processor: sums in a tile of its cache.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_BACK_PROJECT_TILE_KERNEL_HPP
+#define ISO_CT_DETAIL_BACK_PROJECT_TILE_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
@@ -11,13 +13,23 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::ct::detail {
+#define ISO_SET_HEADER <iso/ct/detail/back_project_tile_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Backprojects by gather where a thread has a cache of its own: a group keeps the sums of a tile
 /// of columns there. For each view, u and plane it blends the rays along z once, in lane values,
 /// and adds that to the one or two columns that the u touches in the plane.
 template <class T, int Edge, int Rows>
 struct back_project_tile_kernel {
+  ISO_KERNEL(back_project_tile_kernel<T, Edge, Rows>);
+
   static constexpr std::int32_t edge = Edge;         ///< columns of a tile each way
   static constexpr std::int32_t height = 32 * Rows;  ///< of a tile
   static constexpr int registers = 2;
@@ -150,7 +162,7 @@ struct back_project_tile_kernel {
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_planes(Group const& group, tile& s,
                                               ray_column_part const& f) const {
-    group.template parts<T, registers, Rows>(s.rows, [&] ISO_INLINE_LAMBDA(auto const& part) {
+    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
       if (f.found.count == 3) {
         add_part<Care, 3>(part, s.heights, f);
       } else if (f.found.count == 2) {
@@ -178,13 +190,13 @@ struct back_project_tile_kernel {
         fits = fits && (one < other ? other - one : one - other) + f.found.count <= 2 * width;
       }
       if (fits) {
-        add_picked<Care, Count>(part, heights, f, [&] ISO_INLINE_LAMBDA(auto const& function) {
+        add_picked<Care, Count>(part, heights, f, [&](auto const& function) {
           return Part::template window<T>(lows, 1, function);
         });
         return;
       }
     }
-    add_picked<Care, Count>(part, heights, f, [&] ISO_INLINE_LAMBDA(auto const& function) {
+    add_picked<Care, Count>(part, heights, f, [&](auto const& function) {
       return Part::template scattered<T>(function);
     });
   }
@@ -199,24 +211,24 @@ struct back_project_tile_kernel {
     value const below = k - value(T(1));
     index const first = truncate(
         clamp(fma(k, value(f.found.slope), value(f.found.base)), value(T(0)), value(f.found.most)));
-    auto const value_at = [&] ISO_INLINE_LAMBDA(auto const& place) { return place.load(f.values); };
+    auto const value_at = [&](auto const& place) { return place.load(f.values); };
     auto const values = pixels_of(value_at);
     for (std::int32_t n = 0; n < f.count; ++n) {
       touched_plane const& plane = f.planes[n];
-      auto const z_at = [&] ISO_INLINE_LAMBDA(auto const& place) {
+      auto const z_at = [&](auto const& place) {
         auto const slope = place.load(f.slopes);
         return fma(std::decay_t<decltype(slope)>(plane.i), slope, place.load(f.bases));
       };
       auto const z = pixels_of(z_at);
       value blended(T(0));
-      auto const add = [&] ISO_INLINE_LAMBDA(index const& v) {
+      auto const add = [&](index const& v) {
         value const share = height_share<Care>(z.pick(v), k, below);
         value const pixel = values.pick(v);
         blended = Care == care::full ? fma_where(value(T(0)) < share, share, pixel, blended)
                                      : fma(share, pixel, blended);
       };
       if constexpr (Count > 0) {
-        backend::unrolled<Count>([&] ISO_INLINE_LAMBDA(auto c) { add(first + index(int(c))); });
+        backend::unrolled<Count>([&](auto c) { add(first + index(int(c))); });
       } else {
         for (std::int32_t c = 0; c < f.found.count; ++c) {
           add(first + index(c));
@@ -255,4 +267,6 @@ struct back_project_tile_kernel {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Interpolates values between two neighbouring columns of voxels or pixels, for lane values.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_COLUMN_PAIR_HPP
+#define ISO_CT_DETAIL_COLUMN_PAIR_HPP
 
 #include <iso/backend/lane_value.hpp>
 #include <iso/core/interpolation.hpp>
@@ -10,7 +12,27 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::ct::detail {
+#define ISO_SET_HEADER <iso/ct/detail/column_pair.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
+/// Returns the weight of the upper of two neighbours, of a fraction a lane: linear_weight and
+/// spline_weight of iso/core/interpolation.hpp.
+template <class Weight, class V>
+KOKKOS_FORCEINLINE_FUNCTION V weight_of(V const& d) {
+  if constexpr (std::is_same_v<Weight, linear_weight>) {
+    return d;
+  } else {
+    static_assert(std::is_same_v<Weight, spline_weight>);
+    return (d * d) * fma(V(-2), d, V(3));
+  }
+}
 
 /// Holds two neighbouring columns, of voxels or of pixels, and the weight of the upper one: what
 /// stands at a place between them.
@@ -62,4 +84,6 @@ KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
   return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
 }
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

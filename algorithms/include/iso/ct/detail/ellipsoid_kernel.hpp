@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds kernels of project_ellipsoids and rasterise_ellipsoids.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_ELLIPSOID_KERNEL_HPP
+#define ISO_CT_DETAIL_ELLIPSOID_KERNEL_HPP
 
 #include <iso/core/grid.hpp>
 #include <iso/core/numerics.hpp>
@@ -73,9 +75,23 @@ struct ball_ray {
   }
 };
 
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/ellipsoid_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Computes pixel means of line integrals; a group is 32 neighbours along v.
 template <class T, class Space, beam Kind>
 struct ellipsoid_projector {
+  ISO_KERNEL(ellipsoid_projector<T, Space, Kind>);
+
   ellipsoid_list list;
   Kokkos::View<view_vectors const*, Space> views;
   Kokkos::View<T***, Kokkos::LayoutRight, Space> out;
@@ -189,6 +205,8 @@ struct ellipsoid_projector {
 /// Computes voxel means; a group is 32 neighbours along z.
 template <class T, class Space>
 struct ellipsoid_rasteriser {
+  ISO_KERNEL(ellipsoid_rasteriser<T, Space>);
+
   ellipsoid_list list;
   iso::grid grid;
   Kokkos::View<T***, Kokkos::LayoutRight, Space> out;
@@ -268,4 +286,6 @@ struct ellipsoid_rasteriser {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Projects forward by exact lengths in voxels.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_FORWARD_PROJECT_DDA_KERNEL_HPP
+#define ISO_CT_DETAIL_FORWARD_PROJECT_DDA_KERNEL_HPP
 
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/cylinder.hpp>
@@ -53,6 +55,18 @@ struct ray_limits {
   }
 };
 
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/forward_project_dda_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Computes line integrals by exact chords, one of `per_side` x `per_side` rays a pixel a launch. A
 /// group makes 32 neighbouring v of one view and one u: its index is (view * num_u + u) *
 /// ceil(num_v / 32) + block. Launches with part = 0, 1, ... add their rays u-major, and the last
@@ -60,6 +74,8 @@ struct ray_limits {
 /// in double, lengths and sums are T.
 template <class Method, class Index, class T>
 struct forward_project_dda_kernel {
+  ISO_KERNEL(forward_project_dda_kernel<Method, Index, T>);
+
   ray::traversal_grid grid;
   view_vectors const* views;
   T const* volume;  // [nx, ny, nz], contiguous
@@ -89,7 +105,8 @@ struct forward_project_dda_kernel {
       std::int64_t const v = first + lane < num_v ? first + lane : num_v - 1;
       rays[lane] = limits.clipped(pixel_ray(views[view], kind, u, double(v) + dv));
     });
-    ray::detail::trace_group<Method, Index, T, Group, double>(group, grid, volume, rays, sums);
+    ISO_SET_OF(iso::ray::detail)::trace_group<Method, Index, T, Group, double>(group, grid, volume,
+                                                                               rays, sums);
     group.each([&](int lane) {
       if (first + lane < num_v) {
         T& pixel = projections[row * num_v + first + lane];
@@ -100,4 +117,6 @@ struct forward_project_dda_kernel {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Projects forward by Joseph where v runs along z.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_JOSEPH_FAST_KERNEL_HPP
+#define ISO_CT_DETAIL_JOSEPH_FAST_KERNEL_HPP
 
 #include <iso/ct/detail/joseph_walk.hpp>
 
@@ -49,13 +51,28 @@ inline slab_place place_of(plane_range slab, std::int32_t planes) {
                          : (to_end ? slab_place::last : slab_place::middle);
 }
 
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/joseph_fast_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Projects by Joseph where v runs along z and x or y drives: a tile of `RayColumns` neighbouring u
 /// by up to `Rows` x 32 pixels along v. Several columns of rays walk plane by plane together, so
 /// that the columns they share are read once: a processor's caches need that, a GPU's do not. And a
 /// processor wants many rows: pieces of columns whose distance is a power of two crowd into few of
 /// a cache's sets. No tile changes a bit.
-template <class T, class Sum, int RayColumns, int Rows, class Weight = linear_weight>
-struct joseph_fast_kernel : joseph_walk<T, Sum, Rows, Weight> {
+template <class T, class AnySum, int RayColumns, int Rows, class Weight = linear_weight>
+struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
+  ISO_KERNEL(joseph_fast_kernel<T, AnySum, RayColumns, Rows, Weight>);
+  using Sum = ISO_OF_SET(AnySum);
+
   joseph_images<T> images;
   plane_range slab;
   slab_place place;
@@ -291,4 +308,6 @@ struct joseph_join_kernel {
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Projects forward by Joseph for any geometry.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_JOSEPH_GENERAL_KERNEL_HPP
+#define ISO_CT_DETAIL_JOSEPH_GENERAL_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
@@ -35,6 +37,18 @@ struct sampled_planes {
     }
   }
 };
+
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/joseph_general_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Computes Joseph's sum along one ray: the loop of Graetz 2020, algorithm 1, which every faster
 /// form must match to the bit.
@@ -74,8 +88,11 @@ KOKKOS_FUNCTION T joseph_integral(T const* volume, grid const& g, boundary edge,
 /// of a detector's row or column. Where all 32 have one driving axis they walk plane by plane
 /// together; elsewhere each runs through joseph_integral. Where joseph_fast_kernel applies too, the
 /// bits are the same.
-template <class T, class Sum, class Weight>
+template <class T, class AnySum, class Weight>
 struct joseph_general_kernel {
+  ISO_KERNEL(joseph_general_kernel<T, AnySum, Weight>);
+  using Sum = ISO_OF_SET(AnySum);
+
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
   T const* volume;
   T* projections;
@@ -123,7 +140,7 @@ struct joseph_general_kernel {
       group.each([&](int lane) {
         if (at.exists(*this, lane)) {
           projections[at.pixel(*this, lane)] =
-              joseph_integral<T, Sum, Weight>(volume, g, edge, sum, at.line(*this, lane));
+              (joseph_integral<T, Sum, Weight>)(volume, g, edge, sum, at.line(*this, lane));
         }
       });
       return;
@@ -295,10 +312,10 @@ struct joseph_general_kernel {
       part.split(rays.at(1, i), kq, dq);
       auto const k = where.offset(backend::bit_cast<std::uint32_t>(kp),
                                   backend::bit_cast<std::uint32_t>(kq), start);
-      value const wp = Weight{}(dp);
+      value const wp = weight_of<Weight>(dp);
       value const lower = blend(wp, gather(low_p, k), gather(high_p, k));
       value const upper = blend(wp, gather(low_p + where.q, k), gather(high_p + where.q, k));
-      running.template add<false>(blend(Weight{}(dq), lower, upper));
+      running.template add<false>(blend(weight_of<Weight>(dq), lower, upper));
       start += where.plane;
     }
   }
@@ -337,14 +354,16 @@ struct joseph_general_kernel {
                          backend::bit_cast<std::uint32_t>(in_b), std::uint32_t(i) * where.plane);
         return select((in_a == a) & (in_b == b), gather(where.volume, k), value(T(0)));
       };
-      value const wp = Weight{}(dp);
+      value const wp = weight_of<Weight>(dp);
       index const next_p = kp + index(1);
       index const next_q = kq + index(1);
       value const lower = blend(wp, voxel(kp, kq), voxel(next_p, kq));
       value const upper = blend(wp, voxel(kp, next_q), voxel(next_p, next_q));
-      running.template add<false>(blend(Weight{}(dq), lower, upper));
+      running.template add<false>(blend(weight_of<Weight>(dq), lower, upper));
     }
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

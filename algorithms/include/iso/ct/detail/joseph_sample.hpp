@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Takes one sample of Joseph between voxels, at the edges of a volume too.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_JOSEPH_SAMPLE_HPP
+#define ISO_CT_DETAIL_JOSEPH_SAMPLE_HPP
 
 #include <iso/core/interpolation.hpp>
 
@@ -39,3 +41,17 @@ KOKKOS_FUNCTION T edge_sample(T const* plane, T p, std::int64_t p_stride, std::i
 }
 
 }  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/joseph_sample.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

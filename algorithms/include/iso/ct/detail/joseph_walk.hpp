@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Describes how joseph_fast_kernel and backprojection step from plane to plane in lane values.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_JOSEPH_WALK_HPP
+#define ISO_CT_DETAIL_JOSEPH_WALK_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
@@ -36,6 +38,18 @@ struct field_range {
     return p < lowest ? T(-2) : p > most ? T(n) : p;
   }
 };
+
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/joseph_walk.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Describes how the rays of one column of rays walk through the volume when v runs along z: up to
 /// `Rows` rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of
@@ -395,7 +409,7 @@ struct joseph_walk {
       value b;
       part.split(fma(value(T(i)), rays.slope, rays.base), k, rest);
       columns_of(i, at).pair(k, a, b);
-      rays.sum.template add<Finite>(blend(Weight{}(rest), a, b));
+      rays.sum.template add<Finite>(blend(weight_of<Weight>(rest), a, b));
     }
   }
 
@@ -415,9 +429,11 @@ struct joseph_walk {
       value b;
       part.split_signed(kept(fma(value(T(i)), rays.slope, rays.base)), k, rest);
       columns_of(i, at).pair_within(k, std::int32_t(g.extent[2]), a, b);
-      rays.sum.template add<false>(blend(Weight{}(rest), a, b));
+      rays.sum.template add<false>(blend(weight_of<Weight>(rest), a, b));
     }
   }
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

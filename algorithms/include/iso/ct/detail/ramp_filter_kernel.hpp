@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Does the second step of FDK: rows convolved with the ramp.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_RAMP_FILTER_KERNEL_HPP
+#define ISO_CT_DETAIL_RAMP_FILTER_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/loads.hpp>
@@ -14,6 +16,39 @@
 
 namespace iso::ct::detail {
 
+/// Holds taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from
+/// -reach to reach; those beyond the last are zero. After them that at distance 0.
+template <class T>
+struct mirrored_taps {
+  Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
+  T* mirrored;
+  std::int32_t reach;
+  bool odd_only;
+
+  /// Reckons with what tiles of outputs read beyond the detector's width, and whole vectors.
+  static std::int32_t reach_of(std::int32_t num_u) { return (num_u + 35) / 4 * 4; }
+  static std::int64_t count(std::int32_t reach) { return 2 * std::int64_t(reach) + 2; }
+
+  KOKKOS_FUNCTION void operator()(std::int32_t index) const {
+    std::int32_t const m = index - reach;
+    std::int32_t const n = m > reach ? 0 : odd_only ? 2 * m + 1 : m;
+    std::int32_t const distance = n < 0 ? -n : n;
+    mirrored[index] = distance < std::int32_t(taps.extent(0)) ? T(taps(distance)) : T(0);
+  }
+};
+
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/ramp_filter_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Computes the convolution of every row of u with the ramp filter, directly: out[u] = sum over u'
 /// ascending of taps[u - u'] in[u'], each step an fma. A group is `Outputs` neighbouring u (an even
 /// number) of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a time are
@@ -21,6 +56,8 @@ namespace iso::ct::detail {
 /// and left out.
 template <class T, int Outputs, int Rows, bool OddOnly>
 struct ramp_filter_kernel {
+  ISO_KERNEL(ramp_filter_kernel<T, Outputs, Rows, OddOnly>);
+
   T const* taps;   ///< from the middle of mirrored_taps on
   T const* tap_0;  ///< at distance 0
   T const* in;     ///< padded
@@ -46,39 +83,38 @@ struct ramp_filter_kernel {
     // Pixel (0, 0) of the rows.
     std::int64_t const corner = shape.at(view, 1) + 1 + 32 * first_row;
     T const middle = *tap_0;
-    group.template parts<T, registers<Group>(), Rows>(
-        rows, [&] ISO_INLINE_LAMBDA(auto const& part) {
-          using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
-          value sum[Outputs];
-          ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) { sum[j] = value(T(0)); }
-          T const* KOKKOS_RESTRICT column = in + corner;
-          std::int32_t from = 0;
-          for (; from + Outputs <= shape.num_u; from += Outputs) {
-            block_taps<Group::has_windows> const near(taps, first_u - from);
-            if (from == first_u) {
-              add_block<true>(part, near, middle, column, sum);
-            } else {
-              add_block<false>(part, near, middle, column, sum);
-            }
-            column += std::int64_t(Outputs) * shape.pitch();
+    group.template parts<T, registers<Group>(), Rows>(rows, [&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
+      value sum[Outputs];
+      ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) { sum[j] = value(T(0)); }
+      T const* KOKKOS_RESTRICT column = in + corner;
+      std::int32_t from = 0;
+      for (; from + Outputs <= shape.num_u; from += Outputs) {
+        block_taps<Group::has_windows> const near(taps, first_u - from);
+        if (from == first_u) {
+          add_block<true>(part, near, middle, column, sum);
+        } else {
+          add_block<false>(part, near, middle, column, sum);
+        }
+        column += std::int64_t(Outputs) * shape.pitch();
+      }
+      for (; from < shape.num_u; ++from) {
+        value const x = part.load(column);
+        column += shape.pitch();
+        ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
+          std::int32_t const n = first_u + j - from;
+          if (!OddOnly || n % 2 != 0 || n == 0) {
+            T const tap = !OddOnly ? taps[n] : n == 0 ? middle : taps[(n - 1) / 2];
+            sum[j] = fma(value(tap), x, sum[j]);
           }
-          for (; from < shape.num_u; ++from) {
-            value const x = part.load(column);
-            column += shape.pitch();
-            ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
-              std::int32_t const n = first_u + j - from;
-              if (!OddOnly || n % 2 != 0 || n == 0) {
-                T const tap = !OddOnly ? taps[n] : n == 0 ? middle : taps[(n - 1) / 2];
-                sum[j] = fma(value(tap), x, sum[j]);
-              }
-            }
-          }
-          ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
-            if (first_u + j < shape.num_u) {
-              part.store(out + corner + std::int64_t(first_u + j) * shape.pitch(), sum[j]);
-            }
-          }
-        });
+        }
+      }
+      ISO_EACH_REGISTER(int j = 0; j < Outputs; ++j) {
+        if (first_u + j < shape.num_u) {
+          part.store(out + corner + std::int64_t(first_u + j) * shape.pitch(), sum[j]);
+        }
+      }
+    });
   }
 
  private:
@@ -134,25 +170,6 @@ struct ramp_filter_kernel {
   }
 };
 
-/// Holds taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from
-/// -reach to reach; those beyond the last are zero. After them that at distance 0.
-template <class T>
-struct mirrored_taps {
-  Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
-  T* mirrored;
-  std::int32_t reach;
-  bool odd_only;
+}  // namespace iso::ct::detail::ISO_SET
 
-  /// Reckons with what tiles of outputs read beyond the detector's width, and whole vectors.
-  static std::int32_t reach_of(std::int32_t num_u) { return (num_u + 35) / 4 * 4; }
-  static std::int64_t count(std::int32_t reach) { return 2 * std::int64_t(reach) + 2; }
-
-  KOKKOS_FUNCTION void operator()(std::int32_t index) const {
-    std::int32_t const m = index - reach;
-    std::int32_t const n = m > reach ? 0 : odd_only ? 2 * m + 1 : m;
-    std::int32_t const distance = n < 0 ? -n : n;
-    mirrored[index] = distance < std::int32_t(taps.extent(0)) ? T(taps(distance)) : T(0);
-  }
-};
-
-}  // namespace iso::ct::detail
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Adds a Joseph ray's samples: in blocks of planes, or reproducibly.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_RAY_SUM_HPP
+#define ISO_CT_DETAIL_RAY_SUM_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/numerics.hpp>
@@ -15,6 +17,25 @@ namespace iso::ct::detail {
 /// Counts the driving planes of one block. A ray's ordered sum adds its samples block by block,
 /// plane by plane from low to high, and then the blocks' sums from low to high.
 inline constexpr std::int32_t block_planes = 64;
+
+/// Holds what reproducible sums of a volume's samples want.
+template <class T>
+struct ray_sum_scale {
+  reproducible_scale<T> scale;
+  bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
+};
+
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/ray_sum.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Is a single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
 struct single_lane {
@@ -32,17 +53,11 @@ struct single_lane {
   using part = backend::one_lane_part;
 };
 
-/// Holds what reproducible sums of a volume's samples want.
-template <class T>
-struct ray_sum_scale {
-  reproducible_scale<T> scale;
-  bool all_finite;  ///< no sample can be infinite or NaN; false where that is not known
-};
-
 /// Holds the ordered sums of `Rows` rows of lanes.
 template <class T>
 class ordered_sum {
  public:
+  ISO_KERNEL(ordered_sum<T>);
   static constexpr bool keeps_flags = false;
 
   template <class Group, int Rows>
@@ -99,6 +114,7 @@ class ordered_sum {
 template <class T>
 class reproducible_sum {
  public:
+  ISO_KERNEL(reproducible_sum<T>);
   static constexpr bool keeps_flags = true;
 
   using word = bits_of<T>;
@@ -166,4 +182,6 @@ class reproducible_sum {
   bool all_finite_;
 };
 
-}  // namespace iso::ct::detail
+}  // namespace iso::ct::detail::ISO_SET
+
+#endif

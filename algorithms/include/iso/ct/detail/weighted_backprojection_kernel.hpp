@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Does the third step of FDK: where views see voxels, and the sum over views.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_CT_DETAIL_WEIGHTED_BACKPROJECTION_KERNEL_HPP
+#define ISO_CT_DETAIL_WEIGHTED_BACKPROJECTION_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
@@ -100,11 +102,39 @@ struct upright_column {
   T weight;
 };
 
+/// Puts columns of pixels u and u + 1 side by side.
+template <class T>
+struct join_columns_kernel {
+  T const* images;
+  T* joined;
+  std::int64_t pitch;
+  std::int64_t count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    joined[2 * index] = images[index];
+    joined[2 * index + 1] = index + pitch < count ? images[index + pitch] : T(0);
+  }
+};
+
+}  // namespace iso::ct::detail
+
+#define ISO_SET_HEADER <iso/ct/detail/weighted_backprojection_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ct::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Backprojects filtered views with weights: a group is `Rows` x 32 heights of one column of
 /// voxels. `Upright`: v runs along z in every view, so that u and depth are the same for a column.
 /// `Joined`: images are what join_columns_kernel makes of them, which halves a GPU's loads.
 template <class T, int Rows, bool Upright, bool Joined>
 struct weighted_backprojection_kernel {
+  ISO_KERNEL(weighted_backprojection_kernel<T, Rows, Upright, Joined>);
+
   static constexpr int registers = 2;
 
   T const* images;          ///< padded, of the batch
@@ -344,18 +374,6 @@ struct weighted_backprojection_kernel {
   }
 };
 
-/// Puts columns of pixels u and u + 1 side by side.
-template <class T>
-struct join_columns_kernel {
-  T const* images;
-  T* joined;
-  std::int64_t pitch;
-  std::int64_t count;
+}  // namespace iso::ct::detail::ISO_SET
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    joined[2 * index] = images[index];
-    joined[2 * index + 1] = index + pitch < count ? images[index + pitch] : T(0);
-  }
-};
-
-}  // namespace iso::ct::detail
+#endif

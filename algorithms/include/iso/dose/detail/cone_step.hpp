@@ -1,14 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Does one step of a collapsed cone through a voxel, for an exponential kernel.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_CONE_STEP_HPP
+#define ISO_DOSE_DETAIL_CONE_STEP_HPP
 
 #include <iso/backend/lane_value.hpp>
 #include <iso/backend/unroll.hpp>
+#include <iso/dose/detail/lattice.hpp>
 #include <iso/dose/detail/tilt_terms.hpp>
 
 #include <Kokkos_Core.hpp>
 
 namespace iso::dose::detail {
+
+/// Holds what a line's steps are made of, in the order in which a kernel wants it.
+template <class T, int Terms>
+struct cone_terms {
+  T scaled_half_step[Terms];  ///< half_step 2^-doublings
+  T energy[Terms];
+  tilt_terms<T, Terms> tilt;
+  std::int32_t doublings[Terms];
+
+  /// Sets a term for steps of up to `length` through densities of up to `density`.
+  KOKKOS_FUNCTION void set(int term, T rate, T length, double density) {
+    T x = rate;
+    std::int32_t n = 0;
+    // 64 halvings are enough for any step that is not absurd.
+    for (; double(x) * double(length) * density > 0.5 && n < 64; ++n) {
+      x *= T(0.5);
+    }
+    scaled_half_step[term] = x;
+    doublings[term] = n;
+  }
+};
+
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/cone_step.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
+/// Returns the cosine of the angle to a voxel's ray less that to the axis.
+/// \param toward    from the source to the voxel along the direction, mm
+/// \param nearness  1 / the distance from the source to the voxel
+template <class V, class T>
+KOKKOS_FORCEINLINE_FUNCTION V tilt_of(lattice_line<T> const& line, V const& toward,
+                                      V const& nearness) {
+  return fma(toward, nearness, V(-line.cosine));
+}
 
 /// Computes exp(-x) - 1 of `Count` numbers 0 <= x <= 2^(doublings - 1), `scaled` being x
 /// 2^-doublings: a polynomial, then e^-2x - 1 = m (m + 2). Float: relative error below 2e-7, and
@@ -59,26 +104,23 @@ KOKKOS_FORCEINLINE_FUNCTION V decay(V const& scaled, int doublings) {
   return m[0];
 }
 
-/// Holds what a line's steps are made of, in the order in which a kernel wants it.
-template <class T, int Terms>
-struct cone_terms {
-  T scaled_half_step[Terms];  ///< half_step 2^-doublings
-  T energy[Terms];
-  tilt_terms<T, Terms> tilt;
-  std::int32_t doublings[Terms];
-
-  /// Sets a term for steps of up to `length` through densities of up to `density`.
-  KOKKOS_FUNCTION void set(int term, T rate, T length, double density) {
-    T x = rate;
-    std::int32_t n = 0;
-    // 64 halvings are enough for any step that is not absurd.
-    for (; double(x) * double(length) * density > 0.5 && n < 64; ++n) {
-      x *= T(0.5);
-    }
-    scaled_half_step[term] = x;
-    doublings[term] = n;
+/// Returns delta within a tilt's bounds.
+template <class V, class T, int Terms>
+KOKKOS_FORCEINLINE_FUNCTION V kept_delta(tilt_terms<T, Terms> const& tilt, V const& delta) {
+  return clamp(delta, V(tilt.least), V(tilt.most));
+}
+/// Returns what one term sends of `terma`.
+/// \param delta    within its bounds
+/// \param product  of terma and delta
+template <class V, class T, int Terms>
+KOKKOS_FORCEINLINE_FUNCTION V sent_by(tilt_terms<T, Terms> const& tilt, int term, V const& terma,
+                                      V const& delta, V const& product) {
+  V sum(tilt.coefficients[tilt_degree - 1][term]);
+  ISO_EACH_REGISTER(int p = tilt_degree - 2; p >= 0; --p) {
+    sum = fma(sum, delta, V(tilt.coefficients[p][term]));
   }
-};
+  return fma(product, sum, terma);
+}
 
 /// Holds what some lines of one direction meet, side by side.
 template <class V, int Count>
@@ -97,7 +139,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cone_step(cone_terms<T, Terms> const& c,
   V kept[Count];
   V product[Count];
   ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
-    kept[i] = c.tilt.kept(met.delta[i]);
+    kept[i] = (kept_delta)(c.tilt, met.delta[i]);
     product[i] = met.terma[i] * kept[i];
   }
   ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
@@ -108,7 +150,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cone_step(cone_terms<T, Terms> const& c,
     }
     decay(scaled, c.doublings[n], m);
     ISO_EACH_REGISTER(int i = 0; i < Count; ++i) {
-      V const released = c.tilt.sent(n, met.terma[i], kept[i], product[i]);
+      V const released = (sent_by)(c.tilt, n, met.terma[i], kept[i], product[i]);
       V const middle = fma(m[i], travels[i][n] - released, travels[i][n]);
       travels[i][n] = fma(m[i], middle - released, middle);
       dose[i] = n == 0 ? V(c.energy[n]) * middle : fma(V(c.energy[n]), middle, dose[i]);
@@ -116,4 +158,6 @@ KOKKOS_FORCEINLINE_FUNCTION void cone_step(cone_terms<T, Terms> const& c,
   }
 }
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

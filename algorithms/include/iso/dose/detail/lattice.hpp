@@ -116,15 +116,6 @@ struct alignas(16) lattice_plane {
   }
 };
 
-/// Returns the cosine of the angle to a voxel's ray less that to the axis.
-/// \param toward    from the source to the voxel along the direction, mm
-/// \param nearness  1 / the distance from the source to the voxel
-template <class V, class T>
-KOKKOS_FORCEINLINE_FUNCTION V tilt_of(lattice_line<T> const& line, V const& toward,
-                                      V const& nearness) {
-  return fma(toward, nearness, V(-line.cosine));
-}
-
 /// Holds rows of 32 lanes that one group walks, through the planes in which they meet the box.
 struct lattice_item {
   std::int32_t line;

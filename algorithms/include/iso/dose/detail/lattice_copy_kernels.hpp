@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds kernels about a walk along the lattice: the range of the data, the copies of the region
 //! that lines are followed in, and the sums that join the dose.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_LATTICE_COPY_KERNELS_HPP
+#define ISO_DOSE_DETAIL_LATTICE_COPY_KERNELS_HPP
 
 #include <iso/backend/atomic_maximum.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -41,9 +43,58 @@ struct clear_range_kernel {
   KOKKOS_FUNCTION void operator()(int) const { *range = {0, 0, 0}; }
 };
 
+/// Returns the exponent e for which the largest TERMA lies in [1/2, 1) 2^e; 0 where there is none.
+inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
+  if (!(range.terma > 0) || range.invalid != 0) {
+    return 0;
+  }
+  // Of a double's exponent field; float data are normal numbers here, and so are most of double's.
+  return int(Kokkos::bit_cast<std::uint64_t>(range.terma) >> 52 & 0x7ff) - 1022;
+}
+/// Returns 2^e of exponents that a normal double holds.
+inline KOKKOS_FUNCTION double power_of_two(int e) {
+  int const kept = e < -1000 ? -1000 : (e > 1000 ? 1000 : e);
+  return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
+}
+
+/// Counts the rows of a copy in the order of the other axis that a group takes together: the volume
+/// stands turned to copy 1, and its neighbours there are next to each other in memory.
+template <int Copy>
+inline constexpr int rows_together = Copy == 0 ? 1 : 8;
+
+/// Says what a voxel of a region releases at least, over the most that one does: far below the grid
+/// to which doses are rounded. What travels along a line then decays towards it and never to
+/// subnormal numbers, with which processors compute slowly.
+template <class T>
+inline constexpr T min_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
+
+/// Adds `sum` units to a voxel's dose.
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double unit, Word sum,
+                                             T& dose) {
+  using whole = std::make_signed_t<Word>;
+  T const add = T(whole(sum)) * T(unit * power_of_two(terma_exponent(range)));
+  dose = range.invalid != 0 ? Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan))
+                            : canonical(dose + add);
+}
+
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/lattice_copy_kernels.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Finds the range, rows of the box in turn. A maximum has no order.
 template <class T>
 struct lattice_range_kernel {
+  ISO_KERNEL(lattice_range_kernel<T>);
+
   boxed_volume<T const> terma;
   boxed_volume<T const> density;
   std::int64_t extent[3];
@@ -89,20 +140,6 @@ struct lattice_range_kernel {
   }
 };
 
-/// Returns the exponent e for which the largest TERMA lies in [1/2, 1) 2^e; 0 where there is none.
-inline KOKKOS_FUNCTION int terma_exponent(lattice_range const& range) {
-  if (!(range.terma > 0) || range.invalid != 0) {
-    return 0;
-  }
-  // Of a double's exponent field; float data are normal numbers here, and so are most of double's.
-  return int(Kokkos::bit_cast<std::uint64_t>(range.terma) >> 52 & 0x7ff) - 1022;
-}
-/// Returns 2^e of exponents that a normal double holds.
-inline KOKKOS_FUNCTION double power_of_two(int e) {
-  int const kept = e < -1000 ? -1000 : (e > 1000 ? 1000 : e);
-  return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
-}
-
 /// Sets the directions' numbers for the densities at hand. `Line` is a lattice_line or a cone_line.
 template <class Line, class T, int Terms>
 struct cone_terms_kernel {
@@ -126,17 +163,6 @@ struct cone_terms_kernel {
     out[index] = c;
   }
 };
-
-/// Counts the rows of a copy in the order of the other axis that a group takes together: the volume
-/// stands turned to copy 1, and its neighbours there are next to each other in memory.
-template <int Copy>
-inline constexpr int rows_together = Copy == 0 ? 1 : 8;
-
-/// Says what a voxel of a region releases at least, over the most that one does: far below the grid
-/// to which doses are rounded. What travels along a line then decays towards it and never to
-/// subnormal numbers, with which processors compute slowly.
-template <class T>
-inline constexpr T min_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
 /// Describes where the voxels of a copy go.
 template <class T>
@@ -181,6 +207,8 @@ struct copied_voxels {
 /// Fills a copy, TERMA scaled to 1 at most, zeros in its border, and clears its sums.
 template <class T, int Copy>
 struct lattice_copy_kernel {
+  ISO_KERNEL(lattice_copy_kernel<T, Copy>);
+
   using word = typename fixed_point<T>::word;
   static constexpr int together = rows_together<Copy>;
   lattice_layout layout;
@@ -272,19 +300,11 @@ struct lattice_copy_kernel {
   }
 };
 
-/// Adds `sum` units to a voxel's dose.
-template <class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double unit, Word sum,
-                                             T& dose) {
-  using whole = std::make_signed_t<Word>;
-  T const add = T(whole(sum)) * T(unit * power_of_two(terma_exponent(range)));
-  dose = range.invalid != 0 ? Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan))
-                            : canonical(dose + add);
-}
-
 /// Adds the sums of both copies to the dose.
 template <class T>
 struct lattice_join_kernel {
+  ISO_KERNEL(lattice_join_kernel<T>);
+
   using word = typename fixed_point<T>::word;
   lattice_layout layout;
   word const* sums[2];
@@ -320,4 +340,6 @@ struct lattice_join_kernel {
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds the kernels of dose_engine::lattice for an exponential kernel: the walks along its lines.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_LATTICE_KERNELS_HPP
+#define ISO_DOSE_DETAIL_LATTICE_KERNELS_HPP
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -14,12 +16,22 @@
 
 #include <cstdint>
 
-namespace iso::dose::detail {
+#define ISO_SET_HEADER <iso/dose/detail/lattice_kernels.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Walks by items: a group takes `Rows` rows of 32 lanes through their planes, each lane on its
 /// own, and adds to the sums in memory.
 template <class T, int Terms, int Rows>
 struct lattice_item_kernel {
+  ISO_KERNEL(lattice_item_kernel<T, Terms, Rows>);
+
   using word = typename fixed_point<T>::word;
 
   lattice_item const* items;
@@ -81,7 +93,7 @@ struct lattice_item_kernel {
         value const of_row(Kokkos::fma(T(r), line.toward_row, toward));
         met.terma[r] = value(here.terma);
         met.density[r] = value(here.density);
-        met.delta[r] = tilt_of(line, of_row, value(here.nearness));
+        met.delta[r] = (tilt_of)(line, of_row, value(here.nearness));
       }
       value dose[Rows];
       cone_step(c, met, travels, dose);
@@ -98,6 +110,8 @@ struct lattice_item_kernel {
 /// lines follow each other through the planes, so that no two add to the same ones at a time.
 template <class T, int Terms>
 struct lattice_slab_kernel {
+  ISO_KERNEL(lattice_slab_kernel<T, Terms>);
+
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
   static constexpr std::int32_t slab_planes = 2;
@@ -163,12 +177,12 @@ struct lattice_slab_kernel {
         for (std::int32_t block = 0; block < blocks; ++block) {
           std::int32_t const i = 32 * block;
           T const first_toward = Kokkos::fma(T(i), line.toward_lane, of_row);
-          group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) {
+          group.template parts<T, 2>([&](auto const& part) {
             using part_type = std::decay_t<decltype(part)>;
             using value = typename part_type::template per_lane<T>;
             value const toward =
                 fma(convert<T>(part.lane()), value(line.toward_lane), value(first_toward));
-            value const delta = tilt_of(line, toward, part.load(n_row + i));
+            value const delta = (tilt_of)(line, toward, part.load(n_row + i));
             value travels[1][Terms];
             ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
               travels[0][n] = part.load(travels_row + (n * state_size + i));
@@ -191,4 +205,6 @@ struct lattice_slab_kernel {
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds kernels of voxel_samples and non_voxel, which interpolate between voxels.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_SAMPLED_KERNELS_HPP
+#define ISO_DOSE_DETAIL_SAMPLED_KERNELS_HPP
 
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
 
@@ -53,35 +55,6 @@ struct interpolated_region {
       inside = inside && p[axis] >= T(-0.5) && p[axis] <= T(extent[axis]) - T(0.5);
     }
     return inside;
-  }
-};
-
-/// Samples TERMA and density at equal steps away from a voxel.
-template <class T>
-struct follow_samples {
-  grid g;
-  interpolated_region<T> region;
-  T step;  ///< mm
-
-  template <class Absorption>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(Absorption absorption, vec3<T> const& voxel,
-                                           vec3<double> const&, seen_voxel<T> const& seen,
-                                           cone_line<T> const& line) const {
-    vec3<double> const per_mm = g.to_index_vector(line.path.direction);
-    vec3<T> const by{T(per_mm.x), T(per_mm.y), T(per_mm.z)};
-    T total = T(0);
-    // A line leaves the box once.
-    for (std::int32_t s = 0;; ++s) {
-      T const distance = (T(s) + T(0.5)) * step;
-      vec3<T> const p{Kokkos::fma(-by.x, distance, voxel.x), Kokkos::fma(-by.y, distance, voxel.y),
-                      Kokkos::fma(-by.z, distance, voxel.z)};
-      if (!region.has(p)) {
-        return total;
-      }
-      auto const here = region.at(p);
-      total += absorption.step(here.terma, here.density * step,
-                               [&] { return seen.tilt(distance, line.cosine); });
-    }
   }
 };
 
@@ -247,3 +220,46 @@ struct add_sums_to_dose_kernel {
 };
 
 }  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/sampled_kernels.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+/// Samples TERMA and density at equal steps away from a voxel.
+template <class T>
+struct follow_samples {
+  ISO_KERNEL(follow_samples<T>);
+
+  grid g;
+  interpolated_region<T> region;
+  T step;  ///< mm
+
+  template <class Absorption>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(Absorption absorption, vec3<T> const& voxel,
+                                           vec3<double> const&, seen_voxel<T> const& seen,
+                                           cone_line<T> const& line) const {
+    vec3<double> const per_mm = g.to_index_vector(line.path.direction);
+    vec3<T> const by{T(per_mm.x), T(per_mm.y), T(per_mm.z)};
+    T total = T(0);
+    // A line leaves the box once.
+    for (std::int32_t s = 0;; ++s) {
+      T const distance = (T(s) + T(0.5)) * step;
+      vec3<T> const p{Kokkos::fma(-by.x, distance, voxel.x), Kokkos::fma(-by.y, distance, voxel.y),
+                      Kokkos::fma(-by.z, distance, voxel.z)};
+      if (!region.has(p)) {
+        return total;
+      }
+      auto const here = region.at(p);
+      total += absorption.step(here.terma, here.density * step,
+                               [&] { return seen.tilt(distance, line.cosine); });
+    }
+  }
+};
+
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Runs dose_engine::lattice for a tabulated kernel.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
+#define ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/dose/detail/voxel_lines_kernel.hpp>
@@ -9,60 +11,6 @@
 #include <type_traits>
 
 namespace iso::dose::detail {
-
-/// Returns radius_bins::at of every lane.
-template <class Part, class T>
-KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
-                                             typename Part::template per_lane<T> const& place) {
-  using value = typename Part::template per_lane<T>;
-  using table = radius_bins<T>;
-  if constexpr (Part::shape::width > 1 && sizeof(T) == 4) {
-    using index = typename Part::index;
-    // The upper bits as a number: exact, since no more than its mantissa's are left.
-    index const kept = bit_cast<std::int32_t>(place) & index(-(std::int32_t(1) << table::shift));
-    index const bin =
-        truncate(convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift))) -
-        index(table::first);
-    // Neighbours have come about as far: their bins fit into two registers, from which a permute
-    // picks faster than a processor gathers.
-    constexpr int width = Part::shape::width;
-    alignas(64) std::int32_t numbers[Part::shape::count];
-    Part const from_zero(0);
-    from_zero.store(numbers, bin);
-    std::int32_t lows[Part::shape::registers];
-    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      std::int32_t const least = numbers[i * width] - width;
-      lows[i] = least > 0 ? least : 0;
-    }
-    index low;
-    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      low.set(i, typename index::piece(lows[i]));
-    }
-    if (all_of((low <= bin) & (bin < low + index(2 * width)))) {
-      auto const constant = [&] ISO_INLINE_LAMBDA(auto const& at) { return at.load(bins); };
-      auto const slope = [&] ISO_INLINE_LAMBDA(auto const& at) {
-        return at.load(bins + table::pitch);
-      };
-      return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
-                 Part::template window<T>(lows, 1, constant).pick(bin));
-    }
-    return fma(gather(bins + table::pitch, bin), place, gather(bins, bin));
-  } else if constexpr (Part::shape::width > 1) {
-    alignas(64) T numbers[Part::shape::count];
-    Part const from_zero(0);
-    from_zero.store(numbers, place);
-    for (T& x : numbers) {
-      x = table::at(bins, x);
-    }
-    return from_zero.load(static_cast<T const*>(numbers));
-  } else {
-    value out;
-    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
-      out.r[i] = table::at(bins, place.r[i]);
-    }
-    return out;
-  }
-}
 
 /// Holds the lattice's lines with a table, which has no recursion: every plane of a line takes from
 /// all planes before it. Rays go in tiles of 32 side by side.
@@ -104,9 +52,75 @@ struct table_rays {
   }
 };
 
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/table_lattice_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
+/// Returns radius_bins::at of every lane.
+template <class Part, class T>
+KOKKOS_FORCEINLINE_FUNCTION auto absorbed_at(Part const&, T const* bins,
+                                             typename Part::template per_lane<T> const& place) {
+  using value = typename Part::template per_lane<T>;
+  using table = radius_bins<T>;
+  if constexpr (Part::shape::width > 1 && sizeof(T) == 4) {
+    using index = typename Part::index;
+    // The upper bits as a number: exact, since no more than its mantissa's are left.
+    index const kept = bit_cast<std::int32_t>(place) & index(-(std::int32_t(1) << table::shift));
+    index const bin =
+        truncate(convert<T>(kept) * value(T(1) / T(std::int32_t(1) << table::shift))) -
+        index(table::first);
+    // Neighbours have come about as far: their bins fit into two registers, from which a permute
+    // picks faster than a processor gathers.
+    constexpr int width = Part::shape::width;
+    alignas(64) std::int32_t numbers[Part::shape::count];
+    Part const from_zero(0);
+    from_zero.store(numbers, bin);
+    std::int32_t lows[Part::shape::registers];
+    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
+      std::int32_t const least = numbers[i * width] - width;
+      lows[i] = least > 0 ? least : 0;
+    }
+    index low;
+    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
+      low.set(i, typename index::piece(lows[i]));
+    }
+    if (all_of((low <= bin) & (bin < low + index(2 * width)))) {
+      auto const constant = [&](auto const& at) { return at.load(bins); };
+      auto const slope = [&](auto const& at) { return at.load(bins + table::pitch); };
+      return fma(Part::template window<T>(lows, 1, slope).pick(bin), place,
+                 Part::template window<T>(lows, 1, constant).pick(bin));
+    }
+    return fma(gather(bins + table::pitch, bin), place, gather(bins, bin));
+  } else if constexpr (Part::shape::width > 1) {
+    alignas(64) T numbers[Part::shape::count];
+    Part const from_zero(0);
+    from_zero.store(numbers, place);
+    for (T& x : numbers) {
+      x = table::at(bins, x);
+    }
+    return from_zero.load(static_cast<T const*>(numbers));
+  } else {
+    value out;
+    ISO_EACH_REGISTER(int i = 0; i < Part::shape::registers; ++i) {
+      out.r[i] = table::at(bins, place.r[i]);
+    }
+    return out;
+  }
+}
+
 /// Does step 1: what is released along the rays, and how deep it lies. A tile a group.
 template <class T, bool Joined>
 struct table_trace_kernel {
+  ISO_KERNEL(table_trace_kernel<T, Joined>);
+
   table_rays<T> rays;
   voxel_code<T> code;
   /// Points to the region's first voxel in each copy: these, or three arrays.
@@ -117,7 +131,7 @@ struct table_trace_kernel {
 
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    group.template parts<T, 2>([&] ISO_INLINE_LAMBDA(auto const& part) { trace(part, index); });
+    group.template parts<T, 2>([&](auto const& part) { trace(part, index); });
   }
 
  private:
@@ -164,12 +178,12 @@ struct table_trace_kernel {
         rho[r] = select(inside, rho[r], none);
         value const toward = fma(convert<T>(part.lane()), value(line.toward_lane),
                                  value(line.toward(p.toward, at.lane, at.row)));
-        delta[r] = tilt_of(line, toward, seen);
+        delta[r] = (tilt_of)(line, toward, seen);
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (k + r < tile.last) {
-          value const kept = tilt.kept(delta[r]);
-          value const sent = tilt.sent(0, t[r], kept, t[r] * kept);
+          value const kept = (kept_delta)(tilt, delta[r]);
+          value const sent = (sent_by)(tilt, 0, t[r], kept, t[r] * kept);
           // Depths rise and stay within the table, whatever the densities are.
           value const max_depth(radius_bins<T>::max_distance);
           value const deeper = fma(rho[r] * step, value(T(0.1)), reached);
@@ -190,6 +204,8 @@ struct table_trace_kernel {
 /// `Planes` are taken together. `Together`: lines of a batch add to the same voxels at a time.
 template <class T, int Planes, bool Together>
 struct table_dose_kernel {
+  ISO_KERNEL(table_dose_kernel<T, Planes, Together>);
+
   using word = typename fixed_point<T>::word;
   using signed_word = std::make_signed_t<word>;
 
@@ -208,8 +224,7 @@ struct table_dose_kernel {
     lattice_item const tile = rays.tiles[number];
     std::int32_t const first = std::int32_t(index - number * groups_per_tile()) * Planes;
     if (first < tile.last - tile.first) {
-      group.template parts<T, 2>(
-          [&] ISO_INLINE_LAMBDA(auto const& part) { add(part, tile, number, first); });
+      group.template parts<T, 2>([&](auto const& part) { add(part, tile, number, first); });
     }
   }
 
@@ -232,7 +247,7 @@ struct table_dose_kernel {
                       value(radius_bins<T>::offset));
       dose[j] = value(T(0));
     }
-    auto const take = [&] ISO_INLINE_LAMBDA(value const& more, value const& begin) {
+    auto const take = [&](value const& more, value const& begin) {
       // All look-ups first: they wait for memory together.
       value found[Planes];
       ISO_EACH_REGISTER(int j = 0; j < Planes; ++j) {
@@ -305,4 +320,6 @@ struct table_dose_kernel {
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Computes the TERMA of a voxel: depth, fluence and distance.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_TERMA_KERNEL_HPP
+#define ISO_DOSE_DETAIL_TERMA_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
@@ -115,9 +117,23 @@ struct fluence_pixels {
   }
 };
 
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/terma_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Takes 32 voxels of a row along z, a ray each.
 template <class Method, class Index, class T>
 struct terma_kernel {
+  ISO_KERNEL(terma_kernel<Method, Index, T>);
+
   depth_curve curve;
   fluence_pixels fluence;
   beam_frame frame;
@@ -155,7 +171,8 @@ struct terma_kernel {
                               : ray::ray<double>{{}, {}, 0.0, 0.0};
     });
     if (group.any(seen)) {
-      ray::detail::trace_group<Method, Index, T, Group>(group, density_grid, density, rays, path);
+      ISO_SET_OF(iso::ray::detail)::trace_group<Method, Index, T, Group>(group, density_grid,
+                                                                         density, rays, path);
     }
     group.each([&](int lane) {
       std::int64_t const k = first + lane;
@@ -181,4 +198,6 @@ struct terma_kernel {
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

@@ -27,23 +27,6 @@ struct tilt_terms {
     }
     return out;
   }
-  /// Returns delta within its bounds.
-  template <class V>
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V kept(V const& delta) const {
-    return clamp(delta, V(least), V(most));
-  }
-  /// Returns what is sent of `terma` by one term.
-  /// \param delta    within its bounds
-  /// \param product  of terma and delta
-  template <class V>
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V sent(int term, V const& terma, V const& delta,
-                                                   V const& product) const {
-    V sum(coefficients[tilt_degree - 1][term]);
-    ISO_EACH_REGISTER(int p = tilt_degree - 2; p >= 0; --p) {
-      sum = fma(sum, delta, V(coefficients[p][term]));
-    }
-    return fma(product, sum, terma);
-  }
 };
 
 }  // namespace iso::dose::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Follows lines through the middle of every voxel, of exponentials and of tables.
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_DOSE_DETAIL_VOXEL_LINES_KERNEL_HPP
+#define ISO_DOSE_DETAIL_VOXEL_LINES_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
@@ -15,9 +17,39 @@
 
 namespace iso::dose::detail {
 
+/// Describes where a voxel lies, as tilts along a line want it.
+template <class T>
+struct seen_voxel {
+  T toward;   ///< from the source to the voxel, along the direction, mm
+  T squared;  ///< of the distance from the source to the voxel
+
+  /// Returns the cosine of the angle from the direction to the photons' ray at `distance` upstream,
+  /// less that to the axis.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T tilt(T distance, T cosine) const {
+    T const along = toward - distance;
+    return along / Kokkos::sqrt(Kokkos::fma(distance, distance,
+                                            Kokkos::fma(T(-2) * distance, toward, squared))) -
+           cosine;
+  }
+};
+
+}  // namespace iso::dose::detail
+
+#define ISO_SET_HEADER <iso/dose/detail/voxel_lines_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::dose::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Says what a voxel absorbs of what is released upstream, step by step away from it: exponentials.
 template <class T, int Terms>
 struct exponential_absorption {
+  ISO_KERNEL(exponential_absorption<T, Terms>);
+
   using value = backend::one_lane_part::per_lane<T>;
   using tables = cone_terms<T, Terms>;
 
@@ -38,10 +70,10 @@ struct exponential_absorption {
     value released[Terms];
     ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) { released[n] = value(T(0)); }
     if (terma > T(0)) {
-      value const kept = terms.tilt.kept(value(delta()));
+      value const kept = (kept_delta)(terms.tilt, value(delta()));
       value const product = value(terma) * kept;
       ISO_EACH_REGISTER(int n = 0; n < Terms; ++n) {
-        released[n] = terms.tilt.sent(n, value(terma), kept, product);
+        released[n] = (sent_by)(terms.tilt, n, value(terma), kept, product);
       }
     }
     T dose = T(0);
@@ -57,6 +89,8 @@ struct exponential_absorption {
 /// Does the same by a table.
 template <class T>
 struct table_absorption {
+  ISO_KERNEL(table_absorption<T>);
+
   using value = backend::one_lane_part::per_lane<T>;
   using tables = T;
 
@@ -74,30 +108,14 @@ struct table_absorption {
   KOKKOS_FORCEINLINE_FUNCTION T step(T terma, T path, Delta const& delta) {
     T released = T(0);
     if (terma > T(0)) {
-      value const kept = tilt.kept(value(delta()));
-      released = tilt.sent(0, value(terma), kept, value(terma) * kept).r[0];
+      value const kept = (kept_delta)(tilt, value(delta()));
+      released = (sent_by)(tilt, 0, value(terma), kept, value(terma) * kept).r[0];
     }
     distance = Kokkos::fma(path, T(0.1), distance);
     T const now = radius_bins<T>::absorbed(bins, distance);
     T const dose = released * (now - before);
     before = now;
     return dose;
-  }
-};
-
-/// Describes where a voxel lies, as tilts along a line want it.
-template <class T>
-struct seen_voxel {
-  T toward;   ///< from the source to the voxel, along the direction, mm
-  T squared;  ///< of the distance from the source to the voxel
-
-  /// Returns the cosine of the angle from the direction to the photons' ray at `distance` upstream,
-  /// less that to the axis.
-  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T tilt(T distance, T cosine) const {
-    T const along = toward - distance;
-    return along / Kokkos::sqrt(Kokkos::fma(distance, distance,
-                                            Kokkos::fma(T(-2) * distance, toward, squared))) -
-           cosine;
   }
 };
 
@@ -126,8 +144,12 @@ struct line_dose {
 
 /// Computes doses of voxels that follow all lines back, 32 voxels of a row along z a group.
 /// `Follow` gives what a line brings to a voxel: follow(absorption, voxel, place, seen, line).
-template <class T, class Absorption, class Follow>
+template <class T, class AnyAbsorption, class AnyFollow>
 struct voxel_dose_kernel {
+  ISO_KERNEL(voxel_dose_kernel<T, AnyAbsorption, AnyFollow>);
+  using Absorption = ISO_OF_SET(AnyAbsorption);
+  using Follow = ISO_OF_SET(AnyFollow);
+
   using word = typename fixed_point<T>::word;
 
   grid g;
@@ -182,6 +204,8 @@ struct voxel_dose_kernel {
 /// Follows the exact chords of a traversal.
 template <class Method, class T>
 struct follow_chords {
+  ISO_KERNEL(follow_chords<Method, T>);
+
   ray::traversal_grid walked;
   T const* terma;  ///< of the region, scaled
   T const* density;
@@ -192,9 +216,12 @@ struct follow_chords {
                                            cone_line<T> const& line) const {
     line_dose<T, Absorption> report{absorption, terma, density, seen, line.cosine};
     ray::ray<double> const back{place, -1.0 * line.path.direction};
-    ray::detail::walk(Method{}, ray::detail::enter<T, std::int32_t>(back, walked), report);
+    ISO_SET_OF(iso::ray::detail)::walk(Method{}, ray::detail::enter<T, std::int32_t>(back, walked),
+                                       report);
     return report.dose;
   }
 };
 
-}  // namespace iso::dose::detail
+}  // namespace iso::dose::detail::ISO_SET
+
+#endif

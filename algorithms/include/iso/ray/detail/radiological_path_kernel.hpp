@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_RAY_DETAIL_RADIOLOGICAL_PATH_KERNEL_HPP
+#define ISO_RAY_DETAIL_RADIOLOGICAL_PATH_KERNEL_HPP
 
 #include <iso/core/numerics.hpp>
 #include <iso/ray/detail/trace_group.hpp>
 
 #include <cstdint>
 
-namespace iso::ray::detail {
+#define ISO_SET_HEADER <iso/ray/detail/radiological_path_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ray::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Takes thirty-two rays a group, one a lane.
 template <class Method, class Index, class T>
 struct radiological_path_kernel {
+  ISO_KERNEL(radiological_path_kernel<Method, Index, T>);
+
   traversal_grid grid;
   ray<T> const* rays;
   T const* values;
@@ -35,4 +47,6 @@ struct radiological_path_kernel {
   }
 };
 
-}  // namespace iso::ray::detail
+}  // namespace iso::ray::detail::ISO_SET
+
+#endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_RAY_DETAIL_TRACE_GROUP_HPP
+#define ISO_RAY_DETAIL_TRACE_GROUP_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/ray/detail/entry.hpp>
@@ -10,7 +12,15 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::ray::detail {
+#define ISO_SET_HEADER <iso/ray/detail/trace_group.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::ray::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Adds length * value, one fma each in order along the ray. Each product waits a step for its
 /// value, so that the walk goes on while the value comes; a segment of no length adds zero.
@@ -40,7 +50,7 @@ struct weighted_sum {
 template <class Method, class T, class Index>
 KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RESTRICT values) {
   weighted_sum<T> report{values};
-  walk(Method{}, e, report);
+  ISO_SET_OF(iso::ray::detail)::walk(Method{}, e, report);
   return Kokkos::fma(report.length_before, report.value_before, report.sum);
 }
 
@@ -292,8 +302,10 @@ KOKKOS_FORCEINLINE_FUNCTION void trace_group(
     all.sum_up(values, sums);
   } else {
     group.each(
-        [&](int lane) { sums[lane] = trace<Method>(enter<T, Index>(rays[lane], grid), values); });
+        [&](int lane) { sums[lane] = (trace<Method>)(enter<T, Index>(rays[lane], grid), values); });
   }
 }
 
-}  // namespace iso::ray::detail
+}  // namespace iso::ray::detail::ISO_SET
+
+#endif

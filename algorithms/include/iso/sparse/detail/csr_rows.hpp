@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_SPARSE_DETAIL_CSR_ROWS_HPP
+#define ISO_SPARSE_DETAIL_CSR_ROWS_HPP
 
 #include <iso/backend/pack.hpp>
 #include <iso/core/view_checks.hpp>
@@ -32,11 +34,54 @@ struct alignas(16) row_segment {
   }
 };
 
-namespace detail {
+}  // namespace iso::sparse
+
+#define ISO_SET_HEADER <iso/sparse/detail/csr_rows.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+namespace iso::sparse::detail {
+
+/// Returns an array's memory; null where it is empty, though it be allocated.
+template <class View>
+auto* data_or_null(View const& v) {
+  return v.extent(0) > 0 ? v.data() : nullptr;
+}
+
+template <class Value, class Column, class Space>
+auto rows_of(csr_view<Value, Column, Space> const& a) {
+  return csr_rows<std::remove_const_t<Value>, Column>{a.num_rows, a.row_offsets.data(),
+                                                      a.columns.data(), a.values.data(),
+                                                      data_or_null(a.row_bases)};
+}
+
+template <class Value, class Column, class Space>
+double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
+  return data_or_null(a.row_scales);
+}
+
+/// Returns what a product reads of a matrix.
+template <class Value, class Column, class Space>
+std::array<memory_range, 5> memory_of_matrix(csr_view<Value, Column, Space> const& a) {
+  return {memory_of(a.row_offsets, "the matrix' row offsets"),
+          memory_of(a.columns, "the matrix' columns"), memory_of(a.values, "the matrix' values"),
+          memory_of(a.row_bases, "the matrix' row bases"),
+          memory_of(a.row_scales, "the matrix' row scales")};
+}
+
+}  // namespace iso::sparse::detail
+
+#endif
+#else
+
+namespace iso::sparse::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Holds the rows of a csr_view, as kernels walk them: one row a group of lanes.
 template <class Value, class Column>
 struct csr_rows {
+  ISO_KERNEL(csr_rows<Value, Column>);
+
   using value_type = Value;
   static constexpr int rows = 1;
   /// Every entry that is walked is one of the matrix.
@@ -109,32 +154,6 @@ struct csr_rows {
   }
 };
 
-/// Returns an array's memory; null where it is empty, though it be allocated.
-template <class View>
-auto* data_or_null(View const& v) {
-  return v.extent(0) > 0 ? v.data() : nullptr;
-}
+}  // namespace iso::sparse::detail::ISO_SET
 
-template <class Value, class Column, class Space>
-auto rows_of(csr_view<Value, Column, Space> const& a) {
-  return csr_rows<std::remove_const_t<Value>, Column>{a.num_rows, a.row_offsets.data(),
-                                                      a.columns.data(), a.values.data(),
-                                                      data_or_null(a.row_bases)};
-}
-
-template <class Value, class Column, class Space>
-double const* row_scales_of(csr_view<Value, Column, Space> const& a) {
-  return data_or_null(a.row_scales);
-}
-
-/// Returns what a product reads of a matrix.
-template <class Value, class Column, class Space>
-std::array<memory_range, 5> memory_of_matrix(csr_view<Value, Column, Space> const& a) {
-  return {memory_of(a.row_offsets, "the matrix' row offsets"),
-          memory_of(a.columns, "the matrix' columns"), memory_of(a.values, "the matrix' values"),
-          memory_of(a.row_bases, "the matrix' row bases"),
-          memory_of(a.row_scales, "the matrix' row scales")};
-}
-
-}  // namespace detail
-}  // namespace iso::sparse
+#endif

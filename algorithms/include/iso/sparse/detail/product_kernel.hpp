@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_SPARSE_DETAIL_PRODUCT_KERNEL_HPP
+#define ISO_SPARSE_DETAIL_PRODUCT_KERNEL_HPP
 
 #include <iso/backend/unroll.hpp>
 #include <iso/backend/widen.hpp>
@@ -17,8 +19,47 @@ KOKKOS_INLINE_FUNCTION int ceil_log2(double x) {
   return int((Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL) >> 52) - 1023;
 }
 
+/// Describes what becomes of the sum of a row: y = alpha sum + beta y.
+template <class T, int R, int K>
+struct product_epilogue {
+  T alpha;
+  T beta;
+  T* y;
+  std::int64_t y_stride;
+  std::int64_t num_rows;
+  int vectors;  ///< of K, those that exist
+  double const* row_scales;
+
+  /// Takes sum n of a block of R rows: row n / K, vector n % K.
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t block, int n, T sum) const {
+    std::int64_t const row = block * R + n / K;
+    if (row >= num_rows || n % K >= vectors) {
+      return;
+    }
+    T* const out = y + row * y_stride + n % K;
+    // Padding may give a zero either sign: + 0 leaves it one.
+    T const positive = sum + T(0);
+    T const scaled = alpha * (row_scales != nullptr ? positive * T(row_scales[row]) : positive);
+    *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
+  }
+};
+
+}  // namespace iso::sparse::detail
+
+#define ISO_SET_HEADER <iso/sparse/detail/product_kernel.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::sparse::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Adds products as they come by fma: lane by lane and then by the tree of group.sums.
 struct ordered_sum {
+  ISO_KERNEL(ordered_sum);
+
   static constexpr bool is_reproducible = false;
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V const& prepared(V const& x) {
@@ -33,6 +74,8 @@ struct ordered_sum {
 /// Rounds every product to a multiple of one power of two by adding it to a sum that began at
 /// 1.5 2^e and stays between 2^e and 2^(e+1), so that all sums are exact.
 struct reproducible_sum {
+  ISO_KERNEL(reproducible_sum);
+
   static constexpr bool is_reproducible = true;
 
   /// Sets the last bit: no product lies half way between two multiples, where the direction of
@@ -63,36 +106,15 @@ struct reproducible_sum {
   }
 };
 
-/// Describes what becomes of the sum of a row: y = alpha sum + beta y.
-template <class T, int R, int K>
-struct product_epilogue {
-  T alpha;
-  T beta;
-  T* y;
-  std::int64_t y_stride;
-  std::int64_t num_rows;
-  int vectors;  ///< of K, those that exist
-  double const* row_scales;
-
-  /// Takes sum n of a block of R rows: row n / K, vector n % K.
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t block, int n, T sum) const {
-    std::int64_t const row = block * R + n / K;
-    if (row >= num_rows || n % K >= vectors) {
-      return;
-    }
-    T* const out = y + row * y_stride + n % K;
-    // Padding may give a zero either sign: + 0 leaves it one.
-    T const positive = sum + T(0);
-    T const scaled = alpha * (row_scales != nullptr ? positive * T(row_scales[row]) : positive);
-    *out = canonical(beta == T(0) ? scaled : Kokkos::fma(beta, *out, scaled));
-  }
-};
-
 /// Multiplies a matrix by K vectors, one segment a lane group: the parts of long rows go to
 /// `part_sums`, the sums of other rows are finished. Nothing else, so that a GPU's registers are
 /// the loop's: product_fix_up does the rest.
-template <class T, class Rows, class Sum, int K, class Tuning>
+template <class T, class AnyRows, class AnySum, int K, class Tuning>
 struct product {
+  ISO_KERNEL(product<T, AnyRows, AnySum, K, Tuning>);
+  using Rows = ISO_OF_SET(AnyRows);
+  using Sum = ISO_OF_SET(AnySum);
+
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
   /// Tells whether a sum that is not finite is to be made once more: padding times an x that is not
@@ -199,9 +221,13 @@ struct product {
 /// Is the fix-up pass behind `product`: one after another, groups of lanes that finish rows without
 /// entries, 32 or 128 row blocks each; that add up the parts of long rows from the first to the
 /// last, a sum a lane; and that repeat what is to be repeated, of 32 segments.
-template <class T, class Rows, class Sum, int K, class Tuning>
+template <class T, class AnyRows, class AnySum, int K, class Tuning>
 struct product_fix_up {
-  using product_type = product<T, Rows, Sum, K, Tuning>;
+  ISO_KERNEL(product_fix_up<T, AnyRows, AnySum, K, Tuning>);
+  using Rows = ISO_OF_SET(AnyRows);
+  using Sum = ISO_OF_SET(AnySum);
+
+  using product_type = product<T, AnyRows, AnySum, K, Tuning>;
   static constexpr int count = product_type::count;
   /// Counts words of `empty` that lanes ask for at once: with little to write they wait once.
   static constexpr int words = count < 8 ? 4 : 1;
@@ -335,4 +361,6 @@ struct product_fix_up {
   }
 };
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::sparse::detail::ISO_SET
+
+#endif

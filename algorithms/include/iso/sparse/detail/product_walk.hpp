@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_SPARSE_DETAIL_PRODUCT_WALK_HPP
+#define ISO_SPARSE_DETAIL_PRODUCT_WALK_HPP
 
 #include <iso/backend/lane_value.hpp>
 #include <iso/backend/pack.hpp>
@@ -9,7 +11,15 @@
 
 #include <cstdint>
 
-namespace iso::sparse::detail {
+#define ISO_SET_HEADER <iso/sparse/detail/product_walk.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::sparse::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
 
 /// Computes what a part of a group's lanes adds to its sums of `Steps::rows` rows times K vectors:
 /// by fma, a step of 32 lanes after the other. `InFlight` steps are under way at once.
@@ -111,4 +121,6 @@ struct product_walk {
   }
 };
 
-}  // namespace iso::sparse::detail
+}  // namespace iso::sparse::detail::ISO_SET
+
+#endif

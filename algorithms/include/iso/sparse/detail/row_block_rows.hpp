@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_SPARSE_DETAIL_ROW_BLOCK_ROWS_HPP
+#define ISO_SPARSE_DETAIL_ROW_BLOCK_ROWS_HPP
 
 #include <iso/backend/loads.hpp>
 #include <iso/core/numerics.hpp>
@@ -28,9 +30,51 @@ KOKKOS_INLINE_FUNCTION bool is_padding(Value x) {
   return stored_bits(x) == sign_bit<decltype(stored_bits(x))>();
 }
 
+}  // namespace iso::sparse::detail
+
+#define ISO_SET_HEADER <iso/sparse/detail/row_block_rows.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+namespace iso::sparse::detail {
+
+template <class Value, int R, class Space>
+auto rows_of(row_block_csr<Value, R, Space> const& a) {
+  return row_block_rows<Value, R>{
+      a.num_rows(), a.chunk_offsets().data(), a.bases().data(), a.offsets().data(),
+      reinterpret_cast<backend::pack<Value, R> const*>(a.values().data())};
+}
+
+template <class Value, int R, class Space>
+double const* row_scales_of(row_block_csr<Value, R, Space> const& a) {
+  return data_or_null(a.row_scales());
+}
+
+template <class Value, int R, class Space>
+std::array<memory_range, 5> memory_of_matrix(row_block_csr<Value, R, Space> const& a) {
+  return {memory_of(a.chunk_offsets(), "the matrix' chunk offsets"),
+          memory_of(a.bases(), "the matrix' bases"), memory_of(a.offsets(), "the matrix' offsets"),
+          memory_of(a.values(), "the matrix' values"),
+          memory_of(a.row_scales(), "the matrix' row scales")};
+}
+
+/// Checks nothing: every row_block_csr is valid.
+template <class Value, int R, class Space>
+void validate_shape(row_block_csr<Value, R, Space> const&, char const*) {}
+
+}  // namespace iso::sparse::detail
+
+#endif
+#else
+
+namespace iso::sparse::detail::ISO_SET {
+
+namespace backend = ISO_SET_OF(iso::backend);
+
 /// Holds the row blocks of a row_block_csr, as kernels walk them.
 template <class Value, int R>
 struct row_block_rows {
+  ISO_KERNEL(row_block_rows<Value, R>);
+
   using value_type = Value;
   static constexpr int rows = R;
   static constexpr bool has_padding = true;
@@ -95,28 +139,6 @@ struct row_block_rows {
   }
 };
 
-template <class Value, int R, class Space>
-auto rows_of(row_block_csr<Value, R, Space> const& a) {
-  return row_block_rows<Value, R>{
-      a.num_rows(), a.chunk_offsets().data(), a.bases().data(), a.offsets().data(),
-      reinterpret_cast<backend::pack<Value, R> const*>(a.values().data())};
-}
+}  // namespace iso::sparse::detail::ISO_SET
 
-template <class Value, int R, class Space>
-double const* row_scales_of(row_block_csr<Value, R, Space> const& a) {
-  return data_or_null(a.row_scales());
-}
-
-template <class Value, int R, class Space>
-std::array<memory_range, 5> memory_of_matrix(row_block_csr<Value, R, Space> const& a) {
-  return {memory_of(a.chunk_offsets(), "the matrix' chunk offsets"),
-          memory_of(a.bases(), "the matrix' bases"), memory_of(a.offsets(), "the matrix' offsets"),
-          memory_of(a.values(), "the matrix' values"),
-          memory_of(a.row_scales(), "the matrix' row scales")};
-}
-
-/// Checks nothing: every row_block_csr is valid.
-template <class Value, int R, class Space>
-void validate_shape(row_block_csr<Value, R, Space> const&, char const*) {}
-
-}  // namespace iso::sparse::detail
+#endif

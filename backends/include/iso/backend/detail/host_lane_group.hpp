@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_HOST_LANE_GROUP_HPP
+#define ISO_BACKEND_DETAIL_HOST_LANE_GROUP_HPP
 
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/host_vectors.hpp>
 
-#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-#define ISO_HOST_AVX2
+#if defined(__x86_64__)
 #include <iso/backend/detail/lanes_avx2.hpp>
-#if !defined(__clang__) || defined(__AVX512F__)
 #include <iso/backend/detail/lanes_avx512.hpp>
-#endif
 #endif
 
 #include <Kokkos_Core.hpp>
@@ -18,7 +17,13 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::backend::detail {
+#define ISO_SET_HEADER <iso/backend/detail/host_lane_group.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
 
 /// Holds the sums that a group has made.
 template <class T, int Count>
@@ -332,63 +337,16 @@ class array_lane_group {
   }
 };
 
-// Which instruction sets a kernel is compiled for. AVX-512 in a source that is compiled for less
-// takes GCC's flatten, which inlines all that a kernel calls; clang's reaches one level only, so
-// that clang has the instruction set of the build alone.
-#if defined(ISO_AVX512)
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define ISO_HOST_AVX512 1
-#elif !defined(__clang__) && defined(__OPTIMIZE__)
-#define ISO_HOST_AVX512 1
-#endif
-#endif
-#if defined(__clang__)
-#define ISO_FLATTEN
-#else
-#define ISO_FLATTEN __attribute__((flatten))
-#endif
+/// The group of this set's registers.
+using lane_group = array_lane_group<native_lanes>;
 
-using portable_lane_group = array_lane_group<scalar_lanes>;
-
-/// Runs kernel(group, index) on a processor, compiled for each of the instruction sets.
+/// Runs the kernel at `kernel` for one index. It has the target of the set, and so can inline what
+/// the kernel calls.
 template <class Kernel>
-struct host_body {
-  Kernel kernel;
-  int vector_bytes;
+void run_kernel(void const* kernel, std::int64_t index) {
+  (*static_cast<Kernel const*>(kernel))(lane_group(), index);
+}
 
-  void operator()(std::int64_t index) const {
-#ifdef ISO_HOST_AVX512
-    if (vector_bytes == 64) {
-      wide(kernel, index);
-      return;
-    }
+}  // namespace iso::backend::ISO_SET
+
 #endif
-    base(kernel, index);
-  }
-
- private:
-#ifdef ISO_HOST_AVX512
-  ISO_AVX512 ISO_FLATTEN static void wide(Kernel const& kernel, std::int64_t index) {
-    kernel(array_lane_group<avx512_lanes>(), index);
-  }
-#endif
-  ISO_FLATTEN static void base(Kernel const& kernel, std::int64_t index) {
-#ifdef ISO_HOST_AVX2
-    kernel(array_lane_group<avx2_lanes>(), index);
-#else
-    kernel(portable_lane_group(), index);
-#endif
-  }
-};
-
-/// Does the same in plain arrays, on any execution space of Kokkos.
-template <class Kernel>
-struct portable_body {
-  Kernel kernel;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    kernel(portable_lane_group(), index);
-  }
-};
-
-}  // namespace iso::backend::detail

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_LANE_PART_HPP
+#define ISO_BACKEND_DETAIL_LANE_PART_HPP
 
+#include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/lane_value.hpp>
 #include <iso/backend/pack.hpp>
 
@@ -9,7 +12,13 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::backend::detail {
+#define ISO_SET_HEADER <iso/backend/detail/lane_part.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
 
 /// Holds places in an array, one after the other, from `low` on: a register of them.
 template <class Isa, int Width>
@@ -397,4 +406,9 @@ struct lanes_below {
   }
 };
 
-}  // namespace iso::backend::detail
+/// One lane on its own, for what is written in lane values and runs outside of a group.
+using one_lane_part = lane_part<scalar_lanes, 1, 1>;
+
+}  // namespace iso::backend::ISO_SET
+
+#endif

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_LANE_REGISTER_HPP
+#define ISO_BACKEND_DETAIL_LANE_REGISTER_HPP
 
 #include <cstdint>
 #include <type_traits>
 
-namespace iso::backend::detail {
+#define ISO_SET_HEADER <iso/backend/detail/lane_register.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
 
 /// Is the compiler's own vector. Written out, because nvcc's front end fails on a vector_size that
 /// depends on a template parameter.
@@ -25,27 +33,29 @@ struct native_register;
 ISO_NATIVE_REGISTERS(float, double)
 ISO_NATIVE_REGISTERS(std::int32_t, std::int64_t)
 ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
-#undef ISO_NATIVE_REGISTERS
 #undef ISO_NATIVE_REGISTER
 
-/// Holds `W` lanes in a vector register, and an array to nvcc, which takes no vectors in what may
-/// be device code. Registers of 64 bytes are arrays always: as vectors they may not cross a call
-/// between functions that are compiled for different instruction sets. Operations load and store an
-/// array whole, and the compiler keeps it in a register.
-///
-/// No more than 32 bytes of alignment: GCC 12 to 16 align what a call returns to no more in
-/// functions that are compiled for AVX2, whatever the type says, so that a function compiled for
-/// AVX-512 may not rely on 64.
+/// Holds `W` lanes in a vector register; an array to nvcc, which takes no vectors in what may be
+/// device code. Operations load and store an array whole, and the compiler keeps it in a register.
 template <class T, int W>
-struct alignas(W * sizeof(T) > 32 ? 32 : W * sizeof(T)) lane_register {
+struct alignas(W * sizeof(T)) lane_register {
   using element = T;
   static constexpr int width = W;
 #ifdef __CUDACC__
   T x[W];
 #else
-  std::conditional_t<(W * sizeof(T) > 32), T[W], typename native_register<T, W>::type> x;
+  typename native_register<T, W>::type x;
 #endif
 };
+
+// Laid out here: where GCC 12 meets a struct of 64 bytes first outside of the set avx512, a
+// function that returns it in a register clears the register's upper part.
+#define ISO_NATIVE_REGISTER(T, W) template struct lane_register<T, W>;
+ISO_NATIVE_REGISTERS(float, double)
+ISO_NATIVE_REGISTERS(std::int32_t, std::int64_t)
+ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
+#undef ISO_NATIVE_REGISTERS
+#undef ISO_NATIVE_REGISTER
 
 template <class R>
 using native = typename native_register<typename R::element, R::width>::type;
@@ -56,4 +66,6 @@ inline constexpr bool is_register = false;
 template <class T, int W, int Bytes>
 inline constexpr bool is_register<lane_register<T, W>, T, Bytes> = W * sizeof(T) == Bytes;
 
-}  // namespace iso::backend::detail
+}  // namespace iso::backend::ISO_SET
+
+#endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_LANES_AVX2_HPP
+#define ISO_BACKEND_DETAIL_LANES_AVX2_HPP
 
 #include <iso/backend/detail/lane_register.hpp>
 #include <iso/core/half.hpp>
@@ -19,7 +21,14 @@
 #include <type_traits>
 #include <utility>
 
-namespace iso::backend::detail {
+#define ISO_SET_HEADER <iso/backend/detail/lanes_avx2.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+#if ISO_SET_BYTES >= 32
+namespace iso::backend::ISO_SET {
 
 /// Provides registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside
 /// doubles take 16 bytes. A mask is a register of integers as wide as what was compared, all ones
@@ -350,4 +359,11 @@ struct avx2_lanes {
   }
 };
 
-}  // namespace iso::backend::detail
+#if ISO_SET_BYTES == 32
+using native_lanes = avx2_lanes;
+#endif
+
+}  // namespace iso::backend::ISO_SET
+#endif
+
+#endif

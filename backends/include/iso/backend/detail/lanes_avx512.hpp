@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_LANES_AVX512_HPP
+#define ISO_BACKEND_DETAIL_LANES_AVX512_HPP
 
 #include <iso/backend/detail/lanes_avx2.hpp>
 #include <iso/backend/lane_value.hpp>
@@ -10,17 +12,14 @@
 #include <type_traits>
 #include <utility>
 
-// Functions of a source that is compiled for a lesser processor. They are inlined where a kernel is
-// started with the same target (host_lane_group.hpp) and nowhere else: not always_inline, which GCC
-// refuses in the kernel's own functions on the way.
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define ISO_AVX512
-#else
-#define ISO_AVX512 \
-  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512")))
-#endif
+#define ISO_SET_HEADER <iso/backend/detail/lanes_avx512.hpp>
+#include <iso/backend/for_each_set.hpp>
 
-namespace iso::backend::detail {
+#endif
+#else
+
+#if ISO_SET_BYTES == 64
+namespace iso::backend::ISO_SET {
 
 /// Provides registers of 64 bytes; integers beside doubles take 32. A mask is a bit a lane.
 struct avx512_lanes {
@@ -31,24 +30,23 @@ struct avx512_lanes {
   template <class T, int W>
   using mask = std::conditional_t<W == 16, std::uint16_t, std::uint8_t>;
 
-  // Not by memcpy, which GCC makes a copy of one wide integer. A register that is in memory is
-  // aligned to 32 bytes at most.
+  // Not by memcpy, which GCC makes a copy of one wide integer.
   template <class R>
-  ISO_AVX512 static native<R> get(R const& a) {
-    typedef native<R> any __attribute__((may_alias, aligned(alignof(R))));
+  static native<R> get(R const& a) {
+    typedef native<R> any __attribute__((may_alias));
     return *reinterpret_cast<any const*>(&a);
   }
   template <class R, class V>
-  ISO_AVX512 static R put(V const& v) {
+  static R put(V const& v) {
     static_assert(sizeof(R) == sizeof v);
-    typedef native<R> any __attribute__((may_alias, aligned(alignof(R))));
+    typedef native<R> any __attribute__((may_alias));
     R a;
     *reinterpret_cast<any*>(&a) = native<R>(v);
     return a;
   }
 
   template <class R>
-  ISO_AVX512 static R all(typename R::element x) {
+  static R all(typename R::element x) {
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_set1_ps(x));
     } else if constexpr (is_register<R, double, 64>) {
@@ -67,47 +65,47 @@ struct avx512_lanes {
   }
   /// Returns 0, 1, 2, ...
   template <class R>
-  ISO_AVX512 static R ramp() {
+  static R ramp() {
     alignas(64) static constexpr std::int32_t numbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                              8, 9, 10, 11, 12, 13, 14, 15};
     return load<R>(numbers);
   }
   template <class R>
-  ISO_AVX512 static R load(typename R::element const* p) {
+  static R load(typename R::element const* p) {
     typedef native<R> any __attribute__((may_alias, aligned(alignof(typename R::element))));
     return put<R>(native<R>(*reinterpret_cast<any const*>(p)));
   }
   template <class R>
-  ISO_AVX512 static void store(typename R::element* p, R const& a) {
+  static void store(typename R::element* p, R const& a) {
     typedef native<R> any __attribute__((may_alias, aligned(alignof(typename R::element))));
     *reinterpret_cast<any*>(p) = get(a);
   }
   template <class R>
-  ISO_AVX512 static R add(R const& a, R const& b) {
+  static R add(R const& a, R const& b) {
     return put<R>(get(a) + get(b));
   }
   template <class R>
-  ISO_AVX512 static R sub(R const& a, R const& b) {
+  static R sub(R const& a, R const& b) {
     return put<R>(get(a) - get(b));
   }
   template <class R>
-  ISO_AVX512 static R mul(R const& a, R const& b) {
+  static R mul(R const& a, R const& b) {
     return put<R>(get(a) * get(b));
   }
   template <class R>
-  ISO_AVX512 static R div(R const& a, R const& b) {
+  static R div(R const& a, R const& b) {
     return put<R>(get(a) / get(b));
   }
   template <class R>
-  ISO_AVX512 static R bit_or(R const& a, R const& b) {
+  static R bit_or(R const& a, R const& b) {
     return put<R>(get(a) | get(b));
   }
   template <class R>
-  ISO_AVX512 static R bit_and(R const& a, R const& b) {
+  static R bit_and(R const& a, R const& b) {
     return put<R>(get(a) & get(b));
   }
   template <class R>
-  ISO_AVX512 static R min(R const& a, R const& b) {
+  static R min(R const& a, R const& b) {
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_min_ps(get(a), get(b)));
     } else if constexpr (is_register<R, double, 64>) {
@@ -121,7 +119,7 @@ struct avx512_lanes {
     }
   }
   template <class R>
-  ISO_AVX512 static R max(R const& a, R const& b) {
+  static R max(R const& a, R const& b) {
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_max_ps(get(a), get(b)));
     } else if constexpr (is_register<R, double, 64>) {
@@ -133,7 +131,7 @@ struct avx512_lanes {
     }
   }
   template <class R>
-  ISO_AVX512 static R fma(R const& a, R const& b, R const& c) {
+  static R fma(R const& a, R const& b, R const& c) {
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_fmadd_ps(get(a), get(b), get(c)));
     } else if constexpr (is_register<R, float, 32>) {
@@ -145,7 +143,7 @@ struct avx512_lanes {
     }
   }
   template <class R>
-  ISO_AVX512 static R floor(R const& a) {
+  static R floor(R const& a) {
     constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_roundscale_ps(get(a), down));
@@ -154,7 +152,7 @@ struct avx512_lanes {
     }
   }
   template <class To, class R>
-  ISO_AVX512 static To truncate(R const& a) {
+  static To truncate(R const& a) {
     if constexpr (is_register<R, float, 64>) {
       return put<To>(_mm512_cvttps_epi32(get(a)));
     } else {
@@ -162,7 +160,7 @@ struct avx512_lanes {
     }
   }
   template <class To, class R>
-  ISO_AVX512 static To convert(R const& k) {
+  static To convert(R const& k) {
     if constexpr (is_register<To, float, 64>) {
       return put<To>(_mm512_cvtepi32_ps(__m512i(get(k))));
     } else {
@@ -170,13 +168,13 @@ struct avx512_lanes {
     }
   }
   template <class To, class R>
-  ISO_AVX512 static To bits(R const& a) {
+  static To bits(R const& a) {
     return put<To>(get(a));
   }
 
   /// Compares by _CMP_LT_OQ, _CMP_LE_OQ or _CMP_EQ_OQ, floating point and integers alike.
   template <int Relation, class R>
-  ISO_AVX512 static mask<typename R::element, R::width> compare(R const& a, R const& b) {
+  static mask<typename R::element, R::width> compare(R const& a, R const& b) {
     constexpr auto of_integers = Relation == _CMP_LT_OQ   ? _MM_CMPINT_LT
                                  : Relation == _CMP_LE_OQ ? _MM_CMPINT_LE
                                                           : _MM_CMPINT_EQ;
@@ -198,32 +196,32 @@ struct avx512_lanes {
     }
   }
   template <class R>
-  ISO_AVX512 static auto less(R const& a, R const& b) {
+  static auto less(R const& a, R const& b) {
     return compare<_CMP_LT_OQ>(a, b);
   }
   template <class R>
-  ISO_AVX512 static auto less_equal(R const& a, R const& b) {
+  static auto less_equal(R const& a, R const& b) {
     return compare<_CMP_LE_OQ>(a, b);
   }
   template <class R>
-  ISO_AVX512 static auto equal(R const& a, R const& b) {
+  static auto equal(R const& a, R const& b) {
     return compare<_CMP_EQ_OQ>(a, b);
   }
   template <class M>
-  ISO_AVX512 static M both(M a, M b) {
+  static M both(M a, M b) {
     return M(a & b);
   }
   template <class M>
-  ISO_AVX512 static M negated(M a) {
+  static M negated(M a) {
     return M(~a);
   }
   template <int W, class M>
-  ISO_AVX512 static bool every(M a) {
+  static bool every(M a) {
     constexpr auto all = M((1U << W) - 1);
     return (a & all) == all;
   }
   template <class M, class R>
-  ISO_AVX512 static R select(M m, R const& a, R const& b) {
+  static R select(M m, R const& a, R const& b) {
     if constexpr (sizeof(R) == 32 && sizeof(typename R::element) == 8) {
       return put<R>(_mm256_mask_mov_epi64(__m256i(get(b)), m, __m256i(get(a))));
     } else if constexpr (sizeof(R) == 32) {
@@ -235,18 +233,17 @@ struct avx512_lanes {
     }
   }
   template <class R, class K>
-  ISO_AVX512 static R gather(typename R::element const* p, K const& k) {
+  static R gather(typename R::element const* p, K const& k) {
     return gather<R>(p, k, std::make_integer_sequence<int, R::width>());
   }
   // Plain loads: no slower than the instruction.
   template <class R, class K, int... I>
-  ISO_AVX512 static R gather(typename R::element const* p, K const& k,
-                             std::integer_sequence<int, I...>) {
+  static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
   }
   /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
   template <class R, class K>
-  ISO_AVX512 static R pick(R const& a, R const& b, K const& k) {
+  static R pick(R const& a, R const& b, K const& k) {
     if constexpr (is_register<R, float, 64>) {
       return put<R>(_mm512_permutex2var_ps(get(a), __m512i(get(k)), get(b)));
     } else {
@@ -256,7 +253,7 @@ struct avx512_lanes {
 
   static constexpr int num_registers = 32;
   template <class R, class Stored>
-  ISO_AVX512 static R widened(Stored const* p) {
+  static R widened(Stored const* p) {
     if constexpr (std::is_same_v<Stored, typename R::element>) {
       return load<R>(p);
     } else if constexpr (is_register<R, float, 64>) {
@@ -268,7 +265,7 @@ struct avx512_lanes {
     }
   }
   template <class R, class Stored>
-  ISO_AVX512 static R widened(Stored const* p, int count) {
+  static R widened(Stored const* p, int count) {
     unsigned const some = count >= R::width ? ~0U : count > 0 ? (1U << count) - 1 : 0U;
     if constexpr (is_register<R, float, 64> && sizeof(Stored) == 2) {
       return put<R>(floats(p, _mm256_maskz_loadu_epi16(__mmask16(some), p)));
@@ -283,7 +280,7 @@ struct avx512_lanes {
     }
   }
   template <int Times, class R>
-  ISO_AVX512 static R repeated(R const& a, int from) {
+  static R repeated(R const& a, int from) {
     static_assert(Times == 1 || Times == 2 || Times == 4);
     if constexpr (Times == 1) {
       return a;
@@ -301,7 +298,7 @@ struct avx512_lanes {
     }
   }
   template <class R, int Count, int Lanes, class At>
-  ISO_AVX512 static R spread(At const& at) {
+  static R spread(At const& at) {
     constexpr int bytes = Count * int(sizeof(typename R::element));
     if constexpr (bytes == 64) {
       return load<R>(at(0));
@@ -317,7 +314,7 @@ struct avx512_lanes {
   }
   /// Loads twice: of eight columns some follow on from the first, the others lead up to the last.
   template <class R, class Column>
-  ISO_AVX512 static R gather_runs(typename R::element const* p, Column const* columns) {
+  static R gather_runs(typename R::element const* p, Column const* columns) {
     if constexpr (is_register<R, double, 64>) {
       __m256i const start =
           _mm256_sub_epi32(eight(columns), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -334,12 +331,12 @@ struct avx512_lanes {
     return gather_runs<R>(p, columns, std::make_integer_sequence<int, R::width>());
   }
   template <class R, class Column, int... I>
-  ISO_AVX512 static R gather_runs(typename R::element const* p, Column const* columns,
-                                  std::integer_sequence<int, I...>) {
+  static R gather_runs(typename R::element const* p, Column const* columns,
+                       std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[columns[I]]...});
   }
   template <int Count, class R>
-  ISO_AVX512 static void store_folded(typename R::element* p, R const& a) {
+  static void store_folded(typename R::element* p, R const& a) {
     if constexpr (Count == R::width) {
       store(p, a);
     } else if constexpr (is_register<R, double, 64>) {
@@ -360,29 +357,29 @@ struct avx512_lanes {
   static constexpr __mmask8 each_of_8 = 0xff;
   static constexpr __mmask16 each_of_16 = 0xffff;
 
-  ISO_AVX512 static __m512 floats(half const*, __m256i const& bits) {
+  static __m512 floats(half const*, __m256i const& bits) {
     return _mm512_maskz_cvtph_ps(each_of_16, bits);
   }
-  ISO_AVX512 static __m512 floats(bfloat16 const*, __m256i const& bits) {
+  static __m512 floats(bfloat16 const*, __m256i const& bits) {
     return _mm512_castsi512_ps(
         _mm512_maskz_slli_epi32(each_of_16, _mm512_maskz_cvtepu16_epi32(each_of_16, bits), 16));
   }
-  ISO_AVX512 static __m512d doubles(half const*, __m128i const& bits) {
+  static __m512d doubles(half const*, __m128i const& bits) {
     return _mm512_maskz_cvtps_pd(each_of_8, _mm256_cvtph_ps(bits));
   }
-  ISO_AVX512 static __m512d doubles(bfloat16 const*, __m128i const& bits) {
+  static __m512d doubles(bfloat16 const*, __m128i const& bits) {
     return _mm512_maskz_cvtps_pd(
         each_of_8, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
   }
-  ISO_AVX512 static __m256i eight(std::int32_t const* columns) {
+  static __m256i eight(std::int32_t const* columns) {
     return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(columns));
   }
-  ISO_AVX512 static __m256i eight(std::uint16_t const* columns) {
+  static __m256i eight(std::uint16_t const* columns) {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(columns)));
   }
   /// Repeats the `Bytes` from p on where `chosen`; else keeps `other`.
   template <int Bytes>
-  ISO_AVX512 static __m512d again(__m512d const& other, __mmask8 chosen, void const* p) {
+  static __m512d again(__m512d const& other, __mmask8 chosen, void const* p) {
     if constexpr (Bytes == 32) {
       return _mm512_mask_broadcast_f64x4(other, chosen,
                                          _mm256_loadu_pd(static_cast<double const*>(p)));
@@ -396,9 +393,14 @@ struct avx512_lanes {
     }
   }
   template <class R, int Count, int Lanes, class At, int... I>
-  ISO_AVX512 static R one_by_one(At const& at, std::integer_sequence<int, I...>) {
+  static R one_by_one(At const& at, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{at(I / (R::width / Lanes))[I % Count]...});
   }
 };
 
-}  // namespace iso::backend::detail
+using native_lanes = avx512_lanes;
+
+}  // namespace iso::backend::ISO_SET
+#endif
+
+#endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#ifndef ISO_SET
+#ifndef ISO_BACKEND_DETAIL_LANES_SCALAR_HPP
+#define ISO_BACKEND_DETAIL_LANES_SCALAR_HPP
 
 #include <iso/backend/widen.hpp>
 
@@ -7,7 +9,13 @@
 
 #include <cstdint>
 
-namespace iso::backend::detail {
+#define ISO_SET_HEADER <iso/backend/detail/lanes_scalar.hpp>
+#include <iso/backend/for_each_set.hpp>
+
+#endif
+#else
+
+namespace iso::backend::ISO_SET {
 
 /// Provides registers of one lane: plain arithmetic on any execution space. What every other
 /// instruction set does, bit by bit.
@@ -148,4 +156,10 @@ struct scalar_lanes {
   }
 };
 
-}  // namespace iso::backend::detail
+#if ISO_SET_BYTES == 0
+using native_lanes = scalar_lanes;
+#endif
+
+}  // namespace iso::backend::ISO_SET
+
+#endif
