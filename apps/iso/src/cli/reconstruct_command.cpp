@@ -13,6 +13,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -33,7 +35,11 @@ struct reconstruct_options {
   hounsfield_options table;
   scan_options scan;
   jobs::reconstruct_request request;
+  jobs::iterative_request iterative;
+  std::string history;
 };
+
+bool is_iterative(std::string const& method) { return method != "fdk" && method != "fbp"; }
 
 // Everything that can be wrong before any work is done.
 void check_outputs(reconstruct_options const& options) {
@@ -48,7 +54,7 @@ void check_outputs(reconstruct_options const& options) {
                     options.output, files::ending(options.output)));
   }
   check_written(options.output, options.png, options.common.json_file,
-                {options.geometry, options.projections, options.grid.like});
+                {options.geometry, options.projections, options.grid.like, options.history});
 }
 
 /// The readings that are reconstructed from; none where a phantom is.
@@ -65,7 +71,10 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
                         (request.geometry.kind == files::scan_kind::vectors &&
                          request.geometry.rays == files::ray_kind::parallel);
-  if (parallel != (options.method == "fbp")) {
+  if (is_iterative(options.method)) {
+    options.iterative.method = options.method;
+    request.iterative = options.iterative;
+  } else if (parallel != (options.method == "fbp")) {
     throw invalid_argument(fmt::format("--method {} (the geometry has {} rays) give --method {}",
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
@@ -100,6 +109,17 @@ files::gray_image picture(files::host_volume const& v) {
   return image;
 }
 
+// One line an iteration; a number that the method does not know is left empty.
+files::atomic_file prepare_history(std::filesystem::path const& file,
+                                   std::vector<jobs::iteration_record> const& history) {
+  std::string text = "iteration,residual,relative_residual,gap\n";
+  for (auto const& now : history) {
+    text += fmt::format("{},{:.17g},{:.17g},{}\n", now.number, now.residual, now.relative_residual,
+                        std::isnan(now.gap) ? std::string() : fmt::format("{:.17g}", now.gap));
+  }
+  return files::prepare_text(file, text);
+}
+
 int run_reconstruct(reconstruct_options& options) {
   check_outputs(options);
   auto scan = read_inputs(options);
@@ -126,11 +146,6 @@ int run_reconstruct(reconstruct_options& options) {
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "reconstruct"},
                    {"method", options.method},
-                   {"window", request.window},
-                   {"cutoff", request.cutoff},
-                   {"arc", result.arc},
-                   {"detector", result.detector},
-                   {"truncation_correction", request.truncation_correction},
                    {"backend", request.backend},
                    {"precision", request.precision},
                    {"extent", v.extent},
@@ -141,6 +156,20 @@ int run_reconstruct(reconstruct_options& options) {
                    {"hash", result.hash},
                    {"time_ms", result.time_ms},
                    {"blind_views", result.blind_views}};
+  if (request.iterative) {
+    document["iterations"] = result.history.size();
+    document["relative_residual"] = result.history.back().relative_residual;
+    if (result.box) {
+      document["gap"] = result.history.back().gap;
+      document["box"] = *result.box;
+    }
+  } else {
+    document.update({{"window", request.window},
+                     {"cutoff", request.cutoff},
+                     {"arc", result.arc},
+                     {"detector", result.detector},
+                     {"truncation_correction", request.truncation_correction}});
+  }
   if (result.error) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
                          {"root_mean_square", (*result.error)[1]}};
@@ -158,16 +187,27 @@ int run_reconstruct(reconstruct_options& options) {
                  options.png, window.black, window.white);
     document["picture"] = {{"black", window.black}, {"white", window.white}};
   }
+  if (!options.history.empty()) {
+    outputs.push_back(prepare_history(options.history, result.history));
+  }
   if (options.common.json_file != "-") {
     auto const& s = v.spacing;
     bool const cubes = s[0] == s[1] && s[1] == s[2];
-    fmt::print("{} x {} x {} voxels of {} mm by {} ({}{}{}) on {} in {:.4g} ms, in {}; hash {}\n",
+    std::string const how =
+        request.iterative ? fmt::format("{} iterations, residual {:.3e}", result.history.size(),
+                                        result.history.back().relative_residual) +
+                                (result.box ? fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm",
+                                                          result.history.back().gap,
+                                                          (*result.box)[0], (*result.box)[1])
+                                            : "")
+                          : request.window + (result.arc == "short" ? ", short scan" : "") +
+                                (result.detector == "displaced" ? ", displaced detector" : "");
+    fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {:.4g} ms, in {}; hash {}\n",
                v.extent[0], v.extent[1], v.extent[2],
                cubes ? fmt::format("{:.4g}", s[0])
                      : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
-               options.method, request.window, result.arc == "short" ? ", short scan" : "",
-               result.detector == "displaced" ? ", displaced detector" : "", request.backend,
-               result.time_ms, v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
+               options.method, how, request.backend, result.time_ms,
+               v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
     if (result.error) {
       fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
                  (*result.error)[0], (*result.error)[1]);
@@ -226,20 +266,54 @@ void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
       ->check(number_from(0, 11.45));
 }
 
+void add_iterative_options(CLI::App& sub, reconstruct_options& options) {
+  auto& request = options.iterative;
+  sub.add_option("--iterations", request.iterations, "at most, of an iterative method")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  sub.add_option("--relaxation", request.relaxation,
+                 "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)");
+  sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)");
+  sub.add_option("--order", request.order,
+                 "sart, os-sart, osem: golden, each block far from those before it, or sequential "
+                 "(default: golden)");
+  sub.add_option("--lower", request.lower, "sirt, sart, os-sart, tv: least value of a voxel, /mm");
+  sub.add_option("--upper", request.upper,
+                 "sirt, sart, os-sart, tv: largest value of a voxel, /mm");
+  sub.add_option("--damping", request.damping,
+                 "lsqr: weight of the volume's size, mm (default: 0)");
+  sub.add_option(
+      "--weight", request.weight,
+      "tv: weight of the variation beside half the sum of squared differences of readings");
+  sub.add_option("--stop-residual", request.stop_residual,
+                 "end where the norm of the readings' differences is this part of the readings'")
+      ->check(number_from(0, 1))
+      ->capture_default_str();
+  sub.add_option("--stop-gap", request.stop_gap,
+                 "tv: end where the primal-dual gap is this part of the value (default: 0.001)")
+      ->check(number_from(0, 1));
+  sub.add_option("--history", options.history,
+                 "table of the iterations' residuals and gaps (.csv)");
+}
+
 }  // namespace
 
 command add_reconstruct(CLI::App& app) {
   auto const options = std::make_shared<reconstruct_options>();
-  auto* const sub =
-      app.add_subcommand("reconstruct", "A volume from projections by filtered backprojection");
+  auto* const sub = app.add_subcommand(
+      "reconstruct", "A volume from projections by filtered backprojection or iterations");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
-  sub->add_option("--method", options->method, "fdk: cone beams; fbp: parallel beams")
-      ->check(CLI::IsMember({"fdk", "fbp"}))
+  auto methods = jobs::iterative_methods();
+  methods.insert(methods.begin(), {"fdk", "fbp"});
+  sub->add_option("--method", options->method,
+                  "fdk: cone beams; fbp: parallel beams; the others, by iterations, any scan")
+      ->check(CLI::IsMember(methods))
       ->capture_default_str();
   add_filter_options(*sub, options->request);
+  add_iterative_options(*sub, *options);
   sub->add_option("--precision", options->request.precision,
                   "of all arithmetic; readings are taken as float and line integrals made of them "
                   "in float")

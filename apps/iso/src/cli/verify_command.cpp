@@ -68,9 +68,8 @@ command add_verify(CLI::App& app) {
       ->capture_default_str();
   sub->add_option(
          "--vector-bytes", options->vector_bytes,
-         "registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or, in a build "
-         "with ISO_X86_64_V3=OFF, 0 (the portable form); default: the most that this "
-         "processor and this build have")
+         "registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the portable "
+         "form); default: the most that this processor has")
       ->check(CLI::IsMember({0, 32, 64}));
   sub->add_flag(
       "--flip-a-bit", options->flip_a_bit,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coverage.hpp"
+#include "iterative.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
 #include "scan.hpp"
@@ -93,10 +94,13 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
     auto const wanted = request.extent[std::size_t(axis)];
     return wanted > 0 ? wanted : pixels;
   };
-  auto scan = options.scan;
-  scan.truncation_correction = 0;
-  auto const weights = ct::weigh_scan(g, scan);
-  std::int64_t const across = weights.before + g.num_u() + weights.after;
+  std::int64_t across = g.num_u();
+  if (!request.iterative) {
+    auto scan = options.scan;
+    scan.truncation_correction = 0;
+    auto const weights = ct::weigh_scan(g, scan);
+    across += weights.before + weights.after;
+  }
   auto placed =
       grid::centred({n(0, across), n(1, across), n(2, g.num_v())}, {step(0), step(1), step(2)});
   if (request.origin) {
@@ -212,6 +216,21 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       "the "
       "patient's coordinates wants --isocentre",
       result.views);
+  if (request.iterative) {
+    iterate_scan<T>(
+        exec, *request.iterative, g, volume_grid, watch, result,
+        [&] { return readings_of<T>(exec, request, g); },
+        [&](volume_view<T, space> const& volume) {
+          auto const values = fetch(exec, volume.data);
+          result.hash = hash_text(hash_bits<T>(values));
+          result.volume = on_host(volume_grid, values, request.table);
+          if (request.phantom_width) {
+            result.error = error_of<T>(exec, *request.phantom_width, values, volume);
+          }
+        });
+    watch.step(1, "done");
+    return result;
+  }
   std::int64_t const scratch = ct::fdk_bytes_needed<T>(exec, g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
@@ -248,6 +267,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 
 }  // namespace
 
+std::vector<std::string> iterative_methods() { return list_of(iterations); }
 std::vector<std::string> window_names() { return list_of(windows); }
 std::vector<std::string> arc_names() { return list_of(arcs); }
 std::vector<std::string> detector_names() { return list_of(detectors); }

@@ -13,22 +13,15 @@ std::string vectors_in_words(int bytes) {
 
 void choose_vectors(int bytes) {
   int const before = backend::host_vector_bytes();
-  auto const set = [](int wanted) {
-    backend::set_host_vector_bytes(wanted);
-    return backend::host_vector_bytes();
-  };
-  if (set(bytes) == bytes) {
+  backend::set_host_vector_bytes(bytes);
+  if (backend::host_vector_bytes() == bytes) {
     return;
   }
-  int const least = set(0);
-  int const most = set(64);
-  set(before);
-  std::string const here = least == most ? std::to_string(most) + " alone"
-                                         : std::to_string(least) + " and " + std::to_string(most);
-  fail_argument("vectors of {} bytes (this processor and this build have {}) {}", bytes, here,
-                bytes == 0  ? "build with ISO_X86_64_V3=OFF for the portable form"
-                : most == 0 ? "choose 0, or build with ISO_X86_64_V3=ON"
-                            : "choose what they have");
+  backend::set_host_vector_bytes(64);
+  int const most = backend::host_vector_bytes();
+  backend::set_host_vector_bytes(before);
+  fail_argument("vectors of {} bytes (this processor has {} at most) choose what it has", bytes,
+                most);
 }
 
 }  // namespace iso::jobs

@@ -44,6 +44,7 @@ void add_readings(catalogue& all);
 void add_projections(catalogue& all);
 void add_back_projections(catalogue& all);
 void add_reconstructions(catalogue& all);
+void add_iterations(catalogue& all);
 void add_dose(catalogue& all);
 void add_matrices(catalogue& all);
 void add_products(catalogue& all);

@@ -22,6 +22,32 @@ std::vector<std::string> window_names();
 std::vector<std::string> arc_names();
 std::vector<std::string> detector_names();
 
+/// Returns the names of the iterative methods, as the command line has them.
+std::vector<std::string> iterative_methods();
+
+/// Says how to reconstruct by iterations; what a method has not is refused.
+struct iterative_request {
+  std::string method;                   ///< one of iterative_methods()
+  std::int64_t iterations = 20;         ///< at most
+  std::optional<double> relaxation{};   ///< SIRT, SART, OS-SART: in (0, 2)
+  std::optional<std::int64_t> block{};  ///< OS-SART, OSEM: views of a block
+  std::optional<std::string> order{};   ///< of blocks: golden or sequential
+  std::optional<double> lower{};        ///< least value of a voxel, 1/mm
+  std::optional<double> upper{};        ///< largest value of a voxel, 1/mm
+  std::optional<double> damping{};      ///< LSQR, mm
+  std::optional<double> weight{};       ///< TV
+  double stop_residual = 0;             ///< ||b - A x|| / ||b|| at or below; 0: no matter
+  std::optional<double> stop_gap{};     ///< TV: relative primal-dual gap at or below
+};
+
+/// Tells of one iteration; what a method does not know is NaN.
+struct iteration_record {
+  std::int64_t number;
+  double residual;
+  double relative_residual;
+  double gap;
+};
+
 struct reconstruct_request {
   std::string backend;
   std::string window = "ram-lak";
@@ -32,7 +58,8 @@ struct reconstruct_request {
   std::int64_t truncation_correction = 0;
   /// Says by how many degrees rows may leave the plane of rotation; without, as ct::scan_options
   std::optional<double> max_roll{};
-  std::string precision = "float";  ///< or "double"
+  std::string precision = "float";               ///< or "double"
+  std::optional<iterative_request> iterative{};  ///< none: filtered backprojection
   files::geometry_description geometry;
   std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
   std::vector<float> projections;         ///< [views, u, v]; empty with phantom_width
@@ -52,13 +79,16 @@ struct reconstruct_result {
   /// Holds the mean absolute and root mean square difference from the phantom's voxels, 1/mm, where
   /// a phantom is reconstructed.
   std::optional<std::array<double, 2>> error{};
+  std::vector<iteration_record> history;  ///< of an iterative method
+  /// TV: the values that voxels may have, on which the gap was taken, 1/mm
+  std::optional<std::array<double, 2>> box{};
   std::int64_t views = 0;
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
 
-/// Does filtered backprojection on the backend that the request names.
+/// Does filtered backprojection, or iterations, on the backend that the request names.
 /// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
 ///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free

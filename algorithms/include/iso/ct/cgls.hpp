@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/cgls.hpp
+//! Reconstructs by conjugate gradients on the normal equations.
+#pragma once
+
+#include <iso/ct/detail/iterative_state.hpp>
+#include <iso/ct/iterate.hpp>
+
+#include <cmath>
+
+namespace iso::ct {
+
+struct cgls_options {
+  projector_options projector = {};
+};
+
+/// Makes the x of least ||b - A x|| in the Krylov space of its iterations, which end early what
+/// noise would else fill. A box is not offered: the recurrence has none.
+///
+/// Determinism: backend_to_backend, iterates and residuals. Scalar products are iso::dot's.
+/// \par Method  M. R. Hestenes, E. Stiefel, J. Res. NBS 49, 1952; as algorithm 7.4.1 of A. Bjorck,
+///              Numerical Methods for Least Squares Problems, 1996.
+template <execution_space Exec, real T>
+class cgls {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+  using projections = projection_view<T, space>;
+
+  /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
+  /// \param readings  [views, u, v], line integrals, dimensionless; copied
+  /// \param x         [nx, ny, nz], 1/mm
+  /// \throws iso::invalid_argument  masks that leave no reading or no voxel, readings or a start
+  /// that
+  ///                                are not finite, shapes that disagree
+  /// \throws iso::out_of_memory     as iso::allocate
+  cgls(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
+       volume const& x, cgls_options const& options = {},
+       iterative_masks<T, space> const& masks = {}, job const& control = {})
+      : state_("iso::ct::cgls", exec, g, readings, x, masks,
+               split_views(g.num_views(), g.num_views(), block_order::sequential),
+               options.projector),
+        residual_(state_.new_projections("iso::ct::cgls: residual")),
+        projected_(state_.new_projections("iso::ct::cgls: projected direction")),
+        direction_(state_.new_volume("iso::ct::cgls: direction")) {
+    state_.pair.forward(0, state_.x, residual_, control);
+    state_.subtract_from_readings(0, residual_);
+    normal_ = gradient(control);
+    Kokkos::deep_copy(exec, direction_.data, state_.correction.data);
+  }
+
+  iteration step(job const& control = {}) {
+    auto const& exec = state_.pair.exec();
+    std::int64_t const rays = state_.num_readings();
+    std::int64_t const voxels = state_.num_voxels();
+    T* const r = residual_.data.data();
+    state_.pair.forward(0, direction_, projected_, control);
+    state_.mask_readings(0, projected_);
+    double const curvature = squares(projected_.data.data(), rays);
+    // Where nothing is left to gain x stays.
+    double const alpha = curvature > 0 ? normal_ / curvature : 0;
+    detail::for_each_number(
+        "iso::ct::cgls: x", exec, voxels,
+        detail::combine<T>{T(alpha), direction_.data.data(), T(1), state_.x.data.data()});
+    detail::for_each_number("iso::ct::cgls: residual", exec, rays,
+                            detail::combine<T>{T(-alpha), projected_.data.data(), T(1), r});
+    double const before = normal_;
+    normal_ = gradient(control);
+    double const beta = before > 0 ? normal_ / before : 0;
+    detail::for_each_number(
+        "iso::ct::cgls: direction", exec, voxels,
+        detail::combine<T>{T(1), state_.correction.data.data(), T(beta), direction_.data.data()});
+    return state_.told(squares(r, rays));
+  }
+
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
+  /// f(name, number).
+  template <class F>
+  void visit(F&& f) {
+    state_.visit(f);
+    f("residual", residual_.data);
+    f("direction", direction_.data);
+    f("normal", normal_);
+  }
+
+ private:
+  double squares(T const* x, std::int64_t count) const {
+    return dot(state_.pair.exec(), x, x, count);
+  }
+  /// Makes A^T r; returns its square norm.
+  double gradient(job const& control) {
+    state_.pair.adjoint(0, residual_, state_.correction, onto::zero, control);
+    state_.mask_voxels(state_.correction);
+    return squares(state_.correction.data.data(), state_.num_voxels());
+  }
+
+  detail::iterative_state<Exec, T> state_;
+  projections residual_;
+  projections projected_;
+  volume direction_;
+  double normal_ = 0;
+};
+
+}  // namespace iso::ct

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Does to every number of an array what iterative methods do between projections.
+#pragma once
+
+#include <iso/core/concepts.hpp>
+#include <iso/core/numerics.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace iso::ct::detail {
+
+template <execution_space Exec, class F>
+void for_each_number(char const* name, Exec const& exec, std::int64_t count, F const& f) {
+  Kokkos::parallel_for(
+      name, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), f);
+}
+
+/// y = a x + b y; with b = 0 whatever y holds.
+template <class T>
+struct combine {
+  T a;
+  T const* x;
+  T b;
+  T* y;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    y[i] = b == T(0) ? a * x[i] : Kokkos::fma(a, x[i], b * y[i]);
+  }
+};
+
+template <class T>
+struct fill {
+  T value;
+  T* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = value; }
+};
+
+/// p becomes (b - p), zero where `weight` is: a reading that does not count may be anything.
+template <class T>
+struct misfit {
+  T const* b;
+  T const* weight;  ///< may be null
+  T* p;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    p[i] = weight != nullptr && weight[i] == T(0) ? T(0) : b[i] - p[i];
+  }
+};
+
+/// The square of b - p, zero where `weight` is; p null: of b.
+template <class T>
+struct square_misfit_term {
+  T const* b;
+  T const* weight;  ///< may be null
+  T const* p;
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    if (weight != nullptr && weight[i] == T(0)) {
+      return 0;
+    }
+    double const d = p != nullptr ? double(b[i]) - double(p[i]) : double(b[i]);
+    return d * d;
+  }
+};
+
+/// x times w, zero where w is; w null: all are 1.
+template <class T>
+struct scale_by {
+  T const* w;
+  T* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (w != nullptr) {
+      x[i] = w[i] == T(0) ? T(0) : w[i] * x[i];
+    }
+  }
+};
+
+/// w becomes factor / w where it is above `least`, and zero elsewhere.
+template <class T>
+struct invert {
+  T factor;
+  T least;
+  T* w;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    w[i] = w[i] > least ? factor / w[i] : T(0);
+  }
+};
+
+/// x becomes x + step w g, within [lower, upper] where w is not zero.
+template <class T>
+struct step_within {
+  T step;
+  T const* w;  ///< null: all are 1
+  T const* g;
+  T lower;
+  T upper;
+  T* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    T const weight = w != nullptr ? w[i] : T(1);
+    if (weight != T(0)) {
+      T const to = Kokkos::fma(step * weight, g[i], x[i]);
+      x[i] = to < lower ? lower : to > upper ? upper : to;
+    }
+  }
+};
+
+/// p becomes b / p where p is above `least`, and zero elsewhere and where `weight` is zero.
+template <class T>
+struct ratio {
+  T const* b;
+  T const* weight;  ///< may be null
+  T least;
+  T* p;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    bool const counts = weight == nullptr || weight[i] != T(0);
+    p[i] = counts && p[i] > least ? b[i] / p[i] : T(0);
+  }
+};
+
+/// x becomes x g w.
+template <class T>
+struct multiply_by {
+  T const* g;
+  T const* w;
+  T* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] *= g[i] * w[i]; }
+};
+
+/// Finds the largest number; a NaN counts as infinite.
+template <class T>
+struct largest {
+  T const* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
+    double const value = x[i] == x[i] ? double(x[i]) : Kokkos::Experimental::infinity_v<double>;
+    most = value > most ? value : most;
+  }
+};
+
+/// Counts numbers that are NaN or infinite, or negative where that is refused, and that count.
+template <class T>
+struct unfit {
+  T const* b;
+  T const* weight;
+  bool refuse_negative;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    bool const counts = weight == nullptr || weight[i] != T(0);
+    number += counts && (!is_finite(b[i]) || (refuse_negative && b[i] < T(0))) ? 1 : 0;
+  }
+};
+
+/// Counts voxels that are NaN, infinite or outside of [lower, upper].
+template <class T>
+struct outside {
+  T const* x;
+  T lower;
+  T upper;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    number += is_finite(x[i]) && !(x[i] < lower) && !(x[i] > upper) ? 0 : 1;
+  }
+};
+
+/// Returns the largest of `count` numbers, at least zero. Waits for `exec`.
+template <execution_space Exec, class T>
+double largest_of(Exec const& exec, T const* x, std::int64_t count) {
+  double most = 0;
+  Kokkos::parallel_reduce(
+      "iso::ct::iterate: largest",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), largest<T>{x},
+      Kokkos::Max<double>(most));
+  exec.fence("iso::ct::iterate: the largest number is here");
+  return most;
+}
+
+}  // namespace iso::ct::detail

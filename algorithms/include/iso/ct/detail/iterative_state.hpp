@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds what iterative methods have in common: a pair of projections, the readings in the order of
+//! blocks, masks, weights, and how many iterations were made.
+#pragma once
+
+#include <iso/core/sum_of.hpp>
+#include <iso/ct/detail/elementwise.hpp>
+#include <iso/ct/iterate.hpp>
+#include <iso/ct/projector_pair.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace iso::ct {
+
+/// Gives the least and largest value that a voxel may have, 1/mm.
+struct value_range {
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+};
+
+/// Says which voxels and readings count: 1 where they do, 0 elsewhere. Without memory: all.
+template <class T, class Space>
+struct iterative_masks {
+  typename volume_view<T const, Space>::data_type voxels = {};        ///< [nx, ny, nz]
+  typename projection_view<T const, Space>::data_type readings = {};  ///< [views, u, v]
+};
+
+namespace detail {
+
+template <execution_space Exec, real T>
+class iterative_state {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+  using projections = projection_view<T, space>;
+
+  /// Sums at or below this part of the largest count as zero: in float they are rounding.
+  static constexpr double least_part = 1e-6;
+
+  iterative_state(char const* method, Exec const& exec, geometry const& g,
+                  projection_view<T const, space> const& given, volume const& start,
+                  iterative_masks<T, space> const& masks, view_blocks const& blocks,
+                  projector_options const& projector, value_range const& range = {},
+                  bool refuse_negative = false)
+      : pair(exec, g, start.grid, blocks, projector),
+        x(start),
+        name_(method),
+        box_(range),
+        voxels_(masks.voxels) {
+    validate(start, method);
+    validate_contiguous(start.data, "volume", method);
+    auto const scan = pair.scan();
+    validate(given, scan, method);
+    ISO_VALIDATE(box_.lower < box_.upper, "{}: values from {} to {} (the box is empty)", method,
+                 box_.lower, box_.upper);
+    readings_ = in_order("readings", given.data);
+    if (masks.readings.size() > 0) {
+      validate(projection_view<T const, space>{masks.readings}, scan, method);
+      reading_mask_ = in_order("mask of readings", masks.readings);
+    }
+    if (voxels_.size() > 0) {
+      validate(volume_view<T const, space>{start.grid, voxels_}, method);
+      validate_contiguous(voxels_, "mask of voxels", method);
+      ISO_VALIDATE(largest_of(exec, voxels_.data(), num_voxels()) > 0,
+                   "{}: the mask of voxels leaves none", method);
+    }
+    ISO_VALIDATE(
+        reading_mask_.size() == 0 || largest_of(exec, reading_mask_.data(), num_readings()) > 0,
+        "{}: the mask of readings leaves none", method);
+    refuse_unfit(refuse_negative);
+    refuse_start();
+    std::int64_t most = 0;
+    for (std::int64_t b = 0; b < blocks.count(); ++b) {
+      most = std::max(most, blocks.size(b));
+    }
+    buffer_ =
+        make_projections<T, space>(exec, "iso::ct::iterate: projections", most, scan[1], scan[2]);
+    correction = new_volume("iso::ct::iterate: correction");
+    norm_of_readings_ = std::sqrt(sum_of(
+        exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
+  }
+
+  [[nodiscard]] std::int64_t num_voxels() const { return std::int64_t(x.data.size()); }
+  [[nodiscard]] std::int64_t num_readings() const { return std::int64_t(readings_.size()); }
+  [[nodiscard]] volume new_volume(std::string const& label) const {
+    return make_volume<T, space>(pair.exec(), label, x.grid);
+  }
+  [[nodiscard]] projections new_projections(std::string const& label) const {
+    auto const n = pair.scan();
+    return make_projections<T, space>(pair.exec(), label, n[0], n[1], n[2]);
+  }
+  /// Returns where a block's projections go until the next block's.
+  [[nodiscard]] projections block_buffer(std::int64_t block) const {
+    return {typename projections::data_type(
+        buffer_.data, Kokkos::make_pair(std::int64_t(0), pair.blocks().size(block)), Kokkos::ALL,
+        Kokkos::ALL)};
+  }
+
+  /// Makes the weights 1 / (A 1) of rays.
+  void make_row_weights(job const& control) {
+    row_weights_ = new_projections("iso::ct::iterate: row weights");
+    auto const& exec = pair.exec();
+    if (voxels_.size() > 0) {
+      Kokkos::deep_copy(exec, correction.data, voxels_);
+    } else {
+      for_each_number("iso::ct::iterate: ones", exec, num_voxels(),
+                      fill<T>{T(1), correction.data.data()});
+    }
+    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
+      pair.forward(s, correction, pair.part(row_weights_, s), control);
+    }
+    double const most = largest_of(exec, row_weights_.data.data(), num_readings());
+    ISO_VALIDATE(most > 0,
+                 "{}: no ray meets a voxel (geometry and grid lie apart, or masks leave "
+                 "nothing)",
+                 name_);
+    for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
+                    invert<T>{T(1), T(least_part * most), row_weights_.data.data()});
+    for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
+                    scale_by<T>{mask_data(0), row_weights_.data.data()});
+  }
+
+  /// Adds A_s^T 1 of blocks [first, last) to `sums`, over the rays that have a weight.
+  void add_column_sums(std::int64_t first, std::int64_t last, volume const& sums,
+                       job const& control) {
+    for (std::int64_t s = first; s < last; ++s) {
+      auto const ones = block_buffer(s);
+      std::int64_t const count = std::int64_t(ones.data.size());
+      for_each_number("iso::ct::iterate: ones", pair.exec(), count,
+                      fill<T>{T(1), ones.data.data()});
+      for_each_number(
+          "iso::ct::iterate: ones", pair.exec(), count,
+          scale_by<T>{mask_data(pair.blocks().begins[std::size_t(s)]), ones.data.data()});
+      pair.adjoint(s, ones, sums, s == first ? onto::zero : onto::stored, control);
+    }
+  }
+  /// `sums` becomes factor / sums, zero where no ray came or the mask is zero.
+  void invert_columns(volume const& sums, double factor) {
+    auto const& exec = pair.exec();
+    double const most = largest_of(exec, sums.data.data(), num_voxels());
+    for_each_number("iso::ct::iterate: column weights", exec, num_voxels(),
+                    invert<T>{T(factor), T(least_part * most), sums.data.data()});
+    mask_voxels(sums);
+  }
+  void mask_voxels(volume const& v) const {
+    if (voxels_.size() > 0) {
+      for_each_number("iso::ct::iterate: mask", pair.exec(), num_voxels(),
+                      scale_by<T>{voxels_.data(), v.data.data()});
+    }
+  }
+  void mask_readings(std::int64_t block, projections const& p) const {
+    for_each_number(
+        "iso::ct::iterate: mask", pair.exec(), std::int64_t(p.data.size()),
+        scale_by<T>{mask_data(pair.blocks().begins[std::size_t(block)]), p.data.data()});
+  }
+
+  /// `p` becomes b_s - p; returns its square norm.
+  double subtract_from_readings(std::int64_t block, projections const& p) {
+    std::int64_t const count = std::int64_t(p.data.size());
+    for_each_number("iso::ct::iterate: residual", pair.exec(), count,
+                    misfit<T>{part_data(readings_, block), block_mask(block), p.data.data()});
+    return dot(pair.exec(), static_cast<T const*>(p.data.data()),
+               static_cast<T const*>(p.data.data()), count);
+  }
+  /// Returns the square norm of b_s - p, and leaves p.
+  [[nodiscard]] double square_misfit(std::int64_t block, projections const& p) const {
+    return sum_of(pair.exec(), std::int64_t(p.data.size()),
+                  square_misfit_term<T>{block_readings(block), block_mask(block), p.data.data()});
+  }
+  void weigh_rows(std::int64_t block, projections const& p) const {
+    for_each_number("iso::ct::iterate: weigh", pair.exec(), std::int64_t(p.data.size()),
+                    scale_by<T>{part_data(row_weights_.data, block), p.data.data()});
+  }
+  /// x becomes x + relaxation weights correction within the box.
+  void step(double relaxation, volume const& weights) {
+    for_each_number("iso::ct::iterate: step", pair.exec(), num_voxels(),
+                    step_within<T>{T(relaxation), weights.data.data(), correction.data.data(),
+                                   T(box_.lower), T(box_.upper), x.data.data()});
+  }
+
+  /// Counts an iteration whose misfit has this square norm.
+  iteration told(double squares) {
+    ++made;
+    double const residual = std::sqrt(squares);
+    return {.number = made,
+            .residual = residual,
+            .relative_residual = norm_of_readings_ > 0 ? residual / norm_of_readings_ : residual};
+  }
+  [[nodiscard]] projections const& row_weights() const { return row_weights_; }
+  [[nodiscard]] T const* voxel_mask() const { return voxels_.data(); }
+  [[nodiscard]] double norm_of_readings() const { return norm_of_readings_; }
+  [[nodiscard]] T const* block_readings(std::int64_t block) const {
+    return part_data(readings_, block);
+  }
+  [[nodiscard]] T const* block_mask(std::int64_t block) const {
+    return mask_data(pair.blocks().begins[std::size_t(block)]);
+  }
+
+  template <class F>
+  void visit(F& f) {
+    f("volume", x.data);
+    f("iterations", made);
+  }
+
+  projector_pair<Exec, T> pair;
+  volume x;
+  volume correction;
+  std::int64_t made = 0;
+
+ private:
+  using array = typename projections::data_type;
+
+  /// Returns a copy with views in the order of blocks.
+  array in_order(char const* what,
+                 typename projection_view<T const, space>::data_type const& from) const {
+    auto const& exec = pair.exec();
+    auto const to = new_projections(std::string("iso::ct::iterate: ") + what).data;
+    for (std::size_t i = 0; i < pair.blocks().views.size(); ++i) {
+      Kokkos::deep_copy(exec, Kokkos::subview(to, i, Kokkos::ALL, Kokkos::ALL),
+                        Kokkos::subview(from, pair.blocks().views[i], Kokkos::ALL, Kokkos::ALL));
+    }
+    return to;
+  }
+  /// Returns the readings' mask from a view on; null where all count.
+  [[nodiscard]] T const* mask_data(std::int64_t view) const {
+    auto const n = pair.scan();
+    return reading_mask_.size() == 0 ? nullptr : reading_mask_.data() + view * n[1] * n[2];
+  }
+  [[nodiscard]] T const* part_data(array const& all, std::int64_t block) const {
+    auto const n = pair.scan();
+    return all.data() + pair.blocks().begins[std::size_t(block)] * n[1] * n[2];
+  }
+  void refuse_unfit(bool refuse_negative) const {
+    std::int64_t number = 0;
+    auto const& exec = pair.exec();
+    Kokkos::parallel_reduce(
+        "iso::ct::iterate: unfit",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_readings()),
+        unfit<T>{readings_.data(), mask_data(0), refuse_negative}, number);
+    exec.fence("iso::ct::iterate: the readings are checked");
+    ISO_VALIDATE(number == 0, "{}: {} readings are {} (mask them or mend them)", name_, number,
+                 refuse_negative ? "negative or not finite" : "not finite");
+  }
+  void refuse_start() const {
+    auto const& exec = pair.exec();
+    std::int64_t number = 0;
+    Kokkos::parallel_reduce(
+        "iso::ct::iterate: start",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_voxels()),
+        outside<T>{x.data.data(), T(box_.lower), T(box_.upper)}, number);
+    exec.fence("iso::ct::iterate: the start is checked");
+    ISO_VALIDATE(number == 0,
+                 "{}: {} voxels of the start are not within [{}, {}] (the box excludes it)", name_,
+                 number, box_.lower, box_.upper);
+  }
+
+  std::string name_;
+  value_range box_;
+  array readings_;
+  array reading_mask_;
+  typename volume_view<T const, space>::data_type voxels_;
+  projections row_weights_;
+  projections buffer_;
+  double norm_of_readings_ = 0;
+};
+
+}  // namespace detail
+}  // namespace iso::ct

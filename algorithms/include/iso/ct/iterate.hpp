@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/iterate.hpp
+//! Runs an iterative method until a rule ends it.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/job.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace iso::ct {
+
+/// Tells of one iteration. What a method does not know is NaN.
+struct iteration {
+  std::int64_t number = 0;  ///< 1, 2, ...; a resumed run goes on counting
+  /// ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS and LSQR: of
+  /// the new x; the others: of x as the iteration, or each of its blocks, found it.
+  double residual = std::numeric_limits<double>::quiet_NaN();
+  double relative_residual = std::numeric_limits<double>::quiet_NaN();  ///< over ||b||
+  double gap = std::numeric_limits<double>::quiet_NaN();  ///< TV: primal-dual gap over the primal
+};
+
+/// Says when to stop. A rule that is zero, or empty, does not count.
+struct stopping_rules {
+  std::int64_t iterations = 20;  ///< at most, of this run
+  double relative_residual = 0;  ///< at or below
+  double noise = 0;              ///< discrepancy: ||b - A x|| at or below it, see noise_of_counts
+  double gap = 0;                ///< TV: relative primal-dual gap at or below
+  std::function<bool(iteration const&)> proceed = {};  ///< after each; false stops
+};
+
+/// Runs `method` and returns what every iteration told. A method has `iteration step(job const&)`.
+/// Determinism: backend_to_backend.
+/// \param control  progress in iterations of `rules.iterations`, and cancellation, asked between
+///                 the launches of a projection
+/// \throws iso::invalid_argument  fewer than one iteration, a rule that is negative or NaN
+/// \throws iso::cancelled         the volume is then somewhere within an iteration
+template <class Method>
+std::vector<iteration> iterate(Method& method, stopping_rules const& rules = {},
+                               job const& control = {}) {
+  ISO_VALIDATE(rules.iterations >= 1, "iso::ct::iterate: {} iterations (at least one is needed)",
+               rules.iterations);
+  for (double const rule : {rules.relative_residual, rules.noise, rules.gap}) {
+    ISO_VALIDATE(rule >= 0, "iso::ct::iterate: a stopping rule of {} (must not be negative)", rule);
+  }
+  std::vector<iteration> history;
+  for (std::int64_t n = 0; n < rules.iterations; ++n) {
+    job const part{[&](double fraction) {
+                     if (control.progress) {
+                       control.progress((double(n) + fraction) / double(rules.iterations));
+                     }
+                   },
+                   control.cancelled};
+    history.push_back(method.step(part));
+    iteration const& now = history.back();
+    bool const done =
+        (rules.relative_residual > 0 && now.relative_residual <= rules.relative_residual) ||
+        (rules.noise > 0 && now.residual <= rules.noise) || (rules.gap > 0 && now.gap <= rules.gap);
+    bool const proceeds = !rules.proceed || rules.proceed(now);
+    if (done || !proceeds) {
+      break;
+    }
+  }
+  if (control.progress) {
+    control.progress(1);
+  }
+  return history;
+}
+
+}  // namespace iso::ct

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/projector_pair.hpp
+//! Holds a projection and its exact adjoint, as iterative methods call them.
+#pragma once
+
+#include <iso/core/concepts.hpp>
+#include <iso/core/job.hpp>
+#include <iso/core/onto.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/back_project.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/geometry.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace iso::ct {
+
+/// Says which matrix A projects.
+struct projector_options {
+  projector method = projector::joseph_linear;
+  boundary edge = boundary::zero;
+  region within = region::box;
+  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
+};
+
+/// Specifies in which order blocks of views are taken.
+enum class block_order {
+  sequential,
+  golden,  ///< each as far from those before it as the golden angle is
+};
+
+/// Splits the views of a scan into blocks: block b of n has views b, b + n, b + 2 n, ..., and is
+/// the `place`-th to be taken. Views of a block lie side by side in `views`.
+struct view_blocks {
+  std::vector<std::int64_t> views;   ///< of the scan, block by block in the order they are taken
+  std::vector<std::int64_t> begins;  ///< of each block in `views`, and their number
+  [[nodiscard]] std::int64_t count() const { return std::int64_t(begins.size()) - 1; }
+  [[nodiscard]] std::int64_t size(std::int64_t block) const {
+    return begins[std::size_t(block + 1)] - begins[std::size_t(block)];
+  }
+};
+
+/// Returns blocks of `size` views, the last ones of one less where that does not divide the views.
+/// Determinism: backend_to_backend; integers, made on the host.
+/// \throws iso::invalid_argument  a size outside 1 .. num_views, an unknown order
+view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
+
+/// Projects volumes of one grid along the rays of one scan, and back: <A x, y> = <x, A^T y>. It
+/// owns the views, in the order of its blocks, and the scratch.
+/// Determinism: backend_to_backend, as iso::ct::forward_project and back_project.
+template <execution_space Exec, real T>
+class projector_pair {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+  using const_volume = volume_view<T const, space>;
+  using projections = projection_view<T, space>;
+  using const_projections = projection_view<T const, space>;
+
+  /// Waits for `exec`: no other instance is fenced.
+  /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it
+  /// \throws iso::out_of_memory     as iso::allocate
+  projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
+                 view_blocks const& blocks, projector_options const& options = {})
+      : exec_(exec), grid_(volume), options_(options), blocks_(blocks) {
+    validate(grid_, "iso::ct::projector_pair");
+    std::vector<view_vectors> views;
+    for (std::int64_t const view : blocks.views) {
+      views.push_back(g.views()[std::size_t(view)]);
+    }
+    staged_geometry<space> const all(exec, geometry(g.kind(), g.num_u(), g.num_v(), views));
+    std::int64_t bytes = 0;
+    for (std::int64_t b = 0; b < blocks.count(); ++b) {
+      scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+      geometry const& scan = scans_.back().host();
+      bytes =
+          std::max({bytes, forward_project_bytes_needed<T>(exec, scan, grid_, forward_options()),
+                    back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options())});
+    }
+    scratch_.reserve(bytes);
+  }
+
+  /// Enqueues `p` = A x of the views of a block.
+  void forward(std::int64_t block, const_volume const& x, projections const& p,
+               job const& control = {}) const {
+    forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_, forward_options(),
+                             control);
+  }
+  /// Enqueues `x` = A^T p of the views of a block, or adds it.
+  void adjoint(std::int64_t block, const_projections const& p, volume const& x,
+               onto to = onto::zero, job const& control = {}) const {
+    auto options = adjoint_options();
+    options.onto = to;
+    back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
+  }
+  /// Returns the views of a block of `all`, which lie in the order of view_blocks::views.
+  [[nodiscard]] projections part(projections const& all, std::int64_t block) const {
+    std::int64_t const begin = blocks_.begins[std::size_t(block)];
+    return {typename projections::data_type(
+        all.data, Kokkos::make_pair(begin, begin + blocks_.size(block)), Kokkos::ALL, Kokkos::ALL)};
+  }
+
+  [[nodiscard]] Exec const& exec() const { return exec_; }
+  [[nodiscard]] iso::grid const& grid() const { return grid_; }
+  [[nodiscard]] view_blocks const& blocks() const { return blocks_; }
+  [[nodiscard]] Kokkos::Array<std::int64_t, 3> scan() const {
+    auto const& any = scans_.front().host();
+    return {std::int64_t(blocks_.views.size()), any.num_u(), any.num_v()};
+  }
+  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
+
+ private:
+  [[nodiscard]] forward_project_options forward_options() const {
+    return {.method = options_.method,
+            .edge = options_.edge,
+            .within = options_.within,
+            .oversampling = options_.oversampling};
+  }
+  [[nodiscard]] back_project_options adjoint_options() const {
+    return {.method = options_.method,
+            .edge = options_.edge,
+            .within = options_.within,
+            .oversampling = options_.oversampling};
+  }
+
+  Exec exec_;
+  iso::grid grid_;
+  projector_options options_;
+  view_blocks blocks_;
+  std::vector<staged_geometry<space>> scans_;
+  workspace<space> scratch_;
+};
+
+}  // namespace iso::ct

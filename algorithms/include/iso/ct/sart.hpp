@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/sart.hpp
+//! Reconstructs by SIRT, SART and OS-SART, which differ in the number of views of a block.
+#pragma once
+
+#include <iso/ct/detail/iterative_state.hpp>
+#include <iso/ct/iterate.hpp>
+
+#include <vector>
+
+namespace iso::ct {
+
+/// Specifies by which column sums a block's correction is divided.
+enum class column_sums {
+  of_blocks,  ///< each block's own; one volume a block is held
+  of_scan,    ///< the scan's times the block's share of the views; one volume is held
+};
+
+struct sart_options {
+  std::int64_t block_views = 0;  ///< 0: all views, SIRT; 1: SART; else OS-SART
+  block_order order = block_order::golden;
+  double relaxation = 1;  ///< in (0, 2)
+  column_sums columns = column_sums::of_blocks;
+  value_range box = {};
+  projector_options projector = {};
+};
+
+/// Makes, for every block s of views,
+///
+///     x <- P(x + relaxation C_s A_s^T R_s (b_s - A_s x)),
+///     R_s = 1 / (A_s 1), C_s = 1 / (A_s^T 1),
+///
+/// P being the projection onto the box. Sums at or below 1e-6 of the largest give weight 0: so do
+/// rays and voxels whose mask is 0.
+///
+/// Determinism: backend_to_backend, iterates and residuals.
+/// \par Method  A. H. Andersen, A. C. Kak, Ultrasonic Imaging 6, 1984,
+/// doi:10.1177/016173468400600107;
+///              blocks and weights: Y. Censor, T. Elfving, BIT 42, 2002 and M. Jiang, G. Wang, IEEE
+///              TIP 12, 2003, doi:10.1109/TIP.2003.815295.
+template <execution_space Exec, real T>
+class sart {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+
+  /// Takes `x` as the start and works on it. Waits for `exec`.
+  ///
+  /// \param readings  [views, u, v], line integrals, dimensionless; copied
+  /// \param x         [nx, ny, nz], 1/mm
+  /// \param masks     which voxels and readings count; empty: all
+  /// \throws iso::invalid_argument  a relaxation outside (0, 2), a block size outside the scan, a
+  /// box
+  ///                                that is empty or excludes the start, masks that leave no
+  ///                                reading or no voxel, readings that are not finite, shapes that
+  ///                                disagree
+  /// \throws iso::out_of_memory     as iso::allocate
+  sart(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
+       volume const& x, sart_options const& options = {},
+       iterative_masks<T, space> const& masks = {}, job const& control = {})
+      : options_(options),
+        state_("iso::ct::sart", exec, g, readings, x, masks,
+               split_views(g.num_views(),
+                           options.block_views == 0 ? g.num_views() : options.block_views,
+                           options.order),
+               options.projector, options.box) {
+    ISO_VALIDATE(options.relaxation > 0 && options.relaxation < 2,
+                 "iso::ct::sart: relaxation {} (must lie in (0, 2))", options.relaxation);
+    auto const& pair = state_.pair;
+    std::int64_t const blocks = pair.blocks().count();
+    state_.make_row_weights(control);
+    std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
+    for (std::int64_t c = 0; c < held; ++c) {
+      columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
+      bool const whole = held != blocks;
+      state_.add_column_sums(whole ? 0 : c, whole ? blocks : c + 1, columns_.back(), control);
+      double const share = whole ? double(blocks) : 1;
+      state_.invert_columns(columns_.back(), share);
+    }
+  }
+
+  /// Takes every block once.
+  iteration step(job const& control = {}) {
+    auto const& pair = state_.pair;
+    double squares = 0;
+    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
+      auto const p = state_.block_buffer(s);
+      pair.forward(s, state_.x, p, control);
+      squares += state_.subtract_from_readings(s, p);
+      state_.weigh_rows(s, p);
+      pair.adjoint(s, p, state_.correction, onto::zero, control);
+      state_.step(options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)]);
+    }
+    return state_.told(squares);
+  }
+
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
+  /// f(name, number).
+  template <class F>
+  void visit(F&& f) {
+    state_.visit(f);
+  }
+
+ private:
+  sart_options options_;
+  detail::iterative_state<Exec, T> state_;
+  std::vector<volume> columns_;
+};
+
+}  // namespace iso::ct

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Iterative methods against systems solved by hand and by elimination, and with the same bits on
+// every backend and in every form of a processor's registers.
+#include <iso/backend/host_vectors.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/sum_of.hpp>
+#include <iso/ct/cgls.hpp>
+#include <iso/ct/lsqr.hpp>
+#include <iso/ct/mlem.hpp>
+#include <iso/ct/sart.hpp>
+#include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/total_variation.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using iso::grid;
+using iso::ct::geometry;
+using iso::ct::iteration;
+using host = Kokkos::HostSpace;
+
+double const pi = std::acos(-1.0);
+
+/// A circle whose detector is rolled and pitched: every ray takes the general path.
+geometry tilted(std::int64_t views, std::int64_t side, double pitch) {
+  auto const upright =
+      iso::ct::circular_cone({.num_u = side, .num_v = side, .pitch_u = pitch, .pitch_v = pitch},
+                             100, 150, iso::ct::even_angles(views, 2 * pi, 0.3));
+  std::vector<iso::ct::view_vectors> turned;
+  double const c = std::cos(0.02);
+  double const s = std::sin(0.02);
+  for (auto w : upright.views()) {
+    auto const u = w.u_step;
+    auto const v = w.v_step;
+    auto const middle = w.detector_origin + 0.5 * double(side - 1) * (u + v);
+    w.u_step = c * u + s * v;
+    w.v_step = c * v - s * u;
+    w.detector_origin = middle - 0.5 * double(side - 1) * (w.u_step + w.v_step);
+    turned.push_back(w);
+  }
+  return {iso::ct::beam::cone, side, side, turned};
+}
+
+template <class T>
+struct run {
+  std::vector<T> x;
+  std::vector<iteration> history;
+};
+
+/// Runs a method on the projections of `body` and returns what it found.
+template <class Exec, class T, class Make>
+run<T> run_on(geometry const& g, grid const& box, std::vector<T> const& body,
+              std::int64_t iterations, Make const& make) {
+  Exec const exec;
+  using space = typename Exec::memory_space;
+  auto const x = iso::make_volume<T, space>(exec, "x", box);
+  auto const b = iso::make_projections<T, space>(exec, "b", g.num_views(), g.num_u(), g.num_v());
+  auto const copy = Kokkos::create_mirror_view(x.data);
+  std::copy(body.begin(), body.end(), copy.data());
+  Kokkos::deep_copy(exec, x.data, copy);
+  iso::ct::projector_pair<Exec, T> const pair(
+      exec, g, box,
+      iso::ct::split_views(g.num_views(), g.num_views(), iso::ct::block_order::sequential));
+  pair.forward(0, x, b);
+  Kokkos::deep_copy(exec, x.data, T(0));
+  auto method = make(exec, g, iso::projection_view<T const, space>(b), x);
+  run<T> result;
+  result.history = iso::ct::iterate(method, {.iterations = iterations});
+  Kokkos::deep_copy(exec, copy, x.data);
+  exec.fence();
+  result.x.assign(copy.data(), copy.data() + copy.size());
+  return result;
+}
+
+/// Bodies of random voxels, a cube of zeros in their middle.
+template <class T>
+std::vector<T> random_body(grid const& box) {
+  std::mt19937 random(7);
+  std::vector<T> body;
+  for (std::int64_t i = 0; i < box.extent[0] * box.extent[1] * box.extent[2]; ++i) {
+    body.push_back(T(double(random() % 1000) / 1000));
+  }
+  return body;
+}
+
+template <class T>
+void check_same(run<T> const& a, run<T> const& b) {
+  CHECK(a.x == b.x);
+  REQUIRE(a.history.size() == b.history.size());
+  for (std::size_t i = 0; i < a.history.size(); ++i) {
+    CHECK(a.history[i].residual == b.history[i].residual);
+    CHECK((a.history[i].gap == b.history[i].gap ||
+           (std::isnan(a.history[i].gap) && std::isnan(b.history[i].gap))));
+  }
+}
+
+/// The same bits on all backends and with registers of 32 and 0 bytes, of float and double.
+template <class T, class Make>
+void check_bits(geometry const& g, grid const& box, Make const& make) {
+  auto const body = random_body<T>(box);
+  auto const expected = run_on<Kokkos::Serial, T>(g, box, body, 4, make);
+  iso::backend::for_each([&](auto tag) {
+    using exec = typename decltype(tag)::execution_space;
+    check_same(expected, run_on<exec, T>(g, box, body, 4, make));
+  });
+  int const widest = iso::backend::host_vector_bytes();
+  for (int const bytes : {32, 0}) {
+    if (bytes < widest) {
+      iso::backend::set_host_vector_bytes(bytes);
+      check_same(expected, run_on<Kokkos::Serial, T>(g, box, body, 4, make));
+    }
+  }
+  iso::backend::set_host_vector_bytes(widest);
+}
+
+template <class Make>
+void check_bits_of_both(Make const& make) {
+  auto const box = grid::centred({9, 11, 10}, {1, 0.9, 1.1});
+  for (auto const& g :
+       {tilted(10, 15, 1.2), iso::ct::circular_cone({.num_u = 15, .num_v = 13}, 100, 150,
+                                                    iso::ct::even_angles(10, 2 * pi))}) {
+    check_bits<float>(g, box, make);
+    check_bits<double>(g, box, make);
+  }
+}
+
+template <template <class, class> class Method, class... Options>
+auto make(Options const&... options) {
+  return [=](auto const& exec, geometry const& g, auto const& b, auto const& x) {
+    using exec_type = std::decay_t<decltype(exec)>;
+    using T = typename std::decay_t<decltype(x)>::value_type;
+    return Method<exec_type, T>(exec, g, b, x, options...);
+  };
+}
+
+double mean(std::vector<double> const& x) {
+  double sum = 0;
+  for (double const value : x) {
+    sum += value;
+  }
+  return sum / double(x.size());
+}
+
+std::string refusal(std::function<void()> const& call) {
+  try {
+    call();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("sums do not depend on the order") {
+  std::mt19937_64 random(3);
+  std::vector<double> x(100'003);
+  std::vector<double> y(x.size());
+  long double exact = 0;
+  long double sizes = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(double(random() % 2000001) - 1e6, int(random() % 60) - 30);
+    y[i] = std::ldexp(double(random() % 2000001) - 1e6, int(random() % 60) - 30);
+    exact += static_cast<long double>(x[i]) * y[i];
+    sizes += std::fabs(static_cast<long double>(x[i]) * y[i]);
+  }
+  auto const count = std::int64_t(x.size());
+  double const serial = iso::dot(Kokkos::Serial(), x.data(), y.data(), count);
+  CHECK(std::fabs(static_cast<long double>(serial) - exact) <= 1e-13L * sizes);
+  CHECK(iso::dot(Kokkos::DefaultHostExecutionSpace(), x.data(), y.data(), count) == serial);
+  std::vector<std::size_t> order(x.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = (i * 7919) % order.size();
+  }
+  std::vector<double> moved_x;
+  std::vector<double> moved_y;
+  for (std::size_t const i : order) {
+    moved_x.push_back(x[i]);
+    moved_y.push_back(y[i]);
+  }
+  CHECK(iso::dot(Kokkos::Serial(), moved_x.data(), moved_y.data(), count) == serial);
+  x[17] = std::numeric_limits<double>::infinity();
+  CHECK(std::isnan(iso::dot(Kokkos::Serial(), x.data(), y.data(), count)));
+  CHECK(iso::dot(Kokkos::Serial(), x.data(), y.data(), 0) == 0);
+}
+
+TEST_CASE("blocks hold every view once, neighbours in time far apart") {
+  for (std::int64_t views : {1, 2, 7, 360, 361, 720}) {
+    for (std::int64_t size : {std::int64_t(1), std::min<std::int64_t>(views, 8), views}) {
+      for (auto order : {iso::ct::block_order::sequential, iso::ct::block_order::golden}) {
+        auto const blocks = iso::ct::split_views(views, size, order);
+        auto seen = blocks.views;
+        std::sort(seen.begin(), seen.end());
+        REQUIRE(std::int64_t(seen.size()) == views);
+        for (std::int64_t v = 0; v < views; ++v) {
+          CHECK(seen[std::size_t(v)] == v);
+        }
+        for (std::int64_t b = 0; b < blocks.count(); ++b) {
+          CHECK(blocks.size(b) <= size);
+          CHECK(blocks.size(b) >= 1);
+        }
+      }
+    }
+  }
+  auto const golden = iso::ct::split_views(360, 1, iso::ct::block_order::golden);
+  CHECK(golden.views[1] == 137);  // of 360 degrees
+}
+
+TEST_CASE("iterates and residuals have the same bits on every backend") {
+  SUBCASE("sirt") { check_bits_of_both(make<iso::ct::sart>(iso::ct::sart_options{})); }
+  SUBCASE("os-sart") {
+    check_bits_of_both(
+        make<iso::ct::sart>(iso::ct::sart_options{.block_views = 3, .relaxation = 0.7}));
+  }
+  SUBCASE("os-sart by the scan's columns") {
+    check_bits_of_both(make<iso::ct::sart>(iso::ct::sart_options{
+        .block_views = 3, .columns = iso::ct::column_sums::of_scan, .box = {0, 0.8}}));
+  }
+  SUBCASE("cgls") { check_bits_of_both(make<iso::ct::cgls>()); }
+  SUBCASE("lsqr") {
+    check_bits_of_both(make<iso::ct::lsqr>(iso::ct::lsqr_options{.damping = 0.5}));
+  }
+  SUBCASE("osem") {
+    check_bits_of_both(make<iso::ct::mlem>(iso::ct::mlem_options{.block_views = 4}));
+  }
+  SUBCASE("tv") {
+    check_bits_of_both(
+        make<iso::ct::total_variation>(iso::ct::total_variation_options{.weight = 0.3}));
+  }
+}
+
+TEST_CASE("sirt of one voxel and one ray") {
+  // The ray runs 2 mm through the voxel and reads 0.6: a step takes it by half of the way to 0.3.
+  geometry const g(iso::ct::beam::parallel, 1, 1, {{{1, 0, 0}, {10, 0, 0}, {0, 1, 0}, {0, 0, 1}}});
+  auto const box = grid::centred({1, 1, 1}, {2, 2, 2});
+  auto const result = run_on<Kokkos::Serial, double>(
+      g, box, {0.3}, 3,
+      make<iso::ct::sart>(iso::ct::sart_options{
+          .relaxation = 0.5, .projector = {.method = iso::ct::projector::siddon}}));
+  CHECK(result.x[0] == doctest::Approx(0.3 * (1 - 0.125)).epsilon(1e-14));
+  CHECK(result.history[0].residual == doctest::Approx(0.6).epsilon(1e-14));
+  CHECK(result.history[2].residual == doctest::Approx(0.15).epsilon(1e-14));
+}
+
+TEST_CASE("a cube of ones") {
+  auto const box = grid::centred({12, 12, 12}, {1, 1, 1});
+  std::vector<double> const ones(12 * 12 * 12, 1);
+  for (auto const& g :
+       {tilted(24, 21, 1.2),
+        iso::ct::circular_cone({.num_u = 21, .num_v = 21, .pitch_u = 1.2, .pitch_v = 1.2}, 100, 150,
+                               iso::ct::even_angles(24, 2 * pi))}) {
+    CHECK(mean(run_on<Kokkos::Serial, double>(g, box, ones, 200, make<iso::ct::sart>()).x) ==
+          doctest::Approx(1).epsilon(1e-2));
+    CHECK(mean(run_on<Kokkos::Serial, double>(g, box, ones, 20, make<iso::ct::cgls>()).x) ==
+          doctest::Approx(1).epsilon(1e-2));
+    // A constant has no variation and fits: no other volume is better.
+    auto const tv = run_on<Kokkos::Serial, double>(
+        g, box, ones, 300,
+        make<iso::ct::total_variation>(iso::ct::total_variation_options{.weight = 1}));
+    double worst = 0;
+    for (double const value : tv.x) {
+      worst = std::max(worst, std::abs(value - 1));
+    }
+    CHECK(worst < 2e-3);
+  }
+}
+
+TEST_CASE("mlem keeps the readings' sum and positive voxels") {
+  auto const box = grid::centred({8, 8, 8}, {1, 1, 1});
+  auto const g = iso::ct::circular_cone({.num_u = 15, .num_v = 15, .pitch_u = 1.5, .pitch_v = 1.5},
+                                        100, 150, iso::ct::even_angles(12, 2 * pi));
+  auto const body = random_body<double>(box);
+  auto const found = run_on<Kokkos::Serial, double>(g, box, body, 5, make<iso::ct::mlem>());
+  auto sum = [&](std::vector<double> const& x) {
+    auto const volume = iso::make_volume<double, host>("x", box);
+    std::copy(x.begin(), x.end(), volume.data.data());
+    auto const p = iso::make_projections<double, host>("p", 12, 15, 15);
+    iso::ct::projector_pair<Kokkos::Serial, double> const pair(
+        Kokkos::Serial(), g, box, iso::ct::split_views(12, 12, iso::ct::block_order::sequential));
+    pair.forward(0, volume, p);
+    double total = 0;
+    for (std::size_t i = 0; i < p.data.size(); ++i) {
+      total += p.data.data()[i];
+    }
+    return total;
+  };
+  CHECK(sum(found.x) == doctest::Approx(sum(body)).epsilon(1e-9));
+  CHECK(*std::min_element(found.x.begin(), found.x.end()) > 0);
+  CHECK(found.history[4].residual < found.history[0].residual);
+}
+
+TEST_CASE("damped lsqr is the solution by elimination") {
+  std::int64_t const side = 6;
+  auto const box = grid::centred({side, side, side}, {1, 1, 1});
+  auto const g = tilted(9, 9, 1.1);
+  std::int64_t const n = side * side * side;
+  std::int64_t const rays = 9 * 9 * 9;
+  iso::ct::projector_pair<Kokkos::Serial, double> const pair(
+      Kokkos::Serial(), g, box, iso::ct::split_views(9, 9, iso::ct::block_order::sequential));
+  std::vector<std::vector<double>> columns;
+  auto const unit = iso::make_volume<double, host>("unit", box);
+  auto const p = iso::make_projections<double, host>("p", 9, 9, 9);
+  for (std::int64_t i = 0; i < n; ++i) {
+    Kokkos::deep_copy(unit.data, 0);
+    unit.data.data()[i] = 1;
+    pair.forward(0, unit, p);
+    columns.emplace_back(p.data.data(), p.data.data() + rays);
+  }
+  auto const body = random_body<double>(box);
+  std::vector<double> b(std::size_t(rays), 0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t r = 0; r < rays; ++r) {
+      b[std::size_t(r)] += columns[std::size_t(i)][std::size_t(r)] * body[std::size_t(i)];
+    }
+  }
+  double const damping = 0.7;
+  std::vector<std::vector<double>> normal(std::size_t(n),
+                                          std::vector<double>(std::size_t(n + 1), 0));
+  for (std::size_t i = 0; i < std::size_t(n); ++i) {
+    for (std::size_t j = 0; j < std::size_t(n); ++j) {
+      for (std::size_t r = 0; r < std::size_t(rays); ++r) {
+        normal[i][j] += columns[i][r] * columns[j][r];
+      }
+    }
+    normal[i][i] += damping * damping;
+    for (std::size_t r = 0; r < std::size_t(rays); ++r) {
+      normal[i].back() += columns[i][r] * b[r];
+    }
+  }
+  for (std::size_t k = 0; k < std::size_t(n); ++k) {
+    for (std::size_t i = 0; i < std::size_t(n); ++i) {
+      if (i != k) {
+        double const factor = normal[i][k] / normal[k][k];
+        for (std::size_t j = k; j <= std::size_t(n); ++j) {
+          normal[i][j] -= factor * normal[k][j];
+        }
+      }
+    }
+  }
+  auto const found = run_on<Kokkos::Serial, double>(
+      g, box, body, 150, make<iso::ct::lsqr>(iso::ct::lsqr_options{.damping = damping}));
+  double worst = 0;
+  for (std::size_t i = 0; i < std::size_t(n); ++i) {
+    worst = std::max(worst, std::abs(found.x[i] - normal[i].back() / normal[i][i]));
+  }
+  CHECK(worst < 1e-10);
+}
+
+TEST_CASE("cgls tells the residual that a projection gives") {
+  auto const box = grid::centred({8, 8, 8}, {1, 1, 1});
+  auto const g = tilted(8, 13, 1.2);
+  auto const body = random_body<double>(box);
+  auto const found = run_on<Kokkos::Serial, double>(g, box, body, 6, make<iso::ct::cgls>());
+  auto const lsqr = run_on<Kokkos::Serial, double>(g, box, body, 6, make<iso::ct::lsqr>());
+  auto const volume = iso::make_volume<double, host>("x", box);
+  auto const p = iso::make_projections<double, host>("p", 8, 13, 13);
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    volume.data.data()[i] = body[i] - found.x[i];
+    CHECK(found.x[i] == doctest::Approx(lsqr.x[i]).epsilon(1e-9));
+  }
+  iso::ct::projector_pair<Kokkos::Serial, double> const pair(
+      Kokkos::Serial(), g, box, iso::ct::split_views(8, 8, iso::ct::block_order::sequential));
+  pair.forward(0, volume, p);
+  double const norm = std::sqrt(
+      iso::dot(Kokkos::Serial(), p.data.data(), p.data.data(), std::int64_t(p.data.size())));
+  CHECK(found.history[5].residual == doctest::Approx(norm).epsilon(1e-10));
+  CHECK(lsqr.history[5].residual == doctest::Approx(norm).epsilon(1e-10));
+}
+
+TEST_CASE("the gap bounds how far total variation is above the minimum") {
+  auto const box = grid::centred({8, 9, 7}, {1, 1, 1});
+  auto const g = tilted(10, 13, 1.2);
+  auto body = random_body<double>(box);
+  auto const options = iso::ct::total_variation_options{.weight = 0.5};
+  auto const found =
+      run_on<Kokkos::Serial, double>(g, box, body, 1500, make<iso::ct::total_variation>(options));
+  CHECK(found.history.back().gap < 1e-3);
+  CHECK(found.history.back().gap > -1e-9);
+  for (auto const& now : found.history) {
+    CHECK(now.gap >= -1e-9);
+  }
+}
+
+TEST_CASE("rules end a run, and the last iteration is told") {
+  struct halving {
+    double residual = 1;
+    std::int64_t number = 0;
+    iteration step(iso::job const&) {
+      residual /= 2;
+      return {++number, residual, residual / 10, residual / 100};
+    }
+  };
+  auto const made = [](iso::ct::stopping_rules rules) {
+    halving method;
+    std::int64_t told = 0;
+    auto const before = rules.proceed;
+    rules.proceed = [&](iteration const& now) {
+      told = now.number;
+      return !before || before(now);
+    };
+    auto const history = iso::ct::iterate(method, rules);
+    CHECK(told == history.back().number);
+    return std::int64_t(history.size());
+  };
+  CHECK(made({}) == 20);
+  CHECK(made({.iterations = 3}) == 3);
+  CHECK(made({.relative_residual = 0.05}) == 1);
+  CHECK(made({.relative_residual = 0.02}) == 3);
+  CHECK(made({.noise = 0.25}) == 2);
+  CHECK(made({.gap = 0.001}) == 4);
+  CHECK(made({.proceed = [](iteration const& now) { return now.number < 7; }}) == 7);
+  halving method;
+  CHECK(refusal([&] { iso::ct::iterate(method, {.iterations = 0}); }).find("0 iterations") !=
+        std::string::npos);
+  CHECK(refusal([&] { iso::ct::iterate(method, {.gap = -1}); }).find("stopping rule of -1") !=
+        std::string::npos);
+}
+
+TEST_CASE("what cannot be is refused in a sentence") {
+  auto const box = grid::centred({4, 4, 4}, {1, 1, 1});
+  auto const g =
+      iso::ct::circular_cone({.num_u = 7, .num_v = 7}, 100, 150, iso::ct::even_angles(5, 2 * pi));
+  Kokkos::Serial const exec;
+  auto const x = iso::make_volume<float, host>("x", box);
+  auto const b = iso::make_projections<float, host>("b", 5, 7, 7);
+  iso::projection_view<float const, host> const readings = b;
+  using sart = iso::ct::sart<Kokkos::Serial, float>;
+  using mlem = iso::ct::mlem<Kokkos::Serial, float>;
+  iso::ct::iterative_masks<float, host> const none;
+  auto const with = [&](iso::ct::sart_options const& options) {
+    return refusal([&] { sart(exec, g, readings, x, options); });
+  };
+  CHECK(with({.relaxation = 2}) == "iso::ct::sart: relaxation 2 (must lie in (0, 2))");
+  CHECK(with({.relaxation = std::nan("")}).find("must lie in (0, 2)") != std::string::npos);
+  CHECK(with({.block_views = 6}).find("blocks of 6 views (must lie in 1 .. 5") !=
+        std::string::npos);
+  CHECK(with({.box = {1, 1}}).find("the box is empty") != std::string::npos);
+  CHECK(with({.box = {1, 2}}).find("64 voxels of the start are not within [1, 2]") !=
+        std::string::npos);
+  auto masks = none;
+  masks.voxels = typename decltype(masks.voxels)::non_const_type("mask", 4, 4, 4);
+  CHECK(refusal([&] { sart(exec, g, readings, x, {}, masks); }) ==
+        "iso::ct::sart: the mask of voxels leaves none");
+  b.data(1, 2, 3) = -1;
+  CHECK(refusal([&] {
+          mlem(exec, g, readings, x);
+        }).find("1 readings are negative or not finite") != std::string::npos);
+  b.data(1, 2, 3) = std::nanf("");
+  CHECK(with({}).find("1 readings are not finite") != std::string::npos);
+  auto reading_masks = none;
+  auto const counts = iso::make_projections<float, host>("mask", 5, 7, 7);
+  Kokkos::deep_copy(counts.data, 1);
+  counts.data(1, 2, 3) = 0;
+  reading_masks.readings = counts.data;
+  CHECK(refusal([&] { sart(exec, g, readings, x, {}, reading_masks); }) == "nothing");
+  auto const aside = iso::make_volume<float, host>("x", grid::centred({4, 4, 4}, {1, 1, 1}));
+  auto far = aside;
+  far.grid.origin.z = 500;
+  b.data(1, 2, 3) = 0;
+  CHECK(refusal([&] { sart(exec, g, readings, far); }).find("no ray meets a voxel") !=
+        std::string::npos);
+}
