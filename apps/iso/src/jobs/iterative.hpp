@@ -12,8 +12,6 @@
 #include <iso/ct/total_variation.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -127,8 +125,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                                    .relative_residual = request.stop_residual,
                                    .gap = request.stop_gap.value_or(1e-3)};
           rules.proceed = [&](ct::iteration const& now) {
-            doing = now.gap == now.gap ? fmt::format("gap {:.2e}", now.gap)
-                                       : fmt::format("residual {:.3e}", now.relative_residual);
+            doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
+                                       : message("residual {:.3e}", {now.relative_residual});
             result.history.push_back({now.number, now.residual, now.relative_residual, now.gap});
             return true;
           };

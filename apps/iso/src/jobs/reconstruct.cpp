@@ -54,8 +54,7 @@ Value value_of(names<Value, Size> const& known, std::string const& name, std::st
     }
     choices += (choices.empty() ? "" : ", ") + std::string(key);
   }
-  throw invalid_argument(message("{} '{}' is not known (choose one of {})",
-                                 {what, std::string_view(name), std::string_view(choices)}));
+  fail_argument("{} '{}' is not known (choose one of {})", what, name, choices);
 }
 
 template <class Value, std::size_t Size>
