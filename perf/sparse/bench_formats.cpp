@@ -44,7 +44,7 @@ void add_choice(matrix_source const& source, std::string const& backend, way dir
                 summation sum, matrix_format format) {
   row_name const name{"choice",
                       source.name,
-                      name_of(format) + "_half",
+                      cases::name_of(format) + "_half",
                       sum == summation::ordered ? "ordered" : "reproducible",
                       backend,
                       direction};
