@@ -127,7 +127,7 @@ class Reader:
             if self.scopes:
                 self.scopes.pop()
         elif c == "{" and namespace:
-            self.scopes.append(namespace.group(1))
+            self.scopes.append(namespace.group(1).removesuffix("::ISO_SET"))
         else:
             name = function_name(self.statement)
             if not name and c == "{" and level_of(self.doc):

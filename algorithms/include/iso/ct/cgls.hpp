@@ -41,7 +41,7 @@ class cgls {
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                options.projector),
         residual_(state_.new_projections("iso::ct::cgls: residual")),
-        projected_(state_.new_projections("iso::ct::cgls: projected direction")),
+        projected_(state_.block_buffer(0)),
         direction_(state_.new_volume("iso::ct::cgls: direction")) {
     state_.pair.forward(0, state_.x, residual_, control);
     state_.subtract_from_readings(0, residual_);

@@ -42,7 +42,7 @@ class lsqr {
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                options.projector),
         u_(state_.new_projections("iso::ct::lsqr: u")),
-        projected_(state_.new_projections("iso::ct::lsqr: projected")),
+        projected_(state_.block_buffer(0)),
         v_(state_.new_volume("iso::ct::lsqr: v")),
         direction_(state_.new_volume("iso::ct::lsqr: direction")) {
     ISO_VALIDATE(damping_ >= 0 && is_finite(damping_),

@@ -57,9 +57,8 @@ class total_variation {
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                options.projector, options.box),
         ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
-        ray_step_(state_.new_projections("iso::ct::total_variation: steps of rays")),
         projected_(state_.new_projections("iso::ct::total_variation: projection")),
-        extrapolated_projection_(state_.new_projections("iso::ct::total_variation: extrapolation")),
+        extrapolated_projection_(state_.block_buffer(0)),
         extrapolated_(state_.new_volume("iso::ct::total_variation: extrapolation")),
         voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels")),
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
@@ -71,7 +70,6 @@ class total_variation {
                  "iso::ct::total_variation: gradient scale {} (must be finite and not negative)",
                  scale_);
     state_.make_row_weights(control);
-    Kokkos::deep_copy(exec, ray_step_.data, state_.row_weights().data);
     state_.add_column_sums(0, 1, voxel_step_, control);
     double const most = detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()),
                                            state_.num_voxels());
@@ -111,8 +109,8 @@ class total_variation {
     detail::for_each_number(
         "iso::ct::total_variation: dual of rays", exec, rays,
         detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
-                                 ray_step_.data.data(), extrapolated_projection_.data.data(),
-                                 ray_dual_.data.data()});
+                                 state_.row_weights().data.data(),
+                                 extrapolated_projection_.data.data(), ray_dual_.data.data()});
     detail::for_each_number("iso::ct::total_variation: duals", exec, voxels,
                             detail::difference_dual_step<T>{
                                 gradient, T(0.5), T(weight_ / scale_), duals_[0].data.data(),
@@ -166,7 +164,7 @@ class total_variation {
     detail::for_each_number(
         "iso::ct::total_variation: averages", exec, state_.num_readings(),
         detail::size_of_average<T>{state_.block_readings(0), state_.block_mask(0),
-                                   ray_step_.data.data(), averages});
+                                   state_.row_weights().data.data(), averages});
     double const most =
         4 * detail::largest_of(exec, static_cast<T const*>(averages), state_.num_readings());
     box_.lower = is_finite(box_.lower) ? box_.lower : std::min(-most, box_.upper);
@@ -178,7 +176,6 @@ class total_variation {
   value_range box_;
   detail::iterative_state<Exec, T> state_;
   projections ray_dual_;
-  projections ray_step_;
   projections projected_;
   projections extrapolated_projection_;
   volume extrapolated_;

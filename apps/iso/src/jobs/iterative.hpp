@@ -76,12 +76,13 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   double const infinite = std::numeric_limits<double>::infinity();
   ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
 
-  // Volumes and sets of projections that a method holds at once.
+  // Volumes and sets of projections held at once: the table of docs/algorithms/iterative.md, and
+  // the readings.
   std::int64_t const views = g.num_views();
   std::int64_t const block =
       method->second == iterative_method::sart ? 1 : request.block.value_or(8);
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
-  std::array<std::int64_t, 2> held = {3, 3};
+  std::array<std::int64_t, 2> held = {3, 4};
   switch (method->second) {
     case iterative_method::sirt:
     case iterative_method::mlem:
@@ -89,16 +90,16 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     case iterative_method::sart:
     case iterative_method::os_sart:
     case iterative_method::osem:
-      held = {2 + blocks, 3};
+      held = {2 + blocks, 4};
       break;
     case iterative_method::cgls:
-      held = {3, 5};
+      held = {3, 4};
       break;
     case iterative_method::lsqr:
-      held = {4, 5};
+      held = {4, 4};
       break;
     case iterative_method::tv:
-      held = {7, 8};
+      held = {7, 6};
       break;
   }
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());

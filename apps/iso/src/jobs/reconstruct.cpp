@@ -215,18 +215,18 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       "the "
       "patient's coordinates wants --isocentre",
       result.views);
+  auto const keep = [&](volume_view<T, space> const& volume) {
+    auto const values = fetch(exec, volume.data);
+    result.hash = hash_text(hash_bits<T>(values));
+    result.volume = on_host(volume_grid, values, request.table);
+    if (request.phantom_width) {
+      result.error = error_of<T>(exec, *request.phantom_width, values, volume);
+    }
+  };
   if (request.iterative) {
     iterate_scan<T>(
         exec, *request.iterative, g, volume_grid, watch, result,
-        [&] { return readings_of<T>(exec, request, g); },
-        [&](volume_view<T, space> const& volume) {
-          auto const values = fetch(exec, volume.data);
-          result.hash = hash_text(hash_bits<T>(values));
-          result.volume = on_host(volume_grid, values, request.table);
-          if (request.phantom_width) {
-            result.error = error_of<T>(exec, *request.phantom_width, values, volume);
-          }
-        });
+        [&] { return readings_of<T>(exec, request, g); }, keep);
     watch.step(1, "done");
     return result;
   }
@@ -252,12 +252,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
                      1e3 * seconds_of(exec, [&] {
                        ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
                      });
-                 auto const values = fetch(exec, volume.data);
-                 result.hash = hash_text(hash_bits<T>(values));
-                 result.volume = on_host(volume_grid, values, request.table);
-                 if (request.phantom_width) {
-                   result.error = error_of<T>(exec, *request.phantom_width, values, volume);
-                 }
+                 keep(volume);
                  return 0;
                });
   watch.step(1, "done");

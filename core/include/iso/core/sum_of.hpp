@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  iso/core/dot.hpp
+//! \file  iso/core/sum_of.hpp
 //! Makes sums and scalar products of long arrays that do not depend on any order.
 #pragma once
 

@@ -7,7 +7,6 @@
 #include <iso/oracle/projections.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace iso::oracle {

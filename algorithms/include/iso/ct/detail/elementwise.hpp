@@ -8,7 +8,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <limits>
 
 namespace iso::ct::detail {
 
@@ -90,15 +89,14 @@ struct invert {
 template <class T>
 struct step_within {
   T step;
-  T const* w;  ///< null: all are 1
+  T const* w;
   T const* g;
   T lower;
   T upper;
   T* x;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const weight = w != nullptr ? w[i] : T(1);
-    if (weight != T(0)) {
-      T const to = Kokkos::fma(step * weight, g[i], x[i]);
+    if (w[i] != T(0)) {
+      T const to = Kokkos::fma(step * w[i], g[i], x[i]);
       x[i] = to < lower ? lower : to > upper ? upper : to;
     }
   }
