@@ -9,41 +9,45 @@
 #include <iso/ct/total_variation.hpp>
 #include <iso/oracle/iterations.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace iso::cases {
 namespace {
 
-/// A few iterations of `Method` from the readings of a scan.
+using answer = std::function<oracle::numbers(oracle::linear_pair const&, oracle::numbers const&)>;
+
+/// A few iterations of `Method` from the readings of a scan, made anew in every run.
 template <class T, template <class, class> class Method, class Options>
 struct iteration_case {
+  input_projections readings;
   ct::geometry scan;
   grid volume;
   Options options;
   std::int64_t steps;
-  std::function<oracle::numbers(oracle::linear_pair const&, oracle::numbers const&)> exact;
+  std::int64_t made_before;  ///< projections and adjoints before the first iteration
+  answer exact;
 
   template <class Exec>
   prepared<Exec, T> prepare(Exec const& exec) const {
     using space = typename Exec::memory_space;
-    auto const readings =
-        input_projections{
-            .bodies = {{.centre = {}, .half_axes = {25, 20, 30}, .density = 0.02},
-                       {.centre = {8, 3, 5}, .half_axes = {9, 7, 8}, .density = 0.03}}}
-            .on<T>(exec, scan);
+    auto const pixels = readings.on<T>(exec, scan);
     auto const with = *this;
     return {volume.size(),
             [=](Exec const& on, variant const&, T* out) {
               auto const x = wrap_volume<space>(out, with.volume);
               Kokkos::deep_copy(on, x.data, T(0));
-              Method<Exec, T> method(on, with.scan, readings, x, with.options);
+              Method<Exec, T> method(on, with.scan, pixels, x, with.options);
               ct::iterate(method, {.iterations = with.steps});
               on.fence("iso::cases: the method may go");
             },
-            {},
+            iteration_work<T>(double(made_before + 2 * steps), scan, volume),
             [=](std::int64_t) {
-              auto const host = fetch(exec, readings.data);
+              auto const host = fetch(exec, pixels.data);
               return with.exact({with.scan, with.volume}, {host.begin(), host.end()});
             }};
   }
@@ -72,11 +76,55 @@ std::vector<std::vector<std::int64_t>> parts(std::int64_t views, std::int64_t si
   return all;
 }
 
+/// The tilted scan of few pixels, which the plain loops of the answers go through often.
+ct::geometry few_pixels() {
+  auto views = small_tilted().views();
+  for (auto& view : views) {
+    view.u_step = 3.75 * view.u_step;
+    view.v_step = 4.5 * view.v_step;
+  }
+  return {ct::beam::cone, 12, 11, std::move(views)};
+}
+
+/// One iteration from zero with what comes before it; the error is the distance to the phantom.
+/// `Arrays` of n^3 numbers are held.
+template <template <class> class Case, int Arrays, class Options>
+void add_sized(catalogue& all, std::string_view name, std::int64_t made_before,
+               Options const& options) {
+  all.add_sized(
+      {name,
+       "an iteration of that method, and what comes before the first, of as many views "
+       "as voxels along a side",
+       "voxels along each side",
+       16,
+       2048,
+       {"float", "double"},
+       4,
+       shapes::fixed,
+       [](double n) { return Arrays * n * n * n; },
+       [](double n) { return 8 * n * n * n + 64 * n * n; },
+       [](double n) { return 8 * n * n * n * n; }},
+      [=](auto const& exec, point const& p) {
+        return in_precision(p, [&]<class T>(T) {
+          auto const volume = smooth_volume(p.size);
+          answer const truth = [=](auto const&, auto const&) {
+            auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
+            return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
+          };
+          Case<T> const what{
+              {{volume}, cone_scan(p.size, p.size), volume.box, options, 1, made_before, truth}};
+          return ready_of(exec, what.prepare(exec), p);
+        });
+      });
+}
+
 }  // namespace
 
 void add_iterations(catalogue& all) {
-  using answer = std::function<oracle::numbers(oracle::linear_pair const&, oracle::numbers const&)>;
-  auto const scan = small_tilted();
+  auto const scan = few_pixels();
+  input_projections const readings{
+      .bodies = {{.centre = {}, .half_axes = {25, 20, 30}, .density = 0.02},
+                 {.centre = {8, 3, 5}, .half_axes = {9, 7, 8}, .density = 0.03}}};
   auto const box = grid::centred({11, 10, 12}, {6, 6.5, 7});
   std::int64_t const steps = 3;
   auto const text = [](std::string const& name, std::string const& method) {
@@ -90,7 +138,8 @@ void add_iterations(catalogue& all) {
                                                                                     auto const& b) {
       return oracle::exact_sart(a, b, blocks, options.relaxation, steps);
     };
-    all.add<sart_case>(text(name, "iso::ct::sart"), scan, box, options, steps, exact);
+    all.add<sart_case>(text(name, "iso::ct::sart"), readings, scan, box, options, steps,
+                       std::int64_t(2), exact);
   };
   sart("sirt_tilted", {});
   sart("os_sart_tilted", {.block_views = 3, .relaxation = 0.7});
@@ -101,7 +150,8 @@ void add_iterations(catalogue& all) {
                                                                                     auto const& b) {
       return oracle::exact_osem(a, b, blocks, steps);
     };
-    all.add<mlem_case>(text(name, "iso::ct::mlem"), scan, box, options, steps, exact);
+    all.add<mlem_case>(text(name, "iso::ct::mlem"), readings, scan, box, options, steps,
+                       std::int64_t(1), exact);
   };
   mlem("mlem_tilted", {});
   mlem("osem_tilted", {.block_views = 3});
@@ -109,20 +159,29 @@ void add_iterations(catalogue& all) {
   answer const least_squares = [=](auto const& a, auto const& b) {
     return oracle::exact_normal(a, b, 0, steps);
   };
-  all.add<cgls_case>(text("cgls_tilted", "iso::ct::cgls"), scan, box, ct::cgls_options{}, steps,
-                     least_squares);
+  all.add<cgls_case>(text("cgls_tilted", "iso::ct::cgls"), readings, scan, box, ct::cgls_options{},
+                     steps, std::int64_t(2), least_squares);
   double const damping = 30;
   answer const damped = [=](auto const& a, auto const& b) {
     return oracle::exact_normal(a, b, damping, steps);
   };
-  all.add<lsqr_case>(text("lsqr_tilted", "iso::ct::lsqr"), scan, box,
-                     ct::lsqr_options{.damping = damping}, steps, damped);
+  all.add<lsqr_case>(text("lsqr_tilted", "iso::ct::lsqr"), readings, scan, box,
+                     ct::lsqr_options{.damping = damping}, steps, std::int64_t(2), damped);
   ct::total_variation_options const tv{.weight = 20, .box = {-1, 1}};
   answer const varied = [=](auto const& a, auto const& b) {
     return oracle::exact_total_variation(a, b, tv.weight, tv.box.lower, tv.box.upper, steps);
   };
-  all.add<total_variation_case>(text("total_variation_tilted", "iso::ct::total_variation"), scan,
-                                box, tv, steps, varied);
+  all.add<total_variation_case>(text("total_variation_tilted", "iso::ct::total_variation"),
+                                readings, scan, box, tv, steps, std::int64_t(3), varied);
+
+  add_sized<sart_case, 8>(all, "sirt", 2, ct::sart_options{});
+  add_sized<sart_case, 8>(all, "os_sart", 2,
+                          ct::sart_options{.block_views = 8, .columns = ct::column_sums::of_scan});
+  add_sized<cgls_case, 8>(all, "cgls", 2, ct::cgls_options{});
+  add_sized<lsqr_case, 9>(all, "lsqr", 2, ct::lsqr_options{});
+  add_sized<mlem_case, 8>(all, "mlem", 1, ct::mlem_options{});
+  add_sized<total_variation_case, 14>(all, "total_variation", 3,
+                                      ct::total_variation_options{.weight = 1, .box = {0, 1}});
 }
 
 }  // namespace iso::cases

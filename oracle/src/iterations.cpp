@@ -15,31 +15,21 @@ double product(numbers const& a, numbers const& b) {
   return double(sum);
 }
 
-/// One block of views: A_s as the views of A and zeros elsewhere.
+/// A block of views with its readings.
 struct block {
-  linear_pair const& a;
-  std::vector<char> has;  ///< a pixel
-
-  block(linear_pair const& all, std::vector<std::int64_t> const& views)
-      : a(all), has(std::size_t(all.scan.num_views() * all.scan.num_u() * all.scan.num_v()), 0) {
-    std::int64_t const pixels = all.scan.num_u() * all.scan.num_v();
-    for (std::int64_t const view : views) {
-      std::fill_n(has.begin() + view * pixels, pixels, 1);
-    }
-  }
-  [[nodiscard]] numbers adjoint(numbers p) const {
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      p[i] = has[i] != 0 ? p[i] : 0;
-    }
-    return a.adjoint(p);
-  }
+  linear_pair a;
+  numbers b;
 };
 
-std::vector<block> blocks_of(linear_pair const& a,
+std::vector<block> blocks_of(linear_pair const& a, numbers const& b,
                              std::vector<std::vector<std::int64_t>> const& views) {
+  std::int64_t const pixels = a.scan.num_u() * a.scan.num_v();
   std::vector<block> blocks;
   for (auto const& some : views) {
-    blocks.emplace_back(a, some);
+    auto& last = blocks.emplace_back(block{a.part(some), {}});
+    for (std::int64_t const view : some) {
+      last.b.insert(last.b.end(), b.begin() + view * pixels, b.begin() + (view + 1) * pixels);
+    }
   }
   return blocks;
 }
@@ -66,24 +56,34 @@ numbers linear_pair::adjoint(numbers const& p) const {
   return exact_back_projection(p, scan, volume, {});
 }
 
+linear_pair linear_pair::part(std::vector<std::int64_t> const& views) const {
+  std::vector<ct::view_vectors> some;
+  for (std::int64_t const view : views) {
+    some.push_back(scan.views()[std::size_t(view)]);
+  }
+  return {{scan.kind(), scan.num_u(), scan.num_v(), some}, volume};
+}
+
 numbers exact_sart(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, double relaxation,
                    std::int64_t steps) {
-  auto const rows = inverse(a.forward(numbers(std::size_t(a.volume.size()), 1)));
-  numbers x(std::size_t(a.volume.size()), 0);
-  auto const parts = blocks_of(a, blocks);
+  auto const size = std::size_t(a.volume.size());
+  numbers x(size, 0);
+  auto const parts = blocks_of(a, b, blocks);
+  std::vector<numbers> rows;
   std::vector<numbers> columns;
   for (auto const& part : parts) {
-    columns.push_back(inverse(part.adjoint(numbers(b.size(), 1))));
+    rows.push_back(inverse(part.a.forward(numbers(size, 1))));
+    columns.push_back(inverse(part.a.adjoint(numbers(part.b.size(), 1))));
   }
   for (std::int64_t step = 0; step < steps; ++step) {
     for (std::size_t s = 0; s < parts.size(); ++s) {
-      auto p = a.forward(x);
+      auto p = parts[s].a.forward(x);
       for (std::size_t i = 0; i < p.size(); ++i) {
-        p[i] = rows[i] * (b[i] - p[i]);
+        p[i] = rows[s][i] * (parts[s].b[i] - p[i]);
       }
-      auto const correction = parts[s].adjoint(p);
-      for (std::size_t i = 0; i < x.size(); ++i) {
+      auto const correction = parts[s].a.adjoint(p);
+      for (std::size_t i = 0; i < size; ++i) {
         x[i] += relaxation * columns[s][i] * correction[i];
       }
     }
@@ -94,16 +94,15 @@ numbers exact_sart(linear_pair const& a, numbers const& b,
 numbers exact_osem(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, std::int64_t steps) {
   numbers x(std::size_t(a.volume.size()), 1);
-  auto const parts = blocks_of(a, blocks);
+  auto const parts = blocks_of(a, b, blocks);
   for (std::int64_t step = 0; step < steps; ++step) {
     for (auto const& part : parts) {
-      auto const columns = inverse(part.adjoint(numbers(b.size(), 1)));
-      auto const p = a.forward(x);
-      auto ratio = inverse(p);
+      auto const columns = inverse(part.a.adjoint(numbers(part.b.size(), 1)));
+      auto ratio = inverse(part.a.forward(x));
       for (std::size_t i = 0; i < ratio.size(); ++i) {
-        ratio[i] *= b[i];
+        ratio[i] *= part.b[i];
       }
-      auto const correction = part.adjoint(ratio);
+      auto const correction = part.a.adjoint(ratio);
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] *= correction[i] * columns[i];
       }

@@ -108,6 +108,17 @@ least_work projection_work(ct::forward_project_options const& options, ct::geome
   return projection_work<T>(options.method, num_samples(g, volume, options), g, volume);
 }
 
+/// Models so many projections and adjoints of one scan, one after the other: an iterative method's,
+/// whose other work is not counted.
+template <class T>
+least_work iteration_work(double projections, ct::geometry const& g, grid const& volume) {
+  auto work = projection_work<T>(ct::forward_project_options{}, g, volume);
+  work.bytes *= projections;
+  work.flops *= projections;
+  work.cache_bytes *= projections;
+  return work;
+}
+
 /// Counts what rays meet of ellipsoids.
 struct ellipsoid_counts {
   double chords = 0;  ///< ellipsoids that a ray meets, summed over all rays

@@ -20,6 +20,8 @@ struct linear_pair {
 
   [[nodiscard]] numbers forward(numbers const& x) const;
   [[nodiscard]] numbers adjoint(numbers const& p) const;
+  /// Returns A_s: the rows of those views.
+  [[nodiscard]] linear_pair part(std::vector<std::int64_t> const& views) const;
 };
 
 /// Returns x after `steps` passes of SART over the blocks, each of which is given by its views.
