@@ -5,10 +5,12 @@
 #include <iso/ct/cgls.hpp>
 #include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
+#include <iso/ct/noise_of_counts.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/oracle/iterations.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -63,6 +65,35 @@ template <class T>
 struct mlem_case : iteration_case<T, ct::mlem, ct::mlem_options> {};
 template <class T>
 struct total_variation_case : iteration_case<T, ct::total_variation, ct::total_variation_options> {
+};
+
+/// One number.
+template <class T>
+struct noise_case {
+  input_projections readings;
+  ct::geometry scan;
+  double photons;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const pixels = readings.on<T>(exec, scan);
+    auto const with = *this;
+    double const count = double(pixels.data.size());
+    return {1,
+            [=](Exec const& on, variant const&, T* out) {
+              projection_view<T const, space> const b = pixels;
+              put_at(on, out, std::vector<T>{T(ct::noise_of_counts<Exec, T>(on, b, with.photons))});
+            },
+            least_work{count * sizeof(T), 20 * count, arithmetic::fp64},
+            [=](std::int64_t) {
+              long double sum = 0;
+              for (T const b : fetch(exec, pixels.data)) {
+                sum += std::exp(static_cast<long double>(b));
+              }
+              return std::vector<double>{double(std::sqrt(sum / with.photons))};
+            }};
+  }
 };
 
 /// Returns the views of each block.
@@ -173,6 +204,8 @@ void add_iterations(catalogue& all) {
   };
   all.add<total_variation_case>(text("total_variation_tilted", "iso::ct::total_variation"),
                                 readings, scan, box, tv, steps, std::int64_t(3), varied);
+
+  all.add<noise_case>({"noise_of_counts", {"iso::ct::noise_of_counts"}, {{}}}, readings, scan, 1e5);
 
   add_sized<sart_case, 8>(all, "sirt", 2, ct::sart_options{});
   add_sized<sart_case, 8>(all, "os_sart", 2,

@@ -61,6 +61,84 @@ expect 0 'gap [0-9.e-]+ on \[0, 2\]' "${scan[@]}" --method tv --weight 1 --lower
 python3 -c 'import json; r = json.load(open("r.json")); assert r["gap"] <= 0.5 and r["iterations"] < 400, r' ||
   fail 'total variation does not stop by its gap'
 
+# A run that is ended and goes on has the bits of one that is not; its table goes on too.
+for method in sirt os-sart cgls lsqr mlem 'tv --weight 1'; do
+  rm -f state.h5
+  # shellcheck disable=SC2206
+  go=("${scan[@]}" --method $method --stop-gap 0)
+  [ "${method%% *}" = tv ] || go=("${scan[@]}" --method $method)
+  expect 0 'hash' "${go[@]}" --iterations 7 --history whole.csv --json r.json
+  whole=$(hash_of)
+  expect 0 '3 iterations' "${go[@]}" --iterations 3 --checkpoint state.h5 --checkpoint-every 2 --json r.json
+  expect 0 '7 iterations.* 3 of them before' "${go[@]}" --iterations 7 --checkpoint state.h5 --history parts.csv --json r.json
+  [ "$(hash_of)" = "$whole" ] || fail "$method: a checkpoint changes bits"
+  cmp -s whole.csv parts.csv || fail "$method: a checkpoint changes the table of iterations"
+  expect 0 '7 iterations.* 7 of them before' "${go[@]}" --iterations 7 --checkpoint state.h5 --json r.json
+  [ "$(hash_of)" = "$whole" ] || fail "$method: a checkpoint that is at its end changes bits"
+done
+rm -f state.h5
+tv=("${scan[@]}" --method tv --weight 1)
+expect 0 'hash' "${tv[@]}" --iterations 2 --checkpoint state.h5 --json r.json
+cp state.h5 before.h5
+expect 2 "'state.h5': is a checkpoint of another method .tv, here cgls" "${scan[@]}" --method cgls --checkpoint state.h5 --output no.mha
+expect 2 'of another set of options' "${scan[@]}" --method tv --weight 2 --checkpoint state.h5 --output no.mha
+expect 2 'of another precision .float, here double' "${tv[@]}" --precision double --checkpoint state.h5 --output no.mha
+expect 2 'of another volume' reconstruct --projections p.h5 --extent 16 16 15 --spacing 4 --method tv --weight 1 --checkpoint state.h5 --output no.mha
+expect 0 'hash' project --phantom shepp-logan --size 16 --width 60 --geometry tilted.json --output other.h5
+expect 2 'of another scan' reconstruct --projections other.h5 --extent 16 16 16 --spacing 4 --method tv --weight 1 --checkpoint state.h5 --output no.mha
+expect 2 "'other.h5': is no checkpoint of this kind" "${tv[@]}" --checkpoint other.h5 --output no.mha
+head -c 4000 state.h5 >cut.h5
+expect 2 "'cut.h5': " "${tv[@]}" --checkpoint cut.h5 --output no.mha
+cmp -s state.h5 before.h5 || fail 'a refused run wrote its checkpoint'
+
+# Every projector; a start, masks; the noise of photons ends it.
+for projector in joseph joseph-spline branchless siddon amanatides-woo; do
+  expect 0 'hash' "${scan[@]}" --method cgls --iterations 4 --projector $projector --json r.json
+  python3 -c 'import json; assert json.load(open("r.json"))["relative_residual"] < 0.2' ||
+    fail "cgls by $projector does not fit the readings"
+done
+expect 0 'hash' "${scan[@]}" --method cgls --iterations 8 --start v.mha --history h.csv --json r.json
+python3 -c 'import csv; assert float(next(csv.DictReader(open("h.csv")))["relative_residual"]) < 0.1' ||
+  fail 'a start is not where iterations begin'
+python3 - <<'PYTHON'
+import struct
+n = 16
+inside = [1.0 if (i - 7.5) ** 2 + (j - 7.5) ** 2 < 49 else 0.0 for k in range(n) for j in range(n) for i in range(n)]
+header = "NDims = 3\nDimSize = 16 16 16\nElementSpacing = 4 4 4\nOffset = -30 -30 -30\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n"
+open("mask.mha", "wb").write(header.encode() + struct.pack(f"<{n**3}f", *inside))
+open("nothing.mha", "wb").write(header.encode() + struct.pack(f"<{n**3}f", *([0.0] * n**3)))
+moved = header.replace("Offset = -30", "Offset = -29")
+open("moved.mha", "wb").write(moved.encode() + struct.pack(f"<{n**3}f", *inside))
+PYTHON
+expect 0 'hash' "${scan[@]}" --method sirt --mask mask.mha --iterations 5 --output masked.mha
+python3 - <<'PYTHON' || fail 'a voxel whose mask is 0 is not 0'
+import struct
+def values(name):
+    raw = open(name, "rb").read()
+    return struct.unpack("<4096f", raw[-4 * 4096:])
+assert all(x == 0 for x, m in zip(values("masked.mha"), values("mask.mha")) if m == 0)
+assert any(x != 0 for x in values("masked.mha"))
+PYTHON
+expect 0 'hash' "${scan[@]}" --method sirt --reading-mask other.h5 --iterations 2 --json r.json
+expect 0 '[2-9] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-noise 1e5 --json r.json
+expect 0 'hash' "${scan[@]}" --method os-sart --column-sums scan --iterations 2 --json r.json
+expect 2 'leaves none' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
+expect 2 'start: the volume lies on other voxels than the result .axis x' "${scan[@]}" --method sirt --start moved.mha --output no.mha
+expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgls --column-sums scan --output no.mha
+expect 2 'window .method sirt has no such option' "${scan[@]}" --method sirt --window hann --output no.mha
+expect 2 'iterations .method fdk has no such option' "${scan[@]}" --method fdk --iterations 3 --output no.mha
+
+# The adjoint alone: <A x, y> = <x, A^T y>.
+expect 0 'hash' project --volume v.mha --geometry tilted.json --precision double --output ax.h5
+serial=''
+for backend in $backends; do
+  expect 0 'by back-project .joseph.*in mm; hash' back-project --projections ax.h5 --extent 16 16 16 --spacing 4 --backend "$backend" --output back.mha
+  serial=${serial:-$(hash_of)}
+  [ "$(hash_of)" = "$serial" ] || fail "back-project on $backend: $(hash_of) instead of $serial"
+done
+expect 0 'hash' back-project --projections ax.h5 --extent 16 16 16 --spacing 4 --method siddon --json r.json
+expect 2 'no projections' back-project --output no.mha
+
 expect 2 'relaxation 2 \(must lie in \(0, 2\)\)' "${scan[@]}" --method sirt --relaxation 2 --output no.mha
 expect 2 'relaxation .method cgls has no such option' "${scan[@]}" --method cgls --relaxation 1 --output no.mha
 expect 2 'blocks of 21 views \(must lie in 1 .. 20' "${scan[@]}" --method os-sart --block 21 --output no.mha

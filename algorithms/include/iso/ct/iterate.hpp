@@ -31,6 +31,12 @@ struct stopping_rules {
   double noise = 0;              ///< discrepancy: ||b - A x|| at or below it, see noise_of_counts
   double gap = 0;                ///< TV: relative primal-dual gap at or below
   std::function<bool(iteration const&)> proceed = {};  ///< after each; false stops
+
+  /// Returns whether a number of this iteration ends the run.
+  [[nodiscard]] bool met_by(iteration const& now) const {
+    return (relative_residual > 0 && now.relative_residual <= relative_residual) ||
+           (noise > 0 && now.residual <= noise) || (gap > 0 && now.gap <= gap);
+  }
 };
 
 /// Runs `method` and returns what every iteration told. A method has `iteration step(job const&)`.
@@ -57,11 +63,8 @@ std::vector<iteration> iterate(Method& method, stopping_rules const& rules = {},
                    control.cancelled};
     history.push_back(method.step(part));
     iteration const& now = history.back();
-    bool const done =
-        (rules.relative_residual > 0 && now.relative_residual <= rules.relative_residual) ||
-        (rules.noise > 0 && now.residual <= rules.noise) || (rules.gap > 0 && now.gap <= rules.gap);
     bool const proceeds = !rules.proceed || rules.proceed(now);
-    if (done || !proceeds) {
+    if (rules.met_by(now) || !proceeds) {
       break;
     }
   }

@@ -168,6 +168,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
   commands["reconstruct"] = add_reconstruct(app);
+  commands["back-project"] = add_back_project(app);
   commands["dose"] = add_dose(app);
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grid_options.hpp"
 #include "hounsfield_options.hpp"
+#include "iterative_options.hpp"
 #include "scan_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/jobs/project.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
 #include <fmt/core.h>
@@ -17,6 +19,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -35,14 +40,24 @@ struct reconstruct_options {
   hounsfield_options table;
   scan_options scan;
   jobs::reconstruct_request request;
-  jobs::iterative_request iterative;
-  std::string history;
+  iterative_options iterative;
+  std::vector<CLI::Option*> of_filter;      ///< that iterations have not
+  std::vector<CLI::Option*> of_iterations;  ///< that a filter has not
 };
 
-bool is_iterative(std::string const& method) { return method != "fdk" && method != "fbp"; }
+constexpr char const* adjoint = "back-project";
+
+bool is_filtered(std::string const& method) { return method == "fdk" || method == "fbp"; }
 
 // Everything that can be wrong before any work is done.
 void check_outputs(reconstruct_options const& options) {
+  auto const& others = is_filtered(options.method) ? options.of_iterations : options.of_filter;
+  for (auto const* const option : others) {
+    if (option->count() > 0) {
+      throw invalid_argument(fmt::format("{} (method {} has no such option) leave it out",
+                                         option->get_name(), options.method));
+    }
+  }
   if (options.output.empty() && options.png.empty() && options.common.json_file.empty()) {
     throw invalid_argument(
         "nothing to write (the result would be lost) give --output, --png or --json");
@@ -54,7 +69,11 @@ void check_outputs(reconstruct_options const& options) {
                     options.output, files::ending(options.output)));
   }
   check_written(options.output, options.png, options.common.json_file,
-                {options.geometry, options.projections, options.grid.like, options.history});
+                {options.geometry, options.projections, options.grid.like,
+                 options.iterative.history, options.iterative.request.checkpoint,
+                 options.iterative.start, options.iterative.mask, options.iterative.reading_mask});
+  check_writable(options.iterative.history);
+  check_writable(options.iterative.request.checkpoint);
 }
 
 /// The readings that are reconstructed from; none where a phantom is.
@@ -71,15 +90,17 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
                         (request.geometry.kind == files::scan_kind::vectors &&
                          request.geometry.rays == files::ray_kind::parallel);
-  if (is_iterative(options.method)) {
-    options.iterative.method = options.method;
-    request.iterative = options.iterative;
-  } else if (parallel != (options.method == "fbp")) {
+  if (is_filtered(options.method) && parallel != (options.method == "fbp")) {
     throw invalid_argument(fmt::format("--method {} (the geometry has {} rays) give --method {}",
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
   }
   options.place = place_grid(options.grid, request);
+  if (!is_filtered(options.method) && options.method != adjoint) {
+    read_iterative_inputs(options.iterative, options.place);
+    options.iterative.request.method = options.method;
+    request.iterative = std::move(options.iterative.request);
+  }
   if (options.table.water > 0) {
     request.table = table_of(options.table);
   }
@@ -109,23 +130,14 @@ files::gray_image picture(files::host_volume const& v) {
   return image;
 }
 
-// One line an iteration; a number that the method does not know is left empty.
-files::atomic_file prepare_history(std::filesystem::path const& file,
-                                   std::vector<jobs::iteration_record> const& history) {
-  std::string text = "iteration,residual,relative_residual,gap\n";
-  for (auto const& now : history) {
-    text += fmt::format("{},{:.17g},{:.17g},{}\n", now.number, now.residual, now.relative_residual,
-                        std::isnan(now.gap) ? std::string() : fmt::format("{:.17g}", now.gap));
-  }
-  return files::prepare_text(file, text);
-}
-
 int run_reconstruct(reconstruct_options& options) {
   check_outputs(options);
   auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
-  request.backend = sole_backend(options.common.backend, "reconstruct");
+  bool const is_adjoint = request.adjoint_of.has_value();
+  char const* const operation = is_adjoint ? adjoint : "reconstruct";
+  request.backend = sole_backend(options.common.backend, operation);
   json corrections = json::object();
   if (scan) {
     auto corrected =
@@ -144,8 +156,8 @@ int run_reconstruct(reconstruct_options& options) {
   }
   auto const& v = result.volume;
   json document = {{"isocenter", ISO_VERSION},
-                   {"operation", "reconstruct"},
-                   {"method", options.method},
+                   {"operation", operation},
+                   {"method", request.adjoint_of.value_or(options.method)},
                    {"backend", request.backend},
                    {"precision", request.precision},
                    {"extent", v.extent},
@@ -157,13 +169,15 @@ int run_reconstruct(reconstruct_options& options) {
                    {"time_ms", result.time_ms},
                    {"blind_views", result.blind_views}};
   if (request.iterative) {
+    document["projector"] = request.iterative->projector;
     document["iterations"] = result.history.size();
+    document["resumed_iterations"] = result.resumed;
     document["relative_residual"] = result.history.back().relative_residual;
     if (result.box) {
       document["gap"] = result.history.back().gap;
       document["box"] = *result.box;
     }
-  } else {
+  } else if (!is_adjoint) {
     document.update({{"window", request.window},
                      {"cutoff", request.cutoff},
                      {"arc", result.arc},
@@ -187,21 +201,27 @@ int run_reconstruct(reconstruct_options& options) {
                  options.png, window.black, window.white);
     document["picture"] = {{"black", window.black}, {"white", window.white}};
   }
-  if (!options.history.empty()) {
-    outputs.push_back(prepare_history(options.history, result.history));
+  if (!options.iterative.history.empty()) {
+    outputs.push_back(prepare_history(options.iterative.history, result.history));
   }
   if (options.common.json_file != "-") {
     auto const& s = v.spacing;
     bool const cubes = s[0] == s[1] && s[1] == s[2];
-    std::string const how =
-        request.iterative ? fmt::format("{} iterations, residual {:.3e}", result.history.size(),
-                                        result.history.back().relative_residual) +
-                                (result.box ? fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm",
-                                                          result.history.back().gap,
-                                                          (*result.box)[0], (*result.box)[1])
-                                            : "")
-                          : request.window + (result.arc == "short" ? ", short scan" : "") +
-                                (result.detector == "displaced" ? ", displaced detector" : "");
+    std::string how = request.window + (result.arc == "short" ? ", short scan" : "") +
+                      (result.detector == "displaced" ? ", displaced detector" : "");
+    if (is_adjoint) {
+      how = *request.adjoint_of;
+    } else if (request.iterative) {
+      auto const& last = result.history.back();
+      how = fmt::format("{} iterations, residual {:.3e}", last.number, last.relative_residual);
+      if (result.box) {
+        how += fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm", last.gap, (*result.box)[0],
+                           (*result.box)[1]);
+      }
+      if (result.resumed > 0) {
+        how += fmt::format(", {} of them before", result.resumed);
+      }
+    }
     fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {:.4g} ms, in {}; hash {}\n",
                v.extent[0], v.extent[1], v.extent[2],
                cubes ? fmt::format("{:.4g}", s[0])
@@ -215,6 +235,20 @@ int run_reconstruct(reconstruct_options& options) {
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
+}
+
+void add_output_options(CLI::App& sub, reconstruct_options& options) {
+  sub.add_option("--precision", options.request.precision,
+                 "of all arithmetic; readings are taken as float and line integrals made of them "
+                 "in float")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
+  add_grid_options(sub, options.grid);
+  sub.add_option("--output", options.output, "volume: .mha, .nrrd, .nii or .nii.gz");
+  sub.add_option(
+      "--png", options.png,
+      "picture of the middle slices, 16 bits: across z with y downwards, across y and x with z "
+      "upwards");
 }
 
 void add_input_options(CLI::App& sub, reconstruct_options& options) {
@@ -236,64 +270,38 @@ void add_input_options(CLI::App& sub, reconstruct_options& options) {
       ->capture_default_str();
 }
 
-void add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
-  sub.add_option("--window", request.window, "window of the ramp filter")
-      ->check(CLI::IsMember(jobs::window_names()))
-      ->capture_default_str();
-  sub.add_option("--cutoff", request.cutoff, "of the detector's Nyquist frequency")
-      ->check(number_from(1e-3, 1))
-      ->capture_default_str();
-  sub.add_option("--arc", request.arc,
+std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
+  return {sub.add_option("--window", request.window, "window of the ramp filter")
+              ->check(CLI::IsMember(jobs::window_names()))
+              ->capture_default_str(),
+          sub.add_option("--cutoff", request.cutoff, "of the detector's Nyquist frequency")
+              ->check(number_from(1e-3, 1))
+              ->capture_default_str(),
+          sub.add_option(
+                 "--arc", request.arc,
                  "full: the whole circle; short: an arc of half a circle and the fan or more, by "
                  "Parker's weights; automatic: by the views' angles")
-      ->check(CLI::IsMember(jobs::arc_names()))
-      ->capture_default_str();
-  sub.add_option("--detector", request.detector,
+              ->check(CLI::IsMember(jobs::arc_names()))
+              ->capture_default_str(),
+          sub.add_option(
+                 "--detector", request.detector,
                  "displaced: opposite views complete each other (half-fan); centred: they do not; "
                  "automatic: displaced where the axis is seen beside the middle by more than a "
                  "tenth of the width")
-      ->check(CLI::IsMember(jobs::detector_names()))
-      ->capture_default_str();
-  sub.add_option("--truncation-correction", request.truncation_correction,
+              ->check(CLI::IsMember(jobs::detector_names()))
+              ->capture_default_str(),
+          sub.add_option(
+                 "--truncation-correction", request.truncation_correction,
                  "objects wider than the detector: columns beyond its edges over which readings "
                  "fall to zero")
-      ->check(CLI::Range(0, 65536))
-      ->capture_default_str();
-  sub.add_option("--max-roll", request.max_roll,
+              ->check(CLI::Range(0, 65536))
+              ->capture_default_str(),
+          sub.add_option(
+                 "--max-roll", request.max_roll,
                  "degrees by which the detector's rows may leave the plane of rotation: more makes "
                  "what changes along z visibly wrong (default: 5 over a full circle; 1.5 over an "
                  "arc, half a circle of parallel rays, or with a displaced detector)")
-      ->check(number_from(0, 11.45));
-}
-
-void add_iterative_options(CLI::App& sub, reconstruct_options& options) {
-  auto& request = options.iterative;
-  sub.add_option("--iterations", request.iterations, "at most, of an iterative method")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  sub.add_option("--relaxation", request.relaxation,
-                 "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)");
-  sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)");
-  sub.add_option("--order", request.order,
-                 "sart, os-sart, osem: golden, each block far from those before it, or sequential "
-                 "(default: golden)");
-  sub.add_option("--lower", request.lower, "sirt, sart, os-sart, tv: least value of a voxel, /mm");
-  sub.add_option("--upper", request.upper,
-                 "sirt, sart, os-sart, tv: largest value of a voxel, /mm");
-  sub.add_option("--damping", request.damping,
-                 "lsqr: weight of the volume's size, mm (default: 0)");
-  sub.add_option(
-      "--weight", request.weight,
-      "tv: weight of the variation beside half the sum of squared differences of readings");
-  sub.add_option("--stop-residual", request.stop_residual,
-                 "end where the norm of the readings' differences is this part of the readings'")
-      ->check(number_from(0, 1))
-      ->capture_default_str();
-  sub.add_option("--stop-gap", request.stop_gap,
-                 "tv: end where the primal-dual gap is this part of the value (default: 0.001)")
-      ->check(number_from(0, 1));
-  sub.add_option("--history", options.history,
-                 "table of the iterations' residuals and gaps (.csv)");
+              ->check(number_from(0, 11.45))};
 }
 
 }  // namespace
@@ -312,24 +320,38 @@ command add_reconstruct(CLI::App& app) {
                   "fdk: cone beams; fbp: parallel beams; the others, by iterations, any scan")
       ->check(CLI::IsMember(methods))
       ->capture_default_str();
-  add_filter_options(*sub, options->request);
-  add_iterative_options(*sub, *options);
-  sub->add_option("--precision", options->request.precision,
-                  "of all arithmetic; readings are taken as float and line integrals made of them "
-                  "in float")
-      ->check(CLI::IsMember({"float", "double"}))
-      ->capture_default_str();
-  add_grid_options(*sub, options->grid);
+  options->of_filter = add_filter_options(*sub, options->request);
+  options->of_iterations = add_iterative_options(*sub, options->iterative);
+  add_output_options(*sub, *options);
   add_hounsfield_options(*sub, options->table, nullptr);
-  sub->add_option("--output", options->output, "volume: .mha, .nrrd, .nii or .nii.gz");
-  sub->add_option(
-      "--png", options->png,
-      "picture of the middle slices, 16 bits: across z with y downwards, across y and x with z "
-      "upwards");
   return [options] {
     if (options->projections.empty() == options->phantom.empty()) {
       throw invalid_argument(
           "reconstruct: no projections give either --projections FILE or --phantom shepp-logan");
+    }
+    return run_reconstruct(*options);
+  };
+}
+
+command add_back_project(CLI::App& app) {
+  auto const options = std::make_shared<reconstruct_options>();
+  options->method = adjoint;
+  auto* const sub = app.add_subcommand(
+      adjoint, "The adjoint of a projection: what every voxel gets of its rays' readings, mm");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  add_input_options(*sub, *options);
+  add_scan_options(*sub, options->scan);
+  options->request.adjoint_of = "joseph";
+  sub->add_option("--method", options->request.adjoint_of,
+                  "of the projection, as iso project has it")
+      ->check(CLI::IsMember(jobs::method_names()))
+      ->capture_default_str();
+  add_output_options(*sub, *options);
+  return [options] {
+    if (options->projections.empty() == options->phantom.empty()) {
+      throw invalid_argument(
+          "back-project: no projections give either --projections FILE or --phantom shepp-logan");
     }
     return run_reconstruct(*options);
   };

@@ -113,6 +113,7 @@ using command = std::function<int()>;
 command add_info(CLI::App& app);
 command add_project(CLI::App& app);
 command add_reconstruct(CLI::App& app);
+command add_back_project(CLI::App& app);
 command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
 command add_dose(CLI::App& app);

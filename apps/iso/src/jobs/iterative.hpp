@@ -2,12 +2,15 @@
 //! Reconstructs by the iterative method that a request names.
 #pragma once
 
+#include "checkpoint.hpp"
 #include "memory.hpp"
+#include "scan.hpp"
 
 #include <iso/cases/memory.hpp>
 #include <iso/ct/cgls.hpp>
 #include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
+#include <iso/ct/noise_of_counts.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/jobs/reconstruct.hpp>
@@ -47,6 +50,7 @@ inline void check_options(iterative_request const& request, iterative_method met
   refuse(request.relaxation.has_value(), row_action, "relaxation");
   refuse(request.block.has_value(), blocks, "block");
   refuse(request.order.has_value(), ordered, "order");
+  refuse(request.columns.has_value(), ordered && row_action, "column-sums");
   refuse(request.lower.has_value(), boxed, "lower");
   refuse(request.upper.has_value(), boxed, "upper");
   refuse(request.damping.has_value(), method == iterative_method::lsqr, "damping");
@@ -57,121 +61,262 @@ inline void check_options(iterative_request const& request, iterative_method met
                "to say) give --weight");
 }
 
+/// Counts volumes and sets of projections that a method holds at once: the table of
+/// docs/algorithms/iterative.md, and the readings.
+inline std::array<std::int64_t, 2> arrays_held(iterative_method method, std::int64_t blocks,
+                                               bool columns_of_scan) {
+  switch (method) {
+    case iterative_method::sart:
+    case iterative_method::os_sart:
+    case iterative_method::osem:
+      return {2 + (columns_of_scan ? 1 : blocks), 4};
+    case iterative_method::lsqr:
+      return {4, 4};
+    case iterative_method::tv:
+      return {7, 6};
+    case iterative_method::sirt:
+    case iterative_method::mlem:
+    case iterative_method::cgls:
+      break;
+  }
+  return {3, 4};
+}
+
+/// Throws iso::invalid_argument where a volume lies on other voxels than the result.
+inline void check_placed(files::host_volume const& given, grid const& box, char const* what) {
+  auto const on = make_grid(given);
+  for (int axis = 0; axis < 3; ++axis) {
+    auto const a = std::size_t(axis);
+    char const* const name = axis == 0 ? "x" : axis == 1 ? "y" : "z";
+    double const step = box.spacing[axis];
+    double const near = 1e-3 * step;
+    ISO_VALIDATE(on.extent[a] == box.extent[a] &&
+                     std::abs(on.spacing[axis] - step) * double(box.extent[a]) < near &&
+                     std::abs(on.origin[axis] - box.origin[axis]) < near,
+                 "iso reconstruct: --{}: the volume lies on other voxels than the result (axis {}: "
+                 "{} voxels of {} mm from {} mm, the result {} of {} from {}) give --like with it",
+                 what, name, on.extent[a], on.spacing[axis], on.origin[axis], box.extent[a], step,
+                 box.origin[axis]);
+  }
+}
+
+inline ct::iteration told(iteration_record const& now) {
+  return {now.number, now.residual, now.relative_residual, now.gap};
+}
+
+/// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
+template <class T>
+std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request const& request,
+                                                               ct::geometry const& g,
+                                                               grid const& box,
+                                                               std::vector<T> const& readings) {
+  auto const add_vector = [](fingerprint& print, vec3<double> const& v) {
+    print.add(v.x);
+    print.add(v.y);
+    print.add(v.z);
+  };
+  auto const add_option = [](fingerprint& print, auto const& option) {
+    print.add(option.has_value() ? 1 : 0);
+    if (option) {
+      print.add(*option);
+    }
+  };
+  fingerprint scan;
+  for (auto const& view : g.views()) {
+    add_vector(scan, view.source);
+    add_vector(scan, view.detector_origin);
+    add_vector(scan, view.u_step);
+    add_vector(scan, view.v_step);
+  }
+  scan.add(double(g.num_u()));
+  scan.add(double(g.num_v()));
+  scan.add(readings);
+  scan.add(request.reading_mask);
+  fingerprint volume;
+  for (auto const n : box.extent) {
+    volume.add(double(n));
+  }
+  add_vector(volume, box.spacing);
+  add_vector(volume, box.origin);
+  volume.add(request.start ? request.start->values : std::vector<float>());
+  volume.add(request.mask ? request.mask->values : std::vector<float>());
+  fingerprint options;
+  add_option(options, request.relaxation);
+  add_option(options, request.block);
+  add_option(options, request.order);
+  add_option(options, request.lower);
+  add_option(options, request.upper);
+  add_option(options, request.damping);
+  add_option(options, request.weight);
+  add_option(options, request.columns);
+  return {{"method", request.method},
+          {"projector", request.projector},
+          {"precision", sizeof(T) == 4 ? "float" : "double"},
+          {"scan", scan.text()},
+          {"volume", volume.text()},
+          {"set of options", options.text()}};
+}
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                   grid const& box, observer const& watch, reconstruct_result& result,
                   Readings const& readings, Keep const& keep) {
   using space = typename Exec::memory_space;
-  auto const method = std::find_if(iterations.begin(), iterations.end(), [&](auto const& entry) {
-    return entry.first == request.method;
-  });
-  ISO_VALIDATE(method != iterations.end(), "iso reconstruct: method '{}' is not known",
+  using method = iterative_method;
+  auto const known = std::find_if(iterations.begin(), iterations.end(),
+                                  [&](auto const& entry) { return entry.first == request.method; });
+  ISO_VALIDATE(known != iterations.end(), "iso reconstruct: method '{}' is not known",
                request.method);
-  check_options(request, method->second);
-  auto const order = request.order.value_or("golden");
-  ISO_VALIDATE(order == "golden" || order == "sequential",
-               "iso reconstruct: order '{}' is not known (choose golden or sequential)", order);
-  auto const by = order == "golden" ? ct::block_order::golden : ct::block_order::sequential;
+  method const by = known->second;
+  check_options(request, by);
+  auto const named = [](std::optional<std::string> const& given, char const* what,
+                        std::string const& first, std::string const& second) {
+    auto const name = given.value_or(first);
+    ISO_VALIDATE(name == first || name == second,
+                 "iso reconstruct: {} '{}' is not known (choose {} or {})", what, name, first,
+                 second);
+    return name == first;
+  };
+  auto const order = named(request.order, "order", "golden", "sequential")
+                         ? ct::block_order::golden
+                         : ct::block_order::sequential;
+  auto const columns = named(request.columns, "column sums", "blocks", "scan")
+                           ? ct::column_sums::of_blocks
+                           : ct::column_sums::of_scan;
   double const infinite = std::numeric_limits<double>::infinity();
   ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
-
-  // Volumes and sets of projections held at once: the table of docs/algorithms/iterative.md, and
-  // the readings.
-  std::int64_t const views = g.num_views();
-  std::int64_t const block =
-      method->second == iterative_method::sart ? 1 : request.block.value_or(8);
-  std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
-  std::array<std::int64_t, 2> held = {3, 4};
-  switch (method->second) {
-    case iterative_method::sirt:
-    case iterative_method::mlem:
-      break;
-    case iterative_method::sart:
-    case iterative_method::os_sart:
-    case iterative_method::osem:
-      held = {2 + blocks, 4};
-      break;
-    case iterative_method::cgls:
-      held = {3, 4};
-      break;
-    case iterative_method::lsqr:
-      held = {4, 4};
-      break;
-    case iterative_method::tv:
-      held = {7, 6};
-      break;
+  ct::projector_options const projector{.method = projector_named(request.projector)};
+  if (request.start) {
+    check_placed(*request.start, box, "start");
   }
+  if (request.mask) {
+    check_placed(*request.mask, box, "mask");
+  }
+  std::int64_t const views = g.num_views();
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
+  ISO_VALIDATE(request.reading_mask.empty() || double(request.reading_mask.size()) == pixels,
+               "iso reconstruct: --reading-mask has {} numbers ({} views of {} x {} readings are "
+               "there) give one each",
+               request.reading_mask.size(), views, g.num_u(), g.num_v());
+
+  std::int64_t const block = by == method::sart ? 1 : request.block.value_or(8);
+  std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
+  auto const held = arrays_held(by, blocks, columns == ct::column_sums::of_scan);
+  double const volumes = double(held[0]) + (request.mask ? 1 : 0);
+  double const sets = double(held[1]) + (request.reading_mask.empty() ? 0 : 2);
   double const wanted =
-      (double(held[0]) * double(box.size()) + double(held[1]) * pixels) * double(sizeof(T)) +
-      double(ct::back_project_bytes_needed<T>(exec, g, box));
+      (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
+      double(ct::back_project_bytes_needed<T>(exec, g, box, {.method = projector.method}));
   watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
-        auto const given = readings();
-        projection_view<T const, space> const b = given;
-        auto const x = make_volume<T, space>(exec, "iso::jobs::volume", box);
-        std::string doing = "preparing";
-        job control;
-        control.cancelled = [&] {
-          if (watch.cancelled) {
-            exec.fence("iso::jobs::reconstruct: a batch of views");
-            return watch.cancelled();
-          }
-          return false;
-        };
-        auto const run = [&](auto&& made) {
-          ct::stopping_rules rules{.iterations = request.iterations,
-                                   .relative_residual = request.stop_residual,
-                                   .gap = request.stop_gap.value_or(1e-3)};
-          rules.proceed = [&](ct::iteration const& now) {
-            doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
-                                       : message("residual {:.3e}", {now.relative_residual});
-            result.history.push_back({now.number, now.residual, now.relative_residual, now.gap});
-            return true;
-          };
-          control.progress = [&](double fraction) { watch.step(fraction, doing); };
-          result.time_ms =
-              1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
-        };
-        switch (method->second) {
-          case iterative_method::sirt:
-          case iterative_method::sart:
-          case iterative_method::os_sart:
-            run(ct::sart<Exec, T>(
-                exec, g, b, x,
-                {.block_views = method->second == iterative_method::sirt ? 0 : block,
-                 .order = by,
-                 .relaxation = request.relaxation.value_or(1),
-                 .box = range},
-                {}, control));
-            break;
-          case iterative_method::cgls:
-            run(ct::cgls<Exec, T>(exec, g, b, x, {}, {}, control));
-            break;
-          case iterative_method::lsqr:
-            run(ct::lsqr<Exec, T>(exec, g, b, x, {.damping = request.damping.value_or(0)}, {},
-                                  control));
-            break;
-          case iterative_method::mlem:
-          case iterative_method::osem:
-            run(ct::mlem<Exec, T>(
-                exec, g, b, x,
-                {.block_views = method->second == iterative_method::mlem ? 0 : block, .order = by},
-                {}, control));
-            break;
-          case iterative_method::tv: {
-            ct::total_variation<Exec, T> made(
-                exec, g, b, x, {.weight = *request.weight, .box = range}, {}, control);
-            result.box = {made.box().lower, made.box().upper};
-            run(made);
-            break;
-          }
+  auto const compute = [&] {
+    auto const given = readings();
+    projection_view<T const, space> const b = given;
+    auto const x = make_volume<T, space>(exec, "iso::jobs::volume", box);
+    ct::iterative_masks<T, space> masks;
+    // A mask is 1 where it is not 0.
+    auto const ones = [](std::vector<float> values) {
+      for (float& value : values) {
+        value = value != 0 ? 1.0F : 0.0F;
+      }
+      return values;
+    };
+    if (request.start) {
+      cases::put(exec, x.data, request.start->values);
+    }
+    if (request.mask) {
+      auto const mask = make_volume<T, space>(exec, "iso::jobs::mask", box);
+      cases::put(exec, mask.data, ones(request.mask->values));
+      masks.voxels = mask.data;
+    }
+    if (!request.reading_mask.empty()) {
+      auto const mask =
+          make_projections<T, space>(exec, "iso::jobs::reading_mask", views, g.num_u(), g.num_v());
+      cases::put(exec, mask.data, ones(request.reading_mask));
+      masks.readings = mask.data;
+    }
+    ct::stopping_rules rules{.iterations = request.iterations,
+                             .relative_residual = request.stop_residual,
+                             .gap = request.stop_gap.value_or(1e-3)};
+    if (request.stop_noise) {
+      rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
+    }
+    checkpoint_of<T, Exec> const checkpoint(
+        exec, request.checkpoint,
+        request.checkpoint.empty()
+            ? typename checkpoint_of<T, Exec>::belongings()
+            : belongings_of<T>(request, g, box, cases::fetch(exec, given.data)));
+    std::string doing = "preparing";
+    job control;
+    control.cancelled = [&] {
+      if (watch.cancelled) {
+        exec.fence("iso::jobs::reconstruct: a batch of views");
+        return watch.cancelled();
+      }
+      return false;
+    };
+    auto const run = [&](auto&& made) {
+      checkpoint.restore(made, result.history);
+      result.resumed = std::int64_t(result.history.size());
+      rules.proceed = [&](ct::iteration const& now) {
+        doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
+                                   : message("residual {:.3e}", {now.relative_residual});
+        result.history.push_back({now.number, now.residual, now.relative_residual, now.gap});
+        if (now.number % request.checkpoint_every == 0) {
+          checkpoint.save(made, result.history);
         }
-        keep(x);
-        return 0;
-      });
+        return true;
+      };
+      control.progress = [&](double fraction) { watch.step(fraction, doing); };
+      rules.iterations = request.iterations - result.resumed;
+      bool const done = !result.history.empty() && rules.met_by(told(result.history.back()));
+      if (rules.iterations >= 1 && !done) {
+        result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
+        checkpoint.save(made, result.history);
+      }
+    };
+    switch (by) {
+      case method::sirt:
+      case method::sart:
+      case method::os_sart:
+        run(ct::sart<Exec, T>(exec, g, b, x,
+                              {.block_views = by == method::sirt ? 0 : block,
+                               .order = order,
+                               .relaxation = request.relaxation.value_or(1),
+                               .columns = columns,
+                               .box = range,
+                               .projector = projector},
+                              masks, control));
+        break;
+      case method::cgls:
+        run(ct::cgls<Exec, T>(exec, g, b, x, {.projector = projector}, masks, control));
+        break;
+      case method::lsqr:
+        run(ct::lsqr<Exec, T>(exec, g, b, x,
+                              {.damping = request.damping.value_or(0), .projector = projector},
+                              masks, control));
+        break;
+      case method::mlem:
+      case method::osem:
+        run(ct::mlem<Exec, T>(
+            exec, g, b, x,
+            {.block_views = by == method::mlem ? 0 : block, .order = order, .projector = projector},
+            masks, control));
+        break;
+      case method::tv: {
+        ct::total_variation<Exec, T> made(
+            exec, g, b, x, {.weight = *request.weight, .box = range, .projector = projector}, masks,
+            control);
+        result.box = {made.box().lower, made.box().upper};
+        run(made);
+        break;
+      }
+    }
+    keep(x);
+    return 0;
+  };
+  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
+               "iso reconstruct", compute);
 }
 
 }  // namespace iso::jobs

@@ -6,6 +6,7 @@
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
+#include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/jobs/reconstruct.hpp>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <string_view>
 #include <utility>
@@ -94,7 +96,7 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
     return wanted > 0 ? wanted : pixels;
   };
   std::int64_t across = g.num_u();
-  if (!request.iterative) {
+  if (!request.iterative && !request.adjoint_of) {
     auto scan = options.scan;
     scan.truncation_correction = 0;
     auto const weights = ct::weigh_scan(g, scan);
@@ -111,13 +113,13 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
 
 template <class T>
 files::host_volume on_host(grid const& g, std::vector<T> const& values,
-                           std::optional<files::attenuation_table> const& table) {
+                           std::optional<files::attenuation_table> const& table, char const* unit) {
   files::host_volume v;
   v.extent = {g.extent[0], g.extent[1], g.extent[2]};
   v.spacing = {g.spacing.x, g.spacing.y, g.spacing.z};
   v.origin = {g.origin.x, g.origin.y, g.origin.z};
   v.values.resize(values.size());
-  v.unit = table ? "HU" : "1/mm";
+  v.unit = table ? "HU" : unit;
   std::transform(values.begin(), values.end(), v.values.begin(), [&](T x) {
     return table ? files::hounsfield_units(double(x), *table) : float(x);
   });
@@ -218,8 +220,8 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   auto const keep = [&](volume_view<T, space> const& volume) {
     auto const values = fetch(exec, volume.data);
     result.hash = hash_text(hash_bits<T>(values));
-    result.volume = on_host(volume_grid, values, request.table);
-    if (request.phantom_width) {
+    result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
+    if (request.phantom_width && !request.adjoint_of) {
       result.error = error_of<T>(exec, *request.phantom_width, values, volume);
     }
   };
@@ -230,31 +232,44 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
     watch.step(1, "done");
     return result;
   }
-  std::int64_t const scratch = ct::fdk_bytes_needed<T>(exec, g, options);
+  ct::back_project_options adjoint;
+  if (request.adjoint_of) {
+    adjoint.method = projector_named(*request.adjoint_of);
+  }
+  std::int64_t const scratch = request.adjoint_of
+                                   ? ct::back_project_bytes_needed<T>(exec, g, volume_grid, adjoint)
+                                   : ct::fdk_bytes_needed<T>(exec, g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
-               "iso reconstruct", [&] {
-                 ct::fdk_plan<space> const plan(exec, g, options);
-                 result.arc = known_name(arcs, plan.arc());
-                 result.detector = known_name(detectors, plan.detector());
-                 auto const projections = readings_of<T>(exec, request, g);
-                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
-                 workspace<space> const work(scratch);
-                 job control;
-                 control.progress = [&](double fraction) {
-                   // So that progress is of what has been done.
-                   exec.fence("iso::jobs::reconstruct: a batch of views");
-                   watch.step(fraction, "reconstructing");
-                 };
-                 result.time_ms =
-                     1e3 * seconds_of(exec, [&] {
-                       ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
-                     });
-                 keep(volume);
-                 return 0;
-               });
+  guard_memory(
+      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
+        auto const projections = readings_of<T>(exec, request, g);
+        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
+        workspace<space> const work(scratch);
+        job control;
+        control.progress = [&](double fraction) {
+          // So that progress is of what has been done.
+          exec.fence("iso::jobs::reconstruct: a batch of views");
+          watch.step(fraction, "reconstructing");
+        };
+        std::function<void()> compute;
+        if (request.adjoint_of) {
+          compute = [&, staged = ct::stage(exec, g)] {
+            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, control);
+          };
+        } else {
+          ct::fdk_plan<space> const plan(exec, g, options);
+          result.arc = known_name(arcs, plan.arc());
+          result.detector = known_name(detectors, plan.detector());
+          compute = [&, plan] {
+            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
+          };
+        }
+        result.time_ms = 1e3 * seconds_of(exec, compute);
+        keep(volume);
+        return 0;
+      });
   watch.step(1, "done");
   return result;
 }

@@ -38,6 +38,17 @@ struct iterative_request {
   std::optional<double> weight{};       ///< TV
   double stop_residual = 0;             ///< ||b - A x|| / ||b|| at or below; 0: no matter
   std::optional<double> stop_gap{};     ///< TV: relative primal-dual gap at or below
+  /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
+  std::optional<double> stop_noise{};
+  std::string projector = "joseph";      ///< one of method_names()
+  std::optional<std::string> columns{};  ///< SART, OS-SART: column sums of blocks or of the scan
+  /// Start: on the result's grid, 1/mm; none: zeros (MLEM, OSEM: ones)
+  std::optional<files::host_volume> start{};
+  /// Voxels that count are not 0; on the result's grid. None: all do.
+  std::optional<files::host_volume> mask{};
+  std::vector<float> reading_mask{};   ///< [views, u, v], not 0 where they count; empty: all do
+  std::string checkpoint{};            ///< file to go on from, and to write; empty: none
+  std::int64_t checkpoint_every = 10;  ///< iterations
 };
 
 /// Tells of one iteration; what a method does not know is NaN.
@@ -50,6 +61,8 @@ struct iteration_record {
 
 struct reconstruct_request {
   std::string backend;
+  /// Given: the adjoint of this projector (one of method_names()), and nothing is reconstructed.
+  std::optional<std::string> adjoint_of{};
   std::string window = "ram-lak";
   double cutoff = 1;  ///< of the Nyquist frequency
   std::string arc = "automatic";
@@ -73,13 +86,14 @@ struct reconstruct_request {
 };
 
 struct reconstruct_result {
-  files::host_volume volume;  ///< with its unit, "1/mm" or "HU"
+  files::host_volume volume;  ///< with its unit: "1/mm", "HU", or "mm" of an adjoint
   std::string arc;            ///< that was chosen
   std::string detector;       ///< likewise
   /// Holds the mean absolute and root mean square difference from the phantom's voxels, 1/mm, where
   /// a phantom is reconstructed.
   std::optional<std::array<double, 2>> error{};
-  std::vector<iteration_record> history;  ///< of an iterative method
+  std::vector<iteration_record> history;  ///< of an iterative method, all runs of a checkpoint
+  std::int64_t resumed = 0;               ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
   std::int64_t views = 0;
@@ -88,7 +102,10 @@ struct reconstruct_result {
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
 
-/// Does filtered backprojection, or iterations, on the backend that the request names.
+/// Does filtered backprojection, iterations, or the adjoint of a projection, on the backend that
+/// the request names.
+/// \throws iso::file_error        a checkpoint that is of another scan, volume or method, or
+/// damaged
 /// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
 ///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/noise_of_counts.hpp
+//! Estimates how large the noise of counted photons is in line integrals.
+#pragma once
+
+#include <iso/core/check.hpp>
+#include <iso/core/concepts.hpp>
+#include <iso/core/math.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/sum_of.hpp>
+#include <iso/core/view_checks.hpp>
+
+#include <cmath>
+
+namespace iso::ct {
+namespace detail {
+
+/// The variance of ln(photons / n) where n is a Poisson number of mean photons exp(-b), in units of
+/// 1 / photons.
+template <class T>
+struct variance_of_counts {
+  T const* readings;
+  T const* mask;  ///< null: all count
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    return mask == nullptr || mask[i] != T(0) ? math::exp(double(readings[i])) : 0;
+  }
+};
+
+}  // namespace detail
+
+/// Returns the norm that the noise of `photons` counted in the open beam of each ray is expected to
+/// have: the root of the sum of exp(b) / photons over the readings b. Where ||b - A x|| falls to it
+/// an iteration begins to fit noise (discrepancy principle; stopping_rules::noise). NaN
+/// where a reading that counts is not finite. Waits for `exec`.
+///
+/// Determinism: backend_to_backend.
+/// \param readings  [views, u, v], line integrals, dimensionless
+/// \param photons   expected in the open beam, of each pixel and view
+/// \param mask      [views, u, v], 0 where a reading does not count; without memory: all do
+/// \throws iso::invalid_argument  photons that are not above 0 and finite; arrays with gaps or of
+///                                different shapes
+/// \par Method  First order in 1 / n; V. A. Morozov, Soviet Math. Dokl. 7, 1966.
+template <execution_space Exec, real T>
+double noise_of_counts(Exec const& exec,
+                       projection_view<T const, typename Exec::memory_space> const& readings,
+                       double photons,
+                       projection_view<T const, typename Exec::memory_space> const& mask = {}) {
+  auto const& p = readings.data;
+  validate_contiguous(p, "readings", "iso::ct::noise_of_counts");
+  ISO_VALIDATE(photons > 0 && is_finite(photons),
+               "iso::ct::noise_of_counts: {} photons (must be above 0 and finite)", photons);
+  ISO_VALIDATE(
+      mask.data.size() == 0 || mask.data.size() == p.size(),
+      "iso::ct::noise_of_counts: a mask of {} numbers for {} readings (one each is needed)",
+      mask.data.size(), p.size());
+  return std::sqrt(sum_of(exec, std::int64_t(p.size()),
+                          detail::variance_of_counts<T>{p.data(), mask.data.data()}) /
+                   photons);
+}
+
+}  // namespace iso::ct

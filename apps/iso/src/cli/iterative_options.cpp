@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "iterative_options.hpp"
+
+#include <iso/files/stack_file.hpp>
+#include <iso/jobs/project.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <utility>
+
+namespace iso::cli {
+namespace {
+
+files::host_volume read_placed(std::string const& file, placement const& place) {
+  auto volume = files::read_volume(file);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    volume.origin[axis] -= place.isocentre[axis];
+  }
+  return volume;
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options) {
+  auto& request = options.request;
+  return {
+      sub.add_option("--iterations", request.iterations,
+                     "at most, of an iterative method, with those of a checkpoint")
+          ->check(CLI::Range(1, 1'000'000))
+          ->capture_default_str(),
+      sub.add_option("--projector", request.projector, "how an iterative method projects")
+          ->check(CLI::IsMember(jobs::method_names()))
+          ->capture_default_str(),
+      sub.add_option("--relaxation", request.relaxation,
+                     "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
+      sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)"),
+      sub.add_option("--order", request.order,
+                     "sart, os-sart, osem: golden, each block far from those before it, or "
+                     "sequential (default: golden)"),
+      sub.add_option("--column-sums", request.columns,
+                     "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
+                     "volume for all, which weighs the blocks alike (default: blocks)"),
+      sub.add_option("--lower", request.lower,
+                     "sirt, sart, os-sart, tv: least value of a voxel, /mm"),
+      sub.add_option("--upper", request.upper,
+                     "sirt, sart, os-sart, tv: largest value of a voxel, /mm"),
+      sub.add_option("--damping", request.damping,
+                     "lsqr: weight of the volume's size, mm (default: 0)"),
+      sub.add_option(
+          "--weight", request.weight,
+          "tv: weight of the variation beside half the sum of squared differences of readings"),
+      sub.add_option("--start", options.start,
+                     "volume to begin with, on the result's voxels, /mm (default: zeros; mlem, "
+                     "osem: ones)"),
+      sub.add_option("--mask", options.mask,
+                     "volume on the result's voxels: those that are 0 stay as they begin"),
+      sub.add_option("--reading-mask", options.reading_mask,
+                     "stack of the readings' shape (.h5): those that are 0 do not count"),
+      sub.add_option("--stop-residual", request.stop_residual,
+                     "end where the norm of the readings' differences is this part of the "
+                     "readings'")
+          ->check(number_from(0, 1))
+          ->capture_default_str(),
+      sub.add_option("--stop-noise", request.stop_noise,
+                     "end where that norm is what the noise of so many photons a ray, in the open "
+                     "beam, is expected to leave (discrepancy principle)")
+          ->check(number_from(1e-6, 1e30)),
+      sub.add_option("--stop-gap", request.stop_gap,
+                     "tv: end where the primal-dual gap is this part of the value (default: 0.001)")
+          ->check(number_from(0, 1)),
+      sub.add_option("--checkpoint", request.checkpoint,
+                     "file (.h5) to go on from where it is there, bit for bit, and to write"),
+      sub.add_option("--checkpoint-every", request.checkpoint_every, "iterations, and at the end")
+          ->check(CLI::Range(1, 1'000'000))
+          ->capture_default_str(),
+      sub.add_option("--history", options.history,
+                     "table of the iterations' residuals and gaps (.csv)")};
+}
+
+void read_iterative_inputs(iterative_options& options, placement const& place) {
+  auto& request = options.request;
+  if (!options.start.empty()) {
+    request.start = read_placed(options.start, place);
+    warn_of_unit(options.start, request.start->unit, "1/mm", "the numbers are taken as they are");
+  }
+  if (!options.mask.empty()) {
+    request.mask = read_placed(options.mask, place);
+  }
+  if (!options.reading_mask.empty()) {
+    request.reading_mask =
+        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave).values;
+  }
+  if (request.columns == "scan") {
+    spdlog::info("column sums of the whole scan stand for each block's, in parts of its views");
+  }
+}
+
+files::atomic_file prepare_history(std::filesystem::path const& file,
+                                   std::vector<jobs::iteration_record> const& history) {
+  std::string text = "iteration,residual,relative_residual,gap\n";
+  for (auto const& now : history) {
+    text += fmt::format("{},{:.17g},{:.17g},{}\n", now.number, now.residual, now.relative_residual,
+                        std::isnan(now.gap) ? std::string() : fmt::format("{:.17g}", now.gap));
+  }
+  return files::prepare_text(file, text);
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Adds the options of iterative methods.
+#pragma once
+
+#include "grid_options.hpp"
+#include "support.hpp"
+
+#include <iso/jobs/reconstruct.hpp>
+
+#include <string>
+#include <vector>
+
+namespace iso::cli {
+
+struct iterative_options {
+  jobs::iterative_request request;
+  std::string start;
+  std::string mask;
+  std::string reading_mask;
+  std::string history;
+};
+
+/// Returns the options added, none of which filtered backprojection has.
+std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options);
+
+/// Reads the start and the masks, whose coordinates are those of `place`.
+/// \throws iso::file_error
+void read_iterative_inputs(iterative_options& options, placement const& place);
+
+/// Prepares the table of the iterations: a line each; a number that the method does not know is
+/// left empty.
+files::atomic_file prepare_history(std::filesystem::path const& file,
+                                   std::vector<jobs::iteration_record> const& history);
+
+}  // namespace iso::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Goes on with iterations from a file, and writes it.
+#pragma once
+
+#include <iso/cases/bits.hpp>
+#include <iso/cases/memory.hpp>
+#include <iso/files/checkpoint_file.hpp>
+#include <iso/files/detail/refuse.hpp>
+#include <iso/jobs/reconstruct.hpp>
+
+#include <bit>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace iso::jobs {
+
+/// Names what iterations depend on. Different values give other bits, so a checkpoint of one does
+/// not serve the other.
+class fingerprint {
+ public:
+  void add(double value) { values_.push_back(value); }
+  void add(std::string const& text) {
+    for (char const c : text) {
+      add(double(static_cast<unsigned char>(c)));
+    }
+    add(-1);
+  }
+  template <class T>
+  void add(std::vector<T> const& numbers) {
+    add(std::bit_cast<double>(cases::hash_bits<T>(numbers)));
+  }
+  [[nodiscard]] std::string text() const {
+    return cases::hash_text(cases::hash_bits<double>(values_));
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// Holds the checkpoint of one run; without a file name it does nothing.
+template <class T, class Exec>
+class checkpoint_of {
+ public:
+  using belongings = std::vector<std::pair<std::string, std::string>>;
+
+  checkpoint_of(Exec const& exec, std::string file, belongings belongs)
+      : exec_(exec), file_(std::move(file)), belongs_(std::move(belongs)) {}
+
+  /// Puts what the file holds into a method, where there is one.
+  template <class Method>
+  void restore(Method& method, std::vector<iteration_record>& history) const {
+    if (file_.empty() || !std::filesystem::exists(file_)) {
+      return;
+    }
+    std::vector<std::string> names = {history_name};
+    method.visit([&](char const* name, auto&) { names.emplace_back(name); });
+    auto const saved = files::read_checkpoint(file_, belongs_, names);
+    method.visit([&](char const* name, auto& value) {
+      using kind = std::remove_reference_t<decltype(value)>;
+      if constexpr (std::is_arithmetic_v<kind>) {
+        value = kind(numbers<double>(saved, name, 1)[0]);
+      } else {
+        cases::put(exec_, value, numbers<T>(saved, name, value.size()));
+      }
+    });
+    auto const& rows = saved.at<double>(history_name);
+    for (std::size_t i = 0; i + 4 <= rows.size(); i += 4) {
+      history.push_back({std::int64_t(rows[i]), rows[i + 1], rows[i + 2], rows[i + 3]});
+    }
+  }
+
+  template <class Method>
+  void save(Method& method, std::vector<iteration_record> const& history) const {
+    if (file_.empty()) {
+      return;
+    }
+    files::checkpoint state{belongs_, {}};
+    method.visit([&](char const* name, auto& value) {
+      if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(value)>>) {
+        state.arrays.emplace_back(name, std::vector<double>{double(value)});
+      } else {
+        state.arrays.emplace_back(name, cases::fetch(exec_, value));
+      }
+    });
+    std::vector<double> rows;
+    for (auto const& now : history) {
+      rows.insert(rows.end(), {double(now.number), now.residual, now.relative_residual, now.gap});
+    }
+    state.arrays.emplace_back(history_name, rows);
+    files::prepare_checkpoint(file_, state).commit();
+  }
+
+ private:
+  static constexpr char const* history_name = "history";
+
+  template <class Number>
+  std::vector<Number> const& numbers(files::checkpoint const& saved, char const* name,
+                                     std::size_t count) const {
+    auto const& values = saved.at<Number>(name);
+    if (values.size() != count) {
+      files::detail::refuse(file_,
+                            message("dataset /{} has {} numbers ({} are expected) remove the file",
+                                    {iso::detail::as_message_arg(name),
+                                     iso::detail::as_message_arg(std::int64_t(values.size())),
+                                     iso::detail::as_message_arg(std::int64_t(count))}));
+    }
+    return values;
+  }
+
+  Exec exec_;
+  std::string file_;
+  belongings belongs_;
+};
+
+}  // namespace iso::jobs

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hdf5.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/checkpoint_file.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+namespace iso::files {
+
+namespace fs = std::filesystem;
+using detail::refuse;
+
+template <class T>
+std::vector<T> const& checkpoint::at(std::string const& name) const {
+  auto const found = std::find_if(arrays.begin(), arrays.end(),
+                                  [&](auto const& entry) { return entry.first == name; });
+  if (found == arrays.end() || !std::holds_alternative<std::vector<T>>(found->second)) {
+    throw invalid_argument(
+        fmt::format("iso::files::checkpoint: no array '{}' of that precision", name));
+  }
+  return std::get<std::vector<T>>(found->second);
+}
+template std::vector<float> const& checkpoint::at(std::string const&) const;
+template std::vector<double> const& checkpoint::at(std::string const&) const;
+
+atomic_file prepare_checkpoint(fs::path const& path, checkpoint const& state) {
+  std::uintmax_t bytes = 0;
+  for (auto const& entry : state.arrays) {
+    bytes += std::visit([](auto const& values) { return values.size() * sizeof(values[0]); },
+                        entry.second);
+  }
+  return detail::prepare_hdf5(path, bytes, [&](hid_t file) {
+    for (auto const& [name, values] : state.arrays) {
+      std::visit(
+          [&, &called = name](auto const& numbers) {
+            bool const narrow = sizeof(numbers[0]) == 4;
+            std::array<hsize_t, 1> const extent{hsize_t(numbers.size())};
+            detail::write_dataset(path, file, called.c_str(), extent,
+                                  narrow ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
+                                  narrow ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, numbers.data());
+          },
+          values);
+    }
+    detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
+                                   "cannot be written (HDF5 group)");
+    for (auto const& [key, value] : state.belongs) {
+      detail::write_attribute(path, root, key.c_str(), value);
+    }
+  });
+}
+
+checkpoint read_checkpoint(fs::path const& path,
+                           std::vector<std::pair<std::string, std::string>> const& belongs,
+                           std::vector<std::string> const& names) {
+  auto const file = detail::open_hdf5(path);
+  checkpoint state{belongs, {}};
+  {
+    detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
+                                   "is no checkpoint (it has no root)");
+    for (auto const& [key, value] : belongs) {
+      auto const found = detail::read_attribute(path, root, key.c_str());
+      if (!found) {
+        refuse(path, fmt::format("is no checkpoint of this kind (attribute '{}' is missing)", key));
+      }
+      if (*found != value) {
+        refuse(path, fmt::format("is a checkpoint of another {} ({}, here {}) remove it, or name "
+                                 "another file",
+                                 key, *found, value));
+      }
+    }
+  }
+  for (auto const& name : names) {
+    detail::hdf5_dataset const set(path, file, name.c_str(), 1);
+    if (set.kind() != H5T_FLOAT) {
+      refuse(path, fmt::format("dataset /{} holds no floating-point numbers", name));
+    }
+    if (H5Tget_size(set.type()) == 4) {
+      state.arrays.emplace_back(name, set.read<float>(H5T_NATIVE_FLOAT));
+    } else {
+      state.arrays.emplace_back(name, set.read<double>(H5T_NATIVE_DOUBLE));
+    }
+  }
+  return state;
+}
+
+}  // namespace iso::files
