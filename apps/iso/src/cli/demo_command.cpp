@@ -130,7 +130,8 @@ command add_demo(CLI::App& app) {
   auto* const sub = app.add_subcommand(
       "demo",
       "Projections of the Shepp-Logan phantom by every method on every backend against the exact "
-      "answer, and of a chest CT; reconstructions by FDK; a dose matrix applied in half precision; "
+      "answer, and of a chest CT; reconstructions by FDK, and of few views by total variation; a "
+      "dose matrix applied in half precision; "
       "a table, pictures, "
       "demo.json");
   add_common(*sub, options->common, "all");

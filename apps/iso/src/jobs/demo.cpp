@@ -8,6 +8,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/cases/dose.hpp>
 #include <iso/cases/formats.hpp>
+#include <iso/cases/iteration.hpp>
 #include <iso/cases/product.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
@@ -123,6 +124,7 @@ class demonstration {
     ceilings_ = measure_ceilings(report_.machine, watch_);
     each_backend([&](auto const& exec) { show_phantom<float>(exec); });
     each_backend([&](auto const& exec) { show_phantom<double>(exec); });
+    each_backend([&](auto const& exec) { show_few_views(exec); });
     if (request_.ct) {
       show_ct();
     } else {
@@ -172,8 +174,9 @@ class demonstration {
   template <class T, class Exec>
   std::vector<T> measure(Exec const& exec, std::string const& operation, prepared<Exec, T> what,
                          int runs, std::vector<double> const& truth = {}) {
-    // Eleven operations in two precisions, the matrix in three formats, and four on the CT.
-    int const planned = int(request_.backends.size()) * (request_.ct ? 29 : 25);
+    // Eleven operations in two precisions, two of few views, the matrix in three formats, and four
+    // on the CT.
+    int const planned = int(request_.backends.size()) * (request_.ct ? 31 : 27);
     watch_.step(std::min(0.99, double(started_++) / planned), operation + " on " + backend_);
     measurable<Exec, T> const call(exec, std::move(what));
     double best = 1e30;
@@ -226,6 +229,29 @@ class demonstration {
                 fdk_case<T>{{{}, head_.bodies}, head_.reconstruction, head_.box}, 2, wide(voxels));
     draw_slice("reconstruction_fdk.png", head_.box, reconstructed, shown_slice(head_.box),
                rows::upwards, {{0, 0.5}});
+  }
+
+  /// Filtered backprojection of few views, beside total variation.
+  template <class Exec>
+  void show_few_views(Exec const& exec) {
+    std::int64_t const n = std::min<std::int64_t>(request_.size, 64);
+    double const voxel = 256 / double(n);
+    auto const box = grid::centred({n, n, n}, {voxel, voxel, voxel});
+    auto const scan = circle(n, n, magnification * voxel, 24);
+    input_projections const readings{{}, head_.bodies};
+    measurable<Exec, float> const raster(exec, raster_case<float>{head_.bodies, box}.prepare(exec));
+    raster();
+    auto const phantom = raster.values();
+    std::vector<double> const truth(phantom.begin(), phantom.end());
+    auto const draw = [&](std::string const& name, std::vector<float> const& values) {
+      draw_slice(name + ".png", box, values, shown_slice(box), rows::upwards, {{0, 0.5}});
+    };
+    draw("few_views_fdk",
+         show<float>(exec, "few_views_fdk", fdk_case<float>{readings, scan, box}, 2, truth));
+    ct::total_variation_options const options{.weight = 5, .box = {.lower = 0, .upper = 1}};
+    total_variation_case<float> const what{{readings, scan, box, options, 50, 3, {}}};
+    draw("few_views_total_variation",
+         show<float>(exec, "few_views_total_variation", what, 1, truth));
   }
 
   /// The CT by two methods, and reconstructed.
