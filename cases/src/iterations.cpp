@@ -78,7 +78,7 @@ void add_sized(catalogue& all, std::string_view name, std::int64_t made_before,
        2048,
        {"float", "double"},
        4,
-       shapes::fixed,
+       shapes::any,
        [](double n) { return Arrays * n * n * n; },
        [](double n) { return 8 * n * n * n + 64 * n * n; },
        [](double n) { return 8 * n * n * n * n; }},
@@ -108,8 +108,7 @@ void add_iterations(catalogue& all) {
   auto const text = [](std::string const& name, std::string const& method) {
     return operation_text{name,
                           {method, "iso::ct::iterate", "iso::ct::projector_pair",
-                           "iso::ct::split_views", "iso::dot", "iso::sum_of"},
-                          {{}}};
+                           "iso::ct::split_views", "iso::dot", "iso::sum_of"}};
   };
   auto const sart = [&](std::string const& name, ct::sart_options const& options) {
     answer const exact = [=, blocks = parts(scan.num_views(), options.block_views)](auto const& a,

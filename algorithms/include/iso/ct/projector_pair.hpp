@@ -3,6 +3,7 @@
 //! Holds a projection and its exact adjoint, as iterative methods call them.
 #pragma once
 
+#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
@@ -25,7 +26,8 @@ struct projector_options {
   projector method = projector::joseph_linear;
   boundary edge = boundary::zero;
   region within = region::box;
-  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
+  std::int32_t oversampling = 1;     ///< exact methods: rays per pixel each way
+  backend::launch_shape shape = {};  ///< changes no bit
 };
 
 /// Specifies in which order blocks of views are taken.
@@ -119,13 +121,15 @@ class projector_pair {
     return {.method = options_.method,
             .edge = options_.edge,
             .within = options_.within,
-            .oversampling = options_.oversampling};
+            .oversampling = options_.oversampling,
+            .shape = options_.shape};
   }
   [[nodiscard]] back_project_options adjoint_options() const {
     return {.method = options_.method,
             .edge = options_.edge,
             .within = options_.within,
-            .oversampling = options_.oversampling};
+            .oversampling = options_.oversampling,
+            .shape = options_.shape};
   }
 
   Exec exec_;

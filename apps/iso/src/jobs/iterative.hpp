@@ -315,8 +315,12 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     keep(x);
     return 0;
   };
+  bool const could_share = (by == method::sart || by == method::os_sart) && blocks > 1 &&
+                           columns == ct::column_sums::of_blocks;
   guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
-               "iso reconstruct", compute);
+               could_share ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
+                           : "iso reconstruct",
+               compute);
 }
 
 }  // namespace iso::jobs

@@ -37,10 +37,12 @@ struct iteration_case {
     auto const pixels = readings.on<T>(exec, scan);
     auto const with = *this;
     return {volume.size(),
-            [=](Exec const& on, variant const&, T* out) {
+            [=](Exec const& on, variant const& how, T* out) {
+              auto chosen = with.options;
+              chosen.projector.shape.groups_per_launch = how.groups;
               auto const x = wrap_volume<space>(out, with.volume);
               Kokkos::deep_copy(on, x.data, T(0));
-              Method<Exec, T> method(on, with.scan, pixels, x, with.options);
+              Method<Exec, T> method(on, with.scan, pixels, x, chosen);
               ct::iterate(method, {.iterations = with.steps});
               on.fence("iso::cases: the method may go");
             },
