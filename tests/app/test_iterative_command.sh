@@ -25,6 +25,9 @@ for n in range(views):
                       "u_step_mm": u, "v_step_mm": v})
 json.dump({"type": "vectors", "rays": "cone", "detector": {"pixels": [pixels, pixels]},
            "views": all_views}, open("tilted.json", "w"))
+json.dump({"type": "circular_cone", "detector": {"pixels": [28, 28], "pitch_mm": [4, 4]},
+           "source_axis_mm": 500, "source_detector_mm": 800,
+           "angles_deg": {"first": 0, "range": 360, "count": 40}}, open("upright.json", "w"))
 PYTHON
 backends=$(for name in serial openmp threads cuda; do
   "$iso" info --no-ceilings --backend $name >/dev/null 2>&1 && echo $name
@@ -127,6 +130,18 @@ expect 2 'start: the volume lies on other voxels than the result .axis x' "${sca
 expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgls --column-sums scan --output no.mha
 expect 2 'window .method sirt has no such option' "${scan[@]}" --method sirt --window hann --output no.mha
 expect 2 'iterations .method fdk has no such option' "${scan[@]}" --method fdk --iterations 3 --output no.mha
+
+# What is not the adjoint says so.
+cone=(reconstruct --phantom shepp-logan --width 64 --geometry upright.json --extent 16 16 16 --spacing 4)
+for method in sirt os-sart mlem; do
+  expect 0 'not the adjoint' "${cone[@]}" --method $method --backprojector fdk --iterations 6 --json r.json
+  python3 -c 'import json; assert json.load(open("r.json"))["relative_residual"] < 0.3' ||
+    fail "$method with FDK's backprojection does not fit the readings"
+done
+for method in cgls lsqr 'tv --weight 1'; do
+  # shellcheck disable=SC2086
+  expect 2 'the method needs A.T' "${cone[@]}" --method $method --backprojector fdk --output no.mha
+done
 
 # The adjoint alone: <A x, y> = <x, A^T y>.
 expect 0 'hash' project --volume v.mha --geometry tilted.json --precision double --output ax.h5

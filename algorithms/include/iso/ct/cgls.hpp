@@ -30,8 +30,8 @@ class cgls {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
-  /// \throws iso::invalid_argument  masks that leave no reading or no voxel, readings or a start
-  /// that
+  /// \throws iso::invalid_argument  a backprojection that is not the adjoint, masks that leave no
+  /// reading or no voxel, readings or a start that
   ///                                are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
   cgls(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
@@ -43,6 +43,7 @@ class cgls {
         residual_(state_.new_projections("iso::ct::cgls: residual")),
         projected_(state_.block_buffer(0)),
         direction_(state_.new_volume("iso::ct::cgls: direction")) {
+    detail::validate_matched(options.projector, "iso::ct::cgls");
     state_.pair.forward(0, state_.x, residual_, control);
     state_.subtract_from_readings(0, residual_);
     normal_ = gradient(control);

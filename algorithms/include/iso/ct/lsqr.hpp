@@ -30,7 +30,8 @@ class lsqr {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
-  /// \throws iso::invalid_argument  a damping that is negative or not finite, masks that leave no
+  /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a damping that is
+  /// negative or not finite, masks that leave no
   ///                                reading or no voxel, readings or a start that are not finite,
   ///                                shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
@@ -45,6 +46,7 @@ class lsqr {
         projected_(state_.block_buffer(0)),
         v_(state_.new_volume("iso::ct::lsqr: v")),
         direction_(state_.new_volume("iso::ct::lsqr: direction")) {
+    detail::validate_matched(options.projector, "iso::ct::lsqr");
     ISO_VALIDATE(damping_ >= 0 && is_finite(damping_),
                  "iso::ct::lsqr: damping {} (must be finite and not negative)", damping_);
     state_.pair.forward(0, state_.x, u_, control);

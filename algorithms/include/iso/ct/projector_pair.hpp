@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/backend/launch_shape.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
@@ -11,6 +12,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/back_project.hpp>
+#include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 
@@ -21,14 +23,36 @@
 
 namespace iso::ct {
 
-/// Says which matrix A projects.
+/// Specifies what stands for A^T.
+enum class backprojection {
+  adjoint,  ///< the transpose of A
+  fdk,      ///< weighted_back_project: unmatched; of scans that FDK takes
+};
+
+/// Says which matrix A projects, and what goes back.
 struct projector_options {
   projector method = projector::joseph_linear;
   boundary edge = boundary::zero;
   region within = region::box;
-  std::int32_t oversampling = 1;     ///< exact methods: rays per pixel each way
+  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
+  /// Other than the adjoint: methods that divide by column sums alone take it, and what they come
+  /// to is no longer the least of anything.
+  ct::backprojection backprojection = ct::backprojection::adjoint;
   backend::launch_shape shape = {};  ///< changes no bit
 };
+
+namespace detail {
+
+/// Refuses what is not the adjoint, for methods that need it.
+/// \throws iso::invalid_argument
+inline void validate_matched(projector_options const& options, char const* method) {
+  ISO_VALIDATE(options.backprojection == backprojection::adjoint,
+               "{}: a backprojection that is not the adjoint (the method needs A^T) choose SIRT, "
+               "OS-SART or MLEM, or the adjoint",
+               method);
+}
+
+}  // namespace detail
 
 /// Specifies in which order blocks of views are taken.
 enum class block_order {
@@ -52,9 +76,9 @@ struct view_blocks {
 /// \throws iso::invalid_argument  a size outside 1 .. num_views, an unknown order
 view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
 
-/// Projects volumes of one grid along the rays of one scan, and back: <A x, y> = <x, A^T y>. It
-/// owns the views, in the order of its blocks, and the scratch.
-/// Determinism: backend_to_backend, as iso::ct::forward_project and back_project.
+/// Projects volumes of one grid along the rays of one scan, and back: <A x, y> = <x, A^T y>, unless
+/// another backprojection is asked for. It owns the views, in the order of its blocks, and the
+/// scratch. Determinism: backend_to_backend, as iso::ct::forward_project and back_project.
 template <execution_space Exec, real T>
 class projector_pair {
  public:
@@ -84,6 +108,14 @@ class projector_pair {
           std::max({bytes, forward_project_bytes_needed<T>(exec, scan, grid_, forward_options()),
                     back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options())});
     }
+    if (options.backprojection == backprojection::fdk) {
+      fdk_options const centred{.scan = {.detector = detector_placement::centred}};
+      fdk_plan<space> const plan(exec, all.host(), centred);
+      for (std::int64_t b = 0; b < blocks.count(); ++b) {
+        plans_.push_back(plan.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+      }
+      bytes = std::max(bytes, weighted_back_project_bytes_needed<T>(exec, all.host(), centred));
+    }
     scratch_.reserve(bytes);
   }
 
@@ -96,6 +128,11 @@ class projector_pair {
   /// Enqueues `x` = A^T p of the views of a block, or adds it.
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
                onto to = onto::zero, job const& control = {}) const {
+    if (!plans_.empty()) {
+      weighted_back_project<Exec, T>(exec_, plans_[std::size_t(block)], p, x, scratch_, to,
+                                     control);
+      return;
+    }
     auto options = adjoint_options();
     options.onto = to;
     back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
@@ -137,6 +174,7 @@ class projector_pair {
   projector_options options_;
   view_blocks blocks_;
   std::vector<staged_geometry<space>> scans_;
+  std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
   workspace<space> scratch_;
 };
 

@@ -42,7 +42,8 @@ class total_variation {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
-  /// \throws iso::invalid_argument  a weight or scale that is negative or not finite, a box that is
+  /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a weight or scale
+  /// that is negative or not finite, a box that is
   ///                                empty or excludes the start, masks that leave no reading or no
   ///                                voxel, readings that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
@@ -64,6 +65,7 @@ class total_variation {
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
                state_.new_volume("iso::ct::total_variation: dual along y"),
                state_.new_volume("iso::ct::total_variation: dual along z")} {
+    detail::validate_matched(options.projector, "iso::ct::total_variation");
     ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                  "iso::ct::total_variation: weight {} (must be finite and not negative)", weight_);
     ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),

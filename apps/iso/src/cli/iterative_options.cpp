@@ -33,6 +33,11 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--projector", request.projector, "how an iterative method projects")
           ->check(CLI::IsMember(jobs::method_names()))
           ->capture_default_str(),
+      sub.add_option("--backprojector", request.backprojector,
+                     "adjoint, of that projector; or fdk, that of filtered backprojection, which "
+                     "does not match it (sirt, sart, os-sart, mlem, osem)")
+          ->check(CLI::IsMember({"adjoint", "fdk"}))
+          ->capture_default_str(),
       sub.add_option("--relaxation", request.relaxation,
                      "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
       sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)"),
@@ -91,6 +96,11 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
   if (!options.reading_mask.empty()) {
     request.reading_mask =
         files::read_stack<float>(options.reading_mask, files::stack_geometry::leave).values;
+  }
+  if (request.backprojector != "adjoint") {
+    spdlog::warn(
+        "the backprojection is not the adjoint of the projection (iterates need not come to the "
+        "least squares)");
   }
   if (request.columns == "scan") {
     spdlog::info("column sums of the whole scan stand for each block's, in parts of its views");

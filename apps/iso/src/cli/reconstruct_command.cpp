@@ -170,6 +170,7 @@ int run_reconstruct(reconstruct_options& options) {
                    {"blind_views", result.blind_views}};
   if (request.iterative) {
     document["projector"] = request.iterative->projector;
+    document["backprojector"] = request.iterative->backprojector;
     document["iterations"] = result.history.size();
     document["resumed_iterations"] = result.resumed;
     document["relative_residual"] = result.history.back().relative_residual;

@@ -151,6 +151,7 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   add_option(options, request.columns);
   return {{"method", request.method},
           {"projector", request.projector},
+          {"backprojector", request.backprojector},
           {"precision", sizeof(T) == 4 ? "float" : "double"},
           {"scan", scan.text()},
           {"volume", volume.text()},
@@ -186,7 +187,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                            : ct::column_sums::of_scan;
   double const infinite = std::numeric_limits<double>::infinity();
   ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
-  ct::projector_options const projector{.method = projector_named(request.projector)};
+  bool const matched = named(request.backprojector, "backprojector", "adjoint", "fdk");
+  ct::projector_options const projector{
+      .method = projector_named(request.projector),
+      .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
   if (request.start) {
     check_placed(*request.start, box, "start");
   }

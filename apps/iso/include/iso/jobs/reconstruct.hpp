@@ -40,8 +40,9 @@ struct iterative_request {
   std::optional<double> stop_gap{};     ///< TV: relative primal-dual gap at or below
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
-  std::string projector = "joseph";      ///< one of method_names()
-  std::optional<std::string> columns{};  ///< SART, OS-SART: column sums of blocks or of the scan
+  std::string projector = "joseph";       ///< one of method_names()
+  std::string backprojector = "adjoint";  ///< or "fdk", which is not matched
+  std::optional<std::string> columns{};   ///< SART, OS-SART: column sums of blocks or of the scan
   /// Start: on the result's grid, 1/mm; none: zeros (MLEM, OSEM: ones)
   std::optional<files::host_volume> start{};
   /// Voxels that count are not 0; on the result's grid. None: all do.
