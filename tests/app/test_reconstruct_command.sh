@@ -149,9 +149,9 @@ refuse "'p.mha': projections are not read from .mha" reconstruct --projections p
 # Projections and views that say nothing.
 expect 0 'hash' project --phantom shepp-logan --size 4 --width 0.001 --geometry cone.json --output zero.h5
 refuse 'all 76800 readings are zero' reconstruct --projections zero.h5
-sed 's/"pitch_mm"/"offset_mm": [0, 2000], "pitch_mm"/' cone.json >beside.json
-refuse 'none of the 40 views sees any voxel' reconstruct --projections p.h5 --geometry beside.json
-refuse 'none of the 40 views sees any voxel' reconstruct --phantom shepp-logan --width 64 --geometry beside.json
+sed 's/"pitch_mm"/"offset_mm": [0, 128], "pitch_mm"/' cone.json >beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --projections p.h5 --extent 20 20 20 --spacing 2 --geometry beside.json
+refuse 'none of the 40 views sees any voxel' reconstruct --phantom shepp-logan --width 64 --extent 20 20 20 --spacing 2 --geometry beside.json
 # cone.json view by view, the detector of every fourth one far above.
 awk 'BEGIN { printf "{\"type\": \"vectors\", \"rays\": \"cone\", \"detector\": {\"pixels\": [48, 40]}, \"views\": ["
   for (i = 0; i < 40; ++i) { a = i * 8 * atan2(1, 1) / 40; c = cos(a); s = sin(a)

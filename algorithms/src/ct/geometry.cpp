@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace iso::ct {
 namespace {
-
-vec3<double> cross(vec3<double> a, vec3<double> b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
 
 double largest(vec3<double> a) { return std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)}); }
 
@@ -48,6 +45,66 @@ void check_detector(std::int64_t num_u, std::int64_t num_v) {
   ISO_VALIDATE(num_u >= 1 && num_v >= 1,
                "iso::ct::geometry: detector of [{}, {}] pixels (needs at least one each way)",
                num_u, num_v);
+}
+
+void check_angle(double angle, char const* name) {
+  ISO_VALIDATE(std::abs(angle) <= 1e5,
+               "iso::ct::{}: angle {} rad (must be finite, at most 1e5 either way)", name, angle);
+}
+
+void check_count(std::size_t count, geometry const& g, char const* name, char const* what) {
+  ISO_VALIDATE(std::int64_t(count) == g.num_views(),
+               "iso::ct::{}: {} {} (the scan has {} views) give one for each view", name, count,
+               what, g.num_views());
+}
+
+template <std::size_t N>
+void check_shifts(std::vector<std::array<double, N>> const& shifts, geometry const& g,
+                  char const* name) {
+  check_count(shifts.size(), g, name, "shifts");
+  for (std::size_t i = 0; i < shifts.size(); ++i) {
+    for (double const shift : shifts[i]) {
+      ISO_VALIDATE(std::isfinite(shift), "iso::ct::{}: shift {} mm of view {} (must be finite)",
+                   name, shift, i);
+    }
+  }
+}
+
+/// Orthonormal and right-handed: along u, across it in the detector's plane, and the normal.
+struct axes {
+  vec3<double> u;
+  vec3<double> v;
+  vec3<double> normal;
+
+  explicit axes(view_vectors const& w)
+      : u((1 / norm(w.u_step)) * w.u_step), normal(cross(u, w.v_step)) {
+    normal = (1 / norm(normal)) * normal;
+    v = cross(normal, u);
+  }
+};
+
+/// Turns a and b in their plane, a towards b.
+void turn(vec3<double>& a, vec3<double>& b, double angle) {
+  vec3<double> const p = detail::on_circle(angle);
+  vec3<double> const turned = p.x * a + p.y * b;
+  b = p.x * b - p.y * a;
+  a = turned;
+}
+
+/// Returns `x` turned as `from` is to `to`; exactly `x` where these are the same.
+vec3<double> turned(vec3<double> x, axes const& from, axes const& to) {
+  return x + dot(x, from.u) * (to.u - from.u) + dot(x, from.v) * (to.v - from.v) +
+         dot(x, from.normal) * (to.normal - from.normal);
+}
+
+/// Returns `g` with change(view, its number) made to every view.
+template <class Change>
+geometry changed(geometry const& g, Change const& change) {
+  auto views = g.views();
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    change(views[i], i);
+  }
+  return {g.kind(), g.num_u(), g.num_v(), std::move(views)};
 }
 
 void check(flat_detector const& d) {
@@ -145,6 +202,77 @@ std::vector<double> even_angles(std::int64_t count, double range, double first) 
     angles.push_back(first + range * double(i) / double(count));
   }
   return angles;
+}
+
+geometry helix(geometry const& circle, std::vector<double> const& angles, double pitch) {
+  check_count(angles.size(), circle, "helix", "angles");
+  ISO_VALIDATE(std::isfinite(pitch), "iso::ct::helix: pitch {} mm a turn (must be finite)", pitch);
+  double const middle = 0.5 * angles.front() + 0.5 * angles.back();
+  return changed(circle, [&](view_vectors& w, std::size_t i) {
+    check_angle(angles[i], "helix");
+    vec3<double> const shift{0, 0, pitch * ((angles[i] - middle) / (2 * std::numbers::pi))};
+    w.source = circle.kind() == beam::cone ? w.source + shift : w.source;
+    w.detector_origin = w.detector_origin + shift;
+  });
+}
+
+geometry laminography(geometry const& circle, double tilt) {
+  ISO_VALIDATE(std::abs(tilt) < std::numbers::pi / 2,
+               "iso::ct::laminography: tilt {} rad (must be below pi / 2 either way, or the rays "
+               "run along the axis)",
+               tilt);
+  return changed(circle, [&](view_vectors& w, std::size_t) {
+    axes const from(w);
+    axes to = from;
+    turn(to.normal, to.v, tilt);
+    // Of parallel rays the direction, which points from the source.
+    for (vec3<double>* const x : {&w.source, &w.detector_origin, &w.u_step, &w.v_step}) {
+      *x = turned(*x, from, to);
+    }
+  });
+}
+
+geometry turn_detector(geometry const& g, detector_turn const& by) {
+  for (double const angle : {by.yaw, by.pitch, by.roll}) {
+    check_angle(angle, "turn_detector");
+  }
+  double const to_u = 0.5 * double(g.num_u() - 1);
+  double const to_v = 0.5 * double(g.num_v() - 1);
+  return changed(g, [&](view_vectors& w, std::size_t i) {
+    axes const from(w);
+    axes to = from;
+    turn(to.normal, to.u, by.yaw);
+    turn(to.v, to.normal, by.pitch);
+    turn(to.u, to.v, by.roll);
+    vec3<double> const middle = w.detector_origin + to_u * w.u_step + to_v * w.v_step;
+    vec3<double> const ray = g.kind() == beam::cone ? middle - w.source : w.source;
+    ISO_VALIDATE(std::abs(dot(to.normal, ray)) >= 1e-4 * norm(ray),
+                 "iso::ct::turn_detector: the detector of view {} stands edge-on (its plane runs "
+                 "along the ray to its middle) turn it less",
+                 i);
+    vec3<double> const corner = w.detector_origin - middle;
+    w.detector_origin = w.detector_origin + (turned(corner, from, to) - corner);
+    w.u_step = turned(w.u_step, from, to);
+    w.v_step = turned(w.v_step, from, to);
+  });
+}
+
+geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> const& shifts) {
+  check_shifts(shifts, g, "shift_detector");
+  return changed(g, [&](view_vectors& w, std::size_t i) {
+    w.detector_origin = w.detector_origin + (shifts[i][0] / norm(w.u_step)) * w.u_step +
+                        (shifts[i][1] / norm(w.v_step)) * w.v_step;
+  });
+}
+
+geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts) {
+  ISO_VALIDATE(g.kind() == beam::cone,
+               "iso::ct::shift_source: parallel rays (they have no source) take a cone beam");
+  check_shifts(shifts, g, "shift_source");
+  return changed(g, [&](view_vectors& w, std::size_t i) {
+    w.source = w.source + (shifts[i][0] / norm(w.u_step)) * w.u_step +
+               (shifts[i][1] / norm(w.v_step)) * w.v_step + shifts[i][2] * axes(w).normal;
+  });
 }
 
 }  // namespace iso::ct

@@ -27,6 +27,7 @@ constexpr double degrees = 180 / pi;
 constexpr double steepest_roll = 0.2;  // rad
 constexpr double usual_roll = 5 / degrees;
 constexpr double usual_roll_of_once = 1.5 / degrees;  // where rays are measured once
+constexpr double steepest_view = 5 / degrees;         // of the row of pixels that is least steep
 
 /// Degrees by which the plane of the sources is tilted; negative where they lie in none.
 double tilt_of_sources(geometry const& g, double radius) {
@@ -66,7 +67,7 @@ void validate_rows(geometry const& g, double max_roll, char const* where = "") {
         "iso::ct::fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
         "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
         "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
-        "along z",
+        "along z, or take an iterative method",
         i, roll * degrees, max_roll * degrees, where);
     if (g.kind() == beam::parallel) {
       continue;
@@ -83,6 +84,46 @@ void validate_rows(geometry const& g, double max_roll, char const* where = "") {
   }
 }
 
+/// Throws where all views of a cone beam look at the plane of rotation, in which alone the method
+/// is exact, from so far above or below that all rows leave it steeply.
+void validate_steepness(geometry const& g) {
+  double least = pi;
+  for (view_vectors const& w : g.views()) {
+    auto const steepness = [&](std::int64_t v) {
+      vec3<double> const ray = w.detector_origin - w.source +
+                               0.5 * double(g.num_u() - 1) * w.u_step + double(v) * w.v_step;
+      double const angle = angle_of(horizontal(ray), std::abs(ray.z));
+      return ray.z < 0 ? -angle : angle;
+    };
+    double const first = steepness(0);
+    double const last = steepness(g.num_v() - 1);
+    double const here = first * last <= 0 ? 0 : std::min(std::abs(first), std::abs(last));
+    least = std::min(least, here);
+  }
+  ISO_VALIDATE(
+      least <= steepest_view,
+      "iso::ct::fdk: all rays leave the plane of rotation by {:.3g} degrees or more, as of "
+      "a tilted axis in laminography (filtered backprojection is exact in that plane, and "
+      "wrong far from it: at most {:.3g}) take an iterative method",
+      least * degrees, steepest_view * degrees);
+}
+
+/// Throws where parallel rays climb along z so far that no height is seen in all views.
+void validate_heights(geometry const& g) {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (view_vectors const& w : g.views()) {
+    double const first = w.detector_origin.z + 0.5 * double(g.num_u() - 1) * w.u_step.z;
+    double const below = first - 0.5 * w.v_step.z;
+    double const above = below + double(g.num_v()) * w.v_step.z;
+    low = std::max(low, std::min(below, above));
+    high = std::min(high, std::max(below, above));
+  }
+  ISO_VALIDATE(low < high,
+               "iso::ct::fdk: no height is seen in all views (filtered backprojection needs a "
+               "circle about the z axis, not a helix) take an iterative method");
+}
+
 /// Throws unless the sources of a cone beam lie on a circle about the z axis, and parallel rays
 /// across it.
 void validate_orbit(geometry const& g) {
@@ -92,8 +133,9 @@ void validate_orbit(geometry const& g) {
       vec3<double> const& d = views[i].source;
       ISO_VALIDATE(
           std::abs(d.z) <= 1e-3 * horizontal(d),
-          "iso::ct::fdk: view {}: rays leave the plane of rotation by {:.3g} degrees (filtered "
-          "backprojection needs rays across the z axis) check the directions of the rays",
+          "iso::ct::fdk: view {}: rays leave the plane of rotation by {:.3g} degrees, as of a "
+          "tilted axis in laminography (filtered backprojection needs rays across the z axis) take "
+          "an iterative method, or check the directions of the rays",
           i, degrees * angle_of(horizontal(d), std::abs(d.z)));
     }
     return;
@@ -109,16 +151,20 @@ void validate_orbit(geometry const& g) {
     ISO_VALIDATE(
         tilt < 0.05,
         "iso::ct::fdk: the sources lie in a plane that is tilted by {:.3g} degrees (they must turn "
-        "about the z axis) turn the coordinates",
+        "about the z axis) turn the coordinates, or take an iterative method",
         tilt);
-    ISO_VALIDATE(std::abs(here - r) <= 1e-3 * r && here > 0,
-                 "iso::ct::fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
-                 "backprojection needs a circle about the z axis) scan on one",
-                 i, here, r);
-    ISO_VALIDATE(false,
-                 "iso::ct::fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
-                 "backprojection needs a circle about the z axis, not a helix) scan on one",
-                 i, views[i].source.z, views.front().source.z);
+    ISO_VALIDATE(
+        std::abs(here - r) <= 1e-3 * r && here > 0,
+        "iso::ct::fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
+        "backprojection needs a circle about the z axis) take an iterative method, or scan "
+        "on a circle",
+        i, here, r);
+    ISO_VALIDATE(
+        false,
+        "iso::ct::fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
+        "backprojection needs a circle about the z axis, not a helix) take an iterative method, "
+        "or scan on a circle",
+        i, views[i].source.z, views.front().source.z);
   }
 }
 
@@ -398,6 +444,11 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
       int(options.arc));
   validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
+  if (g.kind() == beam::cone) {
+    validate_steepness(g);
+  } else {
+    validate_heights(g);
+  }
   auto const by = detail::extension_of(g, options);
   placement const p = place(g, options);
   bool const cone = g.kind() == beam::cone;

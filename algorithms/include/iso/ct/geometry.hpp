@@ -10,6 +10,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -68,7 +69,8 @@ struct flat_detector {
 };
 
 /// Returns a circle of cone-beam views about the z axis: at angle 0 the source stands on +x, u runs
-/// along +y and v along +z; angles turn from x to y. Determinism: backend_to_backend; sines and
+/// along +y and v along +z; angles turn from x to y. An arc or several turns are a matter of
+/// `angles`, and a fan beam is a detector of one row. Determinism: backend_to_backend; sines and
 /// cosines are iso::math's.
 ///
 /// \param[in] source_axis      distance of the source from the z axis, mm
@@ -84,11 +86,53 @@ geometry circular_cone(flat_detector const& detector, double source_axis, double
 /// \throws iso::invalid_argument  as circular_cone
 geometry circular_parallel(flat_detector const& detector, std::vector<double> const& angles);
 
-/// Returns `count` angles, evenly from `first` over `range` (rad), the end left out.
+/// Returns `count` angles, evenly from `first` over `range` (rad), the end left out. A range of
+/// less than 2 pi makes an arc, one of 2 pi n makes n turns.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  `count` is below 1 or above 10^8; an angle that is not finite or
 ///                                above 1e5 either way
 std::vector<double> even_angles(std::int64_t count, double range, double first = 0);
+
+/// Returns a helix: source and detector of every view of `circle` moved along z, by `pitch` (mm)
+/// for each turn of `angles`, such that the angle midway between the first and the last lies at
+/// z = 0. Determinism: backend_to_backend; made on the host.
+///
+/// \param[in] angles  rad, those that `circle` was made of
+/// \throws iso::invalid_argument  another number of angles than views, one that is not finite or
+///                                above 1e5 either way, a pitch that is not finite
+geometry helix(geometry const& circle, std::vector<double> const& angles, double pitch);
+
+/// Returns laminography: the central ray leaves the plane of rotation by `tilt` (rad), as if the
+/// axis were tilted by as much towards the source. Source and detector of every view turn together
+/// about the line through the origin along u, which lifts the source along v. Of a circle, before
+/// its detector is turned. Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  a tilt that is not below pi / 2 either way
+geometry laminography(geometry const& circle, double tilt);
+
+/// Specifies how a detector is turned, in rad: right-handed about its axes v, then u, then the
+/// normal u x v, each as the turns before have left it.
+struct detector_turn {
+  double yaw = 0;    ///< about v
+  double pitch = 0;  ///< about u
+  double roll = 0;   ///< about the normal, in the detector's plane
+};
+
+/// Returns `g` with the detector of every view turned about its middle.
+/// Determinism: backend_to_backend; made on the host from iso::math.
+/// \throws iso::invalid_argument  an angle that is not finite or above 1e5 either way, a detector
+///                                whose plane then runs along the ray to its middle to 1e-4 rad
+geometry turn_detector(geometry const& g, detector_turn const& by);
+
+/// Returns `g` with the detector of view i shifted by `shifts[i]`: mm along its u and its v.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  another number of shifts than views, one that is not finite
+geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> const& shifts);
+
+/// Returns `g` with the source of view i shifted by `shifts[i]`: mm along its detector's u, v and
+/// normal u x v, as a focal spot moves. Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  parallel rays, another number of shifts than views, one that is
+///                                not finite
+geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts);
 
 /// Holds a geometry whose views `Space` holds, as kernels want it.
 template <class Space>

@@ -72,6 +72,8 @@ struct scan_weights {
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  sources that do not lie on a circle about the z axis (a helix, a
 ///                                tilted axis); rows of u or parallel rays that leave its plane;
+///                                cone-beam rays that all leave it by more than 5 degrees
+///                                (laminography); parallel rays that see no height in all views;
 ///                                rows that do not stand before the source; a gap of more than
 ///                                three times the mean one, and in a circle of 12 degrees; an arc
 ///                                too short for the fan; a displaced detector and a short scan; a
