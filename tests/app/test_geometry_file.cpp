@@ -76,6 +76,45 @@ TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema
   }
 }
 
+TEST_CASE("what changes a circle is read in mm and radians") {
+  auto document = cone();
+  auto const plain = files::parse_geometry(document.dump(), "g.json");
+  CHECK(plain.detector.turn == std::array<double, 3>{});
+  CHECK(plain.detector.shifts.empty());
+  CHECK(plain.source_shifts.empty());
+  CHECK(plain.axis_tilt == 0);
+  CHECK(plain.helix_pitch == 0);
+  document["detector"]["turn_deg"] = {{"yaw", 90}, {"roll", -180}};
+  document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  document["source_shifts_mm"] = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {4, 5, 6}};
+  document["axis_tilt_deg"] = -45;
+  document["helix_pitch_mm"] = 12.5;
+  auto const g = files::parse_geometry(document.dump(), "g.json");
+  CHECK(g.detector.turn == std::array<double, 3>{std::numbers::pi / 2, 0, -std::numbers::pi});
+  REQUIRE(g.detector.shifts.size() == 4);
+  CHECK(g.detector.shifts[3] == std::array<double, 2>{7, 8});
+  REQUIRE(g.source_shifts.size() == 4);
+  CHECK(g.source_shifts[3] == std::array<double, 3>{4, 5, 6});
+  CHECK(g.axis_tilt == -std::numbers::pi / 4);
+  CHECK(g.helix_pitch == 12.5);
+
+  document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}};
+  CHECK(names(said(document), {"/detector/shifts_mm has 2 shifts", "each of the 4 views"}));
+  document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}, {5}, {7, 8}};
+  CHECK(names(said(document), {"/detector/shifts_mm/2 is [5]", "[along u, along v] in mm"}));
+  document["detector"].erase("shifts_mm");
+  document["source_shifts_mm"].push_back({0, 0, 0});
+  CHECK(names(said(document), {"/source_shifts_mm has 5 shifts"}));
+  document["type"] = "circular_parallel";
+  document.erase("source_axis_mm");
+  document.erase("source_detector_mm");
+  CHECK(names(said(document), {"/source_shifts_mm is not known", "helix_pitch_mm"}));
+  document.erase("source_shifts_mm");
+  CHECK(said(document).empty());
+  document["axis_tilt_deg"] = 89.5;
+  CHECK(names(said(document), {"/axis_tilt_deg is 89.5", "between -89 and 89"}));
+}
+
 TEST_CASE("views may be given one by one") {
   auto const g = files::parse_geometry(vectors().dump(), "g.json");
   REQUIRE(g.views.size() == 1);

@@ -64,6 +64,25 @@ TEST_CASE("an axis that stands aside is seen there, and the geometry is put righ
   CHECK(std::abs(jobs::line_integrals_of(request, {}).geometry.detector.offset[0]) <= 0.2);
 }
 
+TEST_CASE("an axis that is given is where a turned detector sees it") {
+  auto const once = [](files::geometry_description const& g) {
+    auto request = integrals(g, std::vector<float>(std::size_t(48 * 64 * 32), 1.F));
+    request.centre = 20;
+    return jobs::line_integrals_of(request, {}).geometry;
+  };
+  auto turned = circle(0);
+  turned.detector.turn = {0.6, 0.2, 0.1};
+  auto const moved = once(turned);
+  auto const again = once(moved);
+  REQUIRE(moved.views.size() == 48);
+  for (std::size_t i = 0; i < 48; ++i) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      CHECK(std::abs(again.views[i].detector_origin[axis] - moved.views[i].detector_origin[axis]) <
+            1e-9);
+    }
+  }
+}
+
 TEST_CASE("a simulated detector undone: line integrals come back within their noise") {
   auto const g = circle(0);
   auto values = projected(g);

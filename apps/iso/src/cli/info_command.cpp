@@ -3,7 +3,11 @@
 
 #include <iso/jobs/info.hpp>
 
+#include <fmt/core.h>
+
 #include <memory>
+#include <string>
+#include <utility>
 
 namespace iso::cli {
 namespace {
@@ -11,10 +15,40 @@ namespace {
 struct info_options {
   common_options common;
   bool no_ceilings = false;
+  std::string geometry;
 };
+
+// A geometry file of type `vectors`.
+json vectors_document(files::geometry_description const& g) {
+  bool const cone = g.rays == files::ray_kind::cone;
+  json views = json::array();
+  for (auto const& view : g.views) {
+    views.push_back({{cone ? "source_mm" : "direction", view.source},
+                     {"detector_origin_mm", view.detector_origin},
+                     {"u_step_mm", view.u_step},
+                     {"v_step_mm", view.v_step}});
+  }
+  return {{"type", "vectors"},
+          {"rays", cone ? "cone" : "parallel"},
+          {"detector", {{"pixels", g.detector.pixels}}},
+          {"views", std::move(views)}};
+}
+
+int run_geometry(info_options const& options) {
+  auto const scan = jobs::as_vectors(files::read_geometry(options.geometry));
+  if (options.common.json_file != "-") {
+    fmt::print("{} views of {} x {} pixels, {} rays\n", scan.views.size(), scan.detector.pixels[0],
+               scan.detector.pixels[1], scan.rays == files::ray_kind::cone ? "cone" : "parallel");
+  }
+  write_json(options.common.json_file, vectors_document(scan));
+  return success;
+}
 
 int run_info(info_options const& options) {
   check_writable(options.common.json_file);
+  if (!options.geometry.empty()) {
+    return run_geometry(options);
+  }
   jobs::session const session(options.common.threads);
   auto const backends = jobs::choose_backends(options.common.backend);
   auto const machine = jobs::info(
@@ -37,6 +71,9 @@ command add_info(CLI::App& app) {
   add_threads(*sub, options->common);
   sub->add_flag("--no-ceilings", options->no_ceilings,
                 "leave out the measurements (about 1.5 s a backend)");
+  sub->add_option("--geometry", options->geometry,
+                  "a geometry file instead: its views, whose vectors --json writes as another "
+                  "geometry file (docs/formats.md)");
   return [options] { return run_info(*options); };
 }
 

@@ -75,6 +75,23 @@ std::vector<double> read_angles(json const& node) {
   return angles;
 }
 
+// A shift of each view, where the document has them.
+template <std::size_t N>
+std::vector<std::array<double, N>> read_shifts(std::string const& name, json const& document,
+                                               std::string const& field, std::size_t views) {
+  json::json_pointer const place(field);
+  if (!document.contains(place)) {
+    return {};
+  }
+  auto const& list = document.at(place);
+  if (list.size() != views) {
+    detail::refuse(name, fmt::format("field {} has {} shifts (expected: one for each of the {} "
+                                     "views)",
+                                     field, list.size(), views));
+  }
+  return list.get<std::vector<std::array<double, N>>>();
+}
+
 // As the library's geometry asks: their cross product vanishes.
 bool are_parallel(std::array<double, 3> const& u, std::array<double, 3> const& v) {
   return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
@@ -138,12 +155,21 @@ geometry_description describe(std::string const& name, json const& document) {
   result.detector.pitch = detector.at("pitch_mm").get<std::array<double, 2>>();
   result.detector.offset = detector.value("offset_mm", std::array<double, 2>{});
   result.angles = read_angles(document.at("angles_deg"));
+  auto const turn = detector.value("turn_deg", json::object());
+  result.detector.turn = {radians(turn.value("yaw", 0.0)), radians(turn.value("pitch", 0.0)),
+                          radians(turn.value("roll", 0.0))};
+  result.detector.shifts =
+      read_shifts<2>(name, document, "/detector/shifts_mm", result.angles.size());
+  result.axis_tilt = radians(document.value("axis_tilt_deg", 0.0));
+  result.helix_pitch = document.value("helix_pitch_mm", 0.0);
   result.kind = kind == "circular_cone" ? scan_kind::circular_cone : scan_kind::circular_parallel;
   result.rays = kind == "circular_cone" ? ray_kind::cone : ray_kind::parallel;
   if (result.kind == scan_kind::circular_cone) {
     result.source_axis = document.at("source_axis_mm");
     result.source_detector = document.at("source_detector_mm");
     result.axis_offset = document.value("axis_offset_mm", 0.0);
+    result.source_shifts =
+        read_shifts<3>(name, document, "/source_shifts_mm", result.angles.size());
   }
   return result;
 }

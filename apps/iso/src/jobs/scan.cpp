@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scan.hpp"
 
+#include <iso/jobs/info.hpp>
 #include <iso/jobs/project.hpp>
 
 #include <array>
@@ -22,15 +23,22 @@ constexpr std::array<named_projector, 5> projectors = {{
 
 vec3<double> vec(std::array<double, 3> const& v) { return {v[0], v[1], v[2]}; }
 
-/// Source and detector of every view moved by `distance` (mm) along u.
-ct::geometry moved_along_u(ct::geometry const& g, double distance) {
-  auto views = g.views();
-  for (auto& w : views) {
-    vec3<double> const shift = (distance / norm(w.u_step)) * w.u_step;
-    w.source = w.source + shift;
-    w.detector_origin = w.detector_origin + shift;
+std::array<double, 3> numbers(vec3<double> const& v) { return {v.x, v.y, v.z}; }
+
+/// A circle of views, the axis beside the middle of the beam where the file says so.
+ct::geometry make_circle(files::geometry_description const& g) {
+  auto const& d = g.detector;
+  ct::flat_detector const detector{d.pixels[0], d.pixels[1], d.pitch[0],
+                                   d.pitch[1],  d.offset[0], d.offset[1]};
+  if (g.kind == files::scan_kind::circular_parallel) {
+    return ct::circular_parallel(detector, g.angles);
   }
-  return {g.kind(), g.num_u(), g.num_v(), std::move(views)};
+  auto const about_beam = ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
+  if (g.axis_offset == 0) {
+    return about_beam;
+  }
+  return ct::shift_source(ct::shift_detector(about_beam, {g.angles.size(), {-g.axis_offset, 0}}),
+                          {g.angles.size(), {-g.axis_offset, 0, 0}});
 }
 
 }  // namespace
@@ -62,14 +70,19 @@ iso::summation summation_named(std::string_view name) {
 
 ct::geometry make_geometry(files::geometry_description const& g) {
   auto const& d = g.detector;
-  ct::flat_detector const detector{d.pixels[0], d.pixels[1], d.pitch[0],
-                                   d.pitch[1],  d.offset[0], d.offset[1]};
-  if (g.kind == files::scan_kind::circular_cone) {
-    auto const about_beam = ct::circular_cone(detector, g.source_axis, g.source_detector, g.angles);
-    return g.axis_offset == 0 ? about_beam : moved_along_u(about_beam, -g.axis_offset);
-  }
-  if (g.kind == files::scan_kind::circular_parallel) {
-    return ct::circular_parallel(detector, g.angles);
+  if (g.kind != files::scan_kind::vectors) {
+    // Shifts are along the detector's axes as offsets are, before it is turned.
+    auto scan = ct::laminography(make_circle(g), g.axis_tilt);
+    if (!d.shifts.empty()) {
+      scan = ct::shift_detector(scan, d.shifts);
+    }
+    if (!g.source_shifts.empty()) {
+      scan = ct::shift_source(scan, g.source_shifts);
+    }
+    if (auto const [yaw, pitch, roll] = d.turn; yaw != 0 || pitch != 0 || roll != 0) {
+      scan = ct::turn_detector(scan, {yaw, pitch, roll});
+    }
+    return ct::helix(scan, g.angles, g.helix_pitch);
   }
   std::vector<ct::view_vectors> views;
   for (auto const& v : g.views) {
@@ -77,6 +90,19 @@ ct::geometry make_geometry(files::geometry_description const& g) {
   }
   return {g.rays == files::ray_kind::cone ? ct::beam::cone : ct::beam::parallel, d.pixels[0],
           d.pixels[1], std::move(views)};
+}
+
+files::geometry_description as_vectors(files::geometry_description const& g) {
+  auto const scan = make_geometry(g);
+  files::geometry_description result;
+  result.kind = files::scan_kind::vectors;
+  result.rays = g.rays;
+  result.detector.pixels = g.detector.pixels;
+  for (auto const& w : scan.views()) {
+    result.views.push_back(
+        {numbers(w.source), numbers(w.detector_origin), numbers(w.u_step), numbers(w.v_step)});
+  }
+  return result;
 }
 
 grid make_grid(files::host_volume const& volume) {

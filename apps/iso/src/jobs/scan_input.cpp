@@ -6,6 +6,7 @@
 #include <iso/ct/centre_of_rotation.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/line_integrals.hpp>
+#include <iso/jobs/info.hpp>
 #include <iso/jobs/scan_input.hpp>
 
 #include <algorithm>
@@ -113,6 +114,9 @@ std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
 /// Moves the detector so that the axis is seen at `centre`.
 void move_axis(files::geometry_description& g, double centre) {
   double const by = ct::axis_pixel(make_geometry(g)) - centre;  // pixels, of the detector along u
+  if (g.detector.turn != std::array<double, 3>{}) {
+    g = as_vectors(g);  // offsets are along the axes of the detector before it is turned
+  }
   g.detector.offset[0] += by * g.detector.pitch[0];
   for (auto& view : g.views) {
     for (std::size_t axis = 0; axis < 3; ++axis) {

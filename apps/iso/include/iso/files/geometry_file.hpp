@@ -16,9 +16,11 @@ enum class scan_kind { circular_cone, circular_parallel, vectors };
 enum class ray_kind { cone, parallel };
 
 struct detector_description {
-  std::array<std::int64_t, 2> pixels{};  ///< along u, v
-  std::array<double, 2> pitch{1, 1};     ///< mm
-  std::array<double, 2> offset{};        ///< mm, of the detector's middle along u, v
+  std::array<std::int64_t, 2> pixels{};       ///< along u, v
+  std::array<double, 2> pitch{1, 1};          ///< mm
+  std::array<double, 2> offset{};             ///< mm, of the detector's middle along u, v
+  std::array<double, 3> turn{};               ///< rad, yaw, pitch and roll about its middle
+  std::vector<std::array<double, 2>> shifts;  ///< mm along u, v, of each view; empty: none
 };
 
 struct view_description {
@@ -33,13 +35,17 @@ struct geometry_description {
   scan_kind kind = scan_kind::circular_cone;
   ray_kind rays = ray_kind::cone;
   detector_description detector;
-  double source_axis = 0;               ///< mm, circular_cone
-  double source_detector = 0;           ///< mm, circular_cone
-  double axis_offset = 0;               ///< mm along u, circular_cone: where the axis of rotation
-                                        ///< lies, seen from the middle of the beam
-  std::vector<double> angles;           ///< rad, circular scans
-  std::vector<view_description> views;  ///< `vectors`
-  std::string text;                     ///< the JSON it came from
+  double source_axis = 0;      ///< mm, circular_cone
+  double source_detector = 0;  ///< mm, circular_cone
+  double axis_offset = 0;      ///< mm along u, circular_cone: where the axis of rotation
+                               ///< lies, seen from the middle of the beam
+  double axis_tilt = 0;        ///< rad, circular scans: towards the source
+  double helix_pitch = 0;      ///< mm a turn, circular scans
+  std::vector<std::array<double, 3>> source_shifts;  ///< mm along u, v and the detector's normal,
+                                                     ///< of each view, circular_cone; empty: none
+  std::vector<double> angles;                        ///< rad, circular scans
+  std::vector<view_description> views;               ///< `vectors`
+  std::string text;                                  ///< the JSON it came from
 };
 
 /// Checks against the schema and reads; `name` stands in the messages.
