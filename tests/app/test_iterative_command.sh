@@ -94,6 +94,29 @@ head -c 4000 state.h5 >cut.h5
 expect 2 "'cut.h5': " "${tv[@]}" --checkpoint cut.h5 --output no.mha
 cmp -s state.h5 before.h5 || fail 'a refused run wrote its checkpoint'
 
+# Ctrl-C ends a run within a second; what the checkpoint held is there, and is gone on from.
+rm -f state.h5 no.mha
+slow=(reconstruct --phantom shepp-logan --width 64 --geometry upright.json --extent 96 96 96 --spacing 0.7
+  --method sirt --iterations 100000 --checkpoint state.h5 --checkpoint-every 1 --output no.mha --backend serial)
+"$iso" "${slow[@]}" >interrupted.txt 2>&1 &
+run=$!
+for _ in $(seq 600); do
+  [ -e state.h5 ] && break
+  sleep 0.1
+done
+kill -INT $run
+begun=$(date +%s%N)
+wait $run
+code=$?
+took=$((($(date +%s%N) - begun) / 1000000))
+[ $code = 130 ] || fail "a run that is interrupted returns $code: $(cat interrupted.txt)"
+# A busy machine may take its time to wake the process.
+[ $took -lt 3000 ] || fail "a run that is interrupted goes on for $took ms"
+[ ! -e no.mha ] || fail 'a run that is interrupted wrote its volume'
+made=$("$iso" "${slow[@]/100000/1}" 2>&1 | grep -oE '[0-9]+ of them before')
+[ -n "$made" ] || fail 'an interrupted run left no checkpoint to go on from'
+rm -f no.mha
+
 # Every projector; a start, masks; the noise of photons ends it.
 for projector in joseph joseph-spline branchless siddon amanatides-woo; do
   expect 0 'hash' "${scan[@]}" --method cgls --iterations 4 --projector $projector --json r.json
