@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real radiograph, copied to 180 views, by FDK, CGLS and total variation beside the slice of the
+scanner's own software.
+
+    radiograph_iterations.py [--binning 10] [--picture radiograph.png] [--table radiograph.csv]
+
+Data and preparation are those of examples/cone_beam_radiograph.cpp: a notched bar, nearly
+axisymmetric, so that one radiograph stands for all views; a median of 21 x 21 pixels; means over
+--binning^2 pixels; the axis at the middle of the bar. The open beam does not read 1: transmissions
+are divided by the median of the outermost columns, since no voxel could hold the rest. Voxels are
+as wide as such a pixel at the axis. The bar is longer than the detector sees: the volume reaches as
+far beyond as the rays do. --binning 4 is for a GPU.
+
+A slice is the half plane through the axis, moved onto the scanner's 1999 x 400 pixels. 0 is the
+mean of a region beside the neck of the bar, 1 that of one inside it. The scanner's slice is that of
+3142 views. Differences are mean absolute ones, of all pixels and of the inner ones: at least 20
+from the bar's edges, 40 from the axis, where the noise of one radiograph stands in rings, and 150
+from the ends, where the scanner's own slice is dark near the rim as FDK's is. The package's own
+test allows FDK 0.02 of all pixels; status 1 where no method but FDK has less than that of the inner
+ones.
+"""
+import pathlib
+import struct
+import sys
+
+import numpy as np
+from reconstructions import TOP, draw, in_folder, missing, parser_of, tell, tool, write_json
+
+RADII, HEIGHTS = 400, 1999
+METHODS = (
+    ("FDK", {"method": "fdk"}),
+    *((f"CGLS, {n} it.", {"method": "cgls", "iterations": n}) for n in (10, 20)),
+    *((f"TV, {w}", {"method": "tv", "lower": 0, "upper": 1, "weight": w, "iterations": 150})
+      for w in (0.01, 0.03)),
+)
+
+
+def settings_of(path):
+    pairs = (line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+    return {name: value for name, value in pairs}
+
+
+def image_of(path):
+    """[row, column] of a TIFF of one uncompressed strip, which is what the data are."""
+    data = path.read_bytes()
+    order = "<" if data[:2] == b"II" else ">"
+    (start,) = struct.unpack_from(order + "I", data, 4)
+    (count,) = struct.unpack_from(order + "H", data, start)
+    tags = {}
+    for at in range(start + 2, start + 2 + 12 * count, 12):
+        tag, kind = struct.unpack_from(order + "HH", data, at)
+        (tags[tag],) = struct.unpack_from(order + ("H" if kind == 3 else "I"), data, at + 8)
+    if tags.get(259, 1) != 1 or tags.get(278, tags[257]) < tags[257]:
+        raise SystemExit(f"{path}: compressed, or in several strips")
+    number = order + ("f" if tags.get(339) == 3 else "u") + str(tags[258] // 8)
+    flat = np.frombuffer(data, number, tags[257] * tags[256], tags[273])
+    return flat.reshape(tags[257], tags[256]).astype(np.float64)
+
+
+def prepared(path, by):
+    """Line integrals [u, v], v upwards, of the smoothed radiograph; the axis, in pixels."""
+    from scipy import ndimage
+
+    smooth = ndimage.median_filter(image_of(path).astype(np.float32), 21, mode="nearest")
+    rows, columns = (n // by for n in smooth.shape)
+    small = smooth[: rows * by, : columns * by].reshape(rows, by, columns, by).mean((1, 3))
+    seen = small[::-1].T  # the bottom row is v = 0
+    body = seen < 0.9
+    places = (body * np.arange(columns)[:, None]).sum(0)[body.any(0)] / body.sum(0)[body.any(0)]
+    beam = np.median(seen[[*range(columns // 20), *range(columns - columns // 20, columns)]])
+    return -np.log(np.maximum(seen / beam, 2.0**-14)), places.mean()
+
+
+def half_plane(volume, voxel, fine):
+    """The slice y = 0, x > 0 of a volume [x, y, z] on [radius, height], heights upwards."""
+    from scipy import ndimage
+
+    nx, ny, nz = volume.shape
+    radius = (np.arange(RADII) + 1) * fine / voxel + (nx - 1) / 2
+    height = (np.arange(HEIGHTS) - (HEIGHTS - 1) / 2) * fine / voxel + (nz - 1) / 2
+    at = np.meshgrid(radius, height, indexing="ij")
+    return ndimage.map_coordinates(volume[:, ny // 2], at, order=1, mode="nearest")
+
+
+def normalised(plane):
+    down = plane[:, ::-1]
+    material, beside = down[:250, 250:500].mean(), down[280:375, 900:1100].mean()
+    return (plane - beside) / (material - beside)
+
+
+def inner(theirs):
+    """Pixels away from edges, ends and the axis."""
+    from scipy import ndimage
+
+    bar = ndimage.median_filter(theirs, 9) > 0.5
+    edge = ndimage.binary_dilation(bar, iterations=20) & ~ndimage.binary_erosion(
+        bar, iterations=20, border_value=1)
+    edge[:40] = edge[:, :150] = edge[:, -150:] = True
+    return ~edge
+
+
+def run(given, folder):
+    import h5py
+
+    scanner = settings_of(given.data / "radiogram.xtekct")
+    away, long = float(scanner["SrcToObject"]), float(scanner["SrcToDetector"])
+    pitch = float(scanner["DetectorPixelSizeX"]) * given.binning
+    fine, voxel = (p * away / long for p in (float(scanner["DetectorPixelSizeX"]), pitch))
+    readings, axis = prepared(given.data / "radiogram.tif", given.binning)
+    nu, nv = readings.shape
+    # The widest ray that meets the bar, a margin for what scatters beside, and how far rays climb
+    # until they leave that cylinder.
+    radius = voxel * np.abs(np.flatnonzero((readings > 0.1).any(1)) - axis).max() + 6 * voxel
+    climb = radius * nv * pitch / 2 / long + voxel
+    extent = [2 * int(radius / voxel) + 1] * 2 + [nv + 2 * int(climb / voxel)]
+    scan = {"type": "circular_cone", "source_axis_mm": away, "source_detector_mm": long,
+            "detector": {"pixels": [nu, nv], "pitch_mm": [pitch, pitch],
+                         "offset_mm": [((nu - 1) / 2 - axis) * pitch, 0]},
+            "angles_deg": {"range": 360, "count": given.views}}
+    with h5py.File(folder / "scan.h5", "w") as file:
+        file["projections"] = np.repeat(readings[None].astype(np.float32), given.views, 0)
+    # The scanner's software shows the bar upside down.
+    theirs = image_of(given.data / "recon_by_external_software.tif").T[:, ::-1]
+    theirs = normalised(theirs)[:, ::-1]
+    counted = inner(theirs)
+    panels, rows = [("scanner", theirs[::4, ::4])], []
+    iso, geometry = tool(given, folder), write_json(folder / "geometry.json", scan)
+    for name, options in METHODS:
+        volume, answer = iso.reconstruct(projections=folder / "scan.h5", geometry=geometry,
+                                         extent=extent, spacing=voxel, **options)
+        ours = normalised(half_plane(volume, voxel, fine))
+        apart = np.abs(ours - theirs)
+        rows.append([name, f"{apart.mean():.4f}", f"{apart[counted].mean():.4f}",
+                     f"{answer['relative_residual']:.2e}" if "iterations" in answer else "-"])
+        panels.append((name, ours[::4, ::4]))
+        print(*rows[-1], file=sys.stderr)
+    tell(["method", "mean absolute difference", "inner pixels", "relative residual"],
+         rows, given.table)
+    if given.picture:
+        draw(given.picture, panels, len(panels), (-0.1, 1.2), "0 beside the bar, 1 inside", width=1)
+    return 0 if any(float(row[2]) <= 0.02 for row in rows[1:]) else 1
+
+
+def main(words):
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=pathlib.Path, default=TOP / ".deps/data/cone_beam")
+    parser.add_argument("--binning", type=int, default=10)
+    parser.add_argument("--views", type=int, default=180)
+    given = parser.parse_args(words)
+    if not (given.data / "radiogram.tif").is_file():
+        return missing(given.data / "radiogram.tif", "radiograph_iterations.py")
+    return in_folder(given, lambda folder: run(given, folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
