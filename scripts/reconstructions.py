@@ -5,7 +5,6 @@ import csv
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -52,13 +51,6 @@ class tool:
         file = self.folder / "volume.mha"
         answer = self.run("reconstruct", *words, output=file, **options)
         return read_mha(file), answer
-
-    def projectors(self):
-        """What `iso reconstruct --projector` knows; nothing where it has no such option."""
-        said = subprocess.run([str(self.iso), "reconstruct", "--help"], check=True,
-                              capture_output=True, text=True).stdout
-        found = re.search(r"--projector TEXT:\{([^}]*)\}", said)
-        return found.group(1).split(",") if found else []
 
 
 def read_mha(path):

@@ -28,7 +28,6 @@ What the paper says, and what it leaves open:
   paper's window ends just above 0.3, the bright ellipsoids of that program's default. The library's
   head is the one of Yu, Ye and Wang (docs/algorithms/phantoms.md), whose brightest inner ellipsoids
   have 0.4 and are white in this window. The skull has 1 and the brain 0.2 in both.
-- DDA with 2 x 2 rays a pixel is left out: iterations take one ray a pixel.
 """
 import math
 import sys
@@ -47,8 +46,11 @@ HEAD = ((1, (0.69, 0.92, 0.9), (0, 0, 0), 0), (-0.8, (0.6624, 0.874, 0.88), (0, 
         (0.1, (0.046, 0.023, 0.02), (0.06, -0.65, -0.25), 90),
         (0.2, (0.056, 0.04, 0.1), (0.06, -0.105, 0.625), 90),
         (-0.2, (0.056, 0.056, 0.1), (0, 0.1, 0.625), 0))  # fmt: skip
-NAMES = {"joseph": "Joseph, linear", "joseph-spline": "Joseph, spline",
-         "branchless": "exact lengths (DDA)"}
+PROJECTORS = {"Joseph, linear": {"projector": "joseph"},
+              "Joseph, spline": {"projector": "joseph-spline"},
+              "exact lengths (DDA)": {"projector": "branchless"},
+              "DDA, 2 x 2 rays": {"projector": "branchless", "oversampling": 2}}
+PERFECT = "perfect data, Joseph, linear"
 WINDOW = (0.16, 0.32)
 
 
@@ -82,12 +84,6 @@ def slices(volume, size):
     return volume[:, :, size // 2], volume[size // 2]
 
 
-def projectors_of(iso):
-    """{name: word} of those that the tool offers."""
-    return {NAMES[word]: word for word in iso.projectors() if word in NAMES} or {
-        NAMES["joseph"]: None}
-
-
 def run(given, folder):
     size, all_of_it, middle = given.size, range(given.size), [given.size // 2]
     iso = tool(given, folder)
@@ -100,11 +96,10 @@ def run(given, folder):
     perfect = folder / "perfect.h5"
     iso.run("project", phantom="shepp-logan", size=size, width=size, geometry=scan, output=perfect)
     exact = {"phantom": "shepp-logan", "width": size, "geometry": scan}
-    runs = [(name, exact | ({"projector": word} if word else {}))
-            for name, word in projectors_of(iso).items()]
-    runs.append(("perfect data, Joseph, linear", {"projections": perfect}))
+    runs = {name: exact | options for name, options in PROJECTORS.items()}
+    runs[PERFECT] = {"projections": perfect}
     rows, panels, errors = [], [("the head", truth[0]), ("the head", truth[1])], {}
-    for name, source in runs:
+    for name, source in runs.items():
         volume, answer = iso.reconstruct(**options, **source)
         found = slices(volume, size)
         errors[name] = [rms(a - b) for a, b in zip(found, truth)]
@@ -118,17 +113,17 @@ def run(given, folder):
           "relative residual"], rows, given.table)
     if given.picture:
         draw(given.picture, panels, 4, WINDOW, f"{size}$^3$ voxels, window 0.16 to 0.32")
-    del errors["perfect data, Joseph, linear"]
+    del errors[PERFECT]
     return shortfalls(errors, size)
 
 
 def shortfalls(errors, size):
     """What the paper finds and these errors do not show."""
-    best, worst = NAMES["joseph"], NAMES["branchless"]
+    best, worst = list(PROJECTORS)[0], list(PROJECTORS)[2]
     found = [f"{name} has a smaller error in the brain than {best}" for name in errors
              if size >= 96 and errors[name][2] < errors[best][2]]
     found += [f"{name} has a larger error in the brain than {worst}" for name in errors
-              if worst in errors and errors[name][2] > errors[worst][2]]
+              if errors[name][2] > errors[worst][2]]
     for sentence in found:
         print(f"sart_paper.py: {sentence}", file=sys.stderr)
     return 1 if found else 0

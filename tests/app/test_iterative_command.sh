@@ -123,6 +123,9 @@ for projector in joseph joseph-spline branchless siddon amanatides-woo; do
   python3 -c 'import json; assert json.load(open("r.json"))["relative_residual"] < 0.2' ||
     fail "cgls by $projector does not fit the readings"
 done
+once=$(hash_of)
+expect 0 'hash' "${scan[@]}" --method cgls --iterations 4 --projector amanatides-woo --oversampling 2 --json r.json --output v2.mha
+[ "$(hash_of)" != "$once" ] || fail '--oversampling changes nothing'
 expect 0 'hash' "${scan[@]}" --method cgls --iterations 8 --start v.mha --history h.csv --json r.json
 python3 -c 'import csv; assert float(next(csv.DictReader(open("h.csv")))["relative_residual"]) < 0.1' ||
   fail 'a start is not where iterations begin'

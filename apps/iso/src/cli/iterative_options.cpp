@@ -33,6 +33,10 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--projector", request.projector, "how an iterative method projects")
           ->check(CLI::IsMember(jobs::method_names()))
           ->capture_default_str(),
+      sub.add_option("--oversampling", request.oversampling,
+                     "exact projectors: rays a pixel along u and along v")
+          ->check(CLI::Range(1, 64))
+          ->capture_default_str(),
       sub.add_option("--backprojector", request.backprojector,
                      "adjoint, of that projector; or fdk, that of filtered backprojection, which "
                      "does not match it (sirt, sart, os-sart, mlem, osem)")

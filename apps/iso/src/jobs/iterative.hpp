@@ -152,6 +152,7 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   return {{"method", request.method},
           {"projector", request.projector},
           {"backprojector", request.backprojector},
+          {"oversampling", std::to_string(request.oversampling)},
           {"precision", sizeof(T) == 4 ? "float" : "double"},
           {"scan", scan.text()},
           {"volume", volume.text()},
@@ -190,6 +191,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   bool const matched = named(request.backprojector, "backprojector", "adjoint", "fdk");
   ct::projector_options const projector{
       .method = projector_named(request.projector),
+      .oversampling = request.oversampling,
       .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
   if (request.start) {
     check_placed(*request.start, box, "start");
@@ -211,7 +213,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   double const sets = double(held[1]) + (request.reading_mask.empty() ? 0 : 2);
   double const wanted =
       (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
-      double(ct::back_project_bytes_needed<T>(exec, g, box, {.method = projector.method}));
+      double(ct::back_project_bytes_needed<T>(
+          exec, g, box, {.method = projector.method, .oversampling = projector.oversampling}));
   watch.step(0, "preparing");
   auto const compute = [&] {
     auto const given = readings();

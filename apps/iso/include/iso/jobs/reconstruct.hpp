@@ -41,6 +41,7 @@ struct iterative_request {
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
   std::string projector = "joseph";       ///< one of method_names()
+  int oversampling = 1;                   ///< exact projectors: rays a pixel each way
   std::string backprojector = "adjoint";  ///< or "fdk", which is not matched
   std::optional<std::string> columns{};   ///< SART, OS-SART: column sums of blocks or of the scan
   /// Start: on the result's grid, 1/mm; none: zeros (MLEM, OSEM: ones)
