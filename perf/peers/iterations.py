@@ -12,7 +12,7 @@ a parallel beam of Isocenter's projections of the middle slice and noise. Column
 - apart: relative l2 difference of the iterates after so many iterations, in all voxels and in those
   at least three from the volume's faces, where programs end a volume differently;
 - ours: the same for Isocenter's iterates in float and in double. Conjugate gradients lose their
-  orthogonality to rounding and fall behind themselves: no peer can be closer than this for long;
+  orthogonality to rounding and fall behind themselves;
 - projection: the relative l2 difference of the projections of the phantom, which is next to 0 at
   the volume's faces, and of a volume of ones, which is not and shows how programs end a volume;
   RTK's conjugate gradients also run with two layers of voxels at the faces held at 0;

@@ -84,12 +84,13 @@ tv=("${scan[@]}" --method tv --weight 1)
 expect 0 'hash' "${tv[@]}" --iterations 2 --checkpoint state.h5 --json r.json
 cp state.h5 before.h5
 expect 2 "'state.h5': is a checkpoint of another method .tv, here cgls" "${scan[@]}" --method cgls --checkpoint state.h5 --output no.mha
-expect 2 'of another set of options' "${scan[@]}" --method tv --weight 2 --checkpoint state.h5 --output no.mha
+expect 2 'of another options .weight 1, here weight 2' "${scan[@]}" --method tv --weight 2 --checkpoint state.h5 --output no.mha
 expect 2 'of another precision .float, here double' "${tv[@]}" --precision double --checkpoint state.h5 --output no.mha
 expect 2 'of another volume' reconstruct --projections p.h5 --extent 16 16 15 --spacing 4 --method tv --weight 1 --checkpoint state.h5 --output no.mha
 expect 0 'hash' project --phantom shepp-logan --size 16 --width 60 --geometry tilted.json --output other.h5
 expect 2 'of another scan' reconstruct --projections other.h5 --extent 16 16 16 --spacing 4 --method tv --weight 1 --checkpoint state.h5 --output no.mha
 expect 2 "'other.h5': is no checkpoint of this kind" "${tv[@]}" --checkpoint other.h5 --output no.mha
+expect 2 'iterations 1 .the checkpoint has made 2' "${tv[@]}" --iterations 1 --checkpoint state.h5 --output no.mha
 head -c 4000 state.h5 >cut.h5
 expect 2 "'cut.h5': " "${tv[@]}" --checkpoint cut.h5 --output no.mha
 cmp -s state.h5 before.h5 || fail 'a refused run wrote its checkpoint'
@@ -113,7 +114,7 @@ took=$((($(date +%s%N) - begun) / 1000000))
 # A busy machine may take its time to wake the process.
 [ $took -lt 3000 ] || fail "a run that is interrupted goes on for $took ms"
 [ ! -e no.mha ] || fail 'a run that is interrupted wrote its volume'
-made=$("$iso" "${slow[@]/100000/1}" 2>&1 | grep -oE '[0-9]+ of them before')
+made=$("$iso" "${slow[@]/100000/1}" 2>&1 | grep -oE '1 of them before|the checkpoint has made [0-9]+')
 [ -n "$made" ] || fail 'an interrupted run left no checkpoint to go on from'
 rm -f no.mha
 
@@ -151,6 +152,12 @@ PYTHON
 expect 0 'hash' "${scan[@]}" --method sirt --reading-mask other.h5 --iterations 2 --json r.json
 expect 0 '[2-9] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-noise 1e5 --json r.json
 expect 0 'hash' "${scan[@]}" --method os-sart --column-sums scan --iterations 2 --json r.json
+expect 0 'hash' project --phantom shepp-logan --size 16 --width 64 --geometry upright.json --output forty.h5
+expect 2 'reading-mask has 40 views of 28 x 28 numbers .the scan has 20 of 28 x 28' "${scan[@]}" --method sirt --reading-mask forty.h5 --output no.mha
+expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 --output no.mha
+expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0.1 --output no.mha
+expect 2 "'h.txt': --history is a table" "${scan[@]}" --method sirt --history h.txt --output no.mha
+expect 2 "'-': --checkpoint is an HDF5 file" "${scan[@]}" --method sirt --checkpoint - --output no.mha
 expect 2 'leaves none' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
 expect 2 'start: the volume lies on other voxels than the result .axis x' "${scan[@]}" --method sirt --start moved.mha --output no.mha
 expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgls --column-sums scan --output no.mha

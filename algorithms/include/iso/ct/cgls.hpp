@@ -31,8 +31,8 @@ class cgls {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, masks that leave no
-  /// reading or no voxel, readings or a start that
-  ///                                are not finite, shapes that disagree
+  ///                                reading or no voxel, readings or a start that are not finite,
+  ///                                shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
   cgls(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, cgls_options const& options = {},

@@ -131,7 +131,7 @@ geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> co
 /// Returns `g` with the source of view i shifted by `shifts[i]`: mm along its detector's u, v and
 /// normal u x v, as a focal spot moves. Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  parallel rays, another number of shifts than views, one that is
-///                                not finite
+///                                not finite, or that takes the source to the detector or behind it
 geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts);
 
 /// Holds a geometry whose views `Space` holds, as kernels want it.

@@ -18,7 +18,8 @@ namespace iso::ct {
 struct iteration {
   std::int64_t number = 0;  ///< 1, 2, ...; a resumed run goes on counting
   /// ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS and LSQR: of
-  /// the new x; the others: of x as the iteration, or each of its blocks, found it.
+  /// the new x; the others: of x as the iteration, or each of its blocks, found it. LSQR with
+  /// damping d: the root of ||b - A x||^2 + d^2 ||x - start||^2.
   double residual = std::numeric_limits<double>::quiet_NaN();
   double relative_residual = std::numeric_limits<double>::quiet_NaN();  ///< over ||b||
   double gap = std::numeric_limits<double>::quiet_NaN();  ///< TV: primal-dual gap over the primal

@@ -31,9 +31,9 @@ class lsqr {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a damping that is
-  /// negative or not finite, masks that leave no
-  ///                                reading or no voxel, readings or a start that are not finite,
-  ///                                shapes that disagree
+  ///                                negative or not finite, masks that leave no reading or no
+  ///                                voxel, readings or a start that are not finite, shapes that
+  ///                                disagree
   /// \throws iso::out_of_memory     as iso::allocate
   lsqr(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, lsqr_options const& options = {},
@@ -71,10 +71,10 @@ class lsqr {
     combine(1, state_.correction, -beta, v_);
     alpha_ = normalise(v_);
     // One rotation takes the damping out, one the lower diagonal.
-    double const damped = std::sqrt(rho_ * rho_ + damping_ * damping_);
+    double const damped = std::hypot(rho_, damping_);
     double const rest = damped > 0 ? damping_ / damped * phi_ : 0;
     double const kept = damped > 0 ? rho_ / damped * phi_ : phi_;
-    double const rho = std::sqrt(damped * damped + beta * beta);
+    double const rho = std::hypot(damped, beta);
     double const cosine = rho > 0 ? damped / rho : 1;
     double const sine = rho > 0 ? beta / rho : 0;
     double const theta = sine * alpha_;
@@ -83,7 +83,7 @@ class lsqr {
     lost_ += rest * rest;
     combine(rho > 0 ? cosine * kept / rho : 0, direction_, 1, state_.x);
     combine(1, v_, rho > 0 ? -theta / rho : 0, direction_);
-    // Of the damped problem; without damping it is ||b - A x||.
+    // With damping that of the damped problem, as iteration::residual says.
     return state_.told(phi_ * phi_ + lost_);
   }
 

@@ -34,11 +34,10 @@ class mlem {
 
   /// Takes `x` as the start and works on it; a start of zeros becomes ones. Waits for `exec`.
   /// \param readings  [views, u, v], not negative
-  /// \param x         [nx, ny, nz], not negative
-  /// \throws iso::invalid_argument  a block size outside the scan, masks that leave no reading or
-  /// no
-  ///                                voxel, readings or a start that are negative or not finite,
-  ///                                shapes that disagree
+  /// \param x         [nx, ny, nz], not negative; voxels whose mask is 0 become 0
+  /// \throws iso::invalid_argument  a block size outside the scan, masks that leave no
+  ///                                reading or no voxel, readings or a start that are negative or
+  ///                                not finite, shapes that disagree; what projector_pair refuses
   /// \throws iso::out_of_memory     as iso::allocate
   mlem(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, mlem_options const& options = {},

@@ -16,14 +16,19 @@
 namespace iso::ct {
 namespace detail {
 
-/// The variance of ln(photons / n) where n is a Poisson number of mean photons exp(-b), in units of
-/// 1 / photons.
+/// The variance of ln(photons / count), in units of 1 / photons, where the count is a Poisson
+/// number of mean photons exp(-b).
 template <class T>
 struct variance_of_counts {
   T const* readings;
   T const* mask;  ///< null: all count
   KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    return mask == nullptr || mask[i] != T(0) ? math::exp(double(readings[i])) : 0;
+    if (mask != nullptr && mask[i] == T(0)) {
+      return 0;
+    }
+    double const b = double(readings[i]);
+    // exp(-infinity) is 0, and would pass for a count.
+    return is_finite(b) ? math::exp(b) : Kokkos::Experimental::quiet_NaN_v<double>;
   }
 };
 
@@ -32,7 +37,7 @@ struct variance_of_counts {
 /// Returns the norm that the noise of `photons` counted in the open beam of each ray is expected to
 /// have: the root of the sum of exp(b) / photons over the readings b. Where ||b - A x|| falls to it
 /// an iteration begins to fit noise (discrepancy principle; stopping_rules::noise). NaN
-/// where a reading that counts is not finite. Waits for `exec`.
+/// where a reading that counts is not finite, or above 709. Waits for `exec`.
 ///
 /// Determinism: backend_to_backend.
 /// \param readings  [views, u, v], line integrals, dimensionless
@@ -40,7 +45,7 @@ struct variance_of_counts {
 /// \param mask      [views, u, v], 0 where a reading does not count; without memory: all do
 /// \throws iso::invalid_argument  photons that are not above 0 and finite; arrays with gaps or of
 ///                                different shapes
-/// \par Method  First order in 1 / n; V. A. Morozov, Soviet Math. Dokl. 7, 1966.
+/// \par Method  First order in 1 / count; V. A. Morozov, Soviet Math. Dokl. 7, 1966.
 template <execution_space Exec, real T>
 double noise_of_counts(Exec const& exec,
                        projection_view<T const, typename Exec::memory_space> const& readings,
@@ -50,10 +55,12 @@ double noise_of_counts(Exec const& exec,
   validate_contiguous(p, "readings", "iso::ct::noise_of_counts");
   ISO_VALIDATE(photons > 0 && is_finite(photons),
                "iso::ct::noise_of_counts: {} photons (must be above 0 and finite)", photons);
-  ISO_VALIDATE(
-      mask.data.size() == 0 || mask.data.size() == p.size(),
-      "iso::ct::noise_of_counts: a mask of {} numbers for {} readings (one each is needed)",
-      mask.data.size(), p.size());
+  if (mask.data.size() > 0) {
+    validate_contiguous(mask.data, "mask", "iso::ct::noise_of_counts");
+    validate(mask,
+             {std::int64_t(p.extent(0)), std::int64_t(p.extent(1)), std::int64_t(p.extent(2))},
+             "iso::ct::noise_of_counts");
+  }
   return std::sqrt(sum_of(exec, std::int64_t(p.size()),
                           detail::variance_of_counts<T>{p.data(), mask.data.data()}) /
                    photons);

@@ -89,7 +89,8 @@ class projector_pair {
   using const_projections = projection_view<T const, space>;
 
   /// Waits for `exec`: no other instance is fenced.
-  /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it
+  /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it; with FDK's
+  ///                                backprojection, a scan that fdk_plan refuses
   /// \throws iso::out_of_memory     as iso::allocate
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
                  view_blocks const& blocks, projector_options const& options = {})

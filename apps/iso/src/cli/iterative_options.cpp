@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "iterative_options.hpp"
 
+#include <iso/core/error.hpp>
 #include <iso/files/stack_file.hpp>
+#include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
 
 #include <fmt/core.h>
@@ -44,7 +46,8 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->capture_default_str(),
       sub.add_option("--relaxation", request.relaxation,
                      "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
-      sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)"),
+      sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)")
+          ->check(CLI::Range(1, 1'000'000)),
       sub.add_option("--order", request.order,
                      "sart, os-sart, osem: golden, each block far from those before it, or "
                      "sequential (default: golden)"),
@@ -64,12 +67,14 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "volume to begin with, on the result's voxels, /mm (default: zeros; mlem, "
                      "osem: ones)"),
       sub.add_option("--mask", options.mask,
-                     "volume on the result's voxels: those that are 0 stay as they begin"),
+                     "volume on the result's voxels: those that are 0 stay as they begin (mlem, "
+                     "osem: become 0)"),
       sub.add_option("--reading-mask", options.reading_mask,
                      "stack of the readings' shape (.h5): those that are 0 do not count"),
       sub.add_option("--stop-residual", request.stop_residual,
-                     "end where the norm of the readings' differences is this part of the "
-                     "readings'")
+                     "end where the norm of the readings' differences from the projections is this "
+                     "part of the readings' (but for cgls and lsqr, of the volume before the "
+                     "iteration)")
           ->check(number_from(0, 1))
           ->capture_default_str(),
       sub.add_option("--stop-noise", request.stop_noise,
@@ -81,11 +86,25 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->check(number_from(0, 1)),
       sub.add_option("--checkpoint", request.checkpoint,
                      "file (.h5) to go on from where it is there, bit for bit, and to write"),
-      sub.add_option("--checkpoint-every", request.checkpoint_every, "iterations, and at the end")
+      sub.add_option("--checkpoint-every", request.checkpoint_every,
+                     "write it after so many iterations, and at the end")
           ->check(CLI::Range(1, 1'000'000))
           ->capture_default_str(),
       sub.add_option("--history", options.history,
                      "table of the iterations' residuals and gaps (.csv)")};
+}
+
+void check_iterative_outputs(iterative_options const& options) {
+  auto const end_of = [](std::string const& file) { return files::ending(file); };
+  if (!options.history.empty() && end_of(options.history) != ".csv") {
+    throw file_error(fmt::format("'{}': --history is a table (.csv)", options.history));
+  }
+  auto const& checkpoint = options.request.checkpoint;
+  if (!checkpoint.empty() && end_of(checkpoint) != ".h5" && end_of(checkpoint) != ".hdf5") {
+    throw file_error(fmt::format("'{}': --checkpoint is an HDF5 file (.h5)", checkpoint));
+  }
+  check_writable(options.history);
+  check_writable(checkpoint);
 }
 
 void read_iterative_inputs(iterative_options& options, placement const& place) {
@@ -99,7 +118,7 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
   }
   if (!options.reading_mask.empty()) {
     request.reading_mask =
-        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave).values;
+        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave);
   }
   if (request.backprojector != "adjoint") {
     spdlog::warn(

@@ -23,6 +23,10 @@ struct iterative_options {
 /// Returns the options added, none of which filtered backprojection has.
 std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options);
 
+/// Throws iso::file_error where a file that is written has another ending than its kind's, or
+/// cannot be written.
+void check_iterative_outputs(iterative_options const& options);
+
 /// Reads the start and the masks, whose coordinates are those of `place`.
 /// \throws iso::file_error
 void read_iterative_inputs(iterative_options& options, placement const& place);

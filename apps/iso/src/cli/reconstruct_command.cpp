@@ -68,12 +68,12 @@ void check_outputs(reconstruct_options const& options) {
                     "are)",
                     options.output, files::ending(options.output)));
   }
-  check_written(options.output, options.png, options.common.json_file,
-                {options.geometry, options.projections, options.grid.like,
-                 options.iterative.history, options.iterative.request.checkpoint,
-                 options.iterative.start, options.iterative.mask, options.iterative.reading_mask});
-  check_writable(options.iterative.history);
-  check_writable(options.iterative.request.checkpoint);
+  check_written(
+      options.output, options.png, options.common.json_file,
+      {options.geometry, options.projections, options.grid.like, options.iterative.history,
+       options.iterative.request.checkpoint, options.iterative.start, options.iterative.mask,
+       options.iterative.reading_mask, options.scan.dead});
+  check_iterative_outputs(options.iterative);
 }
 
 /// The readings that are reconstructed from; none where a phantom is.
@@ -347,6 +347,10 @@ command add_back_project(CLI::App& app) {
   sub->add_option("--method", options->request.adjoint_of,
                   "of the projection, as iso project has it")
       ->check(CLI::IsMember(jobs::method_names()))
+      ->capture_default_str();
+  sub->add_option("--oversampling", options->request.oversampling,
+                  "exact methods: rays a pixel along u and along v")
+      ->check(CLI::Range(1, 64))
       ->capture_default_str();
   add_output_options(*sub, *options);
   return [options] {

@@ -8,11 +8,15 @@
 #include <iso/files/detail/refuse.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace iso::jobs {
@@ -52,7 +56,8 @@ class checkpoint_of {
   /// Puts what the file holds into a method, where there is one.
   template <class Method>
   void restore(Method& method, std::vector<iteration_record>& history) const {
-    if (file_.empty() || !std::filesystem::exists(file_)) {
+    std::error_code unknown;
+    if (file_.empty() || !std::filesystem::exists(file_, unknown)) {
       return;
     }
     std::vector<std::string> names = {history_name};
@@ -61,14 +66,24 @@ class checkpoint_of {
     method.visit([&](char const* name, auto& value) {
       using kind = std::remove_reference_t<decltype(value)>;
       if constexpr (std::is_arithmetic_v<kind>) {
-        value = kind(numbers<double>(saved, name, 1)[0]);
+        double const number = numbers<double>(saved, name, 1)[0];
+        if (std::is_integral_v<kind> && !(number >= 0 && number <= 0x1p52)) {
+          refuse(name, "is no count");
+        }
+        value = kind(number);
       } else {
         cases::put(exec_, value, numbers<T>(saved, name, value.size()));
       }
     });
     auto const& rows = saved.at<double>(history_name);
     for (std::size_t i = 0; i + 4 <= rows.size(); i += 4) {
-      history.push_back({std::int64_t(rows[i]), rows[i + 1], rows[i + 2], rows[i + 3]});
+      if (rows[i] != double(i / 4 + 1)) {
+        refuse(history_name, "does not count its iterations from 1");
+      }
+      history.push_back({std::int64_t(i / 4 + 1), rows[i + 1], rows[i + 2], rows[i + 3]});
+    }
+    if (double(rows.size()) != 4 * saved.at<double>("iterations")[0]) {
+      refuse(history_name, "does not have four numbers of each iteration");
     }
   }
 
@@ -96,16 +111,26 @@ class checkpoint_of {
  private:
   static constexpr char const* history_name = "history";
 
+  [[noreturn]] void refuse(char const* name, char const* problem) const {
+    files::detail::refuse(file_, std::string("dataset /") + name + " " + problem +
+                                     " (the checkpoint is damaged) remove the file");
+  }
+
+  /// Returns the finite numbers of that array.
   template <class Number>
   std::vector<Number> const& numbers(files::checkpoint const& saved, char const* name,
                                      std::size_t count) const {
+    for (auto const& entry : saved.arrays) {
+      if (entry.first == name && !std::holds_alternative<std::vector<Number>>(entry.second)) {
+        refuse(name, "is of another precision");
+      }
+    }
     auto const& values = saved.at<Number>(name);
     if (values.size() != count) {
-      files::detail::refuse(file_,
-                            message("dataset /{} has {} numbers ({} are expected) remove the file",
-                                    {iso::detail::as_message_arg(name),
-                                     iso::detail::as_message_arg(std::int64_t(values.size())),
-                                     iso::detail::as_message_arg(std::int64_t(count))}));
+      refuse(name, "has another number of values");
+    }
+    if (!std::all_of(values.begin(), values.end(), [](Number x) { return std::isfinite(x); })) {
+      refuse(name, "holds values that are not finite");
     }
     return values;
   }

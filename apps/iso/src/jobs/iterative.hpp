@@ -49,6 +49,8 @@ inline void check_options(iterative_request const& request, iterative_method met
   };
   refuse(request.relaxation.has_value(), row_action, "relaxation");
   refuse(request.block.has_value(), blocks, "block");
+  ISO_VALIDATE(request.block.value_or(1) >= 1, "iso reconstruct: --block {} (at least one view)",
+               *request.block);
   refuse(request.order.has_value(), ordered, "order");
   refuse(request.columns.has_value(), ordered && row_action, "column-sums");
   refuse(request.lower.has_value(), boxed, "lower");
@@ -56,6 +58,10 @@ inline void check_options(iterative_request const& request, iterative_method met
   refuse(request.damping.has_value(), method == iterative_method::lsqr, "damping");
   refuse(request.weight.has_value(), method == iterative_method::tv, "weight");
   refuse(request.stop_gap.has_value(), method == iterative_method::tv, "stop-gap");
+  ISO_VALIDATE(
+      request.damping.value_or(0) == 0 || (request.stop_residual == 0 && !request.stop_noise),
+      "iso reconstruct: --damping with --stop-residual or --stop-noise (what lsqr tells is then "
+      "that of the damped problem) leave one out");
   ISO_VALIDATE(method != iterative_method::tv || request.weight.has_value(),
                "iso reconstruct: --method tv without --weight (how much variation costs is for you "
                "to say) give --weight");
@@ -115,13 +121,8 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
     print.add(v.y);
     print.add(v.z);
   };
-  auto const add_option = [](fingerprint& print, auto const& option) {
-    print.add(option.has_value() ? 1 : 0);
-    if (option) {
-      print.add(*option);
-    }
-  };
   fingerprint scan;
+  scan.add(g.kind() == ct::beam::cone ? 0 : 1);
   for (auto const& view : g.views()) {
     add_vector(scan, view.source);
     add_vector(scan, view.detector_origin);
@@ -131,7 +132,7 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   scan.add(double(g.num_u()));
   scan.add(double(g.num_v()));
   scan.add(readings);
-  scan.add(request.reading_mask);
+  scan.add(request.reading_mask ? request.reading_mask->values : std::vector<float>());
   fingerprint volume;
   for (auto const n : box.extent) {
     volume.add(double(n));
@@ -140,15 +141,21 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   add_vector(volume, box.origin);
   volume.add(request.start ? request.start->values : std::vector<float>());
   volume.add(request.mask ? request.mask->values : std::vector<float>());
-  fingerprint options;
-  add_option(options, request.relaxation);
-  add_option(options, request.block);
-  add_option(options, request.order);
-  add_option(options, request.lower);
-  add_option(options, request.upper);
-  add_option(options, request.damping);
-  add_option(options, request.weight);
-  add_option(options, request.columns);
+  std::string options;
+  auto const tell = [&](char const* name, auto const& option) {
+    if (option) {
+      options += message(options.empty() ? "{} {}" : ", {} {}",
+                         {iso::detail::as_message_arg(name), iso::detail::as_message_arg(*option)});
+    }
+  };
+  tell("relaxation", request.relaxation);
+  tell("block", request.block);
+  tell("order", request.order);
+  tell("lower", request.lower);
+  tell("upper", request.upper);
+  tell("damping", request.damping);
+  tell("weight", request.weight);
+  tell("column sums", request.columns);
   return {{"method", request.method},
           {"projector", request.projector},
           {"backprojector", request.backprojector},
@@ -156,7 +163,7 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
           {"precision", sizeof(T) == 4 ? "float" : "double"},
           {"scan", scan.text()},
           {"volume", volume.text()},
-          {"set of options", options.text()}};
+          {"options", options.empty() ? "none" : options}};
 }
 
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
@@ -201,16 +208,20 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   }
   std::int64_t const views = g.num_views();
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
-  ISO_VALIDATE(request.reading_mask.empty() || double(request.reading_mask.size()) == pixels,
-               "iso reconstruct: --reading-mask has {} numbers ({} views of {} x {} readings are "
-               "there) give one each",
-               request.reading_mask.size(), views, g.num_u(), g.num_v());
+  if (request.reading_mask) {
+    auto const& n = request.reading_mask->extent;
+    ISO_VALIDATE(n[0] == views && n[1] == g.num_u() && n[2] == g.num_v(),
+                 "iso reconstruct: --reading-mask has {} views of {} x {} numbers (the scan has {} "
+                 "of {} x {}) make them agree",
+                 n[0], n[1], n[2], views, g.num_u(), g.num_v());
+  }
 
-  std::int64_t const block = by == method::sart ? 1 : request.block.value_or(8);
+  std::int64_t const block =
+      by == method::sart ? 1 : request.block.value_or(std::min<std::int64_t>(8, views));
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
   auto const held = arrays_held(by, blocks, columns == ct::column_sums::of_scan);
   double const volumes = double(held[0]) + (request.mask ? 1 : 0);
-  double const sets = double(held[1]) + (request.reading_mask.empty() ? 0 : 2);
+  double const sets = double(held[1]) + (request.reading_mask ? 2 : 0);
   double const wanted =
       (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
       double(ct::back_project_bytes_needed<T>(
@@ -236,10 +247,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       cases::put(exec, mask.data, ones(request.mask->values));
       masks.voxels = mask.data;
     }
-    if (!request.reading_mask.empty()) {
+    if (request.reading_mask) {
       auto const mask =
           make_projections<T, space>(exec, "iso::jobs::reading_mask", views, g.num_u(), g.num_v());
-      cases::put(exec, mask.data, ones(request.reading_mask));
+      cases::put(exec, mask.data, ones(request.reading_mask->values));
       masks.readings = mask.data;
     }
     ct::stopping_rules rules{.iterations = request.iterations,
@@ -247,6 +258,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                              .gap = request.stop_gap.value_or(1e-3)};
     if (request.stop_noise) {
       rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
+      ISO_VALIDATE(
+          is_finite(rules.noise),
+          "iso reconstruct: --stop-noise (readings are too large to be of counted photons) "
+          "mask them or leave it out");
     }
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
@@ -265,6 +280,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     auto const run = [&](auto&& made) {
       checkpoint.restore(made, result.history);
       result.resumed = std::int64_t(result.history.size());
+      ISO_VALIDATE(result.resumed <= request.iterations,
+                   "iso reconstruct: --iterations {} (the checkpoint has made {}) ask for as many, "
+                   "or name another file",
+                   request.iterations, result.resumed);
       rules.proceed = [&](ct::iteration const& now) {
         doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
                                    : message("residual {:.3e}", {now.relative_residual});

@@ -182,7 +182,8 @@ void check_readings(reconstruct_request const& request, ct::geometry const& g) {
         "it would spoil its row) replace it",
         at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
   }
-  ISO_VALIDATE(std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
+  ISO_VALIDATE(request.adjoint_of ||
+                   std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
                "iso reconstruct: all {} readings are zero (nothing lay in the beam, so that there "
                "is nothing "
                "to reconstruct) check where the projections come from",
@@ -235,6 +236,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   ct::back_project_options adjoint;
   if (request.adjoint_of) {
     adjoint.method = projector_named(*request.adjoint_of);
+    adjoint.oversampling = request.oversampling;
   }
   std::int64_t const scratch = request.adjoint_of
                                    ? ct::back_project_bytes_needed<T>(exec, g, volume_grid, adjoint)

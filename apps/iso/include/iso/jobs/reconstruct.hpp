@@ -48,7 +48,8 @@ struct iterative_request {
   std::optional<files::host_volume> start{};
   /// Voxels that count are not 0; on the result's grid. None: all do.
   std::optional<files::host_volume> mask{};
-  std::vector<float> reading_mask{};   ///< [views, u, v], not 0 where they count; empty: all do
+  /// Readings that count are not 0; of the scan's shape. None: all do.
+  std::optional<files::projection_stack<float>> reading_mask{};
   std::string checkpoint{};            ///< file to go on from, and to write; empty: none
   std::int64_t checkpoint_every = 10;  ///< iterations
 };
@@ -65,6 +66,7 @@ struct reconstruct_request {
   std::string backend;
   /// Given: the adjoint of this projector (one of method_names()), and nothing is reconstructed.
   std::optional<std::string> adjoint_of{};
+  int oversampling = 1;  ///< of an exact adjoint: rays a pixel each way
   std::string window = "ram-lak";
   double cutoff = 1;  ///< of the Nyquist frequency
   std::string arc = "automatic";
@@ -106,8 +108,8 @@ struct reconstruct_result {
 
 /// Does filtered backprojection, iterations, or the adjoint of a projection, on the backend that
 /// the request names.
-/// \throws iso::file_error        a checkpoint that is of another scan, volume or method, or
-/// damaged
+/// \throws iso::file_error        a checkpoint that is of another scan, volume or method, has
+///                                more iterations than are wanted, or is damaged
 /// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
 ///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free
