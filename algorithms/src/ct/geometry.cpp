@@ -270,10 +270,11 @@ geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> cons
                "iso::ct::shift_source: parallel rays (they have no source) take a cone beam");
   check_shifts(shifts, g, "shift_source");
   return changed(g, [&](view_vectors& w, std::size_t i) {
-    double const before = dot(axes(w).normal, w.detector_origin - w.source);
+    vec3<double> const normal = axes(w).normal;
+    double const before = dot(normal, w.detector_origin - w.source);
     w.source = w.source + (shifts[i][0] / norm(w.u_step)) * w.u_step +
-               (shifts[i][1] / norm(w.v_step)) * w.v_step + shifts[i][2] * axes(w).normal;
-    double const after = dot(axes(w).normal, w.detector_origin - w.source);
+               (shifts[i][1] / norm(w.v_step)) * w.v_step + shifts[i][2] * normal;
+    double const after = dot(normal, w.detector_origin - w.source);
     ISO_VALIDATE(after / before > 1e-4,
                  "iso::ct::shift_source: view {}: the source comes to {} mm from the detector's "
                  "plane, from {} mm (it must stay in front of it)",

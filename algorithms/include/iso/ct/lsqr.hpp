@@ -31,9 +31,9 @@ class lsqr {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a damping that is
-  ///                                negative or not finite, masks that leave no reading or no
-  ///                                voxel, readings or a start that are not finite, shapes that
-  ///                                disagree
+  ///                                negative or whose square is not finite, masks that leave no
+  ///                                reading or no voxel, readings or a start that are not finite,
+  ///                                shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
   lsqr(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, lsqr_options const& options = {},
@@ -47,8 +47,9 @@ class lsqr {
         v_(state_.new_volume("iso::ct::lsqr: v")),
         direction_(state_.new_volume("iso::ct::lsqr: direction")) {
     detail::validate_matched(options.projector, "iso::ct::lsqr");
-    ISO_VALIDATE(damping_ >= 0 && is_finite(damping_),
-                 "iso::ct::lsqr: damping {} (must be finite and not negative)", damping_);
+    ISO_VALIDATE(damping_ >= 0 && is_finite(damping_ * damping_),
+                 "iso::ct::lsqr: damping {} (must not be negative, and its square finite)",
+                 damping_);
     state_.pair.forward(0, state_.x, u_, control);
     state_.subtract_from_readings(0, u_);
     phi_ = normalise(u_);
@@ -71,10 +72,10 @@ class lsqr {
     combine(1, state_.correction, -beta, v_);
     alpha_ = normalise(v_);
     // One rotation takes the damping out, one the lower diagonal.
-    double const damped = std::hypot(rho_, damping_);
+    double const damped = std::sqrt(rho_ * rho_ + damping_ * damping_);
     double const rest = damped > 0 ? damping_ / damped * phi_ : 0;
     double const kept = damped > 0 ? rho_ / damped * phi_ : phi_;
-    double const rho = std::hypot(damped, beta);
+    double const rho = std::sqrt(damped * damped + beta * beta);
     double const cosine = rho > 0 ? damped / rho : 1;
     double const sine = rho > 0 ? beta / rho : 0;
     double const theta = sine * alpha_;

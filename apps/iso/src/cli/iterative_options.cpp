@@ -95,12 +95,12 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
 }
 
 void check_iterative_outputs(iterative_options const& options) {
-  auto const end_of = [](std::string const& file) { return files::ending(file); };
-  if (!options.history.empty() && end_of(options.history) != ".csv") {
+  if (!options.history.empty() && files::ending(options.history) != ".csv") {
     throw file_error(fmt::format("'{}': --history is a table (.csv)", options.history));
   }
   auto const& checkpoint = options.request.checkpoint;
-  if (!checkpoint.empty() && end_of(checkpoint) != ".h5" && end_of(checkpoint) != ".hdf5") {
+  auto const end = files::ending(checkpoint);
+  if (!checkpoint.empty() && end != ".h5" && end != ".hdf5") {
     throw file_error(fmt::format("'{}': --checkpoint is an HDF5 file (.h5)", checkpoint));
   }
   check_writable(options.history);

@@ -50,7 +50,12 @@ constexpr char const* adjoint = "back-project";
 bool is_filtered(std::string const& method) { return method == "fdk" || method == "fbp"; }
 
 // Everything that can be wrong before any work is done.
-void check_outputs(reconstruct_options const& options) {
+void check(reconstruct_options const& options) {
+  if (options.projections.empty() == options.phantom.empty()) {
+    throw invalid_argument(
+        fmt::format("{}: no projections give either --projections FILE or --phantom shepp-logan",
+                    options.method == adjoint ? adjoint : "reconstruct"));
+  }
   auto const& others = is_filtered(options.method) ? options.of_iterations : options.of_filter;
   for (auto const* const option : others) {
     if (option->count() > 0) {
@@ -131,7 +136,7 @@ files::gray_image picture(files::host_volume const& v) {
 }
 
 int run_reconstruct(reconstruct_options& options) {
-  check_outputs(options);
+  check(options);
   auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
@@ -325,13 +330,7 @@ command add_reconstruct(CLI::App& app) {
   options->of_iterations = add_iterative_options(*sub, options->iterative);
   add_output_options(*sub, *options);
   add_hounsfield_options(*sub, options->table, nullptr);
-  return [options] {
-    if (options->projections.empty() == options->phantom.empty()) {
-      throw invalid_argument(
-          "reconstruct: no projections give either --projections FILE or --phantom shepp-logan");
-    }
-    return run_reconstruct(*options);
-  };
+  return [options] { return run_reconstruct(*options); };
 }
 
 command add_back_project(CLI::App& app) {
@@ -353,13 +352,7 @@ command add_back_project(CLI::App& app) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   add_output_options(*sub, *options);
-  return [options] {
-    if (options->projections.empty() == options->phantom.empty()) {
-      throw invalid_argument(
-          "back-project: no projections give either --projections FILE or --phantom shepp-logan");
-    }
-    return run_reconstruct(*options);
-  };
+  return [options] { return run_reconstruct(*options); };
 }
 
 }  // namespace iso::cli

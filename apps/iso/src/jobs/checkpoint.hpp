@@ -21,17 +21,10 @@
 
 namespace iso::jobs {
 
-/// Names what iterations depend on. Different values give other bits, so a checkpoint of one does
-/// not serve the other.
+/// Hashes numbers that iterations depend on: a checkpoint of others is refused.
 class fingerprint {
  public:
   void add(double value) { values_.push_back(value); }
-  void add(std::string const& text) {
-    for (char const c : text) {
-      add(double(static_cast<unsigned char>(c)));
-    }
-    add(-1);
-  }
   template <class T>
   void add(std::vector<T> const& numbers) {
     add(std::bit_cast<double>(cases::hash_bits<T>(numbers)));

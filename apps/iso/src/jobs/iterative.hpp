@@ -298,7 +298,9 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       bool const done = !result.history.empty() && rules.met_by(told(result.history.back()));
       if (rules.iterations >= 1 && !done) {
         result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
-        checkpoint.save(made, result.history);
+        if (result.history.back().number % request.checkpoint_every != 0) {
+          checkpoint.save(made, result.history);
+        }
       }
     };
     switch (by) {

@@ -108,9 +108,10 @@ struct reconstruct_result {
 
 /// Does filtered backprojection, iterations, or the adjoint of a projection, on the backend that
 /// the request names.
-/// \throws iso::file_error        a checkpoint that is of another scan, volume or method, has
-///                                more iterations than are wanted, or is damaged
-/// \throws iso::invalid_argument  geometry, option; projections of another shape, that are all zero
+/// \throws iso::file_error        a checkpoint that is of another scan, volume or method, or
+///                                is damaged
+/// \throws iso::invalid_argument  geometry, option; a checkpoint with more iterations than are
+///                                wanted; projections of another shape, that are all zero
 ///                                or not finite; a volume of which no view sees anything
 /// \throws iso::out_of_memory     before anything runs, with what is needed and what is free
 /// \throws iso::cancelled
