@@ -5,9 +5,11 @@
 //   back_project/<method>/<detector>/<precision>/<backend>/<N>
 //
 // <detector>: `pixels_as_voxels` has N x N pixels, `coarse` N/2 x N/2 of twice the width, `fine` 2N
-// x 2N of half the width. `joseph_linear` is the gather, `joseph_linear_avx2` the same with
-// registers of 32 bytes on a processor, `joseph_linear_general`, `joseph_spline` and `siddon` the
-// scatter.
+// x 2N of half the width; `tilted` is pixels_as_voxels rolled by one degree and pitched by two, and
+// `tilted_coarse` and `tilted_fine` are the others so. `joseph_linear` upright is the gather,
+// `joseph_linear_avx2` the same with registers of 32 bytes on a processor; every other row is the
+// scatter, `joseph_linear_general` that of upright scans, `joseph_linear_two_words` with two words
+// a voxel.
 //
 // Counters beside the usual: `views`; `forward_ms_per_view` and `ms_per_view` (the adjoint, its
 // tables included), medians of alternating runs, and on a processor minima of the processor's time;
@@ -40,7 +42,7 @@ struct row {
   ct::projector method;
   ct::joseph_path path;
   int host_vector_bytes = 64;
-  bool is_slow = false;
+  std::int32_t words = 0;
 };
 std::vector<row> rows() {
   using ct::joseph_path;
@@ -48,32 +50,41 @@ std::vector<row> rows() {
   return {
       {"joseph_linear", projector::joseph_linear, joseph_path::automatic},
       {"joseph_linear_avx2", projector::joseph_linear, joseph_path::automatic, 32},
-      {"joseph_linear_general", projector::joseph_linear, joseph_path::general, 64, true},
-      {"joseph_spline", projector::joseph_spline, joseph_path::automatic, 64, true},
-      {"siddon", projector::siddon, joseph_path::automatic, 64, true},
+      {"joseph_linear_general", projector::joseph_linear, joseph_path::general},
+      {"joseph_linear_two_words", projector::joseph_linear, joseph_path::general, 64, 2},
+      {"joseph_spline", projector::joseph_spline, joseph_path::automatic},
+      {"siddon", projector::siddon, joseph_path::automatic},
   };
 }
 
 struct detector {
   char const* name;
   double pixels;  ///< a voxel, each way
+  bool tilted = false;
 };
-constexpr detector detectors[] = {{"pixels_as_voxels", 1}, {"coarse", 0.5}, {"fine", 2}};
+constexpr detector detectors[] = {
+    {"pixels_as_voxels", 1},      {"coarse", 0.5},         {"fine", 2}, {"tilted", 1, true},
+    {"tilted_coarse", 0.5, true}, {"tilted_fine", 2, true}};
 
 template <class Exec, class T>
-void measure(benchmark::State& state, row const& what, double pixels, std::int64_t n,
+void measure(benchmark::State& state, row const& what, detector const& with, std::int64_t n,
              std::int64_t views) {
   Exec const exec;
   auto const volume = smooth_volume(n);
-  auto const scan = cone_scan(n, views, pixels);
+  auto scan = cone_scan(n, views, with.pixels);
+  if (with.tilted) {
+    double const degree = 0.017453292519943295;
+    scan = ct::turn_detector(scan, {.pitch = 2 * degree, .roll = degree});
+  }
   measurable<Exec, T> const project(
       exec,
       projection_case<T>{volume, scan, {.method = what.method, .path = what.path}}.prepare(exec));
   measurable<Exec, T> const back_project(
-      exec,
-      back_projection_case<T>{
-          {volume}, scan, volume.box, {.method = what.method, .path = what.path}}
-          .prepare(exec));
+      exec, back_projection_case<T>{{volume},
+                                    scan,
+                                    volume.box,
+                                    {.method = what.method, .path = what.path, .words = what.words}}
+                .prepare(exec));
   backend::set_host_vector_bytes(what.host_vector_bytes);
   project();
   back_project();
@@ -108,23 +119,24 @@ void add_rows(std::string const& backend, std::string const& precision) {
   for (auto const& each : rows()) {
     for (auto const& with : detectors) {
       for (auto const n : sizes) {
+        bool const gathers = each.method == ct::projector::joseph_linear &&
+                             each.path == ct::joseph_path::automatic && !with.tilted;
         bool const is_odd = with.pixels != 1 || sizeof(T) == 8;
-        if ((device && (each.host_vector_bytes < 64 || (is_odd && n > 512))) ||
-            (each.is_slow && (is_odd || n > 512))) {
+        // Scatters: linear Joseph's on all detectors, on the others one each way.
+        bool const is_common = gathers || each.method == ct::projector::joseph_linear || !is_odd;
+        bool const is_vector_row = each.host_vector_bytes < 64;
+        if (!is_common || (is_vector_row && (device || with.tilted)) ||
+            (device && is_odd && n > 512) || (each.words > 0 && (!with.tilted || is_odd))) {
           continue;
         }
-        std::int64_t const views = smoke()                      ? 17
-                                   : !device                    ? (each.is_slow ? 2 : 16)
-                                   : each.is_slow               ? 32
-                                   : n > 512 || with.pixels > 1 ? 90
-                                                                : 360;
-        add_row(
-            std::string("back_project/") + each.name + "/" + with.name + "/" + precision + "/" +
-                backend + "/" + std::to_string(n),
-            each.is_slow ? 3
-            : device     ? 5
-                         : 4,
-            [=](benchmark::State& state) { measure<Exec, T>(state, each, with.pixels, n, views); });
+        std::int64_t const views = smoke()                                  ? 17
+                                   : !device                                ? (gathers ? 16 : 4)
+                                   : !gathers || n > 512 || with.pixels > 1 ? (n > 512 ? 32 : 64)
+                                                                            : 360;
+        add_row(std::string("back_project/") + each.name + "/" + with.name + "/" + precision + "/" +
+                    backend + "/" + std::to_string(n),
+                device ? 5 : 4,
+                [=](benchmark::State& state) { measure<Exec, T>(state, each, with, n, views); });
       }
     }
   }

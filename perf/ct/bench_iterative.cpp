@@ -88,14 +88,21 @@ template <class Exec, class T, template <class, class> class Method, class Optio
 void add_method(std::string const& method, std::string const& end, Options const& options,
                 std::int64_t block_views) {
   constexpr bool device = backend::is_device<Exec>;
-  std::int64_t const n = smoke() ? 24 : device ? 512 : 128;
-  std::int64_t const views = smoke() ? 16 : device ? 360 : 64;
-  for (bool const tilted : {false, true}) {
-    add_row(
-        "iteration/" + method + (tilted ? "/tilted/" : "/upright/") + end + "/" + std::to_string(n),
-        5, [=](benchmark::State& state) {
-          measure<Exec, T, Method>(state, options, block_views, tilted, n, views);
-        });
+  // One method shows how all grow.
+  std::vector<std::int64_t> const sizes = smoke()   ? std::vector<std::int64_t>{24}
+                                          : !device ? std::vector<std::int64_t>{128}
+                                          : method == "sirt"
+                                              ? std::vector<std::int64_t>{512, 256, 1024}
+                                              : std::vector<std::int64_t>{512};
+  for (auto const n : sizes) {
+    std::int64_t const views = smoke() ? 16 : device ? 360 * n / 512 : 64;
+    for (bool const tilted : {false, true}) {
+      add_row("iteration/" + method + (tilted ? "/tilted/" : "/upright/") + end + "/" +
+                  std::to_string(n),
+              5, [=](benchmark::State& state) {
+                measure<Exec, T, Method>(state, options, block_views, tilted, n, views);
+              });
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <iso/core/numerics.hpp>
 #include <iso/ct/back_project.hpp>
+#include <iso/ct/detail/back_project_impl.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +123,128 @@ std::vector<T> defined_gather(std::vector<T> const& pixels, problem const& p,
             block = 0;
           }
         }
+      }
+    }
+  }
+  return out;
+}
+
+/// What a voxel may be off by, back_project's contract for readings of at most `most`.
+template <class T>
+double promised_error(problem const& p, back_project_options const& options, double most) {
+  using namespace iso::ct::detail;
+  auto const bound = bound_rays(p.scan, p.volume, options.method);
+  auto const words = choose_words<T>(bound, options.words);
+  return double(p.scan.num_views()) * words.error * bound.weights * longest_step(p.volume) * most;
+}
+
+/// Backprojection by scatter as it is defined: all rays, all voxels, whole numbers of 64 bits.
+template <class T>
+std::vector<T> defined_scatter(std::vector<T> const& pixels, problem const& p,
+                               back_project_options const& options) {
+  using namespace iso::ct::detail;
+  auto const& n = p.volume.extent;
+  auto const& scan = p.scan;
+  bool const far = std::max({n[0], n[1], n[2]}) > (sizeof(T) == 4 ? 1 << 15 : 1 << 20);
+  auto const words =
+      choose_words<T>(bound_rays(scan, p.volume, options.method), far ? 3 : options.words);
+  double most = 0;
+  for (T const y : pixels) {
+    most = std::max(most, std::abs(double(y)));
+  }
+  product_grid products{};
+  product_grid_kernel{&most, 0, longest_step(p.volume), words.capacity, &products}(0);
+  auto const whole = [](double x) { return std::int64_t(std::nearbyint(x)); };
+  auto const whole_product = [](double a, double b) {
+    return std::int64_t(std::fma(a, b, 0x1.8p52) - 0x1.8p52);
+  };
+  std::vector<T> out(std::size_t(p.volume.size()));
+  std::vector<std::int64_t> sums(out.size());
+  auto const add = [&](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t x) {
+    if (i >= 0 && j >= 0 && k >= 0 && i < n[0] && j < n[1] && k < n[2]) {
+      sums[std::size_t((i * n[1] + j) * n[2] + k)] += x;
+    }
+  };
+  auto const add_line = [&](joseph_line<T> const& line, double reading) {
+    int const m = line.axis;
+    int const a = other_axis(m, 0);
+    int const b = other_axis(m, 1);
+    T const s = T(reading * double(line.step) * products.scale);
+    for (std::int32_t i = line.planes.first; i < line.planes.last; ++i) {
+      T const at[2] = {line.across[0](i), line.across[1](i)};
+      std::int64_t const last[2] = {n[std::size_t(a)] - 1, n[std::size_t(b)] - 1};
+      bool inside = true;
+      T weight[2];
+      for (int c = 0; c < 2; ++c) {
+        inside =
+            inside && (options.edge == iso::boundary::zero ? at[c] > T(-1) && at[c] < T(last[c] + 1)
+                                                           : at[c] >= T(0) && at[c] <= T(last[c]));
+        weight[c] = at[c] - std::floor(at[c]);
+        weight[c] = options.method == iso::ct::projector::joseph_spline
+                        ? iso::spline_weight{}(weight[c])
+                        : weight[c];
+      }
+      if (!inside) {
+        continue;
+      }
+      auto const put = [&](int upper_p, int upper_q, std::int64_t x) {
+        std::int64_t k[3];
+        k[m] = i;
+        k[a] = std::int64_t(std::floor(at[0])) + upper_p;
+        k[b] = std::int64_t(std::floor(at[1])) + upper_q;
+        add(k[0], k[1], k[2], x);
+      };
+      T const wp = weight[0];
+      T const wq = weight[1];
+      if (words.count == 1) {
+        T const upper = wq * s;
+        T const lower = std::fma(-wq, s, s);
+        put(0, 0, whole(s) - whole(upper) - whole(wp * lower));
+        put(0, 1, whole(upper) - whole(wp * upper));
+        put(1, 0, whole(wp * lower));
+        put(1, 1, whole(wp * upper));
+        continue;
+      }
+      for (int upper_p = 0; upper_p < 2; ++upper_p) {
+        T const share = upper_p == 0 ? T(1) - wp : wp;
+        put(upper_p, 0, whole_product(double(std::fma(wq, -share, share)), double(s)));
+        put(upper_p, 1, whole_product(double(wq * share), double(s)));
+      }
+    }
+  };
+  int const side = options.oversampling;
+  std::int64_t const per_view = scan.num_u() * scan.num_v();
+  for (std::int64_t first = 0; first < scan.num_views(); first += 16) {
+    for (int part = 0; part < side * side; ++part) {
+      std::fill(sums.begin(), sums.end(), 0);
+      double const du = (part / side + 0.5) / side - 0.5;
+      double const dv = (part % side + 0.5) / side - 0.5;
+      for (std::int64_t pixel = first * per_view;
+           pixel < std::min(first + 16, scan.num_views()) * per_view; ++pixel) {
+        auto const& view = scan.views()[std::size_t(pixel / per_view)];
+        double const u = double(pixel % per_view / scan.num_v()) + du;
+        double const v = double(pixel % scan.num_v()) + dv;
+        double const reading = double(pixels[std::size_t(pixel)]) * (1.0 / (side * side));
+        if (is_joseph(options.method)) {
+          add_line(make_line<T>(to_index(view, p.volume, scan.kind()), scan.kind(), p.volume, u, v,
+                                options.within),
+                   reading);
+          continue;
+        }
+        iso::ray::traversal_grid const walked(p.volume);
+        T const s = T(reading * products.scale);
+        auto const ray =
+            ray_limits(p.volume, options.within).clipped(pixel_ray(view, scan.kind(), u, v));
+        auto const visit = [&](std::int64_t voxel, T chord) {
+          sums[std::size_t(voxel)] +=
+              words.count == 1 ? whole(double(chord * s)) : whole_product(double(chord), double(s));
+        };
+        iso::ray::detail::reporter<T, decltype(visit) const> report{visit};
+        iso::ray::detail::walk(iso::ray::siddon{},
+                               iso::ray::detail::enter<T, std::int64_t>(ray, walked), report);
+      }
+      for (std::size_t voxel = 0; voxel < out.size(); ++voxel) {
+        out[voxel] = T(std::fma(double(sums[voxel]), products.unit, double(out[voxel])));
       }
     }
   }

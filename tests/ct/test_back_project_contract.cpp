@@ -77,6 +77,12 @@ TEST_CASE("back_project: what it refuses") {
   c.options.oversampling = 65;
   CHECK(c() == "iso::ct::back_project: oversampling 65 (must lie in 1..64)");
   c = {};
+  c.options.words = 4;
+  CHECK(c() == "iso::ct::back_project: words 4 (must lie in 0..3)");
+  c = {};
+  c.options.max_abs = -1.0;
+  CHECK(c() == "iso::ct::back_project: max_abs -1 (must be finite and not negative)");
+  c = {};
   c.options.shape.groups_per_launch = -1;
   CHECK(c() == "iso::ct::back_project: groups_per_launch -1 (must not be negative)");
   c = {};

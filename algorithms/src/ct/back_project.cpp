@@ -29,6 +29,11 @@ void validate_options(back_project_options const& options, geometry const& g, st
       "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact methods "
       "oversample) leave it at 1",
       options.oversampling);
+  ISO_VALIDATE(options.words >= 0 && options.words <= 3,
+               "iso::ct::back_project: words {} (must lie in 0..3)", options.words);
+  ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
+               "iso::ct::back_project: max_abs {} (must be finite and not negative)",
+               options.max_abs.value_or(0));
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "iso::ct::back_project: groups_per_launch {} (must not be negative)",
                options.shape.groups_per_launch);

@@ -16,6 +16,7 @@
 #include <iso/ct/region.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 namespace iso::ct {
@@ -27,6 +28,10 @@ struct back_project_options {
   joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
   std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
   iso::onto onto = iso::onto::zero;
+  /// Scatter: the scan's largest |reading|; empty: found by a reduction over the projections given.
+  std::optional<double> max_abs = {};
+  std::int32_t words = 0;  ///< scatter: 32-bit words a voxel's sum has at least, 1..3; 0: as few as
+                           ///< its error allows
   std::int64_t first_view = 0;  ///< of the scan's, which the first projection is; a multiple of 16
   backend::launch_shape shape = {};
 };
@@ -49,24 +54,29 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// views, one after the other, each at its `first_view`: the first onto zero, the others onto what
 /// is stored. They change no bit.
 ///
-/// Determinism: backend_to_backend; `shape` and batches change no bit. Views are summed in blocks
-/// of 16, counted from view 0 of the scan: each block's sum begins at +0 and is added to the voxel
-/// at the block's end. Within a block:
+/// Determinism: backend_to_backend; `shape` changes no bit. Views are summed in blocks of 16,
+/// counted from view 0 of the scan: each block's sum begins at +0 and is added to the voxel at the
+/// block's end, so that batches change no bit either, if scatters are given the scan's `max_abs`.
+/// Within a block:
 /// - Linear Joseph where v runs along z and no ray is steep (forward_project's fast path) is a
 ///   gather in floating point, one fma for each u and, within it, each v, in ascending order
 ///   (docs/algorithms/projection.md). Both weights of a pair of neighbours are those of
 ///   forward_project, to the bit.
-/// - Every other method, and `joseph_path::general`, is a scatter into integers: products of weight
-///   and pixel are rounded to a grid of 2^-50 of the largest |pixel| of the block times two voxel
-///   diagonals, coarser by N / 2^13 where a block has N > 2^13 rays. Each product is off by at most
-///   half of that, and whole numbers add exactly, in any order. In double, what is rounded off is
-///   added up in a second word, so that only the products' own rounding is left. The weights are
-///   forward_project's; all exact methods have the same. Takes 8 bytes of scratch a voxel (double:
-///   16).
+/// - Every other method and scan, and `joseph_path::general`, is a scatter into integers: products
+/// of
+///   weight and pixel are rounded to a grid so fine and so coarse that the block's sum fits the
+///   words of a voxel, and whole numbers add exactly, in any order. Let M be the largest |pixel|
+///   times a voxel's diagonal, and S a bound on the sum of a voxel's weights in a view, both of all
+///   views. Then no voxel is off by more than 1e-6 S M (float) or 1e-13 S M (double) a view, beside
+///   the rounding of its weights. One word is enough in float, and two in double, where no more
+///   than about 40 rays of a view meet a voxel, which is so down to pixels of a third of a voxel;
+///   else a voxel takes two or three words. Three words keep the promise in double up to 2^11 rays,
+///   and are all there are. The chords of all exact methods are the same.
 ///
 /// A pixel that is not finite makes the voxels NaN or infinite (scatter: NaN) to which its ray
 /// gives a weight that is not zero, and no others. So does a pixel whose product with the length of
-/// a step overflows. The canonical NaN is the only one that leaves.
+/// a step overflows, and in scatters one beyond the `max_abs` given. The canonical NaN is the only
+/// one that leaves.
 ///
 /// \param[in]  g            views, u, v; lengths in mm; all views of the scan
 /// \param[in]  projections  [views, u, v], dimensionless; views from `options.first_view` on

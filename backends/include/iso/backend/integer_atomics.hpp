@@ -18,6 +18,11 @@ KOKKOS_FORCEINLINE_FUNCTION void atomic_sum(std::uint32_t* p, std::uint32_t x) {
 KOKKOS_FORCEINLINE_FUNCTION void atomic_sum(std::uint64_t* p, std::uint64_t x) {
   Kokkos::atomic_add(p, x);
 }
+/// Makes *p x, which is all that anyone writes to it meanwhile.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_mark(T* p, T x) {
+  Kokkos::atomic_store(p, x);
+}
 /// Sets the bits of x in *p.
 KOKKOS_FORCEINLINE_FUNCTION void atomic_flags(std::uint32_t* p, std::uint32_t x) {
   Kokkos::atomic_or(p, x);

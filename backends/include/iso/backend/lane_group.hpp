@@ -92,7 +92,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
       using policy = Kokkos::RangePolicy<Exec, schedule, Kokkos::IndexType<std::int64_t>>;
       policy range(exec, first, end);
       if constexpr (Sharing == sharing::on_demand) {
-        range.set_chunk_size(32);
+        range.set_chunk_size(detail::runs_by_teams<Kernel> ? 1 : 32);
       }
       if constexpr (detail::is_processor<Exec>) {
         Kokkos::parallel_for(label, range, detail::host_kernel<Kernel>(kernel).body());

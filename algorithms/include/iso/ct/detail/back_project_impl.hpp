@@ -4,8 +4,9 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/ct/back_project.hpp>
+#include <iso/ct/detail/back_project_brick_kernel.hpp>
+#include <iso/ct/detail/back_project_mark_kernel.hpp>
 #include <iso/ct/detail/back_project_register_kernel.hpp>
-#include <iso/ct/detail/back_project_scatter_kernel.hpp>
 #include <iso/ct/detail/back_project_tile_kernel.hpp>
 #include <iso/ct/detail/back_project_tuning.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
@@ -26,6 +27,9 @@ void validate_options(back_project_options const& options, geometry const& g, st
 /// differ.
 bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
              back_project_options const& options);
+
+/// Bounds a step and a chord, mm: neither is longer than a voxel's diagonal, but for rounding.
+inline double longest_step(iso::grid const& g) { return norm(g.spacing) * (1 + 0x1p-20); }
 
 /// Describes how a gather cuts its work up.
 template <class T>
@@ -82,23 +86,57 @@ struct gather_scratch {
   }
 };
 
-/// Describes where the parts of a scatter's scratch memory lie.
-template <class T>
-struct scatter_scratch {
-  fixed_point_sums<T> sums;
-  pixel_range* pixels;
-  product_grids* grids;
+/// Describes how a scatter adds, and cuts the volume up.
+template <class T, class Exec>
+struct scatter_plan {
+  sum_words words;
+  brick_layout bricks;
+  bool far;  ///< coordinates of T are off by more than clipping by division may be
 
-  scatter_scratch(workspace_parts& memory, iso::grid const& volume)
-      : sums{}, pixels(memory.take<pixel_range>({1})), grids(memory.take<product_grids>({1})) {
-    sums = {memory.take<std::uint64_t>({volume.size(), fixed_point_sums<T>::words}),
-            memory.take<std::uint32_t>({(volume.size() + 31) / 32}), grids};
+  static scatter_plan make(geometry const& g, iso::grid const& volume,
+                           back_project_options const& options) {
+    auto const& n = volume.extent;
+    bool const far = std::max({n[0], n[1], n[2]}) > std::int64_t(1) << (sizeof(T) == 4 ? 15 : 20);
+    auto const words =
+        choose_words<T>(bound_rays(g, volume, options.method), far ? 3 : options.words);
+    brick_layout const bricks = with_shape<Exec>(
+        words.count, [&](auto shape) { return brick_layout(volume, decltype(shape)::most); });
+    return {words, bricks, far};
   }
 };
+
+/// Describes where the parts of a scatter's scratch memory lie.
+template <class T, class Samples>
+struct scatter_scratch {
+  brick_ray<T, Samples>* rays;
+  pixel_rectangle* rectangles;
+  double* most;
+  product_grid* products;
+
+  scatter_scratch(workspace_parts& memory, geometry const& g, brick_layout const& bricks)
+      : rays(memory.take<brick_ray<T, Samples>>(
+            {std::min<std::int64_t>(block_views, g.num_views()), g.num_u(), g.num_v()})),
+        rectangles(memory.take<pixel_rectangle>({bricks.size(), block_views})),
+        most(memory.take<double>({1})),
+        products(memory.take<product_grid>({1})) {}
+};
+
+/// Calls f(samples) with what a projector's rays give voxels, as a type.
+template <class F>
+auto with_samples(projector method, F const& f) {
+  return !is_joseph(method)                   ? f(exact_chords())
+         : method == projector::joseph_spline ? f(spline_weight())
+                                              : f(linear_weight());
+}
 
 struct clear_flag_kernel {
   std::uint32_t* flag;
   KOKKOS_FUNCTION void operator()(int) const { *flag = 0; }
+};
+
+struct clear_number_kernel {
+  double* number;
+  KOKKOS_FUNCTION void operator()(int) const { *number = 0; }
 };
 
 template <class Exec, class T>
@@ -162,58 +200,86 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
   }
 }
 
-/// Bounds what rays add to one voxel, mm: a step or a chord is no longer than a voxel's diagonal,
-/// but for rounding.
-inline double longest_step(iso::grid const& g) { return 2 * norm(g.spacing); }
+/// Adds a block of views, one ray a pixel, to the volume.
+template <class Exec, class T, class Samples>
+void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
+                   scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
+                   T* volume, bool begins, backend::launch_shape shape) {
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  auto const views = std::int64_t(block.views.extent(0));
+  std::int64_t const count = views * block.num_u * block.num_v;
+  Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, count),
+                       brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
+  auto const& n = block.g.extent;
+  constexpr bool steps = !std::is_same_v<Samples, exact_chords>;
+  double const rounding =
+      0.01 + double(std::max({n[0], n[1], n[2]})) * (sizeof(T) == 4 ? 0x1p-21 : 0x1p-50);
+  Kokkos::parallel_for(
+      "iso::ct::back_project::rectangles", policy(exec, 0, plan.bricks.size() * views),
+      brick_rectangle_kernel{block, plan.bricks, steps ? 1.0 : 0.5, steps, rounding, s.rectangles});
+  with_shape<Exec>(plan.words.count, [&](auto kind) {
+    using brick = decltype(kind);
+    // In floating point one word is for float, in double one would not do.
+    if constexpr (sizeof(T) == 4 || brick::words > 1) {
+      backend::for_each_team<brick::threads, brick::teams>(
+          "iso::ct::back_project", exec, plan.bricks.size(),
+          brick_kernel<T, Samples, brick>{plan.bricks, s.rectangles, s.rays, s.products, volume,
+                                          block.num_u, block.num_v, std::int32_t(views),
+                                          plan.words.low_bits, plan.far, begins},
+          shape);
+    }
+  });
+  Kokkos::parallel_for("iso::ct::back_project::not_finite", policy(exec, 0, count),
+                       mark_kernel<T, Samples>{block, pixels, s.products, volume});
+}
 
-template <class Exec, class T>
+template <class Exec, class T, class Samples>
 void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
              projection_view<T const, typename Exec::memory_space> const& projections,
              volume_view<T, typename Exec::memory_space> const& volume,
              workspace<typename Exec::memory_space> const& scratch,
              back_project_options const& options, job const& control) {
   using space = typename Exec::memory_space;
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  workspace_parts parts(scratch, "iso::ct::back_project");
-  scatter_scratch<T> const s(parts, volume.grid);
   geometry const& host = g.host();
+  auto const plan = scatter_plan<T, Exec>::make(host, volume.grid, options);
+  workspace_parts parts(scratch, "iso::ct::back_project");
+  scatter_scratch<T, Samples> const s(parts, host, plan.bricks);
   auto const count = std::int64_t(projections.data.extent(0));
   std::int64_t const per_view = host.num_u() * host.num_v();
-  double const rays = double(per_view) * block_views * options.oversampling * options.oversampling;
+  if (!options.max_abs) {
+    Kokkos::parallel_for("iso::ct::back_project::no_reading", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         clear_number_kernel{s.most});
+    iso::detail::max_abs_kernel<T, false> const range{projections.data.data(), count * per_view, 1,
+                                                      s.most, nullptr};
+    backend::for_each_lane_group("iso::ct::back_project: largest reading", exec, range.num_groups,
+                                 range);
+  }
+  Kokkos::parallel_for(
+      "iso::ct::back_project::products", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+      product_grid_kernel{options.max_abs ? nullptr : s.most, options.max_abs.value_or(0),
+                          longest_step(volume.grid), plan.words.capacity, s.products});
+  std::int32_t const side = options.oversampling;
   for (std::int64_t first = 0; first < count; first += block_views) {
     std::int64_t const views = std::min<std::int64_t>(block_views, count - first);
-    T const* const pixels = projections.data.data() + first * per_view;
-    Kokkos::parallel_for("iso::ct::back_project::clear", policy(exec, 0, volume.grid.size()),
-                         clear_sums_kernel<T>{s.sums, s.pixels});
-    iso::detail::max_abs_kernel<T, true> const range{pixels, views * per_view, 1, &s.pixels->most,
-                                                     &s.pixels->beyond};
-    backend::for_each_lane_group("iso::ct::back_project: range of pixels", exec, range.num_groups,
-                                 range);
-    Kokkos::parallel_for("iso::ct::back_project::grids", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         product_grids_kernel{s.pixels, s.grids, longest_step(volume.grid), rays});
     Kokkos::View<view_vectors const*, space, Kokkos::MemoryUnmanaged> const of_block(
         g.views().data() + options.first_view + first, std::size_t(views));
-    block_pixels<T> const block{of_block, pixels, host.kind(), host.num_u(), host.num_v()};
-    auto const launch = [&](auto const& kernel) {
-      backend::for_each_lane_group("iso::ct::back_project", exec, views * block.groups_per_view(),
-                                   kernel, options.shape);
-    };
-    if (!is_joseph(options.method)) {
-      launch(chord_scatter_kernel<T>{block,
-                                     s.sums,
-                                     ray::traversal_grid(volume.grid),
-                                     {volume.grid, options.within},
-                                     options.oversampling});
-    } else if (options.method == projector::joseph_spline) {
-      launch(joseph_scatter_kernel<T, spline_weight>{block, s.sums, volume.grid, options.edge,
-                                                     options.within});
-    } else {
-      launch(joseph_scatter_kernel<T, linear_weight>{block, s.sums, volume.grid, options.edge,
-                                                     options.within});
+    for (std::int32_t part = 0; part < side * side; ++part) {
+      std::int32_t const part_u = part / side;
+      block_rays const block{of_block,
+                             host.kind(),
+                             host.num_u(),
+                             host.num_v(),
+                             (part_u + 0.5) / side - 0.5,
+                             (part - part_u * side + 0.5) / side - 0.5,
+                             volume.grid,
+                             options.edge,
+                             options.within,
+                             ray::traversal_grid(volume.grid),
+                             {volume.grid, options.within}};
+      scatter_block(exec, block, projections.data.data() + first * per_view, 1.0 / (side * side),
+                    plan, s, volume.data.data(),
+                    first == 0 && part == 0 && options.onto == onto::zero, options.shape);
     }
-    Kokkos::parallel_for(
-        "iso::ct::back_project::add", policy(exec, 0, volume.grid.size()),
-        add_sums_kernel<T>{s.sums, volume.data.data(), first == 0 && options.onto == onto::zero});
     control.step(double(first + views) / double(count));
   }
 }
@@ -228,7 +294,10 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
   if (detail::gathers(g, volume, sizeof(T), options)) {
     detail::gather_scratch<T>(parts, g, volume, detail::gather_plan<T>::template make<Exec>(g));
   } else {
-    detail::scatter_scratch<T>(parts, volume);
+    auto const plan = detail::scatter_plan<T, Exec>::make(g, volume, options);
+    detail::with_samples(options.method, [&]<class Samples>(Samples) {
+      detail::scatter_scratch<T, Samples>(parts, g, plan.bricks);
+    });
   }
   return parts.bytes();
 }
@@ -251,7 +320,9 @@ void back_project(
   if (detail::gathers(host, volume.grid, sizeof(T), options)) {
     detail::gather<Exec, T>(exec, g, projections, volume, scratch, options, control);
   } else {
-    detail::scatter<Exec, T>(exec, g, projections, volume, scratch, options, control);
+    detail::with_samples(options.method, [&]<class Samples>(Samples) {
+      detail::scatter<Exec, T, Samples>(exec, g, projections, volume, scratch, options, control);
+    });
   }
 }
 

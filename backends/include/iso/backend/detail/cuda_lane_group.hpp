@@ -282,6 +282,10 @@ class cuda_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void split_signed(T z, std::int32_t& whole, T& rest) {
     cuda_split_signed(z, whole, rest);
   }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split_floor(T z, std::uint32_t& whole, T& rest) {
+    cuda_split(z, whole, rest);
+  }
 
   template <class T>
   using address = cuda_address<T>;

@@ -3,6 +3,7 @@
 #ifndef ISO_BACKEND_DETAIL_HOST_LANE_GROUP_HPP
 #define ISO_BACKEND_DETAIL_HOST_LANE_GROUP_HPP
 
+#include <iso/backend/detail/host_team.hpp>
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/host_vectors.hpp>
@@ -294,6 +295,13 @@ class array_lane_group {
   }
   template <class T>
   static constexpr std::uint32_t index_bias = 0;
+  /// Splits z, at least -2^31 and below 2^22, into its floor, biased by index_bias, and the rest.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void split_floor(T z, std::uint32_t& whole, T& rest) {
+    std::int32_t floor;
+    split_signed(z, floor, rest);
+    whole = std::uint32_t(floor);
+  }
 
   /// Says where something lies in memory.
   template <class T>
@@ -340,11 +348,21 @@ class array_lane_group {
 /// The group of this set's registers.
 using lane_group = array_lane_group<native_lanes>;
 
+/// Runs a kernel for one index: with a lane group, or with a team of one (iso/backend/team.hpp).
+template <class Kernel>
+KOKKOS_FUNCTION void run_one(Kernel const& kernel, std::int64_t index) {
+  if constexpr (detail::runs_by_teams<Kernel>) {
+    kernel(host_team<lane_group, Kernel::team_words>(), index);
+  } else {
+    kernel(lane_group(), index);
+  }
+}
+
 /// Runs the kernel at `kernel` for one index. It has the target of the set, and so can inline what
 /// the kernel calls.
 template <class Kernel>
 void run_kernel(void const* kernel, std::int64_t index) {
-  (*static_cast<Kernel const*>(kernel))(lane_group(), index);
+  run_one(*static_cast<Kernel const*>(kernel), index);
 }
 
 }  // namespace iso::backend::ISO_SET

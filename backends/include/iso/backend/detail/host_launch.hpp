@@ -55,7 +55,7 @@ template <class Kernel>
 struct portable_body {
   Kernel kernel;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const { kernel(lane_group(), index); }
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const { run_one(kernel, index); }
 };
 
 }  // namespace iso::backend::detail
