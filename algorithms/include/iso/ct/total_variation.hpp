@@ -7,12 +7,15 @@
 #include <iso/ct/detail/total_variation_steps.hpp>
 #include <iso/ct/iterate.hpp>
 
+#include <algorithm>
+
 namespace iso::ct {
 
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
-  /// Scales the differences' rows beside the rays' (g), mm; 0: a sixth of the largest column sum.
-  /// It changes how fast the method is, and not the minimum.
+  /// Scales the differences' rows beside the rays' (g), mm; 0: a sixth of the largest column sum,
+  /// or twice the weight over the largest average along a ray, whichever is larger. It changes how
+  /// fast the method is, and not the minimum.
   double gradient_scale = 0;
   value_range box = {};  ///< of voxels; a side without a bound gets one from the data
   projector_options projector = {};
@@ -75,10 +78,12 @@ class total_variation {
     state_.add_column_sums(0, 1, voxel_step_, control);
     double const most = detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()),
                                            state_.num_voxels());
+    double const average = largest_average();
     if (scale_ == 0) {
-      scale_ = most / 6;
+      // Duals of differences reach the weight by steps of g / 2 times a difference.
+      scale_ = std::max(most / 6, average > 0 ? 2 * weight_ / average : 0);
     }
-    bound_box();
+    bound_box(4 * average);
     detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
                             detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
     state_.mask_voxels(voxel_step_);
@@ -155,20 +160,18 @@ class total_variation {
   }
 
  private:
-  /// A side without a bound gets one from the data: four times the largest average along a ray, |b|
-  /// over the ray's length in the grid.
-  void bound_box() {
-    if (is_finite(box_.lower) && is_finite(box_.upper)) {
-      return;
-    }
+  /// Returns the largest average along a ray, |b| over the ray's length in the grid.
+  [[nodiscard]] double largest_average() const {
     auto const& exec = state_.pair.exec();
     T* const averages = extrapolated_projection_.data.data();
     detail::for_each_number(
         "iso::ct::total_variation: averages", exec, state_.num_readings(),
         detail::size_of_average<T>{state_.block_readings(0), state_.block_mask(0),
                                    state_.row_weights().data.data(), averages});
-    double const most =
-        4 * detail::largest_of(exec, static_cast<T const*>(averages), state_.num_readings());
+    return detail::largest_of(exec, static_cast<T const*>(averages), state_.num_readings());
+  }
+  /// A side without a bound gets `most` from the data.
+  void bound_box(double most) {
     box_.lower = is_finite(box_.lower) ? box_.lower : std::min(-most, box_.upper);
     box_.upper = is_finite(box_.upper) ? box_.upper : std::max(most, box_.lower);
   }
