@@ -135,7 +135,8 @@ double promised_error(problem const& p, back_project_options const& options, dou
   using namespace iso::ct::detail;
   auto const bound = bound_rays(p.scan, p.volume, options.method);
   auto const words = choose_words<T>(bound, options.words);
-  return double(p.scan.num_views()) * words.error * bound.weights * longest_step(p.volume) * most;
+  return double(p.scan.num_views()) * words.error * bound.weights * longest_step<T>(p.volume) *
+         most;
 }
 
 /// Backprojection by scatter as it is defined: all rays, all voxels, whole numbers of 64 bits.
@@ -153,7 +154,8 @@ std::vector<T> defined_scatter(std::vector<T> const& pixels, problem const& p,
     most = std::max(most, std::abs(double(y)));
   }
   product_grid products{};
-  product_grid_kernel{&most, 0, longest_step(p.volume), words.capacity, &products}(0);
+  double const share = 1.0 / (options.oversampling * options.oversampling);
+  product_grid_kernel{&most, 0, longest_step<T>(p.volume), share, words.capacity, &products}(0);
   auto const whole = [](double x) { return std::int64_t(std::nearbyint(x)); };
   auto const whole_product = [](double a, double b) {
     return std::int64_t(std::fma(a, b, 0x1.8p52) - 0x1.8p52);

@@ -583,6 +583,54 @@ TEST_CASE_TEMPLATE("back_project: fewer words are as exact as promised", T, floa
   CHECK(worst > 1e-3);  // the bound is not empty
 }
 
+TEST_CASE_TEMPLATE("back_project: sums that nearly fill their words", T, float, double) {
+  using namespace iso::ct::detail;
+  // Sixteen rays along the diagonal: chords of 64^3 voxels exceed it by rounding.
+  iso::ct::view_vectors const along{{1, 1, 1}, {0, 0, 0}, {0, 0.5, -0.5}, {0.5, -0.25, -0.25}};
+  std::vector<problem> problems = {
+      {grid::centred({64, 64, 64}, {1, 1, 1}),
+       geometry(beam::parallel, 1, 1, std::vector<iso::ct::view_vectors>(16, along))},
+      {grid::centred({9, 8, 7}, {1, 1, 1}),
+       geometry(beam::parallel, 30, 30, std::vector<iso::ct::view_vectors>(16, along))}};
+  std::mt19937_64 random(14);
+  for (int n = 0; n < 6; ++n) {
+    problems.push_back(circle(random, 1.0 + 0.3 * n, false, 16));
+  }
+  for (auto const& p : problems) {
+    for (auto const method : all_methods) {
+      CAPTURE(int(method));
+      for (int least = 1; least <= 3; ++least) {
+        back_project_options const options{
+            .method = method, .path = joseph_path::general, .words = least};
+        auto const words = choose_words<T>(bound_rays(p.scan, p.volume, method), least);
+        // The largest reading whose grid is the finest.
+        double const top = words.capacity / (longest_step<T>(p.volume) *
+                                             std::exp2(std::floor(std::log2(words.capacity))));
+        for (double const sign : {1.0, -1.0}) {
+          std::vector<T> const y(std::size_t(p.scan.num_views() * p.scan.num_u() * p.scan.num_v()),
+                                 T(sign * top * (1 - 1e-6)));
+          CHECK(difference(backprojected(y, p, options), defined_scatter(y, p, options)) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("back_project: small shares of oversampled readings count") {
+  problem const p{grid::centred({9, 8, 7}, {1, 1, 1}),
+                  iso::ct::circular_cone({9, 10, 1.3, 1.3}, 50, 80, {0.3, 1.0})};
+  auto y = random_pixels<float>(p.scan, 2);
+  for (float& x : y) {
+    x *= 1e-4F;
+  }
+  y[3] = 1;
+  back_project_options options{.method = projector::siddon, .oversampling = 16};
+  auto const few = backprojected(y, p, options);
+  options.words = 3;
+  CHECK(farthest(few, backprojected(y, p, options)) <=
+        promised_error<float>(p, {.method = projector::siddon}, 1));
+}
+
 TEST_CASE_TEMPLATE("back_project: one largest reading for all batches, and readings beyond it", T,
                    float, double) {
   auto const angles = iso::ct::even_angles(40, 2 * pi, 0.1);

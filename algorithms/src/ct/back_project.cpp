@@ -29,6 +29,10 @@ void validate_options(back_project_options const& options, geometry const& g, st
       "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact methods "
       "oversample) leave it at 1",
       options.oversampling);
+  std::int64_t const most_pixels = (std::int64_t(1) << 31) - 64;
+  ISO_VALIDATE(g.num_v() < most_pixels && g.num_u() < most_pixels / g.num_v(),
+               "iso::ct::back_project: a detector of {} x {} pixels (must be below 2^31) cut it",
+               g.num_u(), g.num_v());
   ISO_VALIDATE(options.words >= 0 && options.words <= 3,
                "iso::ct::back_project: words {} (must lie in 0..3)", options.words);
   ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),

@@ -21,6 +21,7 @@ struct view_bound {
   vec3<double> normal;  ///< of the detector
   double width;         ///< dot of both
   double nearest;       ///< least share of the way from source to detector of a voxel; parallel: 1
+  double rounding;      ///< voxels that coordinates in float may be off by
   double rows;          ///< pixels
   double columns;
 
@@ -31,6 +32,8 @@ struct view_bound {
         normal(cross(w.u_step, w.v_step)),
         width(dot(normal, along)),
         nearest(1),
+        rounding(0.01 + double(std::max({volume.extent[0], volume.extent[1], volume.extent[2]})) *
+                            0x1p-21),
         rows(double(g.num_u())),
         columns(double(g.num_v())) {
     if (cone) {
@@ -117,7 +120,8 @@ struct view_bound {
         continue;
       }
       for (int v = 0; v < 2; ++v) {
-        box[v] = std::max(box[v], half_box(v == 0, joseph ? axis : -1, joseph ? 1.01 : 0.51));
+        box[v] =
+            std::max(box[v], half_box(v == 0, joseph ? axis : -1, (joseph ? 1.0 : 0.5) + rounding));
       }
       int const a = other_axis(axis, 0);
       int const b = other_axis(axis, 1);

@@ -103,7 +103,7 @@ struct brick_kernel {
       std::int32_t const chunks = (size + 31) / 32;
       float const rows = 1.0F / float(pixels.count_v);
       for (; chunk - before < chunks; chunk += count) {
-        group.each([&](int lane) {
+        group.each_in_turn([&](int lane) {
           std::int32_t const n = (chunk - before) * 32 + lane;
           if (n < size) {
             // n / count_v, put right where the quotient was rounded across a whole number.

@@ -248,13 +248,14 @@ struct brick_rectangle_kernel {
     vec3<double> const to_b = inverse * cross(along, w.u_step);
     vec3<double> const to_c = inverse * normal;
     int const straight = steps ? common_axis(w) : -1;
+    double const far = norm(from) + norm(w.origin);  // whose rounding corners have
     double const huge = Kokkos::Experimental::finite_max_v<double>;
     double u[2] = {huge, -huge};
     double v[2] = {huge, -huge};
     for (int corner = 0; corner < 8; ++corner) {
       vec3<double> p{};
       for (int a = 0; a < 3; ++a) {
-        double const around = (a == straight ? 0.0 : reach) + rounding;
+        double const around = (a == straight ? 0.0 : reach) + rounding + 0x1p-46 * far;
         p[a] = (((corner >> a) & 1) != 0 ? double(brick.high[a] - 1) + around
                                          : double(brick.low[a]) - around) -
                from[a];

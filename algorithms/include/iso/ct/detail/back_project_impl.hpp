@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace iso::ct {
 namespace detail {
@@ -28,8 +29,14 @@ void validate_options(back_project_options const& options, geometry const& g, st
 bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
              back_project_options const& options);
 
-/// Bounds a step and a chord, mm: neither is longer than a voxel's diagonal, but for rounding.
-inline double longest_step(iso::grid const& g) { return norm(g.spacing) * (1 + 0x1p-20); }
+/// Bounds a step and a chord, mm: neither is longer than a voxel's diagonal, but for rounding. A
+/// chord is the difference of two places on a ray, each rounded to T.
+template <class T>
+double longest_step(iso::grid const& g) {
+  double const planes = double(std::max({g.extent[0], g.extent[1], g.extent[2]}));
+  double const rounding = 0x1p-20 + 4 * double(std::numeric_limits<T>::epsilon()) * planes;
+  return norm(g.spacing) * (1 + rounding);
+}
 
 /// Describes how a gather cuts its work up.
 template <class T>
@@ -246,6 +253,8 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
   scatter_scratch<T, Samples> const s(parts, host, plan.bricks);
   auto const count = std::int64_t(projections.data.extent(0));
   std::int64_t const per_view = host.num_u() * host.num_v();
+  std::int32_t const side = options.oversampling;
+  double const share = 1.0 / (side * side);
   if (!options.max_abs) {
     Kokkos::parallel_for("iso::ct::back_project::no_reading", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                          clear_number_kernel{s.most});
@@ -257,8 +266,7 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
   Kokkos::parallel_for(
       "iso::ct::back_project::products", Kokkos::RangePolicy<Exec>(exec, 0, 1),
       product_grid_kernel{options.max_abs ? nullptr : s.most, options.max_abs.value_or(0),
-                          longest_step(volume.grid), plan.words.capacity, s.products});
-  std::int32_t const side = options.oversampling;
+                          longest_step<T>(volume.grid), share, plan.words.capacity, s.products});
   for (std::int64_t first = 0; first < count; first += block_views) {
     std::int64_t const views = std::min<std::int64_t>(block_views, count - first);
     Kokkos::View<view_vectors const*, space, Kokkos::MemoryUnmanaged> const of_block(
@@ -276,9 +284,9 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
                              options.within,
                              ray::traversal_grid(volume.grid),
                              {volume.grid, options.within}};
-      scatter_block(exec, block, projections.data.data() + first * per_view, 1.0 / (side * side),
-                    plan, s, volume.data.data(),
-                    first == 0 && part == 0 && options.onto == onto::zero, options.shape);
+      scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
+                    volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero,
+                    options.shape);
     }
     control.step(double(first + views) / double(count));
   }

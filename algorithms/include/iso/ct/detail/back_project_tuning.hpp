@@ -46,6 +46,10 @@ auto with_shape(std::int32_t words, F const& f) {
     return words == 1   ? f(brick_shape<24, 24, 28, 1, 768, 2>())
            : words == 2 ? f(brick_shape<21, 21, 28, 2>())
                         : f(brick_shape<16, 16, 28, 3>());
+  } else if constexpr (backend::team_bytes < 96 * 1024) {
+    return words == 1   ? f(brick_shape<17, 17, 28, 1>())
+           : words == 2 ? f(brick_shape<11, 11, 28, 2>())
+                        : f(brick_shape<8, 8, 28, 3>());
   } else {
     return words == 1   ? f(brick_shape<23, 23, 28, 1>())
            : words == 2 ? f(brick_shape<15, 15, 28, 2>())

@@ -63,6 +63,7 @@ struct product_grid_kernel {
   double const* found;
   double given;
   double longest;  ///< no step and no chord is longer, mm
+  double share;    ///< of a reading that a ray carries
   double capacity;
   product_grid* grid;
 
@@ -70,9 +71,9 @@ struct product_grid_kernel {
     double const beyond = Kokkos::Experimental::finite_max_v<double> / longest;
     double const reading = found != nullptr ? *found : given;
     double const most = reading < beyond ? reading : beyond;
-    double const product = most * longest;
+    double const product = most * longest * share;
     double const ratio = product > 0 ? capacity / product : 1.0;
-    double const bounded = ratio < 0x1p1000 ? ratio : 0x1p1000;
+    double const bounded = ratio < 0x1p1022 ? ratio : 0x1p1022;
     // Its power of two alone.
     double const scale =
         Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(bounded) & 0x7ff0000000000000ULL);

@@ -105,6 +105,11 @@ class cuda_lane_group {
     f(lane_);
   }
 
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each_in_turn(F&& f) const {
+    f(lane_);
+  }
+
   template <class Index, class F>
   KOKKOS_FORCEINLINE_FUNCTION void strided(Index begin, Index end, F&& f) const {
     for (Index i = begin + Index(lane_); i < end; i += Index(32)) {

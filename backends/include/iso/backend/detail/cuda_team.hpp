@@ -8,10 +8,13 @@
 
 namespace iso::backend::detail {
 
-/// Counts the bytes that a block may share on every GPU of the architecture that is compiled for.
+/// Counts the bytes that a block may share on GPUs of the architecture that is compiled for, the
+/// smallest of its family. A launch on a GPU that has less throws what the CUDA runtime says.
 #if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100) || \
     defined(KOKKOS_ARCH_AMPERE80)
 inline constexpr int cuda_team_bytes = 163 * 1024;
+#elif defined(KOKKOS_ARCH_TURING75)
+inline constexpr int cuda_team_bytes = 64 * 1024;
 #else
 inline constexpr int cuda_team_bytes = 96 * 1024;
 #endif

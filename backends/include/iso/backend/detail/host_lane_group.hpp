@@ -88,6 +88,14 @@ class array_lane_group {
     }
   }
 
+  /// Does the same for what lanes do to one another's data, as adding to a team's words.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each_in_turn(F&& f) const {
+    for (int lane = 0; lane < 32; ++lane) {
+      f(lane);
+    }
+  }
+
   template <class Index, class F>
   KOKKOS_FORCEINLINE_FUNCTION void strided(Index begin, Index end, F&& f) const {
     Index i = begin;
