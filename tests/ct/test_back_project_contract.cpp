@@ -77,6 +77,10 @@ TEST_CASE("back_project: what it refuses") {
   c.options.oversampling = 65;
   CHECK(c() == "iso::ct::back_project: oversampling 65 (must lie in 1..64)");
   c = {};
+  c.scan = iso::ct::circular_cone({65536, 32768, 1, 1}, 20, 30, iso::ct::even_angles(20, 2 * pi));
+  CHECK(c() ==
+        "iso::ct::back_project: a detector of 65536 x 32768 pixels (must be below 2^31) cut it");
+  c = {};
   c.options.words = 4;
   CHECK(c() == "iso::ct::back_project: words 4 (must lie in 0..3)");
   c = {};

@@ -52,7 +52,7 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
 /// (`options.onto`). `volume` and `projections` must not overlap. A scan may come in batches of
 /// views, one after the other, each at its `first_view`: the first onto zero, the others onto what
-/// is stored. They change no bit.
+/// is stored. They change no bit, where scatters are given the scan's `max_abs`.
 ///
 /// Determinism: backend_to_backend; `shape` changes no bit. Views are summed in blocks of 16,
 /// counted from view 0 of the scan: each block's sum begins at +0 and is added to the voxel at the
@@ -62,18 +62,17 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 ///   gather in floating point, one fma for each u and, within it, each v, in ascending order
 ///   (docs/algorithms/projection.md). Both weights of a pair of neighbours are those of
 ///   forward_project, to the bit.
-/// - Every other method and scan, and `joseph_path::general`, is a scatter into integers: products
-/// of
-///   weight and pixel are rounded to a grid so fine and so coarse that the block's sum fits the
-///   words of a voxel, and whole numbers add exactly, in any order. Let M be the largest |pixel|
-///   times a voxel's diagonal, and S a bound on the sum of a voxel's weights in a view, both of all
-///   views. Then no voxel is off by more than 1e-6 S M (float) or 1e-13 S M (double) a view, beside
-///   the rounding of its weights. One word is enough in float, and two in double, where no more
-///   than about 40 rays of a view meet a voxel, which is so down to pixels of 0.4 voxels; else a
-///   voxel takes two or three words. Three are all there are: they keep the promise up to some
-///   2^11 rays (double) or 2^20 (float), and no further. A volume whose box reaches the plane of
-///   the source counts as met by all rays of the view. The chords of all exact methods are the
-///   same.
+/// - Every other method and scan, and `joseph_path::general`, is a scatter into integers:
+///   products of weight and pixel are rounded to a grid so fine and so coarse that the block's sum
+///   fits the words of a voxel, and whole numbers add exactly, in any order. Let M be the largest
+///   |pixel| times a voxel's diagonal, and S a bound on the sum of a voxel's weights in a view,
+///   both of all views. Then no voxel is off by more than 1e-6 S M (float) or 1e-13 S M (double) a
+///   view, beside the rounding of its weights. One word is enough in float, and two in double,
+///   where no more than about 40 rays of a view meet a voxel, which is so down to pixels of 0.4
+///   voxels; else a voxel takes two or three words. Three are all there are: they keep the promise
+///   up to some 2^11 rays (double) or 2^20 (float), and no further. A volume whose box reaches the
+///   plane of the source counts as met by all rays of the view. The chords of all exact methods are
+///   the same.
 ///
 /// A pixel that is not finite makes the voxels NaN or infinite (scatter: NaN) to which its ray
 /// gives a weight that is not zero, and no others. So does, by gather, a pixel whose product with

@@ -12,7 +12,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -88,8 +87,6 @@ struct brick_kernel {
   }
 
  private:
-  static constexpr bool by_chords = std::is_same_v<Samples, exact_chords>;
-
   /// Adds every count-th chunk of 32 pixels, from the number-th on, of all views' rectangles.
   template <class Group, class Words>
   KOKKOS_FORCEINLINE_FUNCTION void add_rays(Group const& group, Words const& words,
