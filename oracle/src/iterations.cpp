@@ -145,7 +145,12 @@ numbers exact_total_variation(linear_pair const& a, numbers const& b, double wei
   auto const size = std::size_t(a.volume.size());
   auto const sigma = inverse(a.forward(numbers(size, 1)));
   auto const columns = a.adjoint(numbers(b.size(), 1));
-  double const g = *std::max_element(columns.begin(), columns.end()) / 6;
+  double average = 0;  // the largest along a ray
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    average = std::max(average, std::abs(b[i]) * sigma[i]);
+  }
+  double const g = std::max(*std::max_element(columns.begin(), columns.end()) / 6,
+                            average > 0 ? 2 * weight / average : 0);
   numbers x(size, 0);
   numbers extrapolated = x;
   numbers y(b.size(), 0);
