@@ -107,50 +107,6 @@ struct shared_kernel {
   }
 };
 
-template <int Count, class T, class Group>
-struct load_numbers {
-  using numbers = typename Group::template lane_array<T, Count>;
-  using array = typename Group::template stepped_array<backend::pack<T, Count>>;
-  array const& values;
-  numbers& mine;
-
-  template <class Part>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
-    typename Part::template per_lane<T> found;
-    ISO_EACH_REGISTER(int i = 0; i < Part::template per_lane<T>::shape::registers; ++i) {
-      found.set(i, part.template widened<T, 1>(values.ask(0), i));
-    }
-    part.store(mine, found);
-  }
-};
-
-struct twice {
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION V operator()(V const& x) const {
-    return x + x;
-  }
-};
-
-template <int Count, class T>
-struct sums_kernel {
-  ISO_KERNEL(sums_kernel<Count, T>);
-
-  backend::pack<T, Count> const* values;
-  T* out;
-  bool* above;
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename load_numbers<Count, T, Group>::numbers mine;
-    typename load_numbers<Count, T, Group>::array const array(group, values + index * lanes);
-    group.template parts_of_sums<T, Count>(load_numbers<Count, T, Group>{array, mine});
-    auto const sums = group.template sums<Count>(mine, twice());
-    sums.each([&](int n, T sum) { out[index * Count + n] = sum; });
-    bool const any = sums.any([](T sum) { return sum > T(1e5); });
-    group.once([&] { above[index] = any; });
-  }
-};
-
 /// The multiples of three below `count`, squared, and which lanes had none, two tables in turn.
 struct tabled_squares {
   ISO_KERNEL(tabled_squares);

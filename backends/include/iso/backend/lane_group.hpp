@@ -21,8 +21,6 @@
 //! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
 //! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
 //! A row reduction from the two has one order, and so the same bits, everywhere.
-//! `group.sums<N>(x, g)` makes N such sums, of g(number), for fewer steps than one by one:
-//! `.each(f)` calls f(n, sum) once for each, `.any(f)` asks whether f(sum) holds for one.
 //! docs/algorithms/lane_group.md lists all members.
 #pragma once
 

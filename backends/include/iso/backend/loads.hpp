@@ -29,6 +29,14 @@ KOKKOS_FORCEINLINE_FUNCTION T vector_load(T const* p) {
   KOKKOS_IF_ON_HOST((return *p;))
 }
 
+/// Returns p, which lies in a GPU's memory. The compiler, which does not see what p is the sum of,
+/// keeps it in place of the sum's parts.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T const* opaque_address(T const* p) {
+  KOKKOS_IF_ON_DEVICE((return detail::opaque_address(p);))
+  KOKKOS_IF_ON_HOST((return p;))
+}
+
 /// Keeps what streaming_load reads for a while: on a GPU in whole registers, where a T of
 /// several small numbers would take one for each.
 template <class T>

@@ -15,10 +15,4 @@ struct alignas(N * sizeof(T) > 16 ? 16 : N * sizeof(T)) pack {
   KOKKOS_FORCEINLINE_FUNCTION T const& operator[](int n) const { return number[n]; }
 };
 
-/// Specifies how often a kernel reads an array.
-enum class caching {
-  cached,     ///< parts of it again, or by neighbours: caches keep it
-  streaming,  ///< from end to end, and nobody writes it meanwhile: iso::backend::streaming_load
-};
-
 }  // namespace iso::backend

@@ -6,6 +6,7 @@
 #include <iso/backend/pack.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/sparse/detail/product_lanes.hpp>
 #include <iso/sparse/validate.hpp>
 
 #include <array>
@@ -116,8 +117,9 @@ struct csr_rows {
   /// sectors with its neighbours, by way of a GPU's level-1 cache.
   template <class Group>
   struct steps_of {
-    typename Group::template stepped_array<Column> column;
-    typename Group::template stepped_array<backend::pack<Value, 1>> value;
+    using lanes = product_lanes<Group>;
+    typename lanes::template stepped_array<Column> column;
+    typename lanes::template stepped_array<backend::pack<Value, 1>> value;
     std::int32_t from;
     std::int32_t full;  ///< steps
     std::int32_t left;  ///< entries in one more step

@@ -6,6 +6,7 @@
 #include <iso/backend/unroll.hpp>
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/sparse/detail/product_lanes.hpp>
 #include <iso/sparse/detail/product_walk.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 #include <iso/sparse/plan.hpp>
@@ -56,7 +57,7 @@ namespace iso::sparse::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Adds products as they come by fma: lane by lane and then by the tree of group.sums.
+/// Adds products as they come by fma: lane by lane and then by the tree of group.sum.
 struct ordered_sum {
   ISO_KERNEL(ordered_sum);
 
@@ -192,16 +193,17 @@ struct product {
     using walk = product_walk<Group, T, steps_type, Sum, rows, K, Tuning::steps_in_flight>;
     steps_type const steps(group, matrix, segment);
     typename walk::lanes sum;
+    using of_lanes = product_lanes<Group>;
     std::int32_t begin = 0;
     do {
       std::int32_t const end =
-          Group::template sums_in_one_part<T, count> || steps.full - begin <= Tuning::stretch
+          of_lanes::template sums_in_one_part<T, count> || steps.full - begin <= Tuning::stretch
               ? steps.full
               : begin + Tuning::stretch;
-      group.template parts_of_sums<T, count>(walk{steps, x, from, sum, begin, end});
+      of_lanes::template parts_of_sums<T, count>(group, walk{steps, x, from, sum, begin, end});
       begin = end;
     } while (begin < steps.full);
-    return group.template sums<count>(sum, Sum());
+    return of_lanes::template sums<T, count>(group, sum, Sum());
   }
 
   /// Returns where the sum of (row of the segment, vector) begins.

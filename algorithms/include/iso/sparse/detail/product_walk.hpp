@@ -3,9 +3,9 @@
 #ifndef ISO_SPARSE_DETAIL_PRODUCT_WALK_HPP
 #define ISO_SPARSE_DETAIL_PRODUCT_WALK_HPP
 
-#include <iso/backend/lane_value.hpp>
 #include <iso/backend/pack.hpp>
 #include <iso/backend/unroll.hpp>
+#include <iso/sparse/detail/product_lanes.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -40,7 +40,7 @@ struct product_walk {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
     using value = typename Part::template per_lane<T>;
     value sum = part.template repeat<count>(origins);
-    if constexpr (!Group::template sums_in_one_part<T, count>) {
+    if constexpr (!product_lanes<Group>::template sums_in_one_part<T, count>) {
       if (begin > 0) {
         sum = part.load(sums);
       }

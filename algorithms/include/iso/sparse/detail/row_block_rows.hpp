@@ -6,6 +6,7 @@
 #include <iso/backend/loads.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
+#include <iso/sparse/detail/product_lanes.hpp>
 #include <iso/sparse/row_block_csr.hpp>
 
 namespace iso::sparse::detail {
@@ -99,10 +100,10 @@ struct row_block_rows {
   /// Holds the columns of a segment, a chunk a step; an entry is of all the block's rows.
   template <class Group>
   struct steps_of {
+    using lanes = product_lanes<Group>;
     std::int32_t const* KOKKOS_RESTRICT base;
-    typename Group::template stepped_array<std::uint16_t, backend::caching::streaming> offset;
-    typename Group::template stepped_array<backend::pack<Value, R>, backend::caching::streaming>
-        value;
+    typename lanes::template stepped_array<std::uint16_t, caching::streaming> offset;
+    typename lanes::template stepped_array<backend::pack<Value, R>, caching::streaming> value;
     std::int32_t full;  ///< steps
     static constexpr std::int32_t left = 0;
 

@@ -5,7 +5,6 @@
 #include <iso/backend/detail/cuda_address.hpp>
 #include <iso/backend/detail/cuda_lane_part.hpp>
 #include <iso/backend/lane_value.hpp>
-#include <iso/backend/loads.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -32,27 +31,6 @@ inline constexpr bool is_processor<Kokkos::OpenMP> = true;
 #if ISO_HAS_CUDA
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
-
-/// Holds the sums that a warp has made, shared out over its lanes.
-template <class T, int Count>
-struct group_sums {
-  int lane;
-  T value;
-
-  /// Calls f(n, sum n) for every n, each on one lane.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
-    if (lane % (32 / Count) == 0) {
-      f(lane / (32 / Count), value);
-    }
-  }
-  /// Returns whether f(sum n) holds for some n.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
-    KOKKOS_IF_ON_DEVICE((return __any_sync(0xffffffffU, f(value)) != 0;))
-    KOKKOS_IF_ON_HOST((return f(value);))
-  }
-};
 
 /// Represents a warp of a block of `Threads`. What a lane keeps is a register, so that indexing it
 /// costs nothing.
@@ -90,15 +68,18 @@ class cuda_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION void parts(F const& f) const {
     parts<T, Registers, 1>(1, f);
   }
-  template <class T, int N, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void parts_of_sums(F const& f) const {
-    f(part<N>(lane_));
-  }
-  template <class T, int N>
-  static constexpr bool sums_in_one_part = true;
   static constexpr bool has_windows = false;
 
   KOKKOS_FUNCTION explicit cuda_lane_group(int lane) : lane_(lane) {}
+
+  /// Returns the number of the thread's lane.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int lane() const { return lane_; }
+  /// Returns x of the lane whose number differs in the bit `offset`.
+  template <class T>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static T exchanged(T x, int offset) {
+    KOKKOS_IF_ON_DEVICE((return __shfl_xor_sync(0xffffffffU, x, offset);))
+    KOKKOS_IF_ON_HOST((static_cast<void>(offset); return x;))
+  }
 
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
@@ -120,25 +101,10 @@ class cuda_lane_group {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T sum(lane_array<T> const& x) const {
     T total = x[0];
-    KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
-      total = total + __shfl_xor_sync(0xffffffffU, total, offset);
-    }))
-    return total;
-  }
-
-  /// Returns the sums of `Count` numbers a lane, as parts_of_sums leaves them, each by the tree of
-  /// `sum`, of f(number): every step halves the values that a lane still carries. Sum n ends in the
-  /// lanes from 32 n / Count on.
-  template <int Count, class T, class F>
-  KOKKOS_FORCEINLINE_FUNCTION group_sums<T, Count> sums(lane_array<T, Count> const& x,
-                                                        F const& f) const {
-    static_assert(Count >= 1 && Count <= 32 && (Count & (Count - 1)) == 0,
-                  "iso::backend: sums of 1, 2, 4, 8, 16 or 32 at once");
-    T found[Count];
-    ISO_EACH_REGISTER(int n = 0; n < Count; ++n) {
-      found[n] = f(lane_value<T, lane_shape<scalar_lanes, 1, 1>>(x(n, lane_))).r[0];
+    for (int offset = 16; offset > 0; offset /= 2) {
+      total = total + exchanged(total, offset);
     }
-    return {lane_, halved<16>(found)};
+    return total;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool any(lane_array<bool> const& x) const {
@@ -243,37 +209,6 @@ class cuda_lane_group {
 #endif
   }
 
-  /// Represents an array that is walked 32 places a step: ask(step) loads the lane's. One pointer
-  /// with the lane in it.
-  template <class T, caching Caching = caching::cached>
-  class stepped_array {
-   public:
-    KOKKOS_FUNCTION stepped_array(cuda_lane_group const& group, T const* array)
-        : place_(array + group.lane_) {
-      // The compiler, which does not see through this, keeps the sum instead of its parts.
-      KOKKOS_IF_ON_DEVICE((asm("" : "+l"(place_)); __builtin_assume(__isGlobal(place_));))
-    }
-    /// Returns the same from `step` on: what is asked of it by constants costs no arithmetic.
-    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stepped_array from(std::int32_t step) const {
-      stepped_array later = *this;
-      later.place_ += 32 * step;
-      return later;
-    }
-    KOKKOS_FORCEINLINE_FUNCTION auto ask(std::int32_t step) const {
-      T const* const p = place_ + 32 * step;
-      if constexpr (Caching == caching::cached) {
-        return T(*p);
-      } else if constexpr (sizeof(T) < 4) {
-        return streaming_load(p);
-      } else {
-        return streamed<T>(p);
-      }
-    }
-
-   private:
-    T const* place_;
-  };
-
   /// Does nothing: other warps hide the wait.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
@@ -322,30 +257,11 @@ class cuda_lane_group {
  private:
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static T highest_of(T most) {
-    KOKKOS_IF_ON_DEVICE((for (int offset = 16; offset > 0; offset /= 2) {
-      T const other = __shfl_xor_sync(0xffffffffU, most, offset);
+    for (int offset = 16; offset > 0; offset /= 2) {
+      T const other = exchanged(most, offset);
       most = other > most ? other : most;
-    }))
-    return most;
-  }
-
-  template <int Offset, class T, int Count>
-  KOKKOS_FORCEINLINE_FUNCTION T halved(T (&x)[Count]) const {
-    if constexpr (Offset == 0) {
-      return x[0];
-    } else if constexpr (Count == 1) {
-      KOKKOS_IF_ON_DEVICE((x[0] += __shfl_xor_sync(0xffffffffU, x[0], Offset);))
-      return halved<Offset / 2>(x);
-    } else {
-      bool const upper = (lane_ & Offset) != 0;
-      T kept[Count / 2];
-      for (int n = 0; n < Count / 2; ++n) {
-        kept[n] = upper ? x[n + Count / 2] : x[n];
-        [[maybe_unused]] T const given = upper ? x[n] : x[n + Count / 2];
-        KOKKOS_IF_ON_DEVICE((kept[n] += __shfl_xor_sync(0xffffffffU, given, Offset);))
-      }
-      return halved<Offset / 2>(kept);
     }
+    return most;
   }
 
   int lane_;

@@ -5,9 +5,6 @@
 #include <iso/backend/detail/lane_part.hpp>
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/lane_value.hpp>
-#include <iso/backend/loads.hpp>
-#include <iso/backend/pack.hpp>
-#include <iso/backend/widen.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -44,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cuda_split_signed(T z, std::int32_t& whole, T& 
 
 /// Represents a lane of each of `Rows` rows.
 template <int Rows>
-class cuda_lane_part : public every_lane {
+class cuda_lane_part {
  public:
   using shape = lane_shape<scalar_lanes, Rows, 1>;
   template <class T>
@@ -166,45 +163,6 @@ class cuda_lane_part : public every_lane {
   template <class T, class F>
   KOKKOS_FORCEINLINE_FUNCTION static picks<T, F> scattered(F const& f) {
     return {f};
-  }
-
-  // Products: as in lane_part, register i being number i of the thread's lane. What is asked for is
-  // loaded at once.
-
-  template <class T>
-  using piece = typename per_lane<T>::piece;
-
-  template <int N, class T>
-  KOKKOS_FORCEINLINE_FUNCTION static per_lane<T> repeat(T const* numbers) {
-    per_lane<T> out;
-    ISO_EACH_REGISTER(int n = 0; n < N; ++n) { out.r[n] = numbers[n]; }
-    return out;
-  }
-  template <class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t columns(std::int32_t from, Column column) {
-    return from + std::int32_t(column);
-  }
-  template <class T, int K>
-  KOKKOS_FORCEINLINE_FUNCTION static pack<T, K> fetch(pack<T, K> const* x, std::int32_t column) {
-    return vector_load(x + column);
-  }
-  template <int R, class T, int K>
-  KOKKOS_FORCEINLINE_FUNCTION static piece<T> spread(pack<T, K> const& x, int i) {
-    return piece<T>(x[i % K]);
-  }
-  template <class T, int K, class Stored, int R>
-  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(pack<Stored, R> const& a, int i) {
-    return piece<T>(widen<T>(a[i / K]));
-  }
-  template <class T, int K, class Stored, int R>
-  KOKKOS_FORCEINLINE_FUNCTION static piece<T> widened(streamed<pack<Stored, R>> const& a, int i) {
-    return widened<T, K>(a.get(), i);
-  }
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void below(int count, F const& f) const {
-    if (lane_ < count) {
-      f(*this);
-    }
   }
 
  private:

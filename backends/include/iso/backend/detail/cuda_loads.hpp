@@ -70,6 +70,14 @@ __device__ __forceinline__ T load_vector(T const* p) {
   return value;
 }
 
+/// Returns p, which lies in global memory, as a number that the compiler does not see through.
+template <class T>
+__device__ __forceinline__ T const* opaque_address(T const* p) {
+  asm("" : "+l"(p));
+  __builtin_assume(__isGlobal(p));
+  return p;
+}
+
 /// Returns a number of half precision, given by its bits, as float.
 __device__ __forceinline__ float widen_half(std::uint16_t bits) {
   float wide;

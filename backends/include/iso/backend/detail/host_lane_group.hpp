@@ -26,29 +26,6 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Holds the sums that a group has made.
-template <class T, int Count>
-struct host_group_sums {
-  T value[Count];
-
-  /// Calls f(n, sum n) for every n.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void each(F&& f) const {
-    for (int n = 0; n < Count; ++n) {
-      f(n, value[n]);
-    }
-  }
-  /// Returns whether f(sum n) holds for some n.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION bool any(F&& f) const {
-    bool found = false;
-    for (int n = 0; n < Count; ++n) {
-      found |= f(value[n]);
-    }
-    return found;
-  }
-};
-
 /// Represents thirty-two lanes of one work item, in arrays between operations and in registers of
 /// `Isa` within them: on processors, and with scalar_lanes on any execution space of Kokkos.
 template <class Isa>
@@ -206,24 +183,6 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
   KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
 
-  /// Walks an array 32 places a step: ask(step) is where a part finds those of a step.
-  template <class T, caching = caching::cached>
-  class stepped_array {
-   public:
-    KOKKOS_FUNCTION stepped_array(array_lane_group const&, T const* array) : array_(array) {}
-    [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION stepped_array from(std::int32_t step) const {
-      stepped_array later = *this;
-      later.array_ += 32 * std::int64_t(step);
-      return later;
-    }
-    KOKKOS_FORCEINLINE_FUNCTION T const* ask(std::int32_t step) const {
-      return array_ + 32 * std::int64_t(step);
-    }
-
-   private:
-    T const* KOKKOS_RESTRICT array_;
-  };
-
   /// Asks the caches for `count` values from `p` on.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const* p, std::int32_t count) {
@@ -250,40 +209,6 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
     parts<T, Registers>(1, f);
   }
-  /// Calls f(part) for parts of `N` sums of T a lane for loops in which they stay in registers: one
-  /// part of all, where the machine has as many registers (`sums_in_one_part`), else parts of half
-  /// of them.
-  template <class T, int N, class F>
-  KOKKOS_FORCEINLINE_FUNCTION static void parts_of_sums(F const& f) {
-    constexpr int width = Isa::template width<T>;
-    constexpr int held = Isa::num_registers / 2 * width;
-    if constexpr (sums_in_one_part<T, N>) {
-      f(lane_part<Isa, 32 * N, width>{0});
-    } else {
-      for (int first = 0; first < 32 * N; first += held) {
-        f(lane_part<Isa, held, width>{first});
-      }
-    }
-  }
-  template <class T, int N>
-  static constexpr bool sums_in_one_part = 32 * N <= Isa::num_registers * Isa::template width<T>;
-
-  /// Returns the sums of `N` numbers a lane, as parts_of_sums leaves them, each by the tree of
-  /// `sum`, of f(number).
-  template <int N, class T, class F>
-  KOKKOS_FORCEINLINE_FUNCTION host_group_sums<T, N> sums(lane_array<T, N> const& x,
-                                                         F const& f) const {
-    constexpr int width = Isa::template width<T>;
-    constexpr int last = N > width ? N / width : 1;
-    host_group_sums<T, N> result;
-    ISO_EACH_REGISTER(int i = 0; i < last; ++i) {
-      Isa::template store_folded<(N < width ? N : width)>(
-          result.value + i * width,
-          tree<last, 32 * N / width, width>(x.data() + i * width, f).r[0]);
-    }
-    return result;
-  }
-
   /// Tells whether a part picks neighbouring places out of registers.
   static constexpr bool has_windows = Isa::template width<float> > 1;
 
@@ -334,22 +259,6 @@ class array_lane_group {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static bool near(T const*, T const*) {
     return true;
-  }
-
- private:
-  /// Returns the sum of every Stride-th of `Registers` registers from p on, as a tree: halves of
-  /// them first.
-  template <int Stride, int Registers, int Width, class T, class F>
-  KOKKOS_FORCEINLINE_FUNCTION static auto tree(T const* p, F const& f) {
-    using value = lane_value<T, lane_shape<Isa, Width, Width>>;
-    if constexpr (Stride == Registers) {
-      value x;
-      x.r[0] = Isa::template load<typename value::reg>(p);
-      return f(x);
-    } else {
-      value const lower = tree<2 * Stride, Registers, Width>(p, f);
-      return lower + tree<2 * Stride, Registers, Width>(p + Stride * Width, f);
-    }
   }
 };
 

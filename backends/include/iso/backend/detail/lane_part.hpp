@@ -5,7 +5,6 @@
 
 #include <iso/backend/detail/lanes_scalar.hpp>
 #include <iso/backend/lane_value.hpp>
-#include <iso/backend/pack.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -145,69 +144,9 @@ struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
   }
 };
 
-/// Describes where lanes find a column's number each; `from` is to be added.
-template <class Column>
-struct columns_in_memory {
-  std::int32_t from;
-  Column const* p;
-};
-
-/// Holds `Count` numbers of T at p + Count column, for a lane each.
-template <class T, int Count, class Column>
-struct numbers_of_columns {
-  static constexpr int count = Count;
-  T const* p;
-  Column const* columns;
-};
-
-/// Says which lanes there are: all, or those below a number, the others being the last of them.
-struct all_lanes {
-  KOKKOS_FORCEINLINE_FUNCTION int operator()(int lane) const { return lane; }
-};
-struct first_lanes {
-  int count;
-  KOKKOS_FORCEINLINE_FUNCTION int operator()(int lane) const {
-    return lane < count ? lane : count - 1;
-  }
-};
-
-/// Describes where lane first + n finds its numbers, from the offset-th on.
-template <class T, int Count, class Column, class Lanes>
-struct number_places {
-  T const* p;
-  Column const* columns;
-  Lanes lane;
-  int first;
-  int offset;
-
-  KOKKOS_FORCEINLINE_FUNCTION T const* operator()(int n) const {
-    return p + (std::int64_t(Count) * columns[lane(first + n)] + offset);
-  }
-};
-template <class T>
-struct one_place {
-  T const* p;
-  KOKKOS_FORCEINLINE_FUNCTION T const* operator()(int) const { return p; }
-};
-
-template <class Part>
-struct lanes_below;
-
-/// Describes a part none of whose lanes is left out; lanes_below says what these are.
-struct every_lane {
-  template <int>
-  KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
-    return true;
-  }
-  template <int, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V const& chosen(int, V const& x, V const&) {
-    return x;
-  }
-};
-
 /// Represents `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
 template <class Isa, int Count, int Width>
-struct lane_part : every_lane {
+struct lane_part {
   using shape = lane_shape<Isa, Count, Width>;
   template <class T>
   using per_lane = lane_value<T, shape>;
@@ -290,119 +229,6 @@ struct lane_part : every_lane {
   /// Returns the number of register i's first lane among all.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION int first_of_register(int i) const {
     return first + i * Width;
-  }
-
-  // Products. Every lane has as many numbers; they lie side by side. Register i of the part's is
-  // made when it is asked for, so that a sum of many registers needs few others. `first` and the
-  // part's length are multiples of K, and one of the two lengths is a multiple of the other.
-
-  template <class T>
-  using piece = typename per_lane<T>::piece;
-
-  /// Returns `N` numbers, in every lane.
-  template <int N, class T>
-  KOKKOS_FORCEINLINE_FUNCTION per_lane<T> repeat(T const* numbers) const {
-    per_lane<T> out;
-    ISO_EACH_REGISTER(int i = 0; i < shape::registers; ++i) {
-      out.r[i] = Isa::template spread<typename per_lane<T>::reg, (N < Width ? N : Width), 1>(
-          one_place<T>{numbers + (first + i * Width) % N});
-    }
-    return out;
-  }
-  template <class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static columns_in_memory<Column> columns(std::int32_t from,
-                                                                       Column const* p) {
-    return {from, p};
-  }
-  /// Returns what x has at the lanes' columns.
-  template <class T, int K, class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static numbers_of_columns<T, K, Column> fetch(
-      pack<T, K> const* x, columns_in_memory<Column> const& columns) {
-    return {reinterpret_cast<T const*>(x + columns.from), columns.p};
-  }
-  /// Does the same for each of `R` rows.
-  template <int R, class T, int K, class Column, class Lanes = all_lanes>
-  KOKKOS_FORCEINLINE_FUNCTION piece<T> spread(numbers_of_columns<T, K, Column> const& x, int i,
-                                              Lanes const& lanes = {}) const {
-    Column const* const columns = x.columns + first / (R * K);
-    piece<T> out;
-    if constexpr (R * K == 1 && std::is_same_v<Lanes, all_lanes>) {
-      out.r[0] = Isa::template gather_runs<typename piece<T>::reg>(x.p, columns + i * Width);
-    } else {
-      out.r[0] = Isa::template spread<typename piece<T>::reg, (K < Width ? K : Width),
-                                      (R * K < Width ? Width / (R * K) : 1)>(
-          number_places<T, K, Column, Lanes>{x.p, columns, lanes, i * Width / (R * K),
-                                             K > Width ? i * Width % K : 0});
-    }
-    return out;
-  }
-  /// Returns the lanes' stored numbers as T, `K` times each.
-  template <class T, int K, class Stored, int R>
-  KOKKOS_FORCEINLINE_FUNCTION piece<T> widened(pack<Stored, R> const* p, int i) const {
-    static_assert(Width == 1 || Width % K == 0);
-    piece<T> out;
-    out.r[0] = Isa::template repeated<K>(
-        Isa::template widened<typename piece<T>::reg>(reinterpret_cast<Stored const*>(p) +
-                                                      first / K + i / K * Width),
-        i % K * (Width / K));
-    return out;
-  }
-  /// Calls f(part) for the lanes below `count`, at least one.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void below(int count, F const& f) const {
-    f(lanes_below<lane_part>{*this, count});
-  }
-};
-
-/// Describes the lanes below `count` of a part, for products.
-template <class Part>
-struct lanes_below {
-  using shape = typename Part::shape;
-  using isa = typename shape::isa;
-  static constexpr int width = shape::width;
-  template <class T>
-  using per_lane = typename Part::template per_lane<T>;
-  template <class T>
-  using piece = typename Part::template piece<T>;
-
-  Part const& part;
-  int count;
-
-  template <class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static auto columns(std::int32_t from, Column const* p) {
-    return Part::columns(from, p);
-  }
-  template <class X, class Columns>
-  KOKKOS_FORCEINLINE_FUNCTION static auto fetch(X const* x, Columns const& columns) {
-    return Part::fetch(x, columns);
-  }
-  template <int R, class X>
-  KOKKOS_FORCEINLINE_FUNCTION auto spread(X const& x, int i) const {
-    constexpr int numbers = R * X::count;
-    return part.template spread<R>(x, i, first_lanes{count - part.first / numbers});
-  }
-  template <class T, int K, class Stored, int R>
-  KOKKOS_FORCEINLINE_FUNCTION piece<T> widened(pack<Stored, R> const* p, int i) const {
-    int const at = part.first / K + i / K * width;
-    piece<T> out;
-    out.r[0] =
-        isa::template repeated<K>(isa::template widened<typename piece<T>::reg>(
-                                      reinterpret_cast<Stored const*>(p) + at, count * R - at),
-                                  i % K * (width / K));
-    return out;
-  }
-  /// Returns whether register i has any of these lanes, of `N` numbers each.
-  template <int N>
-  KOKKOS_FORCEINLINE_FUNCTION bool reaches(int i) const {
-    return part.first + i * width < count * N;
-  }
-  /// Returns a in these lanes, b in the others.
-  template <int N, class V>
-  KOKKOS_FORCEINLINE_FUNCTION V chosen(int i, V const& a, V const& b) const {
-    using index = piece<std::int32_t>;
-    index number;
-    number.r[0] = isa::template ramp<typename index::reg>();
-    return select(number < index(count * N - (part.first + i * width)), a, b);
   }
 };
 

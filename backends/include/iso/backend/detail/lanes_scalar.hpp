@@ -3,8 +3,6 @@
 #ifndef ISO_BACKEND_DETAIL_LANES_SCALAR_HPP
 #define ISO_BACKEND_DETAIL_LANES_SCALAR_HPP
 
-#include <iso/backend/widen.hpp>
-
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -20,6 +18,8 @@ namespace iso::backend::ISO_SET {
 /// Provides registers of one lane: plain arithmetic on any execution space. What every other
 /// instruction set does, bit by bit.
 struct scalar_lanes {
+  /// Counts the registers of the machine.
+  static constexpr int num_registers = 32;
   template <class T>
   static constexpr int width = 1;
   template <class T, int>
@@ -121,38 +121,6 @@ struct scalar_lanes {
   template <class R, class K>
   KOKKOS_FORCEINLINE_FUNCTION static R gather(R const* p, K k) {
     return p[k];
-  }
-
-  static constexpr int num_registers = 32;
-  /// Returns stored numbers of any type from p on, exactly; zeros from the count-th on.
-  template <class R, class Stored>
-  KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p) {
-    return widen<R>(*p);
-  }
-  template <class R, class Stored>
-  KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p, int count) {
-    return count > 0 ? widen<R>(*p) : R(0);
-  }
-  /// Puts element from + j / Times in place j.
-  template <int Times, class R>
-  KOKKOS_FORCEINLINE_FUNCTION static R repeated(R a, int) {
-    return a;
-  }
-  /// Fills `Lanes` stretches of the register one after the other: `Count` numbers from at(n) on,
-  /// again and again.
-  template <class R, int Count, int Lanes, class At>
-  KOKKOS_FORCEINLINE_FUNCTION static R spread(At const& at) {
-    return *at(0);
-  }
-  /// Reads p[columns[n]] for the width's n, columns being mostly runs of neighbours.
-  template <class R, class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static R gather_runs(R const* p, Column const* columns) {
-    return p[columns[0]];
-  }
-  /// Adds the upper half to the lower one until `Count` numbers are left, and stores these.
-  template <int Count, class R>
-  KOKKOS_FORCEINLINE_FUNCTION static void store_folded(R* p, R a) {
-    *p = a;
   }
 };
 

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Holds the kernels of test_lane_products.cpp, for every instruction set.
+//! Holds the kernels of test_product_lanes.cpp, for every instruction set.
 #ifndef ISO_SET
-#ifndef TESTS_BACKENDS_LANE_PRODUCTS_KERNELS_HPP
-#define TESTS_BACKENDS_LANE_PRODUCTS_KERNELS_HPP
+#ifndef TESTS_SPARSE_PRODUCT_LANES_KERNELS_HPP
+#define TESTS_SPARSE_PRODUCT_LANES_KERNELS_HPP
 
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/pack.hpp>
 #include <iso/core/half.hpp>
+#include <iso/sparse/detail/product_lanes.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
-#define ISO_SET_HEADER "lane_products_kernels.hpp"
+#define ISO_SET_HEADER "product_lanes_kernels.hpp"
 #include <iso/backend/for_each_set.hpp>
 
 #endif
 #else
 
-namespace lane_product_kernels::ISO_SET {
+namespace product_lanes_kernels::ISO_SET {
 
-namespace backend = ISO_SET_OF(iso::backend);
+using iso::backend::lanes;
 using iso::backend::pack;
+using ISO_SET_OF(iso::sparse::detail)::product_lanes;
 
 /// Adds the products of R rows and K vectors over `steps` steps, and `left` lanes more, as the sums
 /// of a group: f(group) once.
@@ -89,11 +92,59 @@ struct add_products {
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t) const {
     using array = typename Group::template lane_array<T, count>;
     array sums;
-    group.template parts_of_sums<T, count>(of_part<array>{*this, sums});
-    group.template sums<count>(sums, less_one()).each([&](int n, T sum) { found[n] = sum; });
+    using of_lanes = product_lanes<Group>;
+    of_lanes::template parts_of_sums<T, count>(group, of_part<array>{*this, sums});
+    of_lanes::template sums<T, count>(group, sums, less_one()).each([&](int n, T sum) {
+      found[n] = sum;
+    });
   }
 };
 
-}  // namespace lane_product_kernels::ISO_SET
+template <int Count, class T, class Group>
+struct load_numbers {
+  using numbers = typename Group::template lane_array<T, Count>;
+  using array = typename product_lanes<Group>::template stepped_array<pack<T, Count>>;
+  array const& values;
+  numbers& mine;
+
+  template <class Part>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Part const& part) const {
+    typename Part::template per_lane<T> found;
+    ISO_EACH_REGISTER(int i = 0; i < Part::template per_lane<T>::shape::registers; ++i) {
+      found.set(i, part.template widened<T, 1>(values.ask(0), i));
+    }
+    part.store(mine, found);
+  }
+};
+
+struct twice {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(V const& x) const {
+    return x + x;
+  }
+};
+
+template <int Count, class T>
+struct sums_kernel {
+  ISO_KERNEL(sums_kernel<Count, T>);
+
+  pack<T, Count> const* values;
+  T* out;
+  bool* above;
+
+  template <class Group>
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+    typename load_numbers<Count, T, Group>::numbers mine;
+    typename load_numbers<Count, T, Group>::array const array(group, values + index * lanes);
+    using of_lanes = product_lanes<Group>;
+    of_lanes::template parts_of_sums<T, Count>(group, load_numbers<Count, T, Group>{array, mine});
+    auto const sums = of_lanes::template sums<T, Count>(group, mine, twice());
+    sums.each([&](int n, T sum) { out[index * Count + n] = sum; });
+    bool const any = sums.any([](T sum) { return sum > T(1e5); });
+    group.once([&] { above[index] = any; });
+  }
+};
+
+}  // namespace product_lanes_kernels::ISO_SET
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! \file  tests/backends/lane_group_support.hpp
-//! Copies to and from a backend's memory, and every instance with every launch shape.
+//! \file  tests/support/lane_group_support.hpp
+//! What tests of kernels share: copies to and from a backend's memory, every instance with every
+//! launch shape, and the order of a group's sum.
 #pragma once
 
 #include "instances.hpp"
@@ -11,7 +12,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -43,6 +47,30 @@ void everywhere(F const& f) {
       f(exec, iso::backend::launch_shape{groups});
     }
   });
+}
+
+/// Magnitudes over 12 decades and both signs: another order of the sum gives other bits.
+template <class T>
+std::vector<T> entries(std::int64_t count) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> exponent(-6, 6);
+  std::vector<T> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto const size = std::pow(10.0, exponent(random));
+    all.push_back(T((random() & 1U) != 0 ? size : -size));
+  }
+  return all;
+}
+
+/// The sum of the lanes' numbers in the order of `group.sum`.
+template <class T>
+T tree(std::array<T, iso::backend::lanes> x) {
+  for (std::size_t const offset : {16, 8, 4, 2, 1}) {
+    for (std::size_t lane = 0; lane < offset; ++lane) {
+      x[lane] = x[lane] + x[lane + offset];
+    }
+  }
+  return x[0];
 }
 
 }  // namespace lane_group_support
