@@ -107,44 +107,6 @@ struct shared_kernel {
   }
 };
 
-/// The multiples of three below `count`, squared, and which lanes had none, two tables in turn.
-struct tabled_squares {
-  ISO_KERNEL(tabled_squares);
-
-  std::int32_t count;
-  std::int32_t* squares;  ///< [group][round][32]
-  std::int32_t* kept;     ///< [group][round]
-  std::uint32_t* left;    ///< [group][round]
-
-  struct entry {
-    std::int32_t number;
-    double square;
-  };
-
-  template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
-    typename Group::template table<entry, 32> table(group);
-    for (std::int32_t round = 0; round < 2; ++round) {
-      typename Group::template lane_array<bool> none(false);
-      int const found = table.fill(count, [&](int n, entry& e) {
-        e = {n, double(n) * n + double(index)};
-        none[n] = (n + round) % 3 != 0;
-        return (n + round) % 3 == 0;
-      });
-      std::int64_t const row = 2 * index + round;
-      group.each([&](int lane) {
-        squares[32 * row + lane] =
-            lane < found ? std::int32_t(table[lane].square) + 1000 * table[found - 1].number : -1;
-      });
-      auto const bits = group.mask(none);
-      group.once([&] {
-        kept[row] = found;
-        left[row] = bits;
-      });
-    }
-  }
-};
-
 }  // namespace lane_group_kernels::ISO_SET
 
 #endif

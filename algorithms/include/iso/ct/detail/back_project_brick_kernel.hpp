@@ -197,14 +197,26 @@ struct brick_kernel {
       std::uint32_t q_whole;
       T wp;
       T wq;
-      Group::split_floor(Kokkos::fma(i, p.slope, p.base), p_whole, wp);
-      Group::split_floor(Kokkos::fma(i, q.slope, q.base), q_whole, wq);
+      split<Group>(Kokkos::fma(i, p.slope, p.base), p_whole, wp);
+      split<Group>(Kokkos::fma(i, q.slope, q.base), q_whole, wq);
       add_sample<p_axis, q_axis>(words,
                                  p_whole * std::uint32_t(Shape::pitch(p_axis)) +
                                      (q_whole * std::uint32_t(Shape::pitch(q_axis)) + at),
                                  wp, wq, line.value);
       i += T(1);
       at += std::uint32_t(Shape::pitch(M));
+    }
+  }
+
+  /// Splits z, at least -2^31 and below 2^22, into its floor, biased by index_bias, and the rest.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION static void split(T z, std::uint32_t& whole, T& rest) {
+    if constexpr (Group::template index_bias<T> != 0) {
+      Group::split(z, whole, rest);  // of either sign
+    } else {
+      std::int32_t down;
+      Group::split_signed(z, down, rest);
+      whole = std::uint32_t(down);
     }
   }
 

@@ -187,7 +187,7 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
         this->walk(group, sum, ray_columns[f], few, [&](int r) {
           std::int32_t const upto = few.last + (r + 1) * base::few_planes / ray_columns[f].count;
           for (; next < upto; ++next) {
-            prefetch(group, ray_columns[f], next);
+            prefetch_plane(ray_columns[f], next);
           }
         });
       }
@@ -196,9 +196,8 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
 
   /// Asks for the columns of a plane to come: their distances follow no pattern that hardware would
   /// guess. The tile's next column of rays asks for the upper neighbour.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Group const& group, ray_column_state<Group> const& s,
-                                            std::int32_t i) const {
+  template <class State>
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_plane(State const& s, std::int32_t i) const {
     if (i >= s.ray_column->inside.first && i < s.ray_column->inside.last) {
       auto const clamped = [&](T z) {
         T const most = T(this->g.extent[2] - 1);
@@ -209,8 +208,15 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
       std::int32_t const z = top < bottom ? top : bottom;
       std::int32_t const count = (top < bottom ? bottom : top) - z + 2;
       auto const k = std::int32_t(s.ray_column->across(i));
-      group.prefetch(this->column_at(*s.ray_column, i, k) + z, count);
+      prefetch(this->column_at(*s.ray_column, i, k) + z, count);
     }
+  }
+  /// Asks a processor's caches for `count` voxels from `p` on; a GPU's other groups hide the wait.
+  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const* p, std::int32_t count) {
+    KOKKOS_IF_ON_HOST((auto const* const from = reinterpret_cast<char const*>(p);
+                       for (std::int32_t byte = 0; byte < count * std::int32_t(sizeof(T)) + 63;
+                            byte += 64) { __builtin_prefetch(from + byte); }))
+    KOKKOS_IF_ON_DEVICE((static_cast<void>(p); static_cast<void>(count);))
   }
 
   KOKKOS_FUNCTION std::int64_t row_index(tile_position const& at, int f, int r) const {

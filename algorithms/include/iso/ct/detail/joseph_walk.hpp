@@ -223,7 +223,7 @@ struct joseph_walk {
     template <class State>
     KOKKOS_FORCEINLINE_FUNCTION bool find(joseph_walk const& walk, Part const& part, State const& s,
                                           std::int32_t first, plane_range planes) {
-      using lanes = typename Part::template with_lanes<few_planes>;
+      using lanes = backend::lane_part<typename Part::shape::isa, few_planes, width>;
       using value = typename lanes::template per_lane<T>;
       using index = typename lanes::index;
       lanes const all{0};  // a plane a lane

@@ -7,6 +7,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/detail/column_pair.hpp>
+#include <iso/ct/detail/entry_table.hpp>
 #include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/geometry.hpp>
@@ -136,6 +137,8 @@ struct weighted_backprojection_kernel {
   ISO_KERNEL(weighted_backprojection_kernel<T, Rows, Upright, Joined>);
 
   static constexpr int registers = 2;
+  /// Counts the bytes of the views' columns that a GPU's group shares.
+  static constexpr int shared_bytes = Upright ? block_views * int(sizeof(upright_column<T>)) : 0;
 
   T const* images;          ///< padded, of the batch
   view_map<T> const* maps;  ///< of the batch
@@ -223,7 +226,7 @@ struct weighted_backprojection_kernel {
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_upright(Group const& group, T i, T j, std::int32_t from,
                                                std::int32_t count, heights<Group>& s) const {
-    typename Group::template table<upright_column<T>, block_views> columns(group);
+    entry_table<Group, upright_column<T>, block_views> columns(group);
     typename Group::template lane_array<bool> beyond(false);
     int const seen = columns.fill(count, [&](int n, upright_column<T>& found) {
       if (!find(from + n, i, j, found)) {

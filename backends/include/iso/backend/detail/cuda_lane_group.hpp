@@ -170,31 +170,6 @@ class cuda_lane_group {
     }
   }
 
-  /// Holds what lanes find out for the whole group, in shared memory: as in array_lane_group.
-  template <class Entry, int Count>
-  class table {
-   public:
-    KOKKOS_FORCEINLINE_FUNCTION explicit table(cuda_lane_group const& group) : lane_(group.lane_) {
-      static_assert(Count <= 32, "iso::backend: a table has an entry a lane at most");
-      KOKKOS_IF_ON_DEVICE((__shared__ Entry entries[(Threads / 32) * Count];
-                           entries_ = entries + threadIdx.x / 32 * Count;))
-    }
-    template <class F>
-    KOKKOS_FORCEINLINE_FUNCTION int fill(int count, F const& f) const {
-      KOKKOS_IF_ON_DEVICE(
-          (__syncwarp(); Entry found; bool const keeps = lane_ < count && f(lane_, found);
-           unsigned const kept = __ballot_sync(0xffffffffU, keeps);
-           if (keeps) { entries_[__popc(kept & ((1U << lane_) - 1U))] = found; } __syncwarp();
-           return __popc(kept);))
-      KOKKOS_IF_ON_HOST((static_cast<void>(f); return count;))
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Entry const& operator[](int n) const { return entries_[n]; }
-
-   private:
-    Entry* entries_;
-    int lane_;
-  };
-
   /// Lets the next launch of lane groups begin (`launch_dependency::programmatic`) once a group of
   /// every block of this one has called this or all of its groups have ended.
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {
@@ -209,9 +184,6 @@ class cuda_lane_group {
 #endif
   }
 
-  /// Does nothing: other warps hide the wait.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const*, std::int32_t) {}
   template <class T>
   static constexpr std::uint32_t index_bias = cuda_index_bias<T>;
   template <class T>
@@ -221,10 +193,6 @@ class cuda_lane_group {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void split_signed(T z, std::int32_t& whole, T& rest) {
     cuda_split_signed(z, whole, rest);
-  }
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void split_floor(T z, std::uint32_t& whole, T& rest) {
-    cuda_split(z, whole, rest);
   }
 
   template <class T>

@@ -157,40 +157,9 @@ class array_lane_group {
     f();
   }
 
-  /// Holds what lanes find out for the whole group: up to `Count` entries, at most 32.
-  template <class Entry, int Count>
-  class table {
-   public:
-    KOKKOS_FORCEINLINE_FUNCTION explicit table(array_lane_group const&) {}
-    /// Keeps the entries n, of those in [0, count), for which f(n, entry) returns true, in order,
-    /// in place of those before; returns how many. Each n is one lane's: f may write `lane_array`s
-    /// at n.
-    template <class F>
-    KOKKOS_FORCEINLINE_FUNCTION int fill(int count, F const& f) {
-      int kept = 0;
-      for (int n = 0; n < count; ++n) {
-        kept += f(n, entries_[kept]) ? 1 : 0;
-      }
-      return kept;
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Entry const& operator[](int n) const { return entries_[n]; }
-
-   private:
-    Entry entries_[Count + 1];  // one that is not kept
-  };
-
   /// Does nothing: on a processor a launch begins when the one before it has ended.
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
   KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
-
-  /// Asks the caches for `count` values from `p` on.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const* p, std::int32_t count) {
-    KOKKOS_IF_ON_HOST((auto const* const from = reinterpret_cast<char const*>(p);
-                       for (std::int32_t byte = 0; byte < count * std::int32_t(sizeof(T)) + 63;
-                            byte += 64) { __builtin_prefetch(from + byte); }))
-    KOKKOS_IF_ON_DEVICE((static_cast<void>(p); static_cast<void>(count);))
-  }
 
   /// Represents a register of `Count` lanes.
   template <int Count>
@@ -212,7 +181,8 @@ class array_lane_group {
   /// Tells whether a part picks neighbouring places out of registers.
   static constexpr bool has_windows = Isa::template width<float> > 1;
 
-  /// Splits z >= 0 into its integer part, biased by index_bias, and the rest.
+  /// Splits z >= 0 into its integer part, biased by index_bias, and the rest. A form whose
+  /// index_bias is not zero splits any z, of less than 2^22, into its floor and the rest.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION static void split(T z, std::uint32_t& whole, T& rest) {
     auto const truncated = std::int32_t(z);
@@ -228,13 +198,6 @@ class array_lane_group {
   }
   template <class T>
   static constexpr std::uint32_t index_bias = 0;
-  /// Splits z, at least -2^31 and below 2^22, into its floor, biased by index_bias, and the rest.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void split_floor(T z, std::uint32_t& whole, T& rest) {
-    std::int32_t floor;
-    split_signed(z, floor, rest);
-    whole = std::uint32_t(floor);
-  }
 
   /// Says where something lies in memory.
   template <class T>

@@ -153,9 +153,6 @@ struct lane_part {
   using index = per_lane<std::int32_t>;
   using mask = lane_mask<std::int32_t, shape>;
   static constexpr int num_rows = 1;
-  /// Is a part with another number of lanes, in registers of the same width.
-  template <int Lanes>
-  using with_lanes = lane_part<Isa, Lanes, Width>;
 
   int first;
 
