@@ -74,7 +74,9 @@ struct avx512_lanes {
   template <class R>
   static R load(typename R::element const* p) {
     typedef native<R> any __attribute__((may_alias, aligned(alignof(typename R::element))));
-    return put<R>(native<R>(*reinterpret_cast<any const*>(p)));
+    // A variable: clang gives a temporary the alignment of `any`.
+    native<R> const v = *reinterpret_cast<any const*>(p);
+    return put<R>(v);
   }
   template <class R>
   static void store(typename R::element* p, R const& a) {
