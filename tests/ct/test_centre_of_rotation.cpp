@@ -113,6 +113,16 @@ TEST_CASE("scans in which no axis shows are refused") {
   CHECK(refusal([&] {
           static_cast<void>(mirror_weights(circular_parallel(d, even_angles(60, half_turn))));
         }).find("half a turn") != std::string::npos);
+  // A helix of whole turns is as even, but the mean of its views is no mirror image of itself.
+  auto const turn = even_angles(90, 2 * half_turn);
+  for (auto const& circle : {circular_cone(d, 400, 600, turn), circular_parallel(d, turn)}) {
+    CHECK(refusal([&] {
+            static_cast<void>(mirror_weights(helix(circle, turn, 30)));
+          }).find("move along the axis") != std::string::npos);
+    CHECK(mirror_weights(laminography(circle, 0.4)) == std::vector<double>(90, 1.0));
+    CHECK(mirror_weights(turn_detector(circle, {.yaw = 0.1, .pitch = 0.2, .roll = 0.1})) ==
+          std::vector<double>(90, 1.0));
+  }
   auto const flat = iso::make_projections<double, host>("mean", 1, 64, 8);
   CHECK(refusal([&] { centre_of_rotation(flat, {32, 0}); }).find("the same everywhere") !=
         std::string::npos);

@@ -30,6 +30,25 @@ bool evenly_round(std::vector<view_vectors> const& views) {
                                  [&](double step) { return std::abs(step - mean) <= 0.01 * mean; });
 }
 
+/// Whether the axis goes round without sliding along itself: sources and detectors stay at their
+/// height, within half a pixel.
+bool stays_level(std::vector<view_vectors> const& views, beam kind) {
+  auto const& first = views.front();
+  vec3<double> normal{0, 0, 0};  // twice the area that the sources go round
+  for (std::size_t i = 1; i < views.size(); ++i) {
+    normal = normal + cross(views[i - 1].source - first.source, views[i].source - first.source);
+  }
+  if (norm(normal) == 0) {
+    return true;  // of two views any axis across them will do
+  }
+  double const least = 0.5 * norm(first.v_step);
+  vec3<double> const axis = unit(normal);
+  return std::all_of(views.begin(), views.end(), [&](view_vectors const& w) {
+    return std::abs(dot(axis, w.detector_origin - first.detector_origin)) <= least &&
+           (kind == beam::parallel || std::abs(dot(axis, w.source - first.source)) <= least);
+  });
+}
+
 /// The mismatch of an image with its own mirror image.
 class mirror {
  public:
@@ -119,6 +138,10 @@ double axis_pixel(geometry const& g) {
 
 std::vector<double> mirror_weights(geometry const& g) {
   auto const& views = g.views();
+  ISO_VALIDATE(
+      stays_level(views, g.kind()),
+      "iso::ct::mirror_weights: sources or detectors move along the axis, as on a helix (the mean "
+      "of such views is not symmetric about it) say where the axis is");
   if (evenly_round(views)) {
     return std::vector<double>(views.size(), 1.0);
   }

@@ -28,7 +28,8 @@ double axis_pixel(geometry const& g);
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  a cone beam that is not evenly spaced over a full circle within
 ///                                1 % of the step; parallel views none of which is half a turn
-///                                (within 1e-3 rad) from another
+///                                (within 1e-3 rad) from another; sources or detectors that move
+///                                along the axis by more than half a pixel, as on a helix
 std::vector<double> mirror_weights(geometry const& g);
 
 struct centre_options {
