@@ -176,6 +176,22 @@ for method in cgls lsqr 'tv --weight 1'; do
   expect 2 'the method needs A.T' "${cone[@]}" --method $method --backprojector fdk --output no.mha
 done
 
+python3 -c 'import json; scan = json.load(open("upright.json")); scan["helix_pitch_mm"] = 20; json.dump(scan, open("helix.json", "w"))'
+expect 2 "FDK's backprojection does not take this scan, choose the adjoint .*helix" "${cone[@]/upright/helix}" --method sirt --backprojector fdk --output no.mha
+# Texture units are CUDA's, blend floats and have no adjoint.
+expect 2 'the backend serial has no texture units' "${cone[@]}" --method sirt --projector joseph-texture --backend serial --output no.mha
+expect 2 'they blend floats' "${cone[@]}" --method sirt --projector joseph-texture --precision double --backend serial --output no.mha
+expect 2 'the method needs A.T' "${cone[@]}" --method cgls --projector joseph-texture --backend serial --output no.mha
+case " $backends " in
+  *' cuda '*)
+    for method in sirt os-sart mlem; do
+      expect 0 'weights to 8 bits' "${cone[@]}" --method $method --projector joseph-texture --backend cuda --iterations 6 --json r.json
+      python3 -c 'import json; assert json.load(open("r.json"))["relative_residual"] < 0.3' ||
+        fail "$method with a projection by texture units does not fit the readings"
+    done
+    ;;
+esac
+
 # The adjoint alone: <A x, y> = <x, A^T y>.
 expect 0 'hash' project --volume v.mha --geometry tilted.json --precision double --output ax.h5
 serial=''

@@ -71,6 +71,8 @@ refuse detector/shifts_mm '[[0, 0]]' '/detector/shifts_mm has 1 shifts .expected
 refuse source_shifts_mm '[[0, 0]]' '/source_shifts_mm/0 is \[0,0\] .expected: .*three numbers'
 refuse axis_tilt_deg 90 '/axis_tilt_deg is 90 .expected: tilt of the axis'
 refuse helix_pitch_mm '"far"' '/helix_pitch_mm is "far" .expected: a coordinate in mm'
+refuse detector/offset_mm '[-1e9, 0]' 'as vectors.*/views/0/detector_origin_mm'
+expect 2 'excludes --geometry' info --geometry "$file" --backend serial
 expect 2 "'none.json' cannot be opened" info --geometry none.json --json no.json
 [ ! -e no.json ] || fail 'a refused run wrote no.json'
 finish

@@ -39,11 +39,10 @@ class cgls {
        iterative_masks<T, space> const& masks = {}, job const& control = {})
       : state_("iso::ct::cgls", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
-               options.projector),
+               detail::matched(options.projector, "iso::ct::cgls")),
         residual_(state_.new_projections("iso::ct::cgls: residual")),
         projected_(state_.block_buffer(0)),
         direction_(state_.new_volume("iso::ct::cgls: direction")) {
-    detail::validate_matched(options.projector, "iso::ct::cgls");
     state_.pair.forward(0, state_.x, residual_, control);
     state_.subtract_from_readings(0, residual_);
     normal_ = gradient(control);

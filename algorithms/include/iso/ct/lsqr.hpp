@@ -41,12 +41,11 @@ class lsqr {
       : damping_(options.damping),
         state_("iso::ct::lsqr", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
-               options.projector),
+               detail::matched(options.projector, "iso::ct::lsqr")),
         u_(state_.new_projections("iso::ct::lsqr: u")),
         projected_(state_.block_buffer(0)),
         v_(state_.new_volume("iso::ct::lsqr: v")),
         direction_(state_.new_volume("iso::ct::lsqr: direction")) {
-    detail::validate_matched(options.projector, "iso::ct::lsqr");
     ISO_VALIDATE(damping_ >= 0 && is_finite(damping_ * damping_),
                  "iso::ct::lsqr: damping {} (must not be negative, and its square finite)",
                  damping_);

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <iso/backend/launch_shape.hpp>
+#include <iso/backend/texture_volume.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
@@ -14,14 +16,23 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
+#include <iso/ct/forward_project_texture.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace iso::ct {
+
+/// Specifies what stands for A.
+enum class projection {
+  exact,    ///< forward_project: the matrix that the method names
+  texture,  ///< forward_project_texture: linear Joseph with weights of 8 bits; float, on CUDA
+};
 
 /// Specifies what stands for A^T.
 enum class backprojection {
@@ -35,21 +46,27 @@ struct projector_options {
   boundary edge = boundary::zero;
   region within = region::box;
   std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
-  /// Other than the adjoint: methods that divide by column sums alone take it, and what they come
-  /// to is no longer the least of anything.
+  /// Other than `exact` and the adjoint: methods that divide by sums of rows and columns alone take
+  /// it, and what they come to is no longer the least of anything.
+  ct::projection projection = ct::projection::exact;
   ct::backprojection backprojection = ct::backprojection::adjoint;
   backend::launch_shape shape = {};  ///< changes no bit
 };
 
 namespace detail {
 
-/// Refuses what is not the adjoint, for methods that need it.
-/// \throws iso::invalid_argument
-inline void validate_matched(projector_options const& options, char const* method) {
+/// Returns the options, for methods that need a projection and its adjoint.
+/// \throws iso::invalid_argument  they are not
+inline projector_options const& matched(projector_options const& options, char const* method) {
+  ISO_VALIDATE(options.projection == projection::exact,
+               "{}: a projection by texture units (the method needs A^T, and their weights have no "
+               "adjoint) choose SIRT, OS-SART or MLEM, or the exact projection",
+               method);
   ISO_VALIDATE(options.backprojection == backprojection::adjoint,
                "{}: a backprojection that is not the adjoint (the method needs A^T) choose SIRT, "
                "OS-SART or MLEM, or the adjoint",
                method);
+  return options;
 }
 
 }  // namespace detail
@@ -77,8 +94,9 @@ struct view_blocks {
 view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
 
 /// Projects volumes of one grid along the rays of one scan, and back: <A x, y> = <x, A^T y>, unless
-/// another backprojection is asked for. It owns the views, in the order of its blocks, and the
-/// scratch. Determinism: backend_to_backend, as iso::ct::forward_project and back_project.
+/// another projection or backprojection is asked for. It owns the views, in the order of its
+/// blocks, and the scratch. Determinism: backend_to_backend, as iso::ct::forward_project and
+/// back_project; not_guaranteed with texture units.
 template <execution_space Exec, real T>
 class projector_pair {
  public:
@@ -90,12 +108,17 @@ class projector_pair {
 
   /// Waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it; with FDK's
-  ///                                backprojection, a scan that fdk_plan refuses
+  ///                                backprojection, a scan that fdk_plan refuses; texture units
+  ///                                with other numbers than float, another method than linear
+  ///                                Joseph or edge than zero, or on a backend that has none
   /// \throws iso::out_of_memory     as iso::allocate
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
                  view_blocks const& blocks, projector_options const& options = {})
       : exec_(exec), grid_(volume), options_(options), blocks_(blocks) {
     validate(grid_, "iso::ct::projector_pair");
+    if (options.projection == projection::texture) {
+      make_texture();
+    }
     std::vector<view_vectors> views;
     for (std::int64_t const view : blocks.views) {
       views.push_back(g.views()[std::size_t(view)]);
@@ -110,12 +133,7 @@ class projector_pair {
                     back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options())});
     }
     if (options.backprojection == backprojection::fdk) {
-      fdk_options const centred{.scan = {.detector = detector_placement::centred}};
-      fdk_plan<space> const plan(exec, all.host(), centred);
-      for (std::int64_t b = 0; b < blocks.count(); ++b) {
-        plans_.push_back(plan.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
-      }
-      bytes = std::max(bytes, weighted_back_project_bytes_needed<T>(exec, all.host(), centred));
+      bytes = std::max(bytes, plan_blocks(all.host()));
     }
     scratch_.reserve(bytes);
   }
@@ -123,6 +141,15 @@ class projector_pair {
   /// Enqueues `p` = A x of the views of a block.
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) const {
+    if constexpr (has_textures) {
+      if (texture_) {
+        texture_->update(exec_, x);
+        forward_project_texture(exec_, scans_[std::size_t(block)], *texture_, p,
+                                {.within = options_.within, .shape = options_.shape});
+        control.step(1);
+        return;
+      }
+    }
     forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_, forward_options(),
                              control);
   }
@@ -155,6 +182,43 @@ class projector_pair {
   [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
 
  private:
+  /// Tells whether a texture can hold T at all: whether Exec has any is for its constructor to say.
+  static constexpr bool has_textures = std::is_same_v<T, float>;
+
+  void make_texture() {
+    ISO_VALIDATE(has_textures,
+                 "iso::ct::projector_pair: a projection of doubles by texture units (they blend "
+                 "floats) choose float, or the exact projection");
+    ISO_VALIDATE(options_.method == projector::joseph_linear && options_.edge == boundary::zero,
+                 "iso::ct::projector_pair: a projection by texture units of another method than "
+                 "linear Joseph with zeros outside (they have no other) choose that, or the exact "
+                 "projection");
+    if constexpr (has_textures) {
+      // The planes are filled before each projection; this volume only says how many there are.
+      texture_.emplace(exec_, const_volume(make_volume<T, space>(
+                                  exec_, "iso::ct::projector_pair: texture", grid_)));
+      exec_.fence("iso::ct::projector_pair: texture");
+    }
+  }
+
+  /// Plans each block's backprojection by FDK and returns the scratch that it wants.
+  std::int64_t plan_blocks(geometry const& all) {
+    fdk_options const centred{.scan = {.detector = detector_placement::centred}};
+    try {
+      fdk_plan<space> const plan(exec_, all, centred);
+      for (std::int64_t b = 0; b < blocks_.count(); ++b) {
+        plans_.push_back(plan.subset(blocks_.begins[std::size_t(b)], blocks_.size(b)));
+      }
+    } catch (invalid_argument const& why) {
+      // What it advises, an iterative method, is what asks.
+      fail_argument(
+          "iso::ct::projector_pair: FDK's backprojection does not take this scan, choose the "
+          "adjoint (of FDK: {})",
+          why.what());
+    }
+    return weighted_back_project_bytes_needed<T>(exec_, all, centred);
+  }
+
   [[nodiscard]] forward_project_options forward_options() const {
     return {.method = options_.method,
             .edge = options_.edge,
@@ -176,6 +240,7 @@ class projector_pair {
   view_blocks blocks_;
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
+  std::optional<backend::texture_volume> texture_;
   workspace<space> scratch_;
 };
 

@@ -59,7 +59,7 @@ class total_variation {
         box_(options.box),
         state_("iso::ct::total_variation", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
-               options.projector, options.box),
+               detail::matched(options.projector, "iso::ct::total_variation"), options.box),
         ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
         projected_(state_.new_projections("iso::ct::total_variation: projection")),
         extrapolated_projection_(state_.block_buffer(0)),
@@ -68,7 +68,6 @@ class total_variation {
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
                state_.new_volume("iso::ct::total_variation: dual along y"),
                state_.new_volume("iso::ct::total_variation: dual along z")} {
-    detail::validate_matched(options.projector, "iso::ct::total_variation");
     ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                  "iso::ct::total_variation: weight {} (must be finite and not negative)", weight_);
     ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),

@@ -41,7 +41,13 @@ int run_geometry(info_options const& options) {
     fmt::print("{} views of {} x {} pixels, {} rays\n", scan.views.size(), scan.detector.pixels[0],
                scan.detector.pixels[1], scan.rays == files::ray_kind::cone ? "cone" : "parallel");
   }
-  write_json(options.common.json_file, vectors_document(scan));
+  auto const document = vectors_document(scan);
+  if (!options.common.json_file.empty()) {
+    // Shifts and helices may carry a view further out than a file may say.
+    static_cast<void>(
+        files::parse_geometry(document.dump(), fmt::format("{}, as vectors", options.geometry)));
+  }
+  write_json(options.common.json_file, document);
   return success;
 }
 
@@ -70,11 +76,14 @@ command add_info(CLI::App& app) {
       app.add_subcommand("info", "Backends of this build, devices, measured ceilings");
   add_common(*sub, options->common, "all");
   add_threads(*sub, options->common);
-  sub->add_flag("--no-ceilings", options->no_ceilings,
-                "leave out the measurements (about 1.5 s a backend)");
+  auto* const no_ceilings = sub->add_flag("--no-ceilings", options->no_ceilings,
+                                          "leave out the measurements (about 1.5 s a backend)");
   sub->add_option("--geometry", options->geometry,
                   "a geometry file instead: its views, whose vectors --json writes as another "
-                  "geometry file (docs/formats.md)");
+                  "geometry file (docs/formats.md)")
+      ->excludes(no_ceilings)
+      ->excludes(sub->get_option("--backend"))
+      ->excludes(sub->get_option("--threads"));
   return [options] { return run_info(*options); };
 }
 

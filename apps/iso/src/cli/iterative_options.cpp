@@ -4,7 +4,6 @@
 #include <iso/core/error.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
-#include <iso/jobs/project.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -32,8 +31,10 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "at most, of an iterative method, with those of a checkpoint")
           ->check(CLI::Range(1, 1'000'000))
           ->capture_default_str(),
-      sub.add_option("--projector", request.projector, "how an iterative method projects")
-          ->check(CLI::IsMember(jobs::method_names()))
+      sub.add_option("--projector", request.projector,
+                     "how an iterative method projects; joseph-texture: by a GPU's texture units, "
+                     "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
+          ->check(CLI::IsMember(jobs::iterative_projector_names()))
           ->capture_default_str(),
       sub.add_option("--oversampling", request.oversampling,
                      "exact projectors: rays a pixel along u and along v")
@@ -73,8 +74,8 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "stack of the readings' shape (.h5): those that are 0 do not count"),
       sub.add_option("--stop-residual", request.stop_residual,
                      "end where the norm of the readings' differences from the projections is this "
-                     "part of the readings' (but for cgls and lsqr, of the volume before the "
-                     "iteration)")
+                     "part of the readings' (but for cgls, lsqr and tv, of the volume before "
+                     "the iteration)")
           ->check(number_from(0, 1))
           ->capture_default_str(),
       sub.add_option("--stop-noise", request.stop_noise,
@@ -119,6 +120,11 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
   if (!options.reading_mask.empty()) {
     request.reading_mask =
         files::read_stack<float>(options.reading_mask, files::stack_geometry::leave);
+  }
+  if (request.projector == jobs::texture_projector) {
+    spdlog::warn(
+        "texture units round the projection's weights to 8 bits (no adjoint matches it; bits may "
+        "differ between GPUs)");
   }
   if (request.backprojector != "adjoint") {
     spdlog::warn(

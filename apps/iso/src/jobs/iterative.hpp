@@ -196,9 +196,11 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   double const infinite = std::numeric_limits<double>::infinity();
   ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
   bool const matched = named(request.backprojector, "backprojector", "adjoint", "fdk");
+  bool const by_texture = request.projector == texture_projector;
   ct::projector_options const projector{
-      .method = projector_named(request.projector),
+      .method = by_texture ? ct::projector::joseph_linear : projector_named(request.projector),
       .oversampling = request.oversampling,
+      .projection = by_texture ? ct::projection::texture : ct::projection::exact,
       .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
   if (request.start) {
     check_placed(*request.start, box, "start");
@@ -220,7 +222,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       by == method::sart ? 1 : request.block.value_or(std::min<std::int64_t>(8, views));
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
   auto const held = arrays_held(by, blocks, columns == ct::column_sums::of_scan);
-  double const volumes = double(held[0]) + (request.mask ? 1 : 0);
+  // Texture units read three stacks of planes; one volume more says how many there are.
+  double const volumes = double(held[0]) + (request.mask ? 1 : 0) + (by_texture ? 4 : 0);
   double const sets = double(held[1]) + (request.reading_mask ? 2 : 0);
   double const wanted =
       (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +

@@ -9,6 +9,7 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/jobs/project.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
 #include <algorithm>
@@ -162,25 +163,30 @@ std::array<double, 2> error_of(Exec const& exec, double width, std::vector<T> co
   return {apart / double(values.size()), std::sqrt(squares / double(values.size()))};
 }
 
+/// Names the command that asks, for messages.
+char const* command_of(reconstruct_request const& request) {
+  return request.adjoint_of ? "iso back-project" : "iso reconstruct";
+}
+
 void check_readings(reconstruct_request const& request, ct::geometry const& g) {
   auto const& n = request.shape;
   auto const& readings = request.projections;
   ISO_VALIDATE(
       n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
-      "iso reconstruct: {} views of {} x {} readings (the geometry has {} views of {} x {} "
-      "pixels) make them agree",
-      n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
+      "{}: {} views of {} x {} readings (the geometry has {} views of {} x {} pixels) make them "
+      "agree",
+      command_of(request), n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
   ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
-               "iso reconstruct: {} readings ({} views of {} x {} pixels were announced)",
+               "{}: {} readings ({} views of {} x {} pixels were announced)", command_of(request),
                readings.size(), n[0], n[1], n[2]);
   auto const wild =
       std::find_if(readings.begin(), readings.end(), [](float x) { return !std::isfinite(x); });
   if (wild != readings.end()) {
     std::int64_t const at = wild - readings.begin();
     fail_argument(
-        "iso reconstruct: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or "
-        "it would spoil its row) replace it",
-        at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
+        "{}: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or it would "
+        "spoil its row) replace it",
+        command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
   }
   ISO_VALIDATE(request.adjoint_of ||
                    std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
@@ -207,17 +213,16 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   check(request, g);
   auto const options = options_of(request);
   auto const volume_grid = grid_of(request, g, options);
-  validate(volume_grid, "iso reconstruct");
+  validate(volume_grid, command_of(request));
   reconstruct_result result;
   result.views = g.num_views();
   result.blind_views = blind_views(g, volume_grid);
   ISO_VALIDATE(
       result.blind_views < result.views,
-      "iso reconstruct: none of the {} views sees any voxel of the volume (the result would "
-      "be zero) check the detector's place in the geometry, --extent and --spacing; a volume in "
-      "the "
-      "patient's coordinates wants --isocentre",
-      result.views);
+      "{}: none of the {} views sees any voxel of the volume (the result would be zero) check the "
+      "detector's place in the geometry, --extent and --spacing; a volume in the patient's "
+      "coordinates wants --isocentre",
+      command_of(request), result.views);
   auto const keep = [&](volume_view<T, space> const& volume) {
     auto const values = fetch(exec, volume.data);
     result.hash = hash_text(hash_bits<T>(values));
@@ -244,34 +249,35 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso reconstruct", [&] {
-        auto const projections = readings_of<T>(exec, request, g);
-        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
-        workspace<space> const work(scratch);
-        job control;
-        control.progress = [&](double fraction) {
-          // So that progress is of what has been done.
-          exec.fence("iso::jobs::reconstruct: a batch of views");
-          watch.step(fraction, "reconstructing");
-        };
-        std::function<void()> compute;
-        if (request.adjoint_of) {
-          compute = [&, staged = ct::stage(exec, g)] {
-            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, control);
-          };
-        } else {
-          ct::fdk_plan<space> const plan(exec, g, options);
-          result.arc = known_name(arcs, plan.arc());
-          result.detector = known_name(detectors, plan.detector());
-          compute = [&, plan] {
-            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
-          };
-        }
-        result.time_ms = 1e3 * seconds_of(exec, compute);
-        keep(volume);
-        return 0;
-      });
+  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
+               command_of(request), [&] {
+                 auto const projections = readings_of<T>(exec, request, g);
+                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
+                 workspace<space> const work(scratch);
+                 job control;
+                 control.progress = [&](double fraction) {
+                   // So that progress is of what has been done.
+                   exec.fence("iso::jobs::reconstruct: a batch of views");
+                   watch.step(fraction, "reconstructing");
+                 };
+                 std::function<void()> compute;
+                 if (request.adjoint_of) {
+                   compute = [&, staged = ct::stage(exec, g)] {
+                     ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint,
+                                               control);
+                   };
+                 } else {
+                   ct::fdk_plan<space> const plan(exec, g, options);
+                   result.arc = known_name(arcs, plan.arc());
+                   result.detector = known_name(detectors, plan.detector());
+                   compute = [&, plan] {
+                     ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
+                   };
+                 }
+                 result.time_ms = 1e3 * seconds_of(exec, compute);
+                 keep(volume);
+                 return 0;
+               });
   watch.step(1, "done");
   return result;
 }
@@ -279,6 +285,11 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 }  // namespace
 
 std::vector<std::string> iterative_methods() { return list_of(iterations); }
+std::vector<std::string> iterative_projector_names() {
+  auto names = method_names();
+  names.emplace_back(texture_projector);
+  return names;
+}
 std::vector<std::string> window_names() { return list_of(windows); }
 std::vector<std::string> arc_names() { return list_of(arcs); }
 std::vector<std::string> detector_names() { return list_of(detectors); }

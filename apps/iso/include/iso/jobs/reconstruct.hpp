@@ -25,6 +25,11 @@ std::vector<std::string> detector_names();
 /// Returns the names of the iterative methods, as the command line has them.
 std::vector<std::string> iterative_methods();
 
+/// Names linear Joseph by texture units, which iterations alone take.
+inline constexpr char const* texture_projector = "joseph-texture";
+/// Returns method_names() and that one.
+std::vector<std::string> iterative_projector_names();
+
 /// Says how to reconstruct by iterations; what a method has not is refused.
 struct iterative_request {
   std::string method;                   ///< one of iterative_methods()
@@ -40,7 +45,7 @@ struct iterative_request {
   std::optional<double> stop_gap{};     ///< TV: relative primal-dual gap at or below
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
-  std::string projector = "joseph";       ///< one of method_names()
+  std::string projector = "joseph";       ///< one of iterative_projector_names()
   int oversampling = 1;                   ///< exact projectors: rays a pixel each way
   std::string backprojector = "adjoint";  ///< or "fdk", which is not matched
   std::optional<std::string> columns{};   ///< SART, OS-SART: column sums of blocks or of the scan
