@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds the kernels of gamma_plan and gamma_index.
+#pragma once
+
+#include <iso/backend/integer_atomics.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/gamma/detail/simplex_minimum.hpp>
+#include <iso/gamma/detail/trilinear_minimum.hpp>
+#include <iso/gamma/gamma_index.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::gamma::detail {
+
+/// Holds what a pass over a dose finds.
+struct dose_facts {
+  std::int64_t not_finite;
+  std::int64_t first;  ///< of those
+  double largest;
+  double largest_size;
+  double least;  ///< of those not below the floor
+};
+
+template <class T>
+struct dose_facts_kernel {
+  using value_type = dose_facts;
+  T const* dose;
+  double floor;
+
+  KOKKOS_FUNCTION void init(dose_facts& f) const {
+    double const infinity = Kokkos::Experimental::infinity_v<double>;
+    f = {0, Kokkos::Experimental::finite_max_v<std::int64_t>, -infinity, 0, infinity};
+  }
+  KOKKOS_FUNCTION void join(dose_facts& f, dose_facts const& other) const {
+    f.not_finite += other.not_finite;
+    f.first = other.first < f.first ? other.first : f.first;
+    f.largest = other.largest > f.largest ? other.largest : f.largest;
+    f.largest_size = other.largest_size > f.largest_size ? other.largest_size : f.largest_size;
+    f.least = other.least < f.least ? other.least : f.least;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t voxel, dose_facts& f) const {
+    auto const x = double(dose[voxel]);
+    if (!is_finite(x)) {
+      ++f.not_finite;
+      f.first = voxel < f.first ? voxel : f.first;
+      return;
+    }
+    double const size = Kokkos::fabs(x);
+    f.largest = x > f.largest ? x : f.largest;
+    f.largest_size = size > f.largest_size ? size : f.largest_size;
+    f.least = x >= floor && x < f.least ? x : f.least;
+  }
+};
+
+/// Reads the corners of a cell, x slowest.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void read_corners(dose_search<T> const& s, std::int64_t first,
+                                              T (&corner)[8]) {
+  std::int64_t const x = s.top[0] * s.stride[0];
+  std::int64_t const y = s.top[1] * s.stride[1];
+  std::int64_t const z = s.top[2];
+  T const* const p = s.evaluated + first;
+  corner[0] = p[0];
+  corner[1] = p[z];
+  corner[2] = p[y];
+  corner[3] = p[y + z];
+  corner[4] = p[x];
+  corner[5] = p[x + z];
+  corner[6] = p[x + y];
+  corner[7] = p[x + y + z];
+}
+
+template <class T>
+struct dose_range_kernel {
+  dose_search<T> search;
+  dose_range<T>* ranges;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t cell) const {
+    std::int64_t const row = cell / search.sites[2];
+    std::int64_t const z = cell - row * search.sites[2];
+    std::int64_t const x = row / search.sites[1];
+    std::int64_t const y = row - x * search.sites[1];
+    T corner[8];
+    read_corners(search, x * search.stride[0] + y * search.stride[1] + z, corner);
+    dose_range<T> range{corner[0], corner[0]};
+    for (int n = 1; n < 8; ++n) {
+      range.low = corner[n] < range.low ? corner[n] : range.low;
+      range.high = corner[n] > range.high ? corner[n] : range.high;
+    }
+    ranges[cell] = range;
+  }
+};
+
+/// Searches for the least squared gamma of one reference point.
+template <class T, interpolation Between>
+struct point_search {
+  dose_search<T> const& s;
+  axis_place const (&place)[3];
+  double dose;
+  double there;  ///< the evaluated dose at the voxel at or below the point
+
+  KOKKOS_FUNCTION double least(criterion_terms const& c) const {
+    double const inverse = 1 / (s.local ? c.difference * dose : c.difference);
+    // The nearest voxel, exactly: equal doses have gamma 0.
+    vec3<double> const off{place[0].fraction, place[1].fraction, place[2].fraction};
+    double const e_there = (there - dose) * inverse;
+    double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
+    double best = f_there < s.most ? f_there : s.most;
+    for (std::int32_t n = 0; n < s.num_offsets; ++n) {
+      site_offset const o = s.offsets[n];
+      double const near = double(o.distance) * c.scale;
+      if (near >= best) {
+        break;
+      }
+      std::int32_t const x = place[0].voxel + o.x;
+      std::int32_t const y = place[1].voxel + o.y;
+      std::int32_t const z = place[2].voxel + o.z;
+      // As unsigned numbers, those below zero are large.
+      if (std::uint32_t(x) >= std::uint32_t(s.sites[0]) ||
+          std::uint32_t(y) >= std::uint32_t(s.sites[1]) ||
+          std::uint32_t(z) >= std::uint32_t(s.sites[2])) {
+        continue;
+      }
+      vec3<double> const point{place[0].fraction - double(o.x), place[1].fraction - double(o.y),
+                               place[2].fraction - double(o.z)};
+      std::int64_t const first = x * s.stride[0] + y * s.stride[1] + z;
+      if constexpr (Between == interpolation::grid_points) {
+        double const e = (double(s.evaluated[first]) - dose) * inverse;
+        double const f = Kokkos::fma(e, e, squared(c, point));
+        best = f < best ? f : best;
+      } else {
+        auto const range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.sites[2] + z];
+        double const gap = clamped(dose, double(range.low), double(range.high)) - dose;
+        double const e = gap * inverse;
+        if (Kokkos::fma(e, e, near) >= best ||
+            Kokkos::fma(e, e, squared(c, beyond(point))) >= best) {
+          continue;
+        }
+        best = least_of_cell(c, first, point, inverse, best);
+      }
+    }
+    return best;
+  }
+
+ private:
+  /// Returns the vector from the cell to the point, in spacings.
+  KOKKOS_FORCEINLINE_FUNCTION vec3<double> beyond(vec3<double> const& point) const {
+    return {point.x - clamped(point.x, 0, double(s.top[0])),
+            point.y - clamped(point.y, 0, double(s.top[1])),
+            point.z - clamped(point.z, 0, double(s.top[2]))};
+  }
+  /// Returns the squared length of a vector in spacings, in squared distances to agreement.
+  KOKKOS_FORCEINLINE_FUNCTION static double squared(criterion_terms const& c,
+                                                    vec3<double> const& v) {
+    using Kokkos::fma;
+    return fma(c.weight.z * v.z, v.z, fma(c.weight.y * v.y, v.y, c.weight.x * v.x * v.x));
+  }
+
+  KOKKOS_FUNCTION double least_of_cell(criterion_terms const& c, std::int64_t first,
+                                       vec3<double> const& point, double inverse,
+                                       double best) const {
+    T corner[8];
+    read_corners(s, first, corner);
+    double e[8];
+    for (int n = 0; n < 8; ++n) {
+      e[n] = (double(corner[n]) - dose) * inverse;
+    }
+    if constexpr (Between == interpolation::trilinear) {
+      return trilinear_minimum(trilinear(e), s.ratio, c.weight, c.inverse, point)
+          .least(s.top, best);
+    } else {
+      return tetrahedra_minimum(e, {s.top[0] * c.side.x, s.top[1] * c.side.y, s.top[2] * c.side.z},
+                                {point.x * c.side.x, point.y * c.side.y, point.z * c.side.z}, best);
+    }
+  }
+};
+
+/// Computes gamma of one reference point, all criteria.
+template <class T, interpolation Between>
+struct gamma_kernel {
+  dose_search<T> search;
+  T const* reference;
+  double cut_off;
+  std::int64_t extent[3];  ///< of the reference
+  std::int32_t evaluated[3];
+  T* gamma;
+  point_status* status;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t voxel) const {
+    std::int64_t const size = extent[0] * extent[1] * extent[2];
+    auto const dose = double(reference[voxel]);
+    if (!(dose >= cut_off)) {
+      status[voxel] = point_status::below_cut_off;
+      for (std::int32_t n = 0; n < search.num_criteria; ++n) {
+        gamma[n * size + voxel] = Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan));
+      }
+      return;
+    }
+    std::int64_t const row = voxel / extent[2];
+    std::int64_t const x = row / extent[1];
+    axis_place const place[3] = {search.places[0][x], search.places[1][row - x * extent[1]],
+                                 search.places[2][voxel - row * extent[2]]};
+    bool outside = false;
+    for (int axis = 0; axis < 3; ++axis) {
+      double const at = double(place[axis].voxel) + place[axis].fraction;
+      outside = outside || at < 0 || at > double(evaluated[axis] - 1);
+    }
+    status[voxel] = outside ? point_status::outside : point_status::compared;
+    auto const there = double(search.evaluated[place[0].voxel * search.stride[0] +
+                                               place[1].voxel * search.stride[1] + place[2].voxel]);
+    point_search<T, Between> const one{search, place, dose, there};
+    for (std::int32_t n = 0; n < search.num_criteria; ++n) {
+      gamma[n * size + voxel] = T(Kokkos::sqrt(one.least(search.criteria[n])));
+    }
+  }
+};
+
+/// Holds the counts of a summary.
+struct gamma_counts {
+  std::int64_t below_cut_off;
+  std::int64_t passed;
+  std::int64_t outside;
+  std::int64_t outside_passed;
+  double largest;
+};
+
+/// Counts points, and adds them to the histogram.
+template <class T>
+struct gamma_counts_kernel {
+  using value_type = gamma_counts;
+  T const* gamma;
+  point_status const* status;
+  bool one_passes;
+  double bins_per_gamma;
+  std::int32_t bins;
+  std::uint64_t* histogram;
+
+  KOKKOS_FUNCTION void init(gamma_counts& c) const { c = {}; }
+  KOKKOS_FUNCTION void join(gamma_counts& c, gamma_counts const& other) const {
+    c.below_cut_off += other.below_cut_off;
+    c.passed += other.passed;
+    c.outside += other.outside;
+    c.outside_passed += other.outside_passed;
+    c.largest = other.largest > c.largest ? other.largest : c.largest;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t voxel, gamma_counts& c) const {
+    if (status[voxel] == point_status::below_cut_off) {
+      ++c.below_cut_off;
+      return;
+    }
+    auto const x = double(gamma[voxel]);
+    bool const outside = status[voxel] == point_status::outside;
+    bool const passes = one_passes ? x <= 1 : x < 1;
+    c.passed += passes ? 1 : 0;
+    c.outside += outside ? 1 : 0;
+    c.outside_passed += outside && passes ? 1 : 0;
+    c.largest = x > c.largest ? x : c.largest;
+    double const place = x * bins_per_gamma;
+    std::int32_t const bin = place < double(bins) ? std::int32_t(place) : bins - 1;
+    backend::atomic_sum(histogram + bin, std::uint64_t(1));
+  }
+};
+
+/// Is gamma, or 0 where it is not compared.
+template <class T>
+struct gamma_term {
+  T const* gamma;
+  point_status const* status;
+
+  KOKKOS_FUNCTION double operator()(std::int64_t voxel) const {
+    return status[voxel] == point_status::below_cut_off ? 0.0 : double(gamma[voxel]);
+  }
+};
+
+}  // namespace iso::gamma::detail

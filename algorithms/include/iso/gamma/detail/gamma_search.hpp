@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Defines what a search for the least gamma reads.
+#pragma once
+
+#include <iso/core/vec3.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+namespace iso::gamma::detail {
+
+/// Is a cell or an evaluated voxel within reach, relative to the voxel at or below a point.
+struct site_offset {
+  float distance;  ///< least squared distance over the squared reach, rounded down
+  std::int32_t x;
+  std::int32_t y;
+  std::int32_t z;
+};
+
+/// Says where a reference coordinate is on the evaluated grid.
+struct axis_place {
+  double fraction;     ///< spacings above `voxel`: 0 to 1 unless it lies outside the grid
+  std::int32_t voxel;  ///< at or below it, or the nearest
+};
+
+/// Holds the least and the largest dose of a cell's corners.
+template <class T>
+struct dose_range {
+  T low;
+  T high;
+};
+
+/// Holds a criterion in the terms of the search.
+struct criterion_terms {
+  vec3<double> side;     ///< spacing over distance
+  vec3<double> weight;   ///< its square
+  vec3<double> inverse;  ///< one over that
+  double difference;     ///< dose, or with normalisation::local a fraction of it
+  double scale;          ///< of site_offset::distance, to squared distances of agreement
+};
+
+/// Is the view that a kernel has of a gamma_plan.
+template <class T>
+struct dose_search {
+  T const* evaluated;
+  dose_range<T> const* ranges;  ///< [cells]
+  axis_place const* places[3];  ///< of every reference coordinate
+  site_offset const* offsets;   ///< in ascending distance
+  std::int32_t num_offsets;
+  std::int32_t sites[3];   ///< cells, or voxels, along each axis
+  std::int64_t stride[2];  ///< of evaluated voxels along x and y
+  std::int32_t top[3];     ///< 1; 0 along an axis of one voxel
+  vec3<double> ratio;      ///< hx/hy, hx/hz, hy/hz of the spacings h
+  criterion_terms const* criteria;
+  std::int32_t num_criteria;
+  double most;  ///< the square of the maximum gamma
+  bool local;
+};
+
+/// Holds its arrays.
+template <class T, class Space>
+struct search_arrays {
+  Kokkos::View<dose_range<T>*, Space> ranges;
+  Kokkos::View<axis_place*, Space> places[3];
+  Kokkos::View<site_offset*, Space> offsets;
+  Kokkos::View<criterion_terms*, Space> criteria;
+};
+
+}  // namespace iso::gamma::detail

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/gamma/gamma_index.hpp
+//! Compares two dose distributions by the gamma index.
+//! A Kokkos space that the build has not needs detail/gamma_index_impl.hpp too.
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+#include <iso/gamma/detail/gamma_search.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace iso::gamma {
+
+/// Specifies what the evaluated dose is between the middles of its voxels.
+enum class interpolation {
+  trilinear,    ///< linear along each axis
+  tetrahedra,   ///< linear on six tetrahedra a cell, which share its diagonal (0,0,0)-(1,1,1)
+  grid_points,  ///< nothing: only the middles of voxels are compared
+};
+
+/// Specifies of which dose the criteria's dose differences are fractions.
+enum class normalisation {
+  global,  ///< the largest reference dose
+  local,   ///< the reference dose at the point
+  given,   ///< gamma_options::given_dose
+};
+
+/// Is a pair of criteria, such as 3 %/3 mm.
+struct criterion {
+  double dose_difference;  ///< fraction of the dose that `normalisation` names: 0.03 for 3 %
+  double distance;         ///< distance to agreement, mm
+};
+
+struct gamma_options {
+  interpolation between = interpolation::trilinear;
+  normalisation normalise = normalisation::global;
+  double given_dose = 0;  ///< of normalisation::given, unit of the doses
+  /// Reference doses below this fraction of the largest one (normalisation::given: of the given
+  /// dose) are not compared.
+  double cut_off = 0.1;
+  double max_gamma = 2;  ///< no gamma is larger, and no point farther than max_gamma x distance
+};
+
+/// Says what became of a reference point.
+enum class point_status : std::uint8_t {
+  compared = 0,
+  below_cut_off = 1,
+  outside = 2,  ///< compared, but it lies outside the box of the evaluated voxels' middles
+};
+
+/// Holds two doses and criteria, checked and made ready for gamma_index in `Space`: for each cell
+/// between evaluated voxels the range of its dose, and the cells in the order of the search. Keeps
+/// the views of both doses, whose values must not change while it is used.
+template <real T, class Space>
+class gamma_plan {
+ public:
+  using volume = volume_view<T const, Space>;
+
+  /// Looks at every voxel. Waits for `exec`: no other instance is fenced. Allocates two numbers an
+  /// evaluated voxel and 16 bytes a cell within reach of a point.
+  ///
+  /// The grids may differ in every way. Along an axis with one voxel a dose is a plane: positions
+  /// count, and nothing is interpolated. Doses in one or two dimensions have one voxel along the
+  /// other axes, at the same place.
+  ///
+  /// \param[in] reference  [nx, ny, nz], any unit
+  /// \param[in] evaluated  [mx, my, mz], the same unit
+  /// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; grids whose
+  /// voxels
+  ///           do not overlap; no criteria or more than 64; a criterion, cut-off,
+  ///           maximum gamma or given dose that is not finite or not positive (the cut-off may be
+  ///           0); a distance of more than 1e6 or less than 1e-6 spacings; more than 2^24 cells
+  ///           within reach; doses that are not finite; no reference dose above zero; dose
+  ///           differences below 1e-12 of the largest dose, as where normalisation::local meets a
+  ///           dose of zero
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+  gamma_plan(Exec const& exec, volume const& reference, volume const& evaluated,
+             std::vector<criterion> const& criteria, gamma_options const& options = {});
+
+  [[nodiscard]] volume const& reference() const { return reference_; }
+  [[nodiscard]] volume const& evaluated() const { return evaluated_; }
+  [[nodiscard]] std::vector<criterion> const& criteria() const { return criteria_; }
+  [[nodiscard]] gamma_options const& options() const { return options_; }
+  /// Returns the largest reference dose.
+  [[nodiscard]] double reference_maximum() const { return reference_maximum_; }
+  /// Returns the least reference dose that is compared.
+  [[nodiscard]] double cut_off_dose() const { return cut_off_dose_; }
+  /// Returns what the kernel reads.
+  [[nodiscard]] detail::dose_search<T> search() const;
+
+ private:
+  template <execution_space Exec>
+  void check_doses(Exec const& exec);
+
+  volume reference_;
+  volume evaluated_;
+  std::vector<criterion> criteria_;
+  gamma_options options_;
+  double reference_maximum_ = 0;
+  double cut_off_dose_ = 0;
+  detail::search_arrays<T, Space> arrays_;
+};
+
+/// Holds gamma of every criterion: [criteria, nx, ny, nz].
+template <class T, class Space>
+using gamma_values = Kokkos::View<T****, Kokkos::LayoutRight, Space>;
+/// Holds what became of each reference point: [nx, ny, nz].
+template <class Space>
+using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
+
+/// Computes gamma(r) = min over x of sqrt(|x - r|^2 / distance^2 + (D_eval(x) - D_ref(r))^2 /
+/// difference^2) at the middle r of every reference voxel that is not below the cut-off, or the
+/// maximum gamma where that is less. x runs through the box of the evaluated voxels' middles.
+///
+/// Of normalisation::local the difference is a fraction of D_ref(r). A point outside the box has
+/// the gamma of its definition, and its status says so. Below the cut-off gamma is NaN.
+///
+/// interpolation::trilinear: above the minimum by at most 1e-7 gamma + 1e-7, proved by a bound for
+/// every cell that is left. The other two by closed forms, to rounding. In double, rounded to T
+/// once. A coordinate within 1e-9 spacings of an evaluated voxel's middle is taken to be there.
+///
+/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `gamma` and `status`, which
+/// must not overlap each other or the doses.
+///
+/// Determinism: backend_to_backend. Cells are visited in one order; a criterion's gamma does not
+/// depend on which others there are.
+///
+/// \param[out] gamma   [criteria, nx, ny, nz]
+/// \param[out] status  [nx, ny, nz]
+/// \throws iso::invalid_argument  other shapes, arrays with gaps or without memory, or that overlap
+/// \par Method  D. A. Low et al., Med. Phys. 25, 1998, doi:10.1118/1.598248, equation 4; on
+///              simplices T. Ju et al., Med. Phys. 35, 2008, doi:10.1118/1.2836952
+template <execution_space Exec, real T>
+void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
+                 gamma_values<T, typename Exec::memory_space> const& gamma,
+                 status_values<typename Exec::memory_space> const& status);
+
+/// Specifies which points pass.
+enum class pass_rule {
+  at_most_one,  ///< gamma <= 1
+  below_one,    ///< gamma < 1, as in pymedphys
+};
+
+struct summary_options {
+  pass_rule passes = pass_rule::at_most_one;
+  std::int32_t bins = 100;  ///< of the histogram, from 0 to the maximum gamma
+};
+
+/// Summarises the gamma of one criterion.
+struct gamma_summary {
+  std::int64_t below_cut_off = 0;   ///< points that were not compared
+  std::int64_t compared = 0;        ///< all others, those outside included
+  std::int64_t passed = 0;          ///< of those compared
+  std::int64_t outside = 0;         ///< of those compared, outside the evaluated box
+  std::int64_t outside_passed = 0;  ///< of those outside
+  double pass_rate = 0;             ///< passed over compared; NaN where none is compared
+  double largest = 0;               ///< 0 where none is compared
+  double mean = 0;                  ///< NaN where none is compared
+  double bin_width = 0;
+  /// Counts the points compared from n to n + 1 bin widths; the last bin has those at the maximum.
+  std::vector<std::int64_t> histogram;
+};
+
+/// Summarises what gamma_index wrote, a summary a criterion. Waits for `exec`; allocates the
+/// histogram there.
+/// Determinism: backend_to_backend; counts, a maximum, and a mean by iso::sum_of, to 1e-13.
+/// \throws iso::invalid_argument  as gamma_index; a rule that is none; fewer than 1 or more than
+///                                2^20 bins
+template <execution_space Exec, real T>
+std::vector<gamma_summary> summarise(Exec const& exec,
+                                     gamma_plan<T, typename Exec::memory_space> const& plan,
+                                     gamma_values<T, typename Exec::memory_space> const& gamma,
+                                     status_values<typename Exec::memory_space> const& status,
+                                     summary_options const& options = {});
+
+}  // namespace iso::gamma

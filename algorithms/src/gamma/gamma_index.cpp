@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/gamma/detail/gamma_index_impl.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace iso::gamma {
+namespace detail {
+namespace {
+
+constexpr std::int64_t max_criteria = 64;
+constexpr std::int64_t max_offsets = std::int64_t(1) << 24;
+constexpr double max_spacings = 1e6;        // of a distance, and their inverse
+constexpr double least_difference = 1e-12;  // of the largest dose
+constexpr double snap = 1e-9;               // spacings
+
+double reach_of(std::vector<criterion> const& criteria, gamma_options const& options) {
+  double distance = 0;
+  for (auto const& c : criteria) {
+    distance = std::max(distance, c.distance);
+  }
+  return options.max_gamma * distance;
+}
+
+/// Returns the spacings between a point at `fraction` and what begins `offset` voxels above.
+double spacings_between(double low, double high, double width, std::int64_t offset) {
+  return std::max({0.0, double(offset) - high, low - double(offset) - width});
+}
+
+/// What is within reach along one axis.
+struct axis_reach {
+  std::int64_t first;
+  std::vector<double> squared;  ///< least squared distances, mm2
+};
+
+axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const& places,
+                       gamma_options const& options, double reach, int axis) {
+  auto const last = std::int64_t(evaluated.extent[axis]) - 1;
+  double low = 1;
+  double high = 0;
+  for (auto const& p : places) {
+    double const inside = std::clamp(double(p.voxel) + p.fraction, 0.0, double(last)) - p.voxel;
+    low = std::min(low, inside);
+    high = std::max(high, inside);
+  }
+  bool const cells = options.between != interpolation::grid_points && last > 0;
+  double const spacing = evaluated.spacing[axis];
+  axis_reach found{0, {}};
+  double const spacings = std::min(reach / spacing, double(max_offsets)) + 2;
+  std::int64_t const end = std::min(last, std::int64_t(high + spacings));
+  for (std::int64_t o = std::max(-last, std::int64_t(low - spacings)); o <= end; ++o) {
+    double const mm = spacing * spacings_between(low, high, cells ? 1 : 0, o);
+    if (mm <= reach) {
+      found.first = found.squared.empty() ? o : found.first;
+      found.squared.push_back(mm * mm);
+    }
+  }
+  return found;
+}
+
+void validate_criterion(criterion const& c, iso::grid const& evaluated) {
+  ISO_VALIDATE(std::isfinite(c.dose_difference) && c.dose_difference > 0,
+               "iso::gamma::gamma_plan: a dose difference of {} (must be finite and above 0: a "
+               "fraction, 0.03 for 3 %)",
+               c.dose_difference);
+  ISO_VALIDATE(std::isfinite(c.distance) && c.distance > 0,
+               "iso::gamma::gamma_plan: a distance to agreement of {} mm (must be finite and above "
+               "0)",
+               c.distance);
+  for (int axis = 0; axis < 3; ++axis) {
+    double const spacings = c.distance / evaluated.spacing[axis];
+    ISO_VALIDATE(spacings >= 1 / max_spacings && spacings <= max_spacings,
+                 "iso::gamma::gamma_plan: a distance to agreement of {} mm where voxels are {} mm "
+                 "(their ratio must lie in 1e-6..1e6) are both in mm?",
+                 c.distance, evaluated.spacing[axis]);
+  }
+}
+
+void validate_overlap(iso::grid const& reference, iso::grid const& evaluated) {
+  for (int axis = 0; axis < 3; ++axis) {
+    double const r0 = reference.origin[axis] - 0.5 * reference.spacing[axis];
+    double const r1 = r0 + reference.spacing[axis] * double(reference.extent[axis]);
+    double const e0 = evaluated.origin[axis] - 0.5 * evaluated.spacing[axis];
+    double const e1 = e0 + evaluated.spacing[axis] * double(evaluated.extent[axis]);
+    ISO_VALIDATE(r0 < e1 && e0 < r1,
+                 "iso::gamma::gamma_plan: reference voxels from {} to {} mm along {}, evaluated "
+                 "ones from {} to {} mm (they do not overlap) give both origins in one frame of "
+                 "reference",
+                 r0, r1,
+                 axis == 0   ? "x"
+                 : axis == 1 ? "y"
+                             : "z",
+                 e0, e1);
+  }
+}
+
+}  // namespace
+
+void validate_request(iso::grid const& reference, iso::grid const& evaluated,
+                      std::vector<criterion> const& criteria, gamma_options const& options) {
+  ISO_VALIDATE(!criteria.empty() && std::int64_t(criteria.size()) <= max_criteria,
+               "iso::gamma::gamma_plan: {} criteria (1 to {} can be compared in a pass)",
+               std::int64_t(criteria.size()), max_criteria);
+  for (auto const& c : criteria) {
+    validate_criterion(c, evaluated);
+  }
+  auto const& o = options;
+  ISO_VALIDATE(o.between == interpolation::trilinear || o.between == interpolation::tetrahedra ||
+                   o.between == interpolation::grid_points,
+               "iso::gamma::gamma_plan: interpolation {} (none of its enumeration) choose from "
+               "iso/gamma/gamma_index.hpp",
+               int(o.between));
+  ISO_VALIDATE(o.normalise == normalisation::global || o.normalise == normalisation::local ||
+                   o.normalise == normalisation::given,
+               "iso::gamma::gamma_plan: normalisation {} (none of its enumeration) choose from "
+               "iso/gamma/gamma_index.hpp",
+               int(o.normalise));
+  ISO_VALIDATE(
+      o.normalise != normalisation::given || (std::isfinite(o.given_dose) && o.given_dose > 0),
+      "iso::gamma::gamma_plan: a given dose of {} (must be finite and above 0)", o.given_dose);
+  ISO_VALIDATE(o.normalise == normalisation::given || o.given_dose == 0,
+               "iso::gamma::gamma_plan: a given dose of {} with another normalisation (it would "
+               "not be used) choose normalisation::given, or leave 0",
+               o.given_dose);
+  ISO_VALIDATE(
+      std::isfinite(o.cut_off) && o.cut_off >= 0,
+      "iso::gamma::gamma_plan: a cut-off of {} (must be finite and at least 0: a fraction, "
+      "0.1 for 10 %)",
+      o.cut_off);
+  ISO_VALIDATE(std::isfinite(o.max_gamma) && o.max_gamma > 0 && o.max_gamma <= max_spacings,
+               "iso::gamma::gamma_plan: a maximum gamma of {} (must lie above 0, at most {})",
+               o.max_gamma, max_spacings);
+  for (int axis = 0; axis < 3; ++axis) {
+    ISO_VALIDATE(evaluated.extent[axis] < std::numeric_limits<std::int32_t>::max() / 2,
+                 "iso::gamma::gamma_plan: {} evaluated voxels along an axis (at most 2^30 can be "
+                 "searched)",
+                 evaluated.extent[axis]);
+  }
+  validate_overlap(reference, evaluated);
+}
+
+void validate_finite(dose_facts const& facts, iso::grid const& g, char const* name) {
+  if (facts.not_finite > 0) {
+    std::int64_t const row = facts.first / g.extent[2];
+    fail_argument(
+        "iso::gamma::gamma_plan: {} of {} voxels of the {} dose are NaN or infinite (the first is "
+        "({}, {}, {}); a dose is a number) look at the volume",
+        facts.not_finite, g.size(), name, row / g.extent[1], row % g.extent[1],
+        facts.first % g.extent[2]);
+  }
+}
+
+void validate_differences(std::vector<criterion> const& criteria, gamma_options const& options,
+                          double reference_maximum, double largest_size, double least) {
+  ISO_VALIDATE(reference_maximum > 0,
+               "iso::gamma::gamma_plan: the largest reference dose is {} (must be above 0) are the "
+               "doses in the right order?",
+               reference_maximum);
+  double const dose = options.normalise == normalisation::given ? options.given_dose : least;
+  for (auto const& c : criteria) {
+    double const difference = c.dose_difference * dose;
+    ISO_VALIDATE(difference >= least_difference * largest_size,
+                 "iso::gamma::gamma_plan: a dose difference of {} where doses go up to {} (must be "
+                 "at least {} of that{})",
+                 difference, largest_size, least_difference,
+                 options.normalise == normalisation::local
+                     ? "; it is a fraction of the least reference dose compared) raise the cut-off"
+                       " (points without dose have no local gamma"
+                     : "");
+  }
+}
+
+std::vector<axis_place> places_of(iso::grid const& reference, iso::grid const& evaluated,
+                                  int axis) {
+  std::vector<axis_place> places(std::size_t(reference.extent[axis]));
+  auto const last = double(evaluated.extent[axis] - 1);
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    double const mm = reference.origin[axis] + reference.spacing[axis] * double(n);
+    double at = (mm - evaluated.origin[axis]) / evaluated.spacing[axis];
+    at = std::fabs(at - std::floor(at + 0.5)) <= snap ? std::floor(at + 0.5) : at;
+    double const voxel = std::clamp(std::floor(at), 0.0, last);
+    places[n] = {at - voxel, std::int32_t(voxel)};
+  }
+  return places;
+}
+
+std::int64_t sites_along(iso::grid const& evaluated, gamma_options const& options, int axis) {
+  std::int64_t const n = evaluated.extent[axis];
+  return options.between == interpolation::grid_points || n == 1 ? n : n - 1;
+}
+
+std::vector<site_offset> offsets_of(iso::grid const& evaluated,
+                                    std::vector<axis_place> const (&places)[3],
+                                    std::vector<criterion> const& criteria,
+                                    gamma_options const& options) {
+  double const reach = reach_of(criteria, options);
+  axis_reach along[3];
+  double count = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    along[axis] = reach_along(evaluated, places[axis], options, reach, axis);
+    count *= double(along[axis].squared.size());
+  }
+  ISO_VALIDATE(count <= double(max_offsets),
+               "iso::gamma::gamma_plan: {} cells within reach of a point (maximum gamma {} times "
+               "the largest distance is {} mm, at most {} cells can be searched) lower one of them",
+               count, options.max_gamma, reach, max_offsets);
+  double const over = 1 / (reach * reach);
+  std::vector<site_offset> offsets;
+  for (std::size_t i = 0; i < along[0].squared.size(); ++i) {
+    for (std::size_t j = 0; j < along[1].squared.size(); ++j) {
+      for (std::size_t k = 0; k < along[2].squared.size(); ++k) {
+        double const share =
+            ((along[0].squared[i] + along[1].squared[j]) + along[2].squared[k]) * over;
+        if (share <= 1) {
+          offsets.push_back({std::nextafter(float(share), 0.0F),
+                             std::int32_t(along[0].first + std::int64_t(i)),
+                             std::int32_t(along[1].first + std::int64_t(j)),
+                             std::int32_t(along[2].first + std::int64_t(k))});
+        }
+      }
+    }
+  }
+  std::sort(offsets.begin(), offsets.end(), [](site_offset const& a, site_offset const& b) {
+    return std::tie(a.distance, a.x, a.y, a.z) < std::tie(b.distance, b.x, b.y, b.z);
+  });
+  return offsets;
+}
+
+std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
+                                      std::vector<criterion> const& criteria,
+                                      gamma_options const& options, double dose) {
+  double const reach = reach_of(criteria, options);
+  std::vector<criterion_terms> all;
+  for (auto const& c : criteria) {
+    vec3<double> const side = (1 / c.distance) * evaluated.spacing;
+    vec3<double> const weight{side.x * side.x, side.y * side.y, side.z * side.z};
+    double const share = reach / c.distance;
+    all.push_back({side,
+                   weight,
+                   {1 / weight.x, 1 / weight.y, 1 / weight.z},
+                   c.dose_difference * dose,
+                   share * share});
+  }
+  return all;
+}
+
+void validate_results(iso::grid const& reference, std::int64_t criteria,
+                      std::int64_t const (&gamma)[4], std::int64_t const (&status)[3],
+                      char const* function) {
+  auto const& n = reference.extent;
+  ISO_VALIDATE(gamma[0] == criteria && gamma[1] == n[0] && gamma[2] == n[1] && gamma[3] == n[2],
+               "{}: gamma is [{}, {}, {}, {}] (of {} criteria on the reference's grid it is [{}, "
+               "{}, {}, {}])",
+               function, gamma[0], gamma[1], gamma[2], gamma[3], criteria, criteria, n[0], n[1],
+               n[2]);
+  ISO_VALIDATE(status[0] == n[0] && status[1] == n[1] && status[2] == n[2],
+               "{}: status is [{}, {}, {}] (the reference has [{}, {}, {}] voxels)", function,
+               status[0], status[1], status[2], n[0], n[1], n[2]);
+}
+
+void validate_summary(summary_options const& options) {
+  ISO_VALIDATE(options.passes == pass_rule::at_most_one || options.passes == pass_rule::below_one,
+               "iso::gamma::summarise: pass rule {} (none of its enumeration) choose from "
+               "iso/gamma/gamma_index.hpp",
+               int(options.passes));
+  ISO_VALIDATE(options.bins >= 1 && options.bins <= 1 << 20,
+               "iso::gamma::summarise: a histogram of {} bins (1 to {} can be)", options.bins,
+               1 << 20);
+}
+
+gamma_summary summary_of(gamma_counts const& counts, std::int64_t points,
+                         std::vector<std::uint64_t> const& histogram, double sum,
+                         double max_gamma) {
+  gamma_summary s;
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  s.below_cut_off = counts.below_cut_off;
+  s.compared = points - counts.below_cut_off;
+  s.passed = counts.passed;
+  s.outside = counts.outside;
+  s.outside_passed = counts.outside_passed;
+  s.pass_rate = s.compared > 0 ? double(s.passed) / double(s.compared) : nan;
+  s.largest = counts.largest;
+  s.mean = s.compared > 0 ? sum / double(s.compared) : nan;
+  s.bin_width = max_gamma / double(histogram.size());
+  s.histogram.assign(histogram.begin(), histogram.end());
+  return s;
+}
+
+}  // namespace detail
+
+ISO_FOR_EACH_INSTANCE(ISO_GAMMA_INDEX, )
+
+}  // namespace iso::gamma
