@@ -184,6 +184,14 @@ least_work terma_work(double density_voxels, double terma_voxels) {
   return {double(sizeof(T)) * (density_voxels + terma_voxels), 0, arithmetic_of<T>};
 }
 
+/// Counts both doses and the range of every evaluated cell read, gamma and status written, once.
+/// Operations depend on the doses and are not counted.
+template <class T>
+least_work gamma_work(double points, double evaluated, double criteria) {
+  return {double(sizeof(T)) * ((1 + criteria) * points + 3 * evaluated) + points, 0,
+          arithmetic_of<T>};
+}
+
 /// Models radiological paths of `rays` rays that cross `crossed` of the `voxels` voxels of a
 /// volume. From the second cache a value a voxel crossed; an fma each.
 template <class T>

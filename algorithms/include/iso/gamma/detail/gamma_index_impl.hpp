@@ -157,6 +157,7 @@ detail::dose_search<T> gamma_plan<T, Space>::search() const {
   s.stride[0] = n[1] * n[2];
   s.stride[1] = n[2];
   s.ratio = {h.x / h.y, h.x / h.z, h.y / h.z};
+  s.inverse_ratio = {h.y / h.x, h.z / h.x, h.z / h.y};
   s.criteria = arrays_.criteria.data();
   s.num_criteria = std::int32_t(criteria_.size());
   s.most = options_.max_gamma * options_.max_gamma;

@@ -99,19 +99,23 @@ struct point_search {
   dose_search<T> const& s;
   axis_place const (&place)[3];
   double dose;
-  double there;  ///< the evaluated dose at the voxel at or below the point
 
   KOKKOS_FUNCTION double least(criterion_terms const& c) const {
     double const inverse = 1 / (s.local ? c.difference * dose : c.difference);
     // The nearest voxel, exactly: equal doses have gamma 0.
     vec3<double> const off{place[0].fraction, place[1].fraction, place[2].fraction};
-    double const e_there = (there - dose) * inverse;
+    double const e_there = (double(s.evaluated[voxel_index()]) - dose) * inverse;
     double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
-    double best = f_there < s.most ? f_there : s.most;
+    least_found best{f_there < s.most ? f_there : s.most, {0, 0, 0}, e_there};
+    site_offset const likely = downhill(e_there);
+    if constexpr (Between != interpolation::grid_points) {
+      // Where it has the minimum, the others need no more than a bound.
+      lower_by_cell(c, likely, inverse, best);
+    }
     for (std::int32_t n = 0; n < s.num_offsets; ++n) {
       site_offset const o = s.offsets[n];
       double const near = double(o.distance) * c.scale;
-      if (near >= best) {
+      if (near >= best.squared) {
         break;
       }
       std::int32_t const x = place[0].voxel + o.x;
@@ -125,23 +129,25 @@ struct point_search {
       }
       vec3<double> const point{place[0].fraction - double(o.x), place[1].fraction - double(o.y),
                                place[2].fraction - double(o.z)};
-      std::int64_t const first = x * s.stride[0] + y * s.stride[1] + z;
       if constexpr (Between == interpolation::grid_points) {
+        std::int64_t const first = x * s.stride[0] + y * s.stride[1] + z;
         double const e = (double(s.evaluated[first]) - dose) * inverse;
         double const f = Kokkos::fma(e, e, squared(c, point));
-        best = f < best ? f : best;
+        best.squared = f < best.squared ? f : best.squared;
       } else {
         auto const range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.sites[2] + z];
         double const gap = clamped(dose, double(range.low), double(range.high)) - dose;
         double const e = gap * inverse;
-        if (Kokkos::fma(e, e, near) >= best ||
-            Kokkos::fma(e, e, squared(c, beyond(point))) >= best) {
+        if (Kokkos::fma(e, e, near) >= best.squared ||
+            Kokkos::fma(e, e, squared(c, beyond(point))) >= best.squared) {
           continue;
         }
-        best = least_of_cell(c, first, point, inverse, best);
+        if (o.x != likely.x || o.y != likely.y || o.z != likely.z) {
+          lower_by_cell(c, o, inverse, best);
+        }
       }
     }
-    return best;
+    return best.squared;
   }
 
  private:
@@ -158,9 +164,32 @@ struct point_search {
     return fma(c.weight.z * v.z, v.z, fma(c.weight.y * v.y, v.y, c.weight.x * v.x * v.x));
   }
 
-  KOKKOS_FUNCTION double least_of_cell(criterion_terms const& c, std::int64_t first,
-                                       vec3<double> const& point, double inverse,
-                                       double best) const {
+  /// Returns the cell at the point to which the dose gets nearer to the reference's. Between two
+  /// voxels there is no choice; at one the difference of its neighbours tells.
+  KOKKOS_FORCEINLINE_FUNCTION site_offset downhill(double difference) const {
+    std::int32_t o[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      std::int32_t const voxel = place[axis].voxel;
+      std::int32_t const last = s.top[axis] * s.sites[axis];
+      o[axis] = last > 0 && voxel == last ? -1 : 0;
+      if (place[axis].fraction == 0 && voxel > 0 && voxel < last) {
+        std::int64_t const step = axis == 2 ? 1 : s.stride[axis];
+        T const* const p = s.evaluated + voxel_index();
+        o[axis] = difference * (double(p[step]) - double(p[-step])) > 0 ? -1 : 0;
+      }
+    }
+    return {0, o[0], o[1], o[2]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t voxel_index() const {
+    return place[0].voxel * s.stride[0] + place[1].voxel * s.stride[1] + place[2].voxel;
+  }
+
+  KOKKOS_FUNCTION void lower_by_cell(criterion_terms const& c, site_offset const& o, double inverse,
+                                     least_found& best) const {
+    vec3<double> const cell{double(o.x), double(o.y), double(o.z)};
+    vec3<double> const point =
+        vec3<double>{place[0].fraction, place[1].fraction, place[2].fraction} - cell;
+    std::int64_t const first = voxel_index() + o.x * s.stride[0] + o.y * s.stride[1] + o.z;
     T corner[8];
     read_corners(s, first, corner);
     double e[8];
@@ -168,11 +197,12 @@ struct point_search {
       e[n] = (double(corner[n]) - dose) * inverse;
     }
     if constexpr (Between == interpolation::trilinear) {
-      return trilinear_minimum(trilinear(e), s.ratio, c.weight, c.inverse, point)
-          .least(s.top, best);
+      best.at = best.at - cell;
+      trilinear_minimum(trilinear(e), s.ratio, s.inverse_ratio, c.weight, c.inverse, point)
+          .lower(s.top, best);
+      best.at = best.at + cell;
     } else {
-      return tetrahedra_minimum(e, {s.top[0] * c.side.x, s.top[1] * c.side.y, s.top[2] * c.side.z},
-                                {point.x * c.side.x, point.y * c.side.y, point.z * c.side.z}, best);
+      best.squared = tetrahedra_minimum(e, c.side, c.inverse, s.top, point, best.squared);
     }
   }
 };
@@ -208,9 +238,7 @@ struct gamma_kernel {
       outside = outside || at < 0 || at > double(evaluated[axis] - 1);
     }
     status[voxel] = outside ? point_status::outside : point_status::compared;
-    auto const there = double(search.evaluated[place[0].voxel * search.stride[0] +
-                                               place[1].voxel * search.stride[1] + place[2].voxel]);
-    point_search<T, Between> const one{search, place, dose, there};
+    point_search<T, Between> const one{search, place, dose};
     for (std::int32_t n = 0; n < search.num_criteria; ++n) {
       gamma[n * size + voxel] = T(Kokkos::sqrt(one.least(search.criteria[n])));
     }

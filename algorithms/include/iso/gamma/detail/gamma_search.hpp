@@ -52,6 +52,7 @@ struct dose_search {
   std::int64_t stride[2];  ///< of evaluated voxels along x and y
   std::int32_t top[3];     ///< 1; 0 along an axis of one voxel
   vec3<double> ratio;      ///< hx/hy, hx/hz, hy/hz of the spacings h
+  vec3<double> inverse_ratio;
   criterion_terms const* criteria;
   std::int32_t num_criteria;
   double most;  ///< the square of the maximum gamma

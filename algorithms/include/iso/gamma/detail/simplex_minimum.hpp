@@ -87,35 +87,52 @@ KOKKOS_INLINE_FUNCTION double foot_between(space_and_dose const (&corner)[4], in
 }
 
 /// Returns the least of `best` and of squared gamma over the six tetrahedra of a cell. Each goes
-/// from corner (0, 0, 0) to (1, 1, 1) along the three axes, in one of their six orders (H.
-/// Freudenthal 1942, H. W. Kuhn 1960): neighbouring cells meet in the same triangles.
+/// from corner (0, 0, 0) to (1, 1, 1) along the three axes, in one of their six orders
+/// (H. Freudenthal 1942, H. W. Kuhn 1960): neighbouring cells meet in the same triangles.
 ///
-/// \param e      (evaluated - reference dose) / difference at the corners, x slowest
-/// \param side   of the cell, over the distance to agreement; 0 along an axis of one voxel
-/// \param point  from the cell's first corner to the reference point, in distances to agreement
+/// \param e        (evaluated - reference dose) / difference at the corners, x slowest
+/// \param side     of a cell, over the distance to agreement
+/// \param inverse  one over its square
+/// \param top      1; 0 along an axis of one voxel
+/// \param point    from the cell's first corner to the reference point, in spacings
 KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], vec3<double> const& side,
+                                                 vec3<double> const& inverse,
+                                                 std::int32_t const (&top)[3],
                                                  vec3<double> const& point, double best) {
   for (int order = 0; order < 6; ++order) {
     int const first = order / 2;
     int const second = (first + 1 + order % 2) % 3;
-    int const bit[3] = {4 >> first, 4 >> second, 7 - (4 >> first) - (4 >> second)};
-    int at = 0;
-    double low = e[0];
-    double high = e[0];
+    int const along[3] = {first, second, 3 - first - second};
+    int at[4] = {0, 0, 0, 7};
+    at[1] = 4 >> first;
+    at[2] = at[1] + (4 >> second);
+    // The plane through all four is nearer than any of their points.
+    double there = e[0];
+    double slope = 1;
+    for (int n = 0; n < 3; ++n) {
+      int const k = along[n];
+      double const g = e[at[n + 1]] - e[at[n]];
+      there = Kokkos::fma(g, point[k], there);
+      slope = Kokkos::fma(g * g, inverse[k], slope);
+    }
+    if (there * there >= best * slope) {
+      continue;
+    }
     space_and_dose corner[4];
     for (int n = 0; n < 4; ++n) {
-      corner[n] = {{((at & 4) != 0 ? side.x : 0.0) - point.x,
-                    ((at & 2) != 0 ? side.y : 0.0) - point.y,
-                    ((at & 1) != 0 ? side.z : 0.0) - point.z, e[at]}};
-      low = e[at] < low ? e[at] : low;
-      high = e[at] > high ? e[at] : high;
-      at += n < 3 ? bit[n] : 0;
-    }
-    double const gap = low > 0 ? low : high < 0 ? high : 0.0;
-    if (gap * gap < best) {
-      for (int chosen = 1; chosen < 16; ++chosen) {
-        best = foot_between(corner, chosen, best);
+      for (int k = 0; k < 3; ++k) {
+        double const up = (at[n] & 4 >> k) != 0 ? double(top[k]) : 0.0;
+        corner[n].x[k] = (up - point[k]) * side[k];
       }
+      corner[n].x[3] = e[at[n]];
+    }
+    double const whole = foot_between(corner, 15, best);
+    if (whole < best) {
+      best = whole;
+      continue;
+    }
+    for (int chosen = 1; chosen < 15; ++chosen) {
+      best = foot_between(corner, chosen, best);
     }
   }
   return best;

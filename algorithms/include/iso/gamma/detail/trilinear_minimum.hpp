@@ -54,6 +54,13 @@ struct trilinear {
   }
 };
 
+/// Is the best point of a search so far.
+struct least_found {
+  double squared;     ///< of gamma
+  vec3<double> at;    ///< in spacings
+  double difference;  ///< of the doses there, over the criterion's
+};
+
 /// Minimises F(u) = sum of weight_k (u_k - point_k)^2 + E(u)^2 over a cell, E trilinear.
 ///
 /// A step of Gauss and Newton: with E(u) about e + g (u - x), F has one minimum over a box, at
@@ -66,30 +73,30 @@ struct trilinear {
 class trilinear_minimum {
  public:
   KOKKOS_FORCEINLINE_FUNCTION trilinear_minimum(trilinear const& dose, vec3<double> const& ratio,
+                                                vec3<double> const& inverse_ratio,
                                                 vec3<double> const& weight,
                                                 vec3<double> const& inverse,
                                                 vec3<double> const& point)
-      : dose_(dose), weight_(weight), inverse_(inverse), point_(point) {
-    // A mixed derivative is linear along the third axis. |t u| <= (t^2 a + u^2 / a) / 2, with the
-    // ratio a of the spacings.
-    double const xy = larger_size(dose.xy, dose.xy + dose.xyz);
-    double const xz = larger_size(dose.xz, dose.xz + dose.xyz);
-    double const yz = larger_size(dose.yz, dose.yz + dose.xyz);
-    bend_ = {xy * ratio.x + xz * ratio.y, xy / ratio.x + yz * ratio.z, xz / ratio.y + yz / ratio.z};
-  }
+      : dose_(dose),
+        ratio_(ratio),
+        inverse_ratio_(inverse_ratio),
+        weight_(weight),
+        inverse_(inverse),
+        point_(point) {}
 
-  /// Returns the least of `best` and F over the cell.
+  /// Lowers `best`, whose point is in the cell's coordinates, to the least of it and F.
   /// \param top  1 or 0 an axis: where the cell ends
-  KOKKOS_FUNCTION double least(std::int32_t const (&top)[3], double best) const {
-    if (leaves({0, 0, 0}, {double(top[0]), double(top[1]), double(top[2])}, best)) {
-      return best;
+  KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], least_found& best) const {
+    vec3<double> const end{double(top[0]), double(top[1]), double(top[2])};
+    if (leaves({0, 0, 0}, end, best)) {
+      return;
     }
     // Boxes by halving, depth first: `path` has a bit a halving.
     int const max_depth = max_halvings * (top[0] + top[1] + top[2]);
     std::uint64_t path = 0;
     for (int depth = max_depth > 0 ? 1 : 0; depth > 0;) {
       vec3<double> low{0, 0, 0};
-      vec3<double> high{double(top[0]), double(top[1]), double(top[2])};
+      vec3<double> high = end;
       halve(path, depth, low, high);
       if (!leaves(low, high, best) && depth < max_depth) {
         path <<= 1;
@@ -102,7 +109,6 @@ class trilinear_minimum {
       }
       path |= 1;
     }
-    return best;
   }
 
  private:
@@ -124,47 +130,88 @@ class trilinear_minimum {
     }
   }
 
+  /// Bounds the mixed derivatives in a box, each of which is linear along the third axis, by
+  /// |t u| <= (t^2 a + u^2 / a) / 2 with the ratio a of the spacings.
+  KOKKOS_FORCEINLINE_FUNCTION vec3<double> bend_in(vec3<double> const& low,
+                                                   vec3<double> const& high) const {
+    using Kokkos::fma;
+    double const c = dose_.xyz;
+    double const xy = larger_size(fma(c, low.z, dose_.xy), fma(c, high.z, dose_.xy));
+    double const xz = larger_size(fma(c, low.y, dose_.xz), fma(c, high.y, dose_.xz));
+    double const yz = larger_size(fma(c, low.x, dose_.yz), fma(c, high.x, dose_.yz));
+    return {fma(xy, ratio_.x, xz * ratio_.y), fma(xy, inverse_ratio_.x, yz * ratio_.z),
+            fma(xz, inverse_ratio_.y, yz * inverse_ratio_.z)};
+  }
+
+  /// Returns what F is not below in the box, from the value `e` and the gradient `g` at `x`.
+  KOKKOS_FORCEINLINE_FUNCTION double bound(vec3<double> const& low, vec3<double> const& high,
+                                           vec3<double> const& bend, vec3<double> const& x,
+                                           double e, vec3<double> const& g, double s) const {
+    using Kokkos::fma;
+    double sum = s * (2 * e - s);
+    double const size = Kokkos::fabs(s);
+    for (int k = 0; k < 3; ++k) {
+      double const w = weight_[k];
+      double const slope = s * g[k];
+      double const bent = size * bend[k];
+      double u = clamped(fma(-slope, inverse_[k], point_[k]), low[k], high[k]);
+      // The least of W (y - u)^2 - B (y - x)^2 over all y is -B W / (W - B) (u - x)^2.
+      double part = 2;
+      if (bent > 0.5 * w) {
+        part = 1;
+        u = bent < w ? clamped((w * point_[k] - slope - bent * x[k]) / (w - bent), low[k], high[k])
+            : parabola(k, low[k], slope, bent, x[k]) < parabola(k, high[k], slope, bent, x[k])
+                ? low[k]
+                : high[k];
+      }
+      sum += parabola(k, u, slope, part * bent, x[k]);
+    }
+    return sum;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double parabola(int k, double u, double slope, double bent,
+                                              double x) const {
+    double const off = u - point_[k];
+    double const by = u - x;
+    return Kokkos::fma(weight_[k] * off, off, by * Kokkos::fma(-bent, by, 2 * slope));
+  }
+
   /// Lowers `best` by points of the box. Returns whether no other is below it.
   KOKKOS_FUNCTION bool leaves(vec3<double> const& low, vec3<double> const& high,
-                              double& best) const {
+                              least_found& best) const {
     using Kokkos::fma;
-    vec3<double> u{clamped(point_.x, low.x, high.x), clamped(point_.y, low.y, high.y),
-                   clamped(point_.z, low.z, high.z)};
+    vec3<double> const bend = bend_in(low, high);
+    vec3<double> x{clamped(best.at.x, low.x, high.x), clamped(best.at.y, low.y, high.y),
+                   clamped(best.at.z, low.z, high.z)};
+    vec3<double> g;
+    double e = dose_.at(x, g);
+    // Most cells have nothing, which the difference at the best point shows.
+    if (bound(low, high, bend, x, e, g, best.difference) >= enough(best.squared)) {
+      return true;
+    }
     for (int step = 0; step < max_steps; ++step) {
-      vec3<double> const x = u;
-      vec3<double> g;
-      double const e = dose_.at(x, g);
       double f = e * e;
       for (int k = 0; k < 3; ++k) {
         double const off = x[k] - point_[k];
         f = fma(weight_[k] * off, off, f);
       }
-      best = f < best ? f : best;
-      double const s = linear_minimum(low, high, x, g, e, u);
-      double bound = s * (2 * e - s);
-      double moved = 0;
-      for (int k = 0; k < 3; ++k) {
-        double const off = u[k] - point_[k];
-        double const by = u[k] - x[k];
-        bound = fma(weight_[k] * off, off, fma(2 * s * g[k], by, bound));
-        double const bent = Kokkos::fabs(s) * bend_[k];
-        double const farthest = larger_size(x[k] - low[k], high[k] - x[k]);
-        // The least of W (y - u)^2 - B (y - x)^2 over all y is -B W / (W - B) (u - x)^2.
-        double const part = bent <= 0.5 * weight_[k] ? 2 * by * by
-                            : bent <= 0.9375 * weight_[k] && 16 * by * by < farthest * farthest
-                                ? 16 * by * by
-                                : farthest * farthest;
-        bound = fma(-bent, part, bound);
-        moved += Kokkos::fabs(by);
+      if (f < best.squared) {
+        best = {f, x, e};
       }
-      if (bound >= fma(-relative_slack, best, best) - absolute_slack) {
+      vec3<double> u;
+      double const s = linear_minimum(low, high, x, g, e, u);
+      if (bound(low, high, bend, x, e, g, s) >= enough(best.squared)) {
         return true;
       }
-      if (!(moved > 0)) {
+      if (u == x) {
         return false;
       }
+      x = u;
+      e = dose_.at(x, g);
     }
     return false;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static double enough(double best) {
+    return Kokkos::fma(-relative_slack, best, best) - absolute_slack;
   }
 
   /// Sets `u` to the minimum for a linear E; returns E there. Any s gives a valid bound, so that
@@ -199,10 +246,11 @@ class trilinear_minimum {
   }
 
   trilinear dose_;
+  vec3<double> ratio_;
+  vec3<double> inverse_ratio_;
   vec3<double> weight_;
   vec3<double> inverse_;
   vec3<double> point_;
-  vec3<double> bend_;
 };
 
 }  // namespace iso::gamma::detail

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Isocenter's gamma beside pymedphys': values and time, one machine, one thread.
+
+    compare_gamma.py --isocenter BUILD/perf/peers/isocenter_gamma --json gamma.json
+
+runs where pymedphys can be imported (pip install pymedphys==0.41.0 scipy) and ends with status 77
+where it cannot. The doses are exp(-r^2 / (2 (30 mm)^2)), and the same shifted by 1 mm times 1.01, in
+voxels of 2 mm, as float32. Criteria: 3 %/3 mm and 1 %/1 mm of the reference maximum, cut-off 10 %,
+maximum gamma 2.
+
+pymedphys samples the evaluated dose, linear between its voxels, at shells of the distance over
+interp_fraction. Each of its samples is a point of the interpolant whose minimum Isocenter finds: its
+gamma must not be below ours, and must fall towards it as interp_fraction grows. It leaves points
+that reach beyond the evaluated grid out; so does the comparison, which says how many.
+
+Times are processor time of one thread. Isocenter's is gamma_plan and gamma_index, the least of
+their calls; pymedphys' is one call.
+
+Usage: compare_gamma.py --small   a few points, for a test
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import markdown, run, write_json  # noqa: E402
+
+SPACING = 2.0  # mm
+CRITERIA = ((3, 3), (1, 1))  # per cent, mm
+CUT_OFF = 10  # per cent
+MAX_GAMMA = 2
+# float32 of the result.
+ROUNDING = 1e-6
+
+
+def doses(size):
+    x = SPACING * (np.arange(size) - 0.5 * (size - 1))
+    axes = np.meshgrid(x, x, x, indexing="ij", sparse=True)
+
+    def hill(shift):
+        return np.exp(-((axes[0] - shift) ** 2 + axes[1] ** 2 + axes[2] ** 2) / (2 * 30.0**2))
+
+    return x, hill(0).astype(np.float32), (1.01 * hill(1)).astype(np.float32)
+
+
+def ours(program, folder, size, criterion, repeats):
+    _, reference, evaluated = doses(size)
+    reference.tofile(folder / "reference.raw")
+    evaluated.tofile(folder / "evaluated.raw")
+    said = run(program, {
+        "reference": folder / "reference.raw", "evaluated": folder / "evaluated.raw",
+        "extent": 3 * (size,), "spacing": 3 * (SPACING,), "difference": criterion[0],
+        "distance": criterion[1], "cut_off": CUT_OFF, "max_gamma": MAX_GAMMA, "repeats": repeats,
+        "gamma": folder / "gamma.raw",
+    }, OMP_NUM_THREADS="1", OMP_PROC_BIND="false")  # fmt: skip
+    return np.fromfile(folder / "gamma.raw", np.float32).reshape(3 * (size,)), said
+
+
+def theirs(pymedphys, size, criterion, fraction):
+    x, reference, evaluated = doses(size)
+    axes = (x, x, x)
+    begin = time.process_time()
+    found = pymedphys.gamma(
+        axes, reference, axes, evaluated, criterion[0], criterion[1],
+        lower_percent_dose_cutoff=CUT_OFF, interp_fraction=fraction, max_gamma=MAX_GAMMA,
+        quiet=True,
+    )  # fmt: skip
+    return found, time.process_time() - begin
+
+
+def compare(given, pymedphys):
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for criterion in CRITERIA:
+            mine, said = ours(given.isocenter, folder, given.size, criterion, given.repeats)
+            seconds = said["plan_seconds"] + said["gamma_seconds"]
+            for fraction in given.fractions:
+                found, took = theirs(pymedphys, given.size, criterion, fraction)
+                both = np.isfinite(found) & np.isfinite(mine)
+                above = found[both] - mine[both]
+                rows.append({
+                    "criterion": f"{criterion[0]} %/{criterion[1]} mm",
+                    "interp_fraction": fraction, "points": int(np.isfinite(mine).sum()),
+                    "left out by pymedphys": int((np.isfinite(mine) & ~both).sum()),
+                    "least above": float(above.min()), "mean above": float(above.mean()),
+                    "largest above": float(above.max()),
+                    "passed": 100 * said["passed"] / said["compared"],
+                    "passed by pymedphys": 100 * float((found[both] <= 1).mean()),
+                    "ms": 1e3 * seconds, "pymedphys_ms": 1e3 * took, "ratio": took / seconds,
+                })  # fmt: skip
+    return {"size": given.size, "processor": said["processor"], "revision": said["revision"],
+            "pymedphys": pymedphys.__version__, "rows": rows}
+
+
+def check(result):
+    """Ours is a limit from below."""
+    last = {}
+    for row in result["rows"]:
+        if row["least above"] < -ROUNDING:
+            raise SystemExit(f"pymedphys is below the minimum: {row}")
+        if row["mean above"] > last.get(row["criterion"], np.inf):
+            raise SystemExit(f"pymedphys gets no nearer: {row}")
+        last[row["criterion"]] = row["mean above"]
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    a.add_argument("--isocenter", required=True, type=pathlib.Path)
+    a.add_argument("--size", type=int, default=64)
+    a.add_argument("--fractions", type=lambda s: [int(x) for x in s.split(",")],
+                   default=[5, 10, 20])
+    a.add_argument("--repeats", type=int, default=5)
+    a.add_argument("--small", action="store_true")
+    a.add_argument("--json", type=pathlib.Path)
+    given = a.parse_args()
+    if given.small:
+        given.size, given.fractions, given.repeats = 16, [2, 10], 1
+    try:
+        import pymedphys
+    except ImportError:
+        print("skipped: no pymedphys here (pip install pymedphys==0.41.0 scipy)")
+        sys.exit(77)
+    result = compare(given, pymedphys)
+    print(markdown(list(result["rows"][0]),
+                   [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()]
+                    for row in result["rows"]]))
+    write_json(given.json, result)
+    check(result)
+
+
+if __name__ == "__main__":
+    main()
