@@ -34,7 +34,6 @@ void check(host_volume<double> const& reference, host_volume<double> const& eval
   CHECK(above < 2e-7 * options.max_gamma);
   // The oracle refines to less than that, but in curved valleys.
   CHECK(below < 1e-6);
-  MESSAGE("points: " << compared << ", above the oracle by " << above << ", below by " << below);
 }
 
 double random_dose(double x, double y, double z) {
