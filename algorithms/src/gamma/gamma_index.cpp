@@ -236,14 +236,16 @@ std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
   double const reach = reach_of(criteria, options);
   std::vector<criterion_terms> all;
   for (auto const& c : criteria) {
-    vec3<double> const side = (1 / c.distance) * evaluated.spacing;
-    vec3<double> const weight{side.x * side.x, side.y * side.y, side.z * side.z};
+    criterion_terms t{};
+    for (int axis = 0; axis < 3; ++axis) {
+      t.side[axis] = evaluated.spacing[axis] / c.distance;
+      t.weight[axis] = t.side[axis] * t.side[axis];
+      t.inverse[axis] = 1 / t.weight[axis];
+    }
     double const share = reach / c.distance;
-    all.push_back({side,
-                   weight,
-                   {1 / weight.x, 1 / weight.y, 1 / weight.z},
-                   c.dose_difference * dose,
-                   share * share});
+    t.difference = c.dose_difference * dose;
+    t.scale = share * share;
+    all.push_back(t);
   }
   return all;
 }

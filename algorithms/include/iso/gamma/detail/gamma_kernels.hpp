@@ -103,10 +103,10 @@ struct point_search {
   KOKKOS_FUNCTION double least(criterion_terms const& c) const {
     double const inverse = 1 / (s.local ? c.difference * dose : c.difference);
     // The nearest voxel, exactly: equal doses have gamma 0.
-    vec3<double> const off{place[0].fraction, place[1].fraction, place[2].fraction};
+    triple const off = {place[0].fraction, place[1].fraction, place[2].fraction};
     double const e_there = (double(s.evaluated[voxel_index()]) - dose) * inverse;
     double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
-    least_found best{f_there < s.most ? f_there : s.most, {0, 0, 0}, e_there};
+    least_found best{f_there < s.most ? f_there : s.most, {{0, 0, 0}}, e_there};
     site_offset const likely = downhill(e_there);
     if constexpr (Between != interpolation::grid_points) {
       // Where it has the minimum, the others need no more than a bound.
@@ -127,8 +127,8 @@ struct point_search {
           std::uint32_t(z) >= std::uint32_t(s.sites[2])) {
         continue;
       }
-      vec3<double> const point{place[0].fraction - double(o.x), place[1].fraction - double(o.y),
-                               place[2].fraction - double(o.z)};
+      triple const point = {place[0].fraction - double(o.x), place[1].fraction - double(o.y),
+                            place[2].fraction - double(o.z)};
       if constexpr (Between == interpolation::grid_points) {
         std::int64_t const first = x * s.stride[0] + y * s.stride[1] + z;
         double const e = (double(s.evaluated[first]) - dose) * inverse;
@@ -152,16 +152,15 @@ struct point_search {
 
  private:
   /// Returns the vector from the cell to the point, in spacings.
-  KOKKOS_FORCEINLINE_FUNCTION vec3<double> beyond(vec3<double> const& point) const {
-    return {point.x - clamped(point.x, 0, double(s.top[0])),
-            point.y - clamped(point.y, 0, double(s.top[1])),
-            point.z - clamped(point.z, 0, double(s.top[2]))};
+  KOKKOS_FORCEINLINE_FUNCTION triple beyond(triple const& point) const {
+    return {point[0] - clamped(point[0], 0, double(s.top[0])),
+            point[1] - clamped(point[1], 0, double(s.top[1])),
+            point[2] - clamped(point[2], 0, double(s.top[2]))};
   }
   /// Returns the squared length of a vector in spacings, in squared distances to agreement.
-  KOKKOS_FORCEINLINE_FUNCTION static double squared(criterion_terms const& c,
-                                                    vec3<double> const& v) {
+  KOKKOS_FORCEINLINE_FUNCTION static double squared(criterion_terms const& c, triple const& v) {
     using Kokkos::fma;
-    return fma(c.weight.z * v.z, v.z, fma(c.weight.y * v.y, v.y, c.weight.x * v.x * v.x));
+    return fma(c.weight[2] * v[2], v[2], fma(c.weight[1] * v[1], v[1], c.weight[0] * v[0] * v[0]));
   }
 
   /// Returns the cell at the point to which the dose gets nearer to the reference's. Between two
@@ -186,9 +185,11 @@ struct point_search {
 
   KOKKOS_FUNCTION void lower_by_cell(criterion_terms const& c, site_offset const& o, double inverse,
                                      least_found& best) const {
-    vec3<double> const cell{double(o.x), double(o.y), double(o.z)};
-    vec3<double> const point =
-        vec3<double>{place[0].fraction, place[1].fraction, place[2].fraction} - cell;
+    triple const cell = {double(o.x), double(o.y), double(o.z)};
+    triple point = {0, 0, 0};
+    for (int axis = 0; axis < 3; ++axis) {
+      point[axis] = place[axis].fraction - cell[axis];
+    }
     std::int64_t const first = voxel_index() + o.x * s.stride[0] + o.y * s.stride[1] + o.z;
     T corner[8];
     read_corners(s, first, corner);
@@ -197,10 +198,14 @@ struct point_search {
       e[n] = (double(corner[n]) - dose) * inverse;
     }
     if constexpr (Between == interpolation::trilinear) {
-      best.at = best.at - cell;
+      for (int axis = 0; axis < 3; ++axis) {
+        best.at[axis] -= cell[axis];
+      }
       trilinear_minimum(trilinear(e), s.ratio, s.inverse_ratio, c.weight, c.inverse, point)
           .lower(s.top, best);
-      best.at = best.at + cell;
+      for (int axis = 0; axis < 3; ++axis) {
+        best.at[axis] += cell[axis];
+      }
     } else {
       best.squared = tetrahedra_minimum(e, c.side, c.inverse, s.top, point, best.squared);
     }

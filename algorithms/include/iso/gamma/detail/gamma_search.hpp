@@ -2,13 +2,14 @@
 //! Defines what a search for the least gamma reads.
 #pragma once
 
-#include <iso/core/vec3.hpp>
-
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
 namespace iso::gamma::detail {
+
+/// Holds a number for each axis.
+using triple = Kokkos::Array<double, 3>;
 
 /// Is a cell or an evaluated voxel within reach, relative to the voxel at or below a point.
 struct site_offset {
@@ -33,11 +34,11 @@ struct dose_range {
 
 /// Holds a criterion in the terms of the search.
 struct criterion_terms {
-  vec3<double> side;     ///< spacing over distance
-  vec3<double> weight;   ///< its square
-  vec3<double> inverse;  ///< one over that
-  double difference;     ///< dose, or with normalisation::local a fraction of it
-  double scale;          ///< of site_offset::distance, to squared distances of agreement
+  triple side;        ///< spacing over distance
+  triple weight;      ///< its square
+  triple inverse;     ///< one over that
+  double difference;  ///< dose, or with normalisation::local a fraction of it
+  double scale;       ///< of site_offset::distance, to squared distances of agreement
 };
 
 /// Is the view that a kernel has of a gamma_plan.
@@ -51,8 +52,8 @@ struct dose_search {
   std::int32_t sites[3];   ///< cells, or voxels, along each axis
   std::int64_t stride[2];  ///< of evaluated voxels along x and y
   std::int32_t top[3];     ///< 1; 0 along an axis of one voxel
-  vec3<double> ratio;      ///< hx/hy, hx/hz, hy/hz of the spacings h
-  vec3<double> inverse_ratio;
+  triple ratio;            ///< hx/hy, hx/hz, hy/hz of the spacings h
+  triple inverse_ratio;
   criterion_terms const* criteria;
   std::int32_t num_criteria;
   double most;  ///< the square of the maximum gamma

@@ -2,7 +2,7 @@
 //! Finds the least squared gamma within a cell of dose that is linear on six tetrahedra.
 #pragma once
 
-#include <iso/core/vec3.hpp>
+#include <iso/gamma/detail/gamma_search.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -95,10 +95,10 @@ KOKKOS_INLINE_FUNCTION double foot_between(space_and_dose const (&corner)[4], in
 /// \param inverse  one over its square
 /// \param top      1; 0 along an axis of one voxel
 /// \param point    from the cell's first corner to the reference point, in spacings
-KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], vec3<double> const& side,
-                                                 vec3<double> const& inverse,
-                                                 std::int32_t const (&top)[3],
-                                                 vec3<double> const& point, double best) {
+KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple const& side,
+                                                 triple const& inverse,
+                                                 std::int32_t const (&top)[3], triple const& point,
+                                                 double best) {
   for (int order = 0; order < 6; ++order) {
     int const first = order / 2;
     int const second = (first + 1 + order % 2) % 3;

@@ -2,7 +2,7 @@
 //! Finds the least squared gamma within a cell of trilinear dose.
 #pragma once
 
-#include <iso/core/vec3.hpp>
+#include <iso/gamma/detail/gamma_search.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -15,8 +15,10 @@ namespace iso::gamma::detail {
 inline constexpr double relative_slack = 2e-7;
 inline constexpr double absolute_slack = 1e-14;
 
+/// Is written so that a processor has an instruction for either half.
 KOKKOS_FORCEINLINE_FUNCTION double clamped(double x, double low, double high) {
-  return x < low ? low : x > high ? high : x;
+  double const raised = low > x ? low : x;
+  return high < raised ? high : raised;
 }
 
 KOKKOS_FORCEINLINE_FUNCTION double larger_size(double a, double b) {
@@ -44,20 +46,21 @@ struct trilinear {
         xyz(((e[7] - e[6]) - (e[5] - e[4])) - yz) {}
 
   /// Returns its value at `u` and sets its gradient there.
-  KOKKOS_FORCEINLINE_FUNCTION double at(vec3<double> u, vec3<double>& gradient) const {
+  KOKKOS_FORCEINLINE_FUNCTION double at(triple u, triple& gradient) const {
     using Kokkos::fma;
-    double const x_of_y = fma(xy, u.y, x);
-    gradient.z = fma(fma(xyz, u.y, xz), u.x, fma(yz, u.y, z));
-    gradient.x = fma(fma(xyz, u.y, xz), u.z, x_of_y);
-    gradient.y = fma(fma(xyz, u.x, yz), u.z, fma(xy, u.x, y));
-    return fma(gradient.z, u.z, fma(x_of_y, u.x, fma(y, u.y, one)));
+    double const x_of_y = fma(xy, u[1], x);
+    double const xz_of_y = fma(xyz, u[1], xz);
+    gradient[0] = fma(xz_of_y, u[2], x_of_y);
+    gradient[1] = fma(fma(xyz, u[0], yz), u[2], fma(xy, u[0], y));
+    gradient[2] = fma(xz_of_y, u[0], fma(yz, u[1], z));
+    return fma(gradient[2], u[2], fma(x_of_y, u[0], fma(y, u[1], one)));
   }
 };
 
 /// Is the best point of a search so far.
 struct least_found {
   double squared;     ///< of gamma
-  vec3<double> at;    ///< in spacings
+  triple at;          ///< in spacings
   double difference;  ///< of the doses there, over the criterion's
 };
 
@@ -72,11 +75,9 @@ struct least_found {
 /// is F(x): it then is the least of the whole box. Where steps do not get there, the box is halved.
 class trilinear_minimum {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION trilinear_minimum(trilinear const& dose, vec3<double> const& ratio,
-                                                vec3<double> const& inverse_ratio,
-                                                vec3<double> const& weight,
-                                                vec3<double> const& inverse,
-                                                vec3<double> const& point)
+  KOKKOS_FORCEINLINE_FUNCTION trilinear_minimum(trilinear const& dose, triple const& ratio,
+                                                triple const& inverse_ratio, triple const& weight,
+                                                triple const& inverse, triple const& point)
       : dose_(dose),
         ratio_(ratio),
         inverse_ratio_(inverse_ratio),
@@ -87,16 +88,17 @@ class trilinear_minimum {
   /// Lowers `best`, whose point is in the cell's coordinates, to the least of it and F.
   /// \param top  1 or 0 an axis: where the cell ends
   KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], least_found& best) const {
-    vec3<double> const end{double(top[0]), double(top[1]), double(top[2])};
-    if (leaves({0, 0, 0}, end, best)) {
+    triple const end = {double(top[0]), double(top[1]), double(top[2])};
+    triple const begin = {0, 0, 0};
+    if (leaves(begin, end, best)) {
       return;
     }
     // Boxes by halving, depth first: `path` has a bit a halving.
     int const max_depth = max_halvings * (top[0] + top[1] + top[2]);
     std::uint64_t path = 0;
     for (int depth = max_depth > 0 ? 1 : 0; depth > 0;) {
-      vec3<double> low{0, 0, 0};
-      vec3<double> high = end;
+      triple low = {0, 0, 0};
+      triple high = end;
       halve(path, depth, low, high);
       if (!leaves(low, high, best) && depth < max_depth) {
         path <<= 1;
@@ -116,8 +118,7 @@ class trilinear_minimum {
   static constexpr int max_steps = 8;
 
   /// Makes the cell the box at the end of `path`. Axes take turns, those of no width left out.
-  KOKKOS_FUNCTION static void halve(std::uint64_t path, int depth, vec3<double>& low,
-                                    vec3<double>& high) {
+  KOKKOS_FUNCTION static void halve(std::uint64_t path, int depth, triple& low, triple& high) {
     int axis = 2;
     for (int bit = depth - 1; bit >= 0; --bit) {
       do {
@@ -132,21 +133,20 @@ class trilinear_minimum {
 
   /// Bounds the mixed derivatives in a box, each of which is linear along the third axis, by
   /// |t u| <= (t^2 a + u^2 / a) / 2 with the ratio a of the spacings.
-  KOKKOS_FORCEINLINE_FUNCTION vec3<double> bend_in(vec3<double> const& low,
-                                                   vec3<double> const& high) const {
+  KOKKOS_FORCEINLINE_FUNCTION triple bend_in(triple const& low, triple const& high) const {
     using Kokkos::fma;
     double const c = dose_.xyz;
-    double const xy = larger_size(fma(c, low.z, dose_.xy), fma(c, high.z, dose_.xy));
-    double const xz = larger_size(fma(c, low.y, dose_.xz), fma(c, high.y, dose_.xz));
-    double const yz = larger_size(fma(c, low.x, dose_.yz), fma(c, high.x, dose_.yz));
-    return {fma(xy, ratio_.x, xz * ratio_.y), fma(xy, inverse_ratio_.x, yz * ratio_.z),
-            fma(xz, inverse_ratio_.y, yz * inverse_ratio_.z)};
+    double const xy = larger_size(fma(c, low[2], dose_.xy), fma(c, high[2], dose_.xy));
+    double const xz = larger_size(fma(c, low[1], dose_.xz), fma(c, high[1], dose_.xz));
+    double const yz = larger_size(fma(c, low[0], dose_.yz), fma(c, high[0], dose_.yz));
+    return {fma(xy, ratio_[0], xz * ratio_[1]), fma(xy, inverse_ratio_[0], yz * ratio_[2]),
+            fma(xz, inverse_ratio_[1], yz * inverse_ratio_[2])};
   }
 
   /// Returns what F is not below in the box, from the value `e` and the gradient `g` at `x`.
-  KOKKOS_FORCEINLINE_FUNCTION double bound(vec3<double> const& low, vec3<double> const& high,
-                                           vec3<double> const& bend, vec3<double> const& x,
-                                           double e, vec3<double> const& g, double s) const {
+  KOKKOS_FORCEINLINE_FUNCTION double bound(triple const& low, triple const& high,
+                                           triple const& bend, triple const& x, double e,
+                                           triple const& g, double s) const {
     using Kokkos::fma;
     double sum = s * (2 * e - s);
     double const size = Kokkos::fabs(s);
@@ -176,13 +176,12 @@ class trilinear_minimum {
   }
 
   /// Lowers `best` by points of the box. Returns whether no other is below it.
-  KOKKOS_FUNCTION bool leaves(vec3<double> const& low, vec3<double> const& high,
-                              least_found& best) const {
+  KOKKOS_FUNCTION bool leaves(triple const& low, triple const& high, least_found& best) const {
     using Kokkos::fma;
-    vec3<double> const bend = bend_in(low, high);
-    vec3<double> x{clamped(best.at.x, low.x, high.x), clamped(best.at.y, low.y, high.y),
-                   clamped(best.at.z, low.z, high.z)};
-    vec3<double> g;
+    triple const bend = bend_in(low, high);
+    triple x = {clamped(best.at[0], low[0], high[0]), clamped(best.at[1], low[1], high[1]),
+                clamped(best.at[2], low[2], high[2])};
+    triple g = {0, 0, 0};
     double e = dose_.at(x, g);
     // Most cells have nothing, which the difference at the best point shows.
     if (bound(low, high, bend, x, e, g, best.difference) >= enough(best.squared)) {
@@ -197,12 +196,12 @@ class trilinear_minimum {
       if (f < best.squared) {
         best = {f, x, e};
       }
-      vec3<double> u;
+      triple u = x;
       double const s = linear_minimum(low, high, x, g, e, u);
       if (bound(low, high, bend, x, e, g, s) >= enough(best.squared)) {
         return true;
       }
-      if (u == x) {
+      if (u[0] == x[0] && u[1] == x[1] && u[2] == x[2]) {
         return false;
       }
       x = u;
@@ -216,10 +215,9 @@ class trilinear_minimum {
 
   /// Sets `u` to the minimum for a linear E; returns E there. Any s gives a valid bound, so that
   /// four rounds are enough to find which coordinates are at the box's faces.
-  KOKKOS_FORCEINLINE_FUNCTION double linear_minimum(vec3<double> const& low,
-                                                    vec3<double> const& high, vec3<double> const& x,
-                                                    vec3<double> const& g, double e,
-                                                    vec3<double>& u) const {
+  KOKKOS_FORCEINLINE_FUNCTION double linear_minimum(triple const& low, triple const& high,
+                                                    triple const& x, triple const& g, double e,
+                                                    triple& u) const {
     double s = 0;
     bool cut[3] = {false, false, false};
     for (int round = 0; round < 4; ++round) {
@@ -246,11 +244,11 @@ class trilinear_minimum {
   }
 
   trilinear dose_;
-  vec3<double> ratio_;
-  vec3<double> inverse_ratio_;
-  vec3<double> weight_;
-  vec3<double> inverse_;
-  vec3<double> point_;
+  triple ratio_;
+  triple inverse_ratio_;
+  triple weight_;
+  triple inverse_;
+  triple point_;
 };
 
 }  // namespace iso::gamma::detail
