@@ -215,8 +215,9 @@ std::vector<double> exact_gamma(host_dose const& reference, host_dose const& eva
   double const floor = options.cut_off * (given ? options.given_dose : most);
   dose_search const search{evaluated, options};
   std::vector<double> found(std::size_t(g.size()), std::nan(""));
-  for (std::int64_t n = 0; n < g.size(); n += stride) {
-    if (dose[n] >= floor) {
+  std::int64_t compared = 0;
+  for (std::int64_t n = 0; n < g.size(); ++n) {
+    if (dose[n] >= floor && compared++ % stride == 0) {
       double const unit = given                                              ? options.given_dose
                           : options.normalise == gamma::normalisation::local ? dose[n]
                                                                              : most;

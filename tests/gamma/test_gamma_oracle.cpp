@@ -22,8 +22,8 @@ void check(host_volume<double> const& reference, host_volume<double> const& eval
   std::size_t compared = 0;
   double above = 0;
   double below = 0;
-  for (std::size_t n = 0; n < exact.size(); n += std::size_t(stride)) {
-    CHECK(std::isnan(exact[n]) == std::isnan(mine.gamma[n]));
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    CHECK((std::isnan(exact[n]) || !std::isnan(mine.gamma[n])));
     if (!std::isnan(exact[n])) {
       ++compared;
       above = std::fmax(above, mine.gamma[n] - exact[n]);

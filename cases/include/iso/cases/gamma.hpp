@@ -10,6 +10,7 @@
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/oracle/gamma.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -109,7 +110,7 @@ struct gamma_case {
                 auto const one = oracle::exact_gamma(
                     wrap_volume<Kokkos::HostSpace>(r.data(), with.what.reference),
                     wrap_volume<Kokkos::HostSpace>(e.data(), with.what.evaluated), c,
-                    with.what.options, stride_for(points, samples / 16 + 1));
+                    with.what.options, stride_for(points, std::max<std::int64_t>(samples / 16, 1)));
                 exact.insert(exact.end(), one.begin(), one.end());
               }
               return exact;

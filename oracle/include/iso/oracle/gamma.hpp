@@ -17,7 +17,7 @@ using host_dose = volume_view<double const, Kokkos::HostSpace>;
 /// \param at  in voxels
 double dose_at(host_dose const& dose, gamma::interpolation between, vec3<double> const& at);
 
-/// Returns gamma at every `stride`th reference voxel, NaN at the others and below the cut-off.
+/// Returns gamma at every `stride`th reference voxel that is compared, NaN at the others.
 /// Within each cell that can matter one coordinate is eliminated by the minimum of a parabola, the
 /// other two are sampled, and the grid of samples about the best is refined until it is 1e-9 of a
 /// cell: for each of the three choices.
