@@ -44,7 +44,9 @@ struct summary_case {
     return {std::int64_t(what.criteria.size()) * (7 + bins),
             [=](Exec const& on, variant const&, T* out) {
               std::vector<T> numbers;
-              for (auto const& s : gamma::summarise(on, *plan, values, status, {.bins = bins})) {
+              // Named: GCC, after nvcc, does not read a list of options within the loop's head.
+              auto const summaries = gamma::summarise(on, *plan, values, status, {.bins = bins});
+              for (auto const& s : summaries) {
                 for (std::int64_t const number :
                      {s.below_cut_off, s.compared, s.passed, s.outside, s.outside_passed}) {
                   numbers.push_back(T(number));
