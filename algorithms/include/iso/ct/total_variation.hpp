@@ -8,18 +8,14 @@
 #include <iso/ct/iterate.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <utility>
 
 namespace iso::ct {
 
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
-  /// Scales the differences' rows beside the rays' (g), mm; 0: twice the weight over the largest
-  /// average along a ray, or the root of that times a sixth of the largest column sum, whichever is
-  /// larger. It changes how fast the method is, and not the minimum.
+  /// Scales the differences' rows beside the rays' (g), mm; 0: a sixth of the largest column sum,
+  /// or twice the weight over the largest average along a ray, whichever is larger. It changes how
+  /// fast the method is, and not the minimum.
   double gradient_scale = 0;
   value_range box = {};  ///< of voxels; a side without a bound gets one from the data
   projector_options projector = {};
@@ -31,17 +27,14 @@ struct total_variation_options {
 ///
 /// Every iteration tells the relative gap (P - D) / P of the value P at the x that it found and a
 /// lower bound D of the minimum from its dual variables: x is no further above the minimum than
-/// that. Its residual is that of the same x.
+/// that.
 ///
 /// Determinism: backend_to_backend, iterates, residuals and gaps.
 /// \par Method  A. Chambolle, T. Pock, JMIV 40, 2011, doi:10.1007/s10851-010-0251-1, with the
 /// diagonal
 ///              steps of T. Pock, A. Chambolle, ICCV 2011, doi:10.1109/ICCV.2011.6126441 (alpha =
-///              1), relaxed as L. Condat, JOTA 158, 2013, doi:10.1007/s10957-012-0245-9: steps
-///              c / (row sum) for rays, c / (2 g) for differences, 1 / (c (column sum + 6 g)) for
-///              voxels. c is 2, and after 25, 50, 100, 200, ... iterations four times what the
-///              duals have come to over what the voxels have, as D. Applegate et al.,
-///              arXiv:2106.04756, weigh them, within [1, 16].
+///              1): 1 / (row sum) for rays, 1 / (2 g) for differences, 1 / (column sum + 6 g) for
+///              voxels; A x of each iterate by linearity from that of the extrapolated ones.
 template <execution_space Exec, real T>
 class total_variation {
  public:
@@ -68,10 +61,9 @@ class total_variation {
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                detail::matched(options.projector, "iso::ct::total_variation"), options.box),
         ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
-        relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection")),
-        projected_(state_.block_buffer(0)),
-        relaxed_(state_.new_volume("iso::ct::total_variation: relaxed volume")),
-        slope_(state_.new_volume("iso::ct::total_variation: slope")),
+        projected_(state_.new_projections("iso::ct::total_variation: projection")),
+        extrapolated_projection_(state_.block_buffer(0)),
+        extrapolated_(state_.new_volume("iso::ct::total_variation: extrapolation")),
         voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels")),
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
                state_.new_volume("iso::ct::total_variation: dual along y"),
@@ -88,59 +80,62 @@ class total_variation {
     double const average = largest_average();
     if (scale_ == 0) {
       // Duals of differences reach the weight by steps of g / 2 times a difference.
-      double const reaching = average > 0 ? 2 * weight_ / average : weight_ > 0 ? most / 6 : 0;
-      scale_ = std::max(reaching, std::sqrt(reaching * most / 6));
+      scale_ = std::max(most / 6, average > 0 ? 2 * weight_ / average : 0);
     }
     bound_box(4 * average);
     detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
                             detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
     state_.mask_voxels(voxel_step_);
-    Kokkos::deep_copy(exec, relaxed_.data, state_.x.data);
-    state_.pair.forward(0, state_.x, relaxed_projection_, control);
+    Kokkos::deep_copy(exec, extrapolated_.data, state_.x.data);
+    state_.pair.forward(0, state_.x, projected_, control);
   }
 
   iteration step(job const& control = {}) {
     auto const& exec = state_.pair.exec();
     std::int64_t const rays = state_.num_readings();
     std::int64_t const voxels = state_.num_voxels();
+    auto const& n = state_.x.grid.extent;
     T* const x = state_.x.data.data();
-    if (state_.made % 25 == 0 && std::has_single_bit(std::uint64_t(state_.made / 25))) {
-      balance();
+    T* const correction = state_.correction.data.data();
+    detail::differences<T> const gradient{
+        {n[0], n[1], n[2]}, state_.voxel_mask(), extrapolated_.data.data()};
+
+    state_.pair.forward(0, extrapolated_, extrapolated_projection_, control);
+    // A (2 x - x before) and A (x before) give A x.
+    if (state_.made > 0) {
+      detail::for_each_number("iso::ct::total_variation: projection", exec, rays,
+                              detail::combine<T>{T(0.5), extrapolated_projection_.data.data(),
+                                                 T(0.5), projected_.data.data()});
     }
-    detail::for_each_number(
-        "iso::ct::total_variation: x", exec, voxels,
-        detail::primal_step<T>{voxel_step_.data.data(), T(1 / ratio_), slope_.data.data(),
-                               T(box_.lower), T(box_.upper), relaxed_.data.data(), x});
-    state_.pair.forward(0, state_.x, projected_, control);
     double const squares = state_.square_misfit(0, projected_);
-    double const variation =
-        sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
+    double const variation = sum_of(
+        exec, voxels, detail::variation_term<T>{{{n[0], n[1], n[2]}, state_.voxel_mask(), x}});
     double const primal = 0.5 * squares + weight_ * variation;
 
-    auto const ray = next_ray_dual();
-    auto const difference = next_difference_dual();
     detail::for_each_number(
         "iso::ct::total_variation: dual of rays", exec, rays,
-        detail::ray_dual_step<T>{ray, T(relaxation), projected_.data.data(),
-                                 relaxed_projection_.data.data(), ray_dual_.data.data()});
+        detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
+                                 state_.row_weights().data.data(),
+                                 extrapolated_projection_.data.data(), ray_dual_.data.data()});
     detail::for_each_number("iso::ct::total_variation: duals", exec, voxels,
-                            detail::difference_dual_step<T>{difference, T(relaxation)});
+                            detail::difference_dual_step<T>{
+                                gradient, T(0.5), T(weight_ / scale_), duals_[0].data.data(),
+                                duals_[1].data.data(), duals_[2].data.data()});
     state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
-    detail::for_each_number(
-        "iso::ct::total_variation: adjoint", exec, voxels,
-        detail::add_difference_adjoint<T>{differences_of(state_.x), difference.q,
-                                          state_.correction.data.data()});
-    detail::next_slope<T> const slope{slope_.data.data(), state_.correction.data.data(),
-                                      relaxation};
+    detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
+                            detail::add_difference_adjoint<T>{
+                                gradient, T(scale_), duals_[0].data.data(), duals_[1].data.data(),
+                                duals_[2].data.data(), correction});
     double const dual =
         sum_of(exec, voxels,
-               detail::box_term<T>{slope, state_.voxel_mask(), x, box_.lower, box_.upper}) -
+               detail::box_term<T>{correction, state_.voxel_mask(), x, box_.lower, box_.upper}) -
         sum_of(exec, rays,
                detail::conjugate_term<T>{state_.block_readings(0), state_.block_mask(0),
-                                         projected_.data.data()});
-    detail::for_each_number("iso::ct::total_variation: relaxation", exec, voxels,
-                            detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
-    std::swap(slope_, state_.correction);
+                                         ray_dual_.data.data()});
+    detail::for_each_number(
+        "iso::ct::total_variation: x", exec, voxels,
+        detail::primal_step<T>{voxel_step_.data.data(), correction, T(box_.lower), T(box_.upper), x,
+                               extrapolated_.data.data()});
     auto now = state_.told(squares);
     now.gap = primal > 0 ? (primal - dual) / primal : 0;
     return now;
@@ -155,62 +150,19 @@ class total_variation {
   template <class F>
   void visit(F&& f) {
     state_.visit(f);
-    f("relaxed", relaxed_.data);
-    f("slope", slope_.data);
-    f("projected", relaxed_projection_.data);
+    f("extrapolated", extrapolated_.data);
+    f("projected", projected_.data);
     f("ray_dual", ray_dual_.data);
     f("dual_x", duals_[0].data);
     f("dual_y", duals_[1].data);
     f("dual_z", duals_[2].data);
-    f("ratio", ratio_);
   }
 
  private:
-  static constexpr double relaxation = 1.9;  ///< below 2
-
-  [[nodiscard]] detail::differences<T> differences_of(volume const& of) const {
-    auto const& n = of.grid.extent;
-    return {{n[0], n[1], n[2]}, state_.voxel_mask(), of.data.data()};
-  }
-  [[nodiscard]] detail::ray_dual<T> next_ray_dual() const {
-    return {state_.block_readings(0),
-            state_.block_mask(0),
-            state_.row_weights().data.data(),
-            T(ratio_),
-            projected_.data.data(),
-            relaxed_projection_.data.data(),
-            ray_dual_.data.data()};
-  }
-  [[nodiscard]] detail::difference_dual<T> next_difference_dual() const {
-    return {differences_of(state_.x),
-            relaxed_.data.data(),
-            T(0.5 * ratio_ * scale_),
-            T(weight_),
-            {duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()}};
-  }
-  /// Makes c of what duals and voxels have come to, each square over its step.
-  void balance() {
-    auto const& exec = state_.pair.exec();
-    double const voxels =
-        sum_of(exec, state_.num_voxels(),
-               detail::square_over_step<T>{state_.x.data.data(), voxel_step_.data.data()});
-    double const rays = sum_of(
-        exec, state_.num_readings(),
-        detail::square_over_step<T>{ray_dual_.data.data(), state_.row_weights().data.data()});
-    double differences = 0;
-    for (auto const& dual : duals_) {
-      T const* const q = dual.data.data();
-      differences += dot(exec, q, q, state_.num_voxels());
-    }
-    double const duals = rays + (scale_ > 0 ? 2 * differences / scale_ : 0);
-    if (voxels > 0 && duals > 0) {
-      ratio_ = std::clamp(4 * std::sqrt(duals / voxels), 1.0, 16.0);
-    }
-  }
   /// Returns the largest average along a ray, |b| over the ray's length in the grid.
   [[nodiscard]] double largest_average() const {
     auto const& exec = state_.pair.exec();
-    T* const averages = projected_.data.data();
+    T* const averages = extrapolated_projection_.data.data();
     detail::for_each_number(
         "iso::ct::total_variation: averages", exec, state_.num_readings(),
         detail::size_of_average<T>{state_.block_readings(0), state_.block_mask(0),
@@ -227,14 +179,12 @@ class total_variation {
   double scale_;
   value_range box_;
   detail::iterative_state<Exec, T> state_;
-  projections ray_dual_;  ///< this and what follows goes beyond the iterates, by the relaxation
-  projections relaxed_projection_;
-  projections projected_;  ///< of x
-  volume relaxed_;
-  volume slope_;  ///< of the duals: A^T y + D^T q
+  projections ray_dual_;
+  projections projected_;
+  projections extrapolated_projection_;
+  volume extrapolated_;
   volume voxel_step_;
   Kokkos::Array<volume, 3> duals_;
-  double ratio_ = 2;  ///< c
 };
 
 }  // namespace iso::ct

@@ -54,98 +54,55 @@ struct variation_term {
   }
 };
 
-/// Finds a ray's next dual y: (y + s (A x' - b)) / (1 + s) with x' = 2 x - (x before), zero for
-/// readings that do not count.
-template <class T>
-struct ray_dual {
-  T const* b;
-  T const* weight;      ///< may be null
-  T const* row_weight;  ///< s over the ratio
-  T ratio;
-  T const* projected;  ///< A x
-  T const* before;     ///< A (x before)
-  T const* y;
-
-  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
-    return weight == nullptr || weight[i] != T(0);
-  }
-  [[nodiscard]] KOKKOS_FUNCTION T next(std::int64_t i) const {
-    T const step = ratio * row_weight[i];
-    T const beyond = Kokkos::fma(T(2), projected[i], -before[i]);
-    return counts(i) ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : T(0);
-  }
-};
-
-/// y and A (x before) go `by` times the way to the next ones; `projected` becomes the next y.
+/// y becomes (y + s (A x - b)) / (1 + s), zero for readings that do not count.
 template <class T>
 struct ray_dual_step {
-  ray_dual<T> of;
-  T by;
-  T* projected;
-  T* before;
+  T const* b;
+  T const* weight;  ///< may be null
+  T const* step;
+  T const* projected;
   T* y;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const next = of.next(i);
-    before[i] = Kokkos::fma(by, projected[i] - before[i], before[i]);
-    y[i] = Kokkos::fma(by, next - y[i], y[i]);
-    projected[i] = next;
+    bool const counts = weight == nullptr || weight[i] != T(0);
+    y[i] = counts ? Kokkos::fma(step[i], projected[i] - b[i], y[i]) / (T(1) + step[i]) : T(0);
   }
 };
 
-/// Finds a voxel's next duals q of differences: q + step (differences of x'), cut back to the
-/// length `most`, with x' = 2 x - (x before).
-template <class T>
-struct difference_dual {
-  differences<T> of;
-  T const* before;
-  T step;
-  T most;
-  Kokkos::Array<T*, 3> q;
-
-  [[nodiscard]] KOKKOS_FUNCTION T before_along(typename differences<T>::place const& at,
-                                               std::int64_t i, int axis) const {
-    return of.has(at, i, axis) ? before[i + at.stride[axis]] - before[i] : T(0);
-  }
-  [[nodiscard]] KOKKOS_FUNCTION Kokkos::Array<T, 3> next(typename differences<T>::place const& at,
-                                                         std::int64_t i) const {
-    Kokkos::Array<T, 3> to;
-    T squares = T(0);
-    for (int axis = 0; axis < 3; ++axis) {
-      T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before_along(at, i, axis));
-      to[axis] = Kokkos::fma(step, beyond, q[axis][i]);
-      squares = Kokkos::fma(to[axis], to[axis], squares);
-    }
-    T const length = Kokkos::sqrt(squares);
-    T const part = length > most ? most / length : T(1);
-    for (int axis = 0; axis < 3; ++axis) {
-      to[axis] *= part;
-    }
-    return to;
-  }
-};
-
-/// q goes `by` times the way to the next one.
+/// q becomes q + step (differences), cut back to the length `most`. With rows g times differences
+/// and a step 1 / (2 g) the factor is 1 / 2.
 template <class T>
 struct difference_dual_step {
-  difference_dual<T> of;
-  T by;
+  differences<T> of;
+  T step;
+  T most;
+  T* qx;
+  T* qy;
+  T* qz;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const to = of.next(of.of.of(i), i);
-    for (int axis = 0; axis < 3; ++axis) {
-      T& q = of.q[axis][i];
-      q = Kokkos::fma(by, to[axis] - q, q);
-    }
+    auto const at = of.of(i);
+    T const x = Kokkos::fma(step, of.along(at, i, 0), qx[i]);
+    T const y = Kokkos::fma(step, of.along(at, i, 1), qy[i]);
+    T const z = Kokkos::fma(step, of.along(at, i, 2), qz[i]);
+    T const length = Kokkos::sqrt(Kokkos::fma(x, x, Kokkos::fma(y, y, z * z)));
+    T const part = length > most ? most / length : T(1);
+    qx[i] = part * x;
+    qy[i] = part * y;
+    qz[i] = part * z;
   }
 };
 
-/// z becomes z + the adjoint of the differences of q.
+/// g becomes g + scale times the adjoint of the differences of q.
 template <class T>
 struct add_difference_adjoint {
   differences<T> of;
-  Kokkos::Array<T*, 3> q;
-  T* z;
+  T scale;
+  T const* qx;
+  T const* qy;
+  T const* qz;
+  T* g;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const at = of.of(i);
+    T const* const q[3] = {qx, qy, qz};
     T sum = T(0);
     for (int axis = 0; axis < 3; ++axis) {
       std::int64_t const below = i - at.stride[axis];
@@ -156,36 +113,26 @@ struct add_difference_adjoint {
         sum -= q[axis][i];
       }
     }
-    z[i] += sum;
+    g[i] = Kokkos::fma(scale, sum, g[i]);
   }
 };
 
-/// x becomes (x before) - t z within the box; stays where t is 0.
+/// x becomes x - t z within the box, and `extrapolated` twice the new x less the old.
 template <class T>
 struct primal_step {
-  T const* step;  ///< t times the ratio
-  T part;         ///< 1 / ratio
+  T const* step;
   T const* z;
   T lower;
   T upper;
-  T const* before;
   T* x;
+  T* extrapolated;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    T const before = x[i];
     if (step[i] != T(0)) {
-      T const to = Kokkos::fma(-(part * step[i]), z[i], before[i]);
+      T const to = Kokkos::fma(-step[i], z[i], before);
       x[i] = to < lower ? lower : to > upper ? upper : to;
     }
-  }
-};
-
-/// (x before) goes `by` times the way to x.
-template <class T>
-struct approach {
-  T by;
-  T const* x;
-  T* before;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    before[i] = Kokkos::fma(by, x[i] - before[i], before[i]);
+    extrapolated[i] = Kokkos::fma(T(2), x[i], -before);
   }
 };
 
@@ -200,43 +147,20 @@ struct voxel_steps {
   }
 };
 
-/// The slope z = A^T y + D^T q of the next duals: those held went `by` times the way to them, and
-/// with them z from `before` to `after`.
-template <class T>
-struct next_slope {
-  T const* before;
-  T const* after;
-  double by;
-  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    return double(before[i]) + (double(after[i]) - double(before[i])) / by;
-  }
-};
-
 /// The least of z x over the box; z x itself where x is held fixed by the mask.
 template <class T>
 struct box_term {
-  next_slope<T> z;
+  T const* z;
   T const* mask;  ///< may be null
   T const* x;
   double lower;
   double upper;
   KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    double const slope = z(i);
+    double const slope = double(z[i]);
     if (mask != nullptr && mask[i] == T(0)) {
       return slope * double(x[i]);
     }
     return slope > 0 ? slope * lower : slope * upper;
-  }
-};
-
-/// x^2 over its step; zero where that is.
-template <class T>
-struct square_over_step {
-  T const* x;
-  T const* step;
-  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    double const value = double(x[i]);
-    return step[i] != T(0) ? value * value / double(step[i]) : 0;
   }
 };
 
