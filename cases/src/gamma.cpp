@@ -44,11 +44,11 @@ struct summary_case {
     return {std::int64_t(what.criteria.size()) * (7 + bins),
             [=](Exec const& on, variant const&, T* out) {
               std::vector<T> numbers;
-              // Named: GCC, after nvcc, does not read a list of options within the loop's head.
-              auto const summaries = gamma::summarise(on, *plan, values, status, {.bins = bins});
-              for (auto const& s : summaries) {
-                for (std::int64_t const number :
-                     {s.below_cut_off, s.compared, s.passed, s.outside, s.outside_passed}) {
+              for (auto const& s : gamma::summarise(on, *plan, values, status, {.bins = bins})) {
+                // Named: GCC does not read what nvcc makes of a list in the loop's head.
+                std::int64_t const counts[] = {s.below_cut_off, s.compared, s.passed, s.outside,
+                                               s.outside_passed};
+                for (std::int64_t const number : counts) {
                   numbers.push_back(T(number));
                 }
                 numbers.push_back(T(s.largest));
