@@ -61,7 +61,8 @@ bool makes_arrays(std::string const& operation) {
 bool has_no_error(std::string const& operation) {
   return makes_arrays(operation) || operation.starts_with("sort_rays_") ||
          operation == "poisson_counts" || operation == "detector_readings" ||
-         operation == "dose_voxel_samples" || operation == "dose_non_voxel";
+         operation == "dose_voxel_samples" || operation == "dose_non_voxel" ||
+         operation == "gamma_summary";
 }
 
 /// Verify's answers are the definitions, whose rounding alone differs: a hundredfold of what is
