@@ -4,6 +4,7 @@
 #include <iso/cases/projection.hpp>
 
 #include <numbers>
+#include <utility>
 
 namespace iso::cases {
 
@@ -12,8 +13,11 @@ void add_back_projections(catalogue& all) {
   using ct::projector;
   auto const add = [&](std::string const& name, ct::geometry const& scan,
                        ct::back_project_options const& options) {
-    all.add<back_projection_case>({"back_project_" + name, {"iso::ct::back_project"}},
-                                  input_projections{}, scan,
+    operation_text text{"back_project_" + name, {"iso::ct::back_project"}};
+    if (options.path == joseph_path::general) {
+      text.functions.emplace_back("iso::backend::for_each_team");  // the scatter
+    }
+    all.add<back_projection_case>(std::move(text), input_projections{}, scan,
                                   grid::centred({23, 19, 70}, {3, 2.5, 1.25}), options);
   };
   add("cone", small_cone(), {});
