@@ -72,7 +72,13 @@ struct least_found {
 /// Its bound: E^2 >= 2 s E - s^2 for every s. With E = e + g (u - x) + what is not linear, and
 /// |what is not linear| <= sum of bend_k (u_k - x_k)^2 / 2, F is at least a sum of one parabola an
 /// axis, whose minima have closed forms. Once x is a minimum and |s| bend_k <= weight_k, the bound
-/// is F(x): it then is the least of the whole box. Where steps do not get there, the box is halved.
+/// is F(x): it then is the least of the whole box.
+///
+/// Another bound: where the sum of parabolas + 2 s E - s^2 is convex, it is above its tangent at x.
+/// It holds with the mixed derivatives' signs, so that minima along a curve are proved at once.
+///
+/// Where steps do not get there, the box is halved. Boxes of 2^-20 of a cell along each axis are
+/// left after their steps, proved or not.
 class trilinear_minimum {
  public:
   KOKKOS_FORCEINLINE_FUNCTION trilinear_minimum(trilinear const& dose, triple const& ratio,
@@ -100,7 +106,7 @@ class trilinear_minimum {
       triple low = {0, 0, 0};
       triple high = end;
       halve(path, depth, low, high);
-      if (!leaves(low, high, best) && depth < max_depth) {
+      if (!is_far(low, high, best) && !leaves(low, high, best) && depth < max_depth) {
         path <<= 1;
         ++depth;
         continue;
@@ -175,6 +181,76 @@ class trilinear_minimum {
     return Kokkos::fma(weight_[k] * off, off, by * Kokkos::fma(-bent, by, 2 * slope));
   }
 
+  /// Returns whether the distance of the box and the range of its dose show that it has nothing.
+  KOKKOS_FUNCTION bool is_far(triple const& low, triple const& high,
+                              least_found const& best) const {
+    triple unused = {0, 0, 0};
+    double least = dose_.at(low, unused);
+    double most = least;
+    for (int n = 1; n < 8; ++n) {
+      triple const corner = {(n & 4) != 0 ? high[0] : low[0], (n & 2) != 0 ? high[1] : low[1],
+                             (n & 1) != 0 ? high[2] : low[2]};
+      double const e = dose_.at(corner, unused);
+      least = e < least ? e : least;
+      most = e > most ? e : most;
+    }
+    double const gap = clamped(0, least, most);
+    double f = gap * gap;
+    for (int k = 0; k < 3; ++k) {
+      double const off = point_[k] - clamped(point_[k], low[k], high[k]);
+      f = Kokkos::fma(weight_[k] * off, off, f);
+    }
+    return !(f < enough(best.squared));
+  }
+
+  /// Returns whether sum of weight_k (1 + more) u_k^2 + 2 s E(u) is convex in the box, to 1e-7 of
+  /// the weights: whether its second derivatives over the weights are positive semidefinite, by
+  /// their minors. They are linear in the mixed derivatives, which have their extremes at corners.
+  KOKKOS_FUNCTION bool is_convex(triple const& low, triple const& high, double s,
+                                 double more) const {
+    using Kokkos::fma;
+    // Minors that are wrong by 1e-15 may hide an eigenvalue of -3e-8.
+    double const one = 1 + (more - 1e-7);
+    double const xy_weight = s * s * inverse_[0] * inverse_[1];
+    double const xz_weight = s * s * inverse_[0] * inverse_[2];
+    double const yz_weight = s * s * inverse_[1] * inverse_[2];
+    double const all_weight = 2 * s * xy_weight * inverse_[2];
+    for (int n = 0; n < 8; ++n) {
+      double const xy = fma(dose_.xyz, (n & 1) != 0 ? high[2] : low[2], dose_.xy);
+      double const xz = fma(dose_.xyz, (n & 2) != 0 ? high[1] : low[1], dose_.xz);
+      double const yz = fma(dose_.xyz, (n & 4) != 0 ? high[0] : low[0], dose_.yz);
+      double const a = xy * xy * xy_weight;
+      double const b = xz * xz * xz_weight;
+      double const c = yz * yz * yz_weight;
+      double const square = one * one;
+      double const all = fma(xy * xz * yz, all_weight, one * (square - (a + b + c)));
+      if (!(one > 0 && a <= square && b <= square && c <= square && all >= 0)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Returns whether the tangent at `x` proves that no point of the box is below `best`. What the
+  /// tangent leaves to spare may make good for what is not convex.
+  KOKKOS_FUNCTION bool is_least(triple const& low, triple const& high, triple const& x, double e,
+                                triple const& g, double best) const {
+    using Kokkos::fma;
+    double tangent = e * e;
+    double size = 0;
+    for (int k = 0; k < 3; ++k) {
+      double const off = x[k] - point_[k];
+      double const slope = 2 * fma(weight_[k], off, e * g[k]);
+      double const down = low[k] - x[k];
+      double const up = high[k] - x[k];
+      double const by = larger_size(down, up);
+      tangent = fma(weight_[k] * off, off, fma(slope, slope > 0 ? down : up, tangent));
+      size = fma(weight_[k] * by, by, size);
+    }
+    double const spare = tangent - enough(best);
+    return spare >= 0 && (size == 0 || is_convex(low, high, e, spare / size));
+  }
+
   /// Lowers `best` by points of the box. Returns whether no other is below it.
   KOKKOS_FUNCTION bool leaves(triple const& low, triple const& high, least_found& best) const {
     using Kokkos::fma;
@@ -184,7 +260,7 @@ class trilinear_minimum {
     triple g = {0, 0, 0};
     double e = dose_.at(x, g);
     // Most cells have nothing, which the difference at the best point shows.
-    if (bound(low, high, bend, x, e, g, best.difference) >= enough(best.squared)) {
+    if (!(bound(low, high, bend, x, e, g, best.difference) < enough(best.squared))) {
       return true;
     }
     for (int step = 0; step < max_steps; ++step) {
@@ -198,49 +274,72 @@ class trilinear_minimum {
       }
       triple u = x;
       double const s = linear_minimum(low, high, x, g, e, u);
-      if (bound(low, high, bend, x, e, g, s) >= enough(best.squared)) {
+      if (!(bound(low, high, bend, x, e, g, s) < enough(best.squared))) {
         return true;
       }
       if (u[0] == x[0] && u[1] == x[1] && u[2] == x[2]) {
-        return false;
+        if (is_least(low, high, x, e, g, best.squared)) {
+          return true;
+        }
+        if (step > 0) {
+          return false;
+        }
+        // It may be a saddle, on which steps would stay.
+        for (int k = 0; k < 3; ++k) {
+          u[k] = 0.5 * (low[k] + high[k]);
+        }
       }
       x = u;
       e = dose_.at(x, g);
     }
-    return false;
+    return is_least(low, high, x, e, g, best.squared);
   }
   KOKKOS_FORCEINLINE_FUNCTION static double enough(double best) {
     return Kokkos::fma(-relative_slack, best, best) - absolute_slack;
   }
 
-  /// Sets `u` to the minimum for a linear E; returns E there. Any s gives a valid bound, so that
-  /// four rounds are enough to find which coordinates are at the box's faces.
-  KOKKOS_FORCEINLINE_FUNCTION double linear_minimum(triple const& low, triple const& high,
-                                                    triple const& x, triple const& g, double e,
-                                                    triple& u) const {
-    double s = 0;
-    bool cut[3] = {false, false, false};
-    for (int round = 0; round < 4; ++round) {
-      double sum = e;
-      double slope = 1;
-      for (int k = 0; k < 3; ++k) {
-        sum = Kokkos::fma(g[k], (cut[k] ? u[k] : point_[k]) - x[k], sum);
-        slope += cut[k] ? 0.0 : g[k] * g[k] * inverse_[k];
-      }
-      s = sum / slope;
-      bool changed = false;
-      for (int k = 0; k < 3; ++k) {
-        double const free = Kokkos::fma(-s * inverse_[k], g[k], point_[k]);
-        u[k] = clamped(free, low[k], high[k]);
-        bool const is_cut = u[k] != free;
-        changed = changed || is_cut != cut[k];
-        cut[k] = is_cut;
-      }
-      if (!changed) {
-        break;
+  /// Sets `u` to the minimum for a linear E; returns E there, s. What E is at u(s) less s falls
+  /// with s, on straight lines between those s where a coordinate comes to a face of the box.
+  KOKKOS_FUNCTION double linear_minimum(triple const& low, triple const& high, triple const& x,
+                                        triple const& g, double e, triple& u) const {
+    using Kokkos::fma;
+    // E is from below to above in the box.
+    double below = e;
+    double above = e;
+    for (int k = 0; k < 3; ++k) {
+      below = fma(g[k], (g[k] > 0 ? low[k] : high[k]) - x[k], below);
+      above = fma(g[k], (g[k] > 0 ? high[k] : low[k]) - x[k], above);
+    }
+    for (int n = 0; n < 6; ++n) {
+      int const k = n % 3;
+      double const s = (point_[k] - (n < 3 ? low[k] : high[k])) * weight_[k] / g[k];
+      if (s > below && s < above) {
+        double rest = e - s;
+        for (int m = 0; m < 3; ++m) {
+          rest = fma(g[m], clamped(free(m, s, g), low[m], high[m]) - x[m], rest);
+        }
+        above = rest < 0 ? s : above;
+        below = rest < 0 ? below : s;
       }
     }
+    double const between = 0.5 * (below + above);
+    double sum = e;
+    double slope = 1;
+    for (int k = 0; k < 3; ++k) {
+      double const there = free(k, between, g);
+      double const cut = clamped(there, low[k], high[k]);
+      sum = fma(g[k], (cut != there ? cut : point_[k]) - x[k], sum);
+      slope += cut != there ? 0.0 : g[k] * g[k] * inverse_[k];
+    }
+    double const s = sum / slope;
+    for (int k = 0; k < 3; ++k) {
+      u[k] = clamped(free(k, s, g), low[k], high[k]);
+    }
     return s;
+  }
+  /// Returns where a coordinate is for E there of `s`, were there no faces.
+  KOKKOS_FORCEINLINE_FUNCTION double free(int k, double s, triple const& g) const {
+    return Kokkos::fma(-s * inverse_[k], g[k], point_[k]);
   }
 
   trilinear dose_;
