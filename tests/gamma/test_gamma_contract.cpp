@@ -49,6 +49,8 @@ TEST_CASE("gamma_index: criteria and options that make no sense are refused") {
     CHECK(says(refused({{0.03, 3}}, {.normalise = normalisation::given, .given_dose = bad}),
                "a given dose of"));
   }
+  CHECK(says(refused({{0.03, 3}}, {.max_gamma = 1e-170}), "must lie in 1e-6..1e6"));
+  CHECK(refused({{0.03, 3}}, {.max_gamma = 1e-6}) == "");
   CHECK(says(refused({{0.03, 3}}, {.cut_off = -0.1}), "a cut-off of -0.1"));
   CHECK(says(refused({{0.03, 3}}, {.cut_off = not_a_number}), "a cut-off of nan"));
   CHECK(says(refused({{0.03, 3}}, {.given_dose = 2}), "it would not be used"));
@@ -79,7 +81,9 @@ TEST_CASE("gamma_index: doses that make no sense are refused") {
   CHECK(refused({{0.03, 3}}, {.cut_off = 0}, with(-1)) == "");
 }
 
-TEST_CASE("gamma_index: grids that do not overlap are refused, those that touch are not") {
+TEST_CASE(
+    "gamma_index: grids that do not overlap are refused, those that overlap by less than a voxel "
+    "are not") {
   auto const at = [](double x) { return ones({{3, 3, 3}, {2, 2, 2}, {x, 0, 0}}); };
   CHECK(says(refused({{0.03, 3}}, {}, ones(), at(6)), "they do not overlap"));
   CHECK(says(refused({{0.03, 3}}, {}, ones(), at(-6.1)), "they do not overlap"));

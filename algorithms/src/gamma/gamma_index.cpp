@@ -14,9 +14,25 @@ namespace {
 
 constexpr std::int64_t max_criteria = 64;
 constexpr std::int64_t max_offsets = std::int64_t(1) << 24;
-constexpr double max_spacings = 1e6;        // of a distance, and their inverse
-constexpr double least_difference = 1e-12;  // of the largest dose
-constexpr double snap = 1e-9;               // spacings
+constexpr double max_spacings = 1e6;       // of a distance, and their inverse
+constexpr double least_difference = 1e-8;  // of the largest dose
+constexpr double least_dose = 1e-290;      // of a difference
+constexpr double largest_dose = 1e300;
+// Of squared distances that are out of reach: kernels, which round otherwise, find them too far.
+constexpr double margin = 1 + 1e-12;
+
+/// Returns how far from a voxel's middle, in spacings, rounding may have put a point that is there.
+double snap_of(iso::grid const& reference, iso::grid const& evaluated, int axis) {
+  double const spacing = evaluated.spacing[axis];
+  double const end =
+      std::fabs(reference.origin[axis]) + reference.spacing[axis] * double(reference.extent[axis]);
+  return std::max(1e-9, 8 * std::numeric_limits<double>::epsilon() *
+                            ((std::fabs(evaluated.origin[axis]) + end) / spacing));
+}
+
+double least_spacing(iso::grid const& g) {
+  return std::min({g.spacing[0], g.spacing[1], g.spacing[2]});
+}
 
 double reach_of(std::vector<criterion> const& criteria, gamma_options const& options) {
   double distance = 0;
@@ -34,7 +50,7 @@ double spacings_between(double low, double high, double width, std::int64_t offs
 /// What is within reach along one axis.
 struct axis_reach {
   std::int64_t first;
-  std::vector<double> squared;  ///< least squared distances, mm2
+  std::vector<double> squared;  ///< least squared distances, in least spacings
 };
 
 axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const& places,
@@ -49,14 +65,15 @@ axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const
   }
   bool const cells = options.between != interpolation::grid_points && last > 0;
   double const spacing = evaluated.spacing[axis];
+  double const unit = least_spacing(evaluated);
   axis_reach found{0, {}};
   double const spacings = std::min(reach / spacing, double(max_offsets)) + 2;
   std::int64_t const end = std::min(last, std::int64_t(high + spacings));
   for (std::int64_t o = std::max(-last, std::int64_t(low - spacings)); o <= end; ++o) {
     double const mm = spacing * spacings_between(low, high, cells ? 1 : 0, o);
-    if (mm <= reach) {
+    if (mm <= reach * margin) {
       found.first = found.squared.empty() ? o : found.first;
-      found.squared.push_back(mm * mm);
+      found.squared.push_back(mm / unit * (mm / unit));
     }
   }
   return found;
@@ -131,9 +148,9 @@ void validate_request(iso::grid const& reference, iso::grid const& evaluated,
       "iso::gamma::gamma_plan: a cut-off of {} (must be finite and at least 0: a fraction, "
       "0.1 for 10 %)",
       o.cut_off);
-  ISO_VALIDATE(std::isfinite(o.max_gamma) && o.max_gamma > 0 && o.max_gamma <= max_spacings,
-               "iso::gamma::gamma_plan: a maximum gamma of {} (must lie above 0, at most {})",
-               o.max_gamma, max_spacings);
+  ISO_VALIDATE(o.max_gamma >= 1 / max_spacings && o.max_gamma <= max_spacings,
+               "iso::gamma::gamma_plan: a maximum gamma of {} (must lie in 1e-6..1e6)",
+               o.max_gamma);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(evaluated.extent[axis] < std::numeric_limits<std::int32_t>::max() / 2,
                  "iso::gamma::gamma_plan: {} evaluated voxels along an axis (at most 2^30 can be "
@@ -160,6 +177,10 @@ void validate_differences(std::vector<criterion> const& criteria, gamma_options 
                "iso::gamma::gamma_plan: the largest reference dose is {} (must be above 0) are the "
                "doses in the right order?",
                reference_maximum);
+  ISO_VALIDATE(largest_size <= largest_dose,
+               "iso::gamma::gamma_plan: a dose of {} (at most {} can be compared) choose another "
+               "unit",
+               largest_size, largest_dose);
   double const dose = options.normalise == normalisation::given ? options.given_dose : least;
   for (auto const& c : criteria) {
     double const difference = c.dose_difference * dose;
@@ -171,6 +192,10 @@ void validate_differences(std::vector<criterion> const& criteria, gamma_options 
                      ? "; it is a fraction of the least reference dose compared) raise the cut-off"
                        " (points without dose have no local gamma"
                      : "");
+    ISO_VALIDATE(difference >= least_dose,
+                 "iso::gamma::gamma_plan: a dose difference of {} (must be at least {}) choose "
+                 "another unit",
+                 difference, least_dose);
   }
 }
 
@@ -178,6 +203,7 @@ std::vector<axis_place> places_of(iso::grid const& reference, iso::grid const& e
                                   int axis) {
   std::vector<axis_place> places(std::size_t(reference.extent[axis]));
   auto const last = double(evaluated.extent[axis] - 1);
+  double const snap = snap_of(reference, evaluated, axis);
   for (std::size_t n = 0; n < places.size(); ++n) {
     double const mm = reference.origin[axis] + reference.spacing[axis] * double(n);
     double at = (mm - evaluated.origin[axis]) / evaluated.spacing[axis];
@@ -208,15 +234,15 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
                "iso::gamma::gamma_plan: {} cells within reach of a point (maximum gamma {} times "
                "the largest distance is {} mm, at most {} cells can be searched) lower one of them",
                count, options.max_gamma, reach, max_offsets);
-  double const over = 1 / (reach * reach);
+  // In spacings, whatever the criteria are: the order is that of each of them alone.
+  double const unit = least_spacing(evaluated);
   std::vector<site_offset> offsets;
   for (std::size_t i = 0; i < along[0].squared.size(); ++i) {
     for (std::size_t j = 0; j < along[1].squared.size(); ++j) {
       for (std::size_t k = 0; k < along[2].squared.size(); ++k) {
-        double const share =
-            ((along[0].squared[i] + along[1].squared[j]) + along[2].squared[k]) * over;
-        if (share <= 1) {
-          offsets.push_back({std::nextafter(float(share), 0.0F),
+        double const squared = (along[0].squared[i] + along[1].squared[j]) + along[2].squared[k];
+        if (squared <= reach / unit * (reach / unit) * margin) {
+          offsets.push_back({std::nextafter(float(squared), 0.0F),
                              std::int32_t(along[0].first + std::int64_t(i)),
                              std::int32_t(along[1].first + std::int64_t(j)),
                              std::int32_t(along[2].first + std::int64_t(k))});
@@ -231,20 +257,18 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
 }
 
 std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
-                                      std::vector<criterion> const& criteria,
-                                      gamma_options const& options, double dose) {
-  double const reach = reach_of(criteria, options);
+                                      std::vector<criterion> const& criteria, double dose) {
+  double const unit = least_spacing(evaluated);
   std::vector<criterion_terms> all;
   for (auto const& c : criteria) {
     criterion_terms t{};
     for (int axis = 0; axis < 3; ++axis) {
-      t.side[axis] = evaluated.spacing[axis] / c.distance;
-      t.weight[axis] = t.side[axis] * t.side[axis];
+      double const side = evaluated.spacing[axis] / c.distance;
+      t.weight[axis] = side * side;
       t.inverse[axis] = 1 / t.weight[axis];
     }
-    double const share = reach / c.distance;
     t.difference = c.dose_difference * dose;
-    t.scale = share * share;
+    t.scale = unit / c.distance * (unit / c.distance);
     all.push_back(t);
   }
   return all;

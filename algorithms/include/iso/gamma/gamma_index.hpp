@@ -42,7 +42,8 @@ struct gamma_options {
   /// Reference doses below this fraction of the largest one (normalisation::given: of the given
   /// dose) are not compared.
   double cut_off = 0.1;
-  double max_gamma = 2;  ///< no gamma is larger, and no point farther than max_gamma x distance
+  /// No gamma is larger, but for rounding to T, and no point farther than max_gamma x distance.
+  double max_gamma = 2;
 };
 
 /// Says what became of a reference point.
@@ -71,12 +72,14 @@ class gamma_plan {
   /// \param[in] evaluated  [mx, my, mz], the same unit
   /// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; grids whose
   /// voxels
-  ///           do not overlap; no criteria or more than 64; a criterion, cut-off,
-  ///           maximum gamma or given dose that is not finite or not positive (the cut-off may be
-  ///           0); a distance of more than 1e6 or less than 1e-6 spacings; more than 2^24 cells
-  ///           within reach; doses that are not finite; no reference dose above zero; dose
-  ///           differences below 1e-12 of the largest dose, as where normalisation::local meets a
-  ///           dose of zero
+  ///           do not overlap; 2^30 evaluated voxels along an axis; no criteria or more than 64; a
+  ///           criterion, cut-off or given dose that is not finite or not positive (the cut-off may
+  ///           be 0); a maximum gamma outside 1e-6..1e6; a given dose with another normalisation;
+  ///           an interpolation or normalisation that is none; a distance of more than 1e6 or less
+  ///           than 1e-6 spacings; more than 2^24 cells in the box of what is within reach; doses
+  ///           that are not finite or above 1e300 in size; no reference dose above zero; dose
+  ///           differences below 1e-8 of the largest dose, as where normalisation::local meets a
+  ///           dose of zero, or below 1e-290
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   gamma_plan(Exec const& exec, volume const& reference, volume const& evaluated,
@@ -121,8 +124,11 @@ using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
 /// the gamma of its definition, and its status says so. Below the cut-off gamma is NaN.
 ///
 /// interpolation::trilinear: above the minimum by at most 1e-7 gamma + 1e-7, proved by a bound for
-/// every cell that is left. The other two by closed forms, to rounding. In double, rounded to T
-/// once. A coordinate within 1e-9 spacings of an evaluated voxel's middle is taken to be there.
+/// every box that is left, but for boxes of 2^-20 of a cell along each axis, which are left after
+/// eight steps down. The other two by closed forms, to rounding. In double, rounded to T once.
+/// Rounding is up to 1e-16 of the dose at a cell's corners, in dose differences. A coordinate
+/// within 1e-9 spacings of an evaluated voxel's middle is taken to be there; far from the origin,
+/// within 8 roundings of the coordinate.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `gamma` and `status`, which
 /// must not overlap each other or the doses.
@@ -140,7 +146,8 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
                  gamma_values<T, typename Exec::memory_space> const& gamma,
                  status_values<typename Exec::memory_space> const& status);
 
-/// Specifies which points pass.
+/// Specifies which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
+/// than 1 % in double, and gamma is 1.0000000000000009.
 enum class pass_rule {
   at_most_one,  ///< gamma <= 1
   below_one,    ///< gamma < 1, as in pymedphys
@@ -162,7 +169,8 @@ struct gamma_summary {
   double largest = 0;               ///< 0 where none is compared
   double mean = 0;                  ///< NaN where none is compared
   double bin_width = 0;
-  /// Counts the points compared from n to n + 1 bin widths; the last bin has those at the maximum.
+  /// Counts the points compared of gamma >= n bin widths and < (n + 1) bin widths; the last bin has
+  /// those at the maximum too.
   std::vector<std::int64_t> histogram;
 };
 

@@ -38,8 +38,7 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
 /// Returns the criteria in the terms of the search.
 /// \param dose  the normalisation's
 std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
-                                      std::vector<criterion> const& criteria,
-                                      gamma_options const& options, double dose);
+                                      std::vector<criterion> const& criteria, double dose);
 /// Returns how many cells, or voxels, the search has along an axis.
 std::int64_t sites_along(iso::grid const& evaluated, gamma_options const& options, int axis);
 void validate_results(iso::grid const& reference, std::int64_t criteria,
@@ -106,7 +105,7 @@ gamma_plan<T, Space>::gamma_plan(Exec const& exec, volume const& reference, volu
   }
   arrays_.offsets = copied<Space>(exec, function, offsets);
   arrays_.criteria =
-      copied<Space>(exec, function, detail::terms_of(evaluated.grid, criteria, options, dose));
+      copied<Space>(exec, function, detail::terms_of(evaluated.grid, criteria, dose));
   if (options.between != interpolation::grid_points) {
     std::int64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
@@ -151,6 +150,7 @@ detail::dose_search<T> gamma_plan<T, Space>::search() const {
     s.places[axis] = arrays_.places[axis].data();
     s.sites[axis] = std::int32_t(detail::sites_along(evaluated_.grid, options_, axis));
     s.top[axis] = n[axis] > 1 ? 1 : 0;
+    s.last[axis] = std::int32_t(n[axis] - 1);
   }
   s.offsets = arrays_.offsets.data();
   s.num_offsets = std::int32_t(arrays_.offsets.extent(0));
@@ -178,7 +178,6 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
   validate_apart(memory_of(status, "status"), {reference, evaluated}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::gamma::gamma_index");
   auto const& n = plan.reference().grid.extent;
-  auto const& m = plan.evaluated().grid.extent;
   auto const launch = [&](auto between) {
     // Points have very different amounts of work.
     using policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
@@ -187,15 +186,14 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
     if constexpr (!backend::is_device<Exec>) {
       points.set_chunk_size(256);
     }
-    Kokkos::parallel_for("iso::gamma::gamma_index", points,
-                         detail::gamma_kernel<T, decltype(between)::value>{
-                             plan.search(),
-                             plan.reference().data.data(),
-                             plan.cut_off_dose(),
-                             {n[0], n[1], n[2]},
-                             {std::int32_t(m[0]), std::int32_t(m[1]), std::int32_t(m[2])},
-                             gamma.data(),
-                             status.data()});
+    Kokkos::parallel_for(
+        "iso::gamma::gamma_index", points,
+        detail::gamma_kernel<T, decltype(between)::value>{plan.search(),
+                                                          plan.reference().data.data(),
+                                                          plan.cut_off_dose(),
+                                                          {n[0], n[1], n[2]},
+                                                          gamma.data(),
+                                                          status.data()});
   };
   switch (plan.options().between) {
     case interpolation::trilinear:
@@ -230,7 +228,7 @@ std::vector<gamma_summary> summarise(Exec const& exec,
     Kokkos::parallel_reduce("iso::gamma::summarise", detail::points_range(exec, points),
                             detail::gamma_counts_kernel<T>{
                                 first, status.data(), options.passes == pass_rule::at_most_one,
-                                double(options.bins) / max_gamma, options.bins, bins.data()},
+                                max_gamma / double(options.bins), options.bins, bins.data()},
                             counts);
     Kokkos::deep_copy(exec,
                       Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(

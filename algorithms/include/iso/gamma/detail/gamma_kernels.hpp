@@ -102,7 +102,7 @@ struct point_search {
 
   KOKKOS_FUNCTION double least(criterion_terms const& c) const {
     double const inverse = 1 / (s.local ? c.difference * dose : c.difference);
-    // The nearest voxel, exactly: equal doses have gamma 0.
+    // The voxel at or below the point, exactly: equal doses have gamma 0.
     triple const off = {place[0].fraction, place[1].fraction, place[2].fraction};
     double const e_there = (double(s.evaluated[voxel_index()]) - dose) * inverse;
     double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
@@ -112,10 +112,12 @@ struct point_search {
       // Where it has the minimum, the others need no more than a bound.
       lower_by_cell(c, likely, inverse, best);
     }
+    // Offsets have the distance of the nearest point of the grid.
+    double const aside = squared(c, outside());
     for (std::int32_t n = 0; n < s.num_offsets; ++n) {
       site_offset const o = s.offsets[n];
-      double const near = double(o.distance) * c.scale;
-      if (near >= best.squared) {
+      double const near = Kokkos::fma(double(o.distance), c.scale, aside);
+      if (!(near < best.squared)) {
         break;
       }
       std::int32_t const x = place[0].voxel + o.x;
@@ -150,6 +152,16 @@ struct point_search {
     return best.squared;
   }
 
+  /// Returns the vector from the box of the evaluated voxels' middles to the point, in spacings.
+  KOKKOS_FORCEINLINE_FUNCTION triple outside() const {
+    triple beyond = {0, 0, 0};
+    for (int axis = 0; axis < 3; ++axis) {
+      double const fraction = place[axis].fraction;
+      beyond[axis] = fraction < 0 || place[axis].voxel == s.last[axis] ? fraction : 0.0;
+    }
+    return beyond;
+  }
+
  private:
   /// Returns the vector from the cell to the point, in spacings.
   KOKKOS_FORCEINLINE_FUNCTION triple beyond(triple const& point) const {
@@ -169,7 +181,7 @@ struct point_search {
     std::int32_t o[3];
     for (int axis = 0; axis < 3; ++axis) {
       std::int32_t const voxel = place[axis].voxel;
-      std::int32_t const last = s.top[axis] * s.sites[axis];
+      std::int32_t const last = s.last[axis];
       o[axis] = last > 0 && voxel == last ? -1 : 0;
       if (place[axis].fraction == 0 && voxel > 0 && voxel < last) {
         std::int64_t const step = axis == 2 ? 1 : s.stride[axis];
@@ -207,7 +219,7 @@ struct point_search {
         best.at[axis] += cell[axis];
       }
     } else {
-      best.squared = tetrahedra_minimum(e, c.side, c.inverse, s.top, point, best.squared);
+      best.squared = tetrahedra_minimum(e, c.weight, c.inverse, s.top, point, best.squared);
     }
   }
 };
@@ -219,7 +231,6 @@ struct gamma_kernel {
   T const* reference;
   double cut_off;
   std::int64_t extent[3];  ///< of the reference
-  std::int32_t evaluated[3];
   T* gamma;
   point_status* status;
 
@@ -237,13 +248,10 @@ struct gamma_kernel {
     std::int64_t const x = row / extent[1];
     axis_place const place[3] = {search.places[0][x], search.places[1][row - x * extent[1]],
                                  search.places[2][voxel - row * extent[2]]};
-    bool outside = false;
-    for (int axis = 0; axis < 3; ++axis) {
-      double const at = double(place[axis].voxel) + place[axis].fraction;
-      outside = outside || at < 0 || at > double(evaluated[axis] - 1);
-    }
-    status[voxel] = outside ? point_status::outside : point_status::compared;
     point_search<T, Between> const one{search, place, dose};
+    triple const beyond = one.outside();
+    bool const outside = beyond[0] != 0 || beyond[1] != 0 || beyond[2] != 0;
+    status[voxel] = outside ? point_status::outside : point_status::compared;
     for (std::int32_t n = 0; n < search.num_criteria; ++n) {
       gamma[n * size + voxel] = T(Kokkos::sqrt(one.least(search.criteria[n])));
     }
@@ -266,7 +274,7 @@ struct gamma_counts_kernel {
   T const* gamma;
   point_status const* status;
   bool one_passes;
-  double bins_per_gamma;
+  double bin_width;
   std::int32_t bins;
   std::uint64_t* histogram;
 
@@ -290,8 +298,11 @@ struct gamma_counts_kernel {
     c.outside += outside ? 1 : 0;
     c.outside_passed += outside && passes ? 1 : 0;
     c.largest = x > c.largest ? x : c.largest;
-    double const place = x * bins_per_gamma;
-    std::int32_t const bin = place < double(bins) ? std::int32_t(place) : bins - 1;
+    // The quotient may be rounded to the next number. What is no gamma goes to either end.
+    double const place = x / bin_width;
+    std::int32_t bin = place >= double(bins) ? bins - 1 : place > 0 ? std::int32_t(place) : 0;
+    bin -= bin > 0 && x < double(bin) * bin_width ? 1 : 0;
+    bin += bin < bins - 1 && x >= double(bin + 1) * bin_width ? 1 : 0;
     backend::atomic_sum(histogram + bin, std::uint64_t(1));
   }
 };

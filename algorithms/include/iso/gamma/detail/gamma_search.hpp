@@ -13,7 +13,7 @@ using triple = Kokkos::Array<double, 3>;
 
 /// Is a cell or an evaluated voxel within reach, relative to the voxel at or below a point.
 struct site_offset {
-  float distance;  ///< least squared distance over the squared reach, rounded down
+  float distance;  ///< least squared distance over the square of the least spacing, rounded down
   std::int32_t x;
   std::int32_t y;
   std::int32_t z;
@@ -22,7 +22,7 @@ struct site_offset {
 /// Says where a reference coordinate is on the evaluated grid.
 struct axis_place {
   double fraction;     ///< spacings above `voxel`: 0 to 1 unless it lies outside the grid
-  std::int32_t voxel;  ///< at or below it, or the nearest
+  std::int32_t voxel;  ///< at or below it, or the first
 };
 
 /// Holds the least and the largest dose of a cell's corners.
@@ -34,8 +34,7 @@ struct dose_range {
 
 /// Holds a criterion in the terms of the search.
 struct criterion_terms {
-  triple side;        ///< spacing over distance
-  triple weight;      ///< its square
+  triple weight;      ///< (spacing over distance)^2
   triple inverse;     ///< one over that
   double difference;  ///< dose, or with normalisation::local a fraction of it
   double scale;       ///< of site_offset::distance, to squared distances of agreement
@@ -52,6 +51,7 @@ struct dose_search {
   std::int32_t sites[3];   ///< cells, or voxels, along each axis
   std::int64_t stride[2];  ///< of evaluated voxels along x and y
   std::int32_t top[3];     ///< 1; 0 along an axis of one voxel
+  std::int32_t last[3];    ///< voxel along each axis
   triple ratio;            ///< hx/hy, hx/hz, hy/hz of the spacings h
   triple inverse_ratio;
   criterion_terms const* criteria;

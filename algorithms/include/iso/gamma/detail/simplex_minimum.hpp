@@ -10,80 +10,66 @@
 
 namespace iso::gamma::detail {
 
-/// Is a point in space and dose, in units of the criteria, as seen from the reference point.
-struct space_and_dose {
-  double x[4];
-
-  friend KOKKOS_FORCEINLINE_FUNCTION double dot(space_and_dose const& a, space_and_dose const& b) {
-    using Kokkos::fma;
-    return fma(a.x[3], b.x[3], fma(a.x[2], b.x[2], fma(a.x[1], b.x[1], a.x[0] * b.x[0])));
-  }
-  /// Returns a + s b.
-  friend KOKKOS_FORCEINLINE_FUNCTION space_and_dose added(space_and_dose const& a, double s,
-                                                          space_and_dose const& b) {
-    space_and_dose sum;
-    for (int k = 0; k < 4; ++k) {
-      sum.x[k] = Kokkos::fma(s, b.x[k], a.x[k]);
-    }
-    return sum;
-  }
+/// Is a tetrahedron from a cell's corner (0, 0, 0) to (1, 1, 1) along its three axes in an order.
+struct tetrahedron {
+  double e[4];  ///< (evaluated - reference dose) / difference at its corners
+  double
+      weight[3];  ///< of the axes in that order, (side / distance to agreement)^2; 0 if of no width
+  double point[3];  ///< the reference point, in spacings from the first corner
 };
 
-/// Returns the lesser of `best` and the squared distance of the origin from the plane through those
-/// of four corners that `chosen` has bits for, where its foot lies between them. The nearest point
-/// of a tetrahedron is such a foot on itself, or on one of its faces, edges or corners.
-KOKKOS_INLINE_FUNCTION double foot_between(space_and_dose const (&corner)[4], int chosen,
-                                           double best) {
-  // The foot is first + sum of share_i edge_i: their scalar products, by elimination.
-  space_and_dose first{};
-  space_and_dose edge[3];
-  int count = -1;
-  for (int n = 0; n < 4; ++n) {
-    if ((chosen >> n & 1) != 0) {
-      if (count < 0) {
-        first = corner[n];
-      } else {
-        edge[count] = added(corner[n], -1.0, first);
-      }
-      ++count;
-    }
+/// Returns the lesser of `best` and the squared distance, in space and dose, of the reference point
+/// from the plane through those corners that `chosen` has bits for, where its foot lies between
+/// them. The nearest point of a tetrahedron is such a foot on itself, or on a face, edge or corner.
+///
+/// Edges between corners that follow each other run along axes of their own, all of whose
+/// coordinates are one share u of the edge. Where E rises by g along it, u = middle - s pull at the
+/// foot, with s = E there; and E is linear in u.
+KOKKOS_INLINE_FUNCTION double foot_between(tetrahedron const& t, int chosen, double best) {
+  using Kokkos::fma;
+  double middle[3] = {0, 0, 0};
+  double pull[3] = {0, 0, 0};
+  int corner = 0;
+  for (; (chosen >> corner & 1) == 0; ++corner) {
+    middle[corner] = 1;
   }
-  double gram[3][3];
-  double share[3];
-  for (int i = 0; i < count; ++i) {
-    share[i] = -dot(edge[i], first);
-    for (int j = 0; j < count; ++j) {
-      gram[i][j] = dot(edge[i], edge[j]);
+  double there = t.e[corner];
+  double slope = 1;
+  for (int next = corner + 1; next < 4; ++next) {
+    if ((chosen >> next & 1) == 0) {
+      continue;
     }
-  }
-  for (int i = 0; i < count; ++i) {
-    // Corners in one plane too few: a face has the same points.
-    if (!(gram[i][i] > 1e-24 * dot(edge[i], edge[i]))) {
+    double sum = 0;
+    double weight = 0;
+    for (int k = corner; k < next; ++k) {
+      sum = fma(t.weight[k], t.point[k], sum);
+      weight += t.weight[k];
+    }
+    // An edge of no length: a face has the same points.
+    if (!(weight > 0)) {
       return best;
     }
-    for (int j = i + 1; j < count; ++j) {
-      double const factor = gram[j][i] / gram[i][i];
-      for (int k = i; k < count; ++k) {
-        gram[j][k] = Kokkos::fma(-factor, gram[i][k], gram[j][k]);
-      }
-      share[j] = Kokkos::fma(-factor, share[i], share[j]);
+    double const g = t.e[next] - t.e[corner];
+    for (int k = corner; k < next; ++k) {
+      middle[k] = sum / weight;
+      pull[k] = g / weight;
     }
+    there = fma(g, sum / weight, there);
+    slope = fma(g, g / weight, slope);
+    corner = next;
   }
-  double rest = 1;
-  space_and_dose foot = first;
-  for (int i = count - 1; i >= 0; --i) {
-    for (int j = i + 1; j < count; ++j) {
-      share[i] = Kokkos::fma(-gram[i][j], share[j], share[i]);
-    }
-    share[i] /= gram[i][i];
-    if (!(share[i] >= 0)) {
+  double const s = there / slope;
+  double found = s * s;
+  double above = 1;
+  for (int k = 0; k < 3; ++k) {
+    double const u = fma(-s, pull[k], middle[k]);
+    if (!(u >= 0 && u <= above)) {
       return best;
     }
-    rest -= share[i];
-    foot = added(foot, share[i], edge[i]);
+    above = u;
+    found = fma(t.weight[k] * (u - t.point[k]), u - t.point[k], found);
   }
-  double const found = dot(foot, foot);
-  return rest >= 0 && found < best ? found : best;
+  return found < best ? found : best;
 }
 
 /// Returns the least of `best` and of squared gamma over the six tetrahedra of a cell. Each goes
@@ -91,14 +77,20 @@ KOKKOS_INLINE_FUNCTION double foot_between(space_and_dose const (&corner)[4], in
 /// (H. Freudenthal 1942, H. W. Kuhn 1960): neighbouring cells meet in the same triangles.
 ///
 /// \param e        (evaluated - reference dose) / difference at the corners, x slowest
-/// \param side     of a cell, over the distance to agreement
-/// \param inverse  one over its square
+/// \param weight   the square of the side of a cell over the distance to agreement
+/// \param inverse  one over it
 /// \param top      1; 0 along an axis of one voxel
 /// \param point    from the cell's first corner to the reference point, in spacings
-KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple const& side,
+KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple const& weight,
                                                  triple const& inverse,
                                                  std::int32_t const (&top)[3], triple const& point,
                                                  double best) {
+  // Along axes of one voxel the distance is what it is.
+  double aside = 0;
+  for (int k = 0; k < 3; ++k) {
+    aside += top[k] != 0 ? 0.0 : weight[k] * point[k] * point[k];
+  }
+  double inside = best - aside;
   for (int order = 0; order < 6; ++order) {
     int const first = order / 2;
     int const second = (first + 1 + order % 2) % 3;
@@ -115,27 +107,27 @@ KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple co
       there = Kokkos::fma(g, point[k], there);
       slope = Kokkos::fma(g * g, inverse[k], slope);
     }
-    if (there * there >= best * slope) {
+    if (there * there >= inside * slope) {
       continue;
     }
-    space_and_dose corner[4];
-    for (int n = 0; n < 4; ++n) {
-      for (int k = 0; k < 3; ++k) {
-        double const up = (at[n] & 4 >> k) != 0 ? double(top[k]) : 0.0;
-        corner[n].x[k] = (up - point[k]) * side[k];
-      }
-      corner[n].x[3] = e[at[n]];
+    tetrahedron t{};
+    t.e[0] = e[0];
+    for (int n = 0; n < 3; ++n) {
+      int const k = along[n];
+      t.e[n + 1] = e[at[n + 1]];
+      t.weight[n] = top[k] != 0 ? weight[k] : 0.0;
+      t.point[n] = point[k];
     }
-    double const whole = foot_between(corner, 15, best);
-    if (whole < best) {
-      best = whole;
+    double const whole = foot_between(t, 15, inside);
+    if (whole < inside) {
+      inside = whole;
       continue;
     }
     for (int chosen = 1; chosen < 15; ++chosen) {
-      best = foot_between(corner, chosen, best);
+      inside = foot_between(t, chosen, inside);
     }
   }
-  return best;
+  return inside < best - aside ? inside + aside : best;
 }
 
 }  // namespace iso::gamma::detail
