@@ -74,8 +74,8 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "stack of the readings' shape (.h5): those that are 0 do not count"),
       sub.add_option("--stop-residual", request.stop_residual,
                      "end where the norm of the readings' differences from the projections is this "
-                     "part of the readings' (but for cgls, lsqr and tv, of the volume before "
-                     "the iteration)")
+                     "part of the readings' (but for cgls and lsqr, of the volume before the "
+                     "iteration)")
           ->check(number_from(0, 1))
           ->capture_default_str(),
       sub.add_option("--stop-noise", request.stop_noise,
