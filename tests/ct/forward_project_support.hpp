@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compare.hpp"
+#include "volume_of.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/stage.hpp>
@@ -37,6 +38,7 @@ using iso::ct::projector;
 using iso::ct::region;
 using iso::ct::view_vectors;
 using iso::test::difference;
+using iso::test::volume_of;
 
 inline constexpr double pi = std::numbers::pi;
 inline constexpr std::array exact_methods = {projector::amanatides_woo, projector::branchless,
@@ -51,20 +53,6 @@ inline bool is_joseph(projector method) {
 
 template <class T>
 using volume = iso::volume_view<T, host>;
-
-/// Voxel (i, j, k) holds f(i, j, k).
-template <class T, class F>
-volume<T> volume_of(grid const& g, F const& f) {
-  auto const v = iso::make_volume<T, host>("volume", g);
-  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
-    for (std::int64_t j = 0; j < g.extent[1]; ++j) {
-      for (std::int64_t k = 0; k < g.extent[2]; ++k) {
-        v.data(i, j, k) = T(f(i, j, k));
-      }
-    }
-  }
-  return v;
-}
 
 template <class T>
 volume<T> random_volume(grid const& g, unsigned seed = 1) {

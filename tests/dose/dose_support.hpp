@@ -2,6 +2,8 @@
 //! Fields on phantoms in slabs, as the tests of dose want them.
 #pragma once
 
+#include "volume_of.hpp"
+
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/beam.hpp>
@@ -25,26 +27,13 @@ namespace dose_support {
 
 using iso::grid;
 using iso::vec3;
+using iso::test::volume_of;
 using namespace iso::dose;
 
 inline constexpr double pi = 3.14159265358979323846;
 
 template <class T>
 using host_volume = iso::volume_view<T, Kokkos::HostSpace>;
-
-/// A volume whose voxel (i, j, k) is f(i, j, k).
-template <class T, class F>
-host_volume<T> volume_of(grid const& g, F const& f) {
-  auto v = iso::make_volume<T, Kokkos::HostSpace>("volume", g);
-  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
-    for (std::int64_t j = 0; j < g.extent[1]; ++j) {
-      for (std::int64_t k = 0; k < g.extent[2]; ++k) {
-        v.data(i, j, k) = T(f(i, j, k));
-      }
-    }
-  }
-  return v;
-}
 
 /// Neither cube nor water: numbers that differ along every axis.
 inline double mixed(std::int64_t i, std::int64_t j, std::int64_t k) {

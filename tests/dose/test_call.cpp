@@ -57,19 +57,7 @@ TEST_CASE_TEMPLATE("dose: calls run on the instance given, without fence or allo
         p.release();
         p.run(scratch);
       };
-      call();
-      exec.fence();
-      int launches = 0;
-      for (auto const& e : iso::test::events_during(call)) {
-        CAPTURE(e.name);
-        if (!iso::test::is_tool_fence(e)) {
-          CHECK(e.kind == iso::test::event_kind::launch);
-          CHECK(e.device == Kokkos::Tools::Experimental::device_id(exec));
-          ++launches;
-        }
-      }
-      CHECK(launches >= 2);
-      exec.fence();
+      CHECK(iso::test::launches_of(exec, call) >= 2);
     });
   });
 }

@@ -155,20 +155,7 @@ TEST_CASE("validate: runs on the instance that was given, without fence or alloc
     auto const density = iso::make_volume<float, space>("density", hu.grid);
     staged_density_table<space> const table(exec, named_density_table("schneider_2000"));
     auto const run = [&] { density_from_hounsfield<exec_space, float>(exec, table, hu, density); };
-    run();
-    exec.fence();
-    int launches = 0;
-    for (auto const& e : iso::test::events_during(
-             [&] { density_from_hounsfield<exec_space, float>(exec, table, hu, density); })) {
-      CAPTURE(e.name);
-      if (!iso::test::is_tool_fence(e)) {
-        CHECK(e.kind == iso::test::event_kind::launch);
-        CHECK(e.device == Kokkos::Tools::Experimental::device_id(exec));
-        ++launches;
-      }
-    }
-    CHECK(launches == 1);
-    exec.fence();
+    CHECK(iso::test::launches_of(exec, run) == 1);
   });
 }
 

@@ -2,6 +2,8 @@
 //! Doses on grids, and their gamma on any backend.
 #pragma once
 
+#include "volume_of.hpp"
+
 #include <iso/core/volume_view.hpp>
 #include <iso/gamma/gamma_index.hpp>
 
@@ -24,17 +26,10 @@ using host_volume = iso::volume_view<T, Kokkos::HostSpace>;
 /// A volume whose voxel at (x, y, z) mm is f(x, y, z).
 template <class T, class F>
 host_volume<T> dose_of(grid const& g, F const& f) {
-  auto v = iso::make_volume<T, Kokkos::HostSpace>("dose", g);
-  for (std::int64_t i = 0; i < g.extent[0]; ++i) {
-    for (std::int64_t j = 0; j < g.extent[1]; ++j) {
-      for (std::int64_t k = 0; k < g.extent[2]; ++k) {
-        v.data(i, j, k) =
-            T(f(g.origin.x + g.spacing.x * double(i), g.origin.y + g.spacing.y * double(j),
-                g.origin.z + g.spacing.z * double(k)));
-      }
-    }
-  }
-  return v;
+  return iso::test::volume_of<T>(g, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return f(g.origin.x + g.spacing.x * double(i), g.origin.y + g.spacing.y * double(j),
+             g.origin.z + g.spacing.z * double(k));
+  });
 }
 
 /// A volume on `g` of the numbers in the order they lie.

@@ -3,6 +3,7 @@
 //! What a call does, as Kokkos tells its tools: launches, fences and allocations.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -74,6 +75,24 @@ inline bool is_of_memory(kokkos_event const& e) {
     }
   }
   return e.kind == event_kind::allocation;
+}
+
+/// How many kernels `f` launches, all of them on `exec`; it neither fences nor allocates.
+template <class Exec, class F>
+int launches_of(Exec const& exec, F const& f) {
+  f();  // what Kokkos allocates at a kernel's first launch is not the call's business
+  exec.fence();
+  int launches = 0;
+  for (auto const& e : events_during(f)) {
+    CAPTURE(e.name);
+    if (!is_tool_fence(e)) {
+      CHECK(e.kind == event_kind::launch);
+      CHECK(e.device == Kokkos::Tools::Experimental::device_id(exec));
+      ++launches;
+    }
+  }
+  exec.fence();
+  return launches;
 }
 
 }  // namespace iso::test

@@ -104,13 +104,16 @@ struct gamma_case {
             },
             gamma_work<T>(double(points), double(what.evaluated.size()), double(count)),
             [=](std::int64_t samples) {
+              // The oracle takes milliseconds a point.
+              std::int64_t const stride =
+                  stride_for(points, std::max<std::int64_t>(samples / 64, 1));
               auto const [r, e] = with.rounded();
               std::vector<double> exact;
               for (auto const& c : with.what.criteria) {
                 auto const one = oracle::exact_gamma(
                     wrap_volume<Kokkos::HostSpace>(r.data(), with.what.reference),
                     wrap_volume<Kokkos::HostSpace>(e.data(), with.what.evaluated), c,
-                    with.what.options, stride_for(points, std::max<std::int64_t>(samples / 16, 1)));
+                    with.what.options, stride);
                 exact.insert(exact.end(), one.begin(), one.end());
               }
               return exact;
