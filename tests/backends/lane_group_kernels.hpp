@@ -84,7 +84,6 @@ struct any_kernel {
 struct shared_kernel {
   ISO_KERNEL(shared_kernel);
 
-  static constexpr int shared_bytes = 32 * 4;
   float* out;
 
   template <class Group>

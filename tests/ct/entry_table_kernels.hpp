@@ -29,7 +29,6 @@ struct tabled_squares {
     std::int32_t number;
     double square;
   };
-  static constexpr int shared_bytes = 32 * int(sizeof(entry));
 
   std::int32_t count;
   std::int32_t* squares;  ///< [group][round][32]

@@ -45,7 +45,6 @@ struct back_project_register_kernel {
     backend::pack<T, edge> weights[ray_columns * edge];  ///< [u][plane]: of its columns
     ray_candidates<T> found[ray_columns];
   };
-  static constexpr int shared_bytes = int(sizeof(shared_values));
 
   back_project_tables<T> t;
   back_project_volume<T> out;
@@ -109,7 +108,7 @@ struct back_project_register_kernel {
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_views(Group const& group, std::int32_t x, std::int32_t y,
                                              std::int32_t z) const {
-    typename Group::template shared_array<shared_values, 1> shared(group);
+    typename Group::template shared_array<shared_values, 1, true> shared(group);
     tile<Group> const at(group, x, y, z);
     sums_of<Group> sums(T(0));
     plane_range const* range = t.u_ranges + (std::int64_t(x) * t.tiles_y + y);

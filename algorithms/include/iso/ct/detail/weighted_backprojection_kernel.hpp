@@ -137,8 +137,6 @@ struct weighted_backprojection_kernel {
   ISO_KERNEL(weighted_backprojection_kernel<T, Rows, Upright, Joined>);
 
   static constexpr int registers = 2;
-  /// Counts the bytes of the views' columns that a GPU's group shares.
-  static constexpr int shared_bytes = Upright ? block_views * int(sizeof(upright_column<T>)) : 0;
 
   T const* images;          ///< padded, of the batch
   view_map<T> const* maps;  ///< of the batch

@@ -30,16 +30,6 @@ __global__ void __launch_bounds__(Threads, MinBlocks)
   }
 }
 
-/// Returns the bytes of the shared_array of a group that runs `Kernel`.
-template <class Kernel>
-constexpr unsigned shared_bytes_of() {
-  if constexpr (requires { Kernel::shared_bytes; }) {
-    static_assert(Kernel::shared_bytes % 16 == 0, "iso::backend: shared_bytes in whole 16 bytes");
-    return unsigned(Kernel::shared_bytes);
-  }
-  return 0;
-}
-
 /// Tells Kokkos' tools of a launch.
 class watched_launch {
  public:
@@ -74,7 +64,6 @@ void launch_cuda_groups(std::string const& label, Exec const& exec, std::int64_t
   cudaLaunchConfig_t launch{};
   launch.gridDim = dim3(unsigned((end - first + per_block - 1) / per_block));
   launch.blockDim = dim3(Threads);
-  launch.dynamicSmemBytes = Threads / 32 * shared_bytes_of<Kernel>();
   launch.stream = exec.cuda_stream();
 #ifdef ISO_CUDA_LAUNCHES_EARLY
   cudaLaunchAttribute beside{};

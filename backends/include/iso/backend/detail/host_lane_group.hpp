@@ -139,7 +139,7 @@ class array_lane_group {
   }
 
   /// Holds `N` values that all lanes read and write.
-  template <class T, int N>
+  template <class T, int N, bool Uniform = false>
   class shared_array {
    public:
     KOKKOS_FUNCTION explicit shared_array(array_lane_group const&) {}
