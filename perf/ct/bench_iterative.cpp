@@ -6,6 +6,7 @@
 //
 // <scan>: `upright`, or `tilted`, whose detector is rolled by one degree and pitched by two.
 // `os_sart` and `osem` have blocks of 8 views and one volume of column sums (OSEM: one a block).
+// `sirt_texture` projects by texture units, which CUDA alone has.
 //
 // Counters beside the usual: `views`; `pair_ms`, forward_project and back_project of all blocks,
 // and `ms`, the iteration: medians of alternating runs, on a processor minima; `ratio`, the
@@ -53,7 +54,8 @@ void measure(benchmark::State& state, Options const& options, std::int64_t block
   auto const p = make_projections<T, space>(exec, "p", views, scan.num_u(), scan.num_v());
   ct::projector_pair<Exec, T> const pair(
       exec, scan, phantom.box,
-      ct::split_views(views, block_views == 0 ? views : block_views, ct::block_order::golden));
+      ct::split_views(views, block_views == 0 ? views : block_views, ct::block_order::golden),
+      options.projector);
   typename ct::projector_pair<Exec, T>::const_volume const seen = x;
   auto const project = [&] {
     for (std::int64_t b = 0; b < pair.blocks().count(); ++b) {
@@ -112,6 +114,11 @@ int const registered = add_rows_of_backends([]<class Exec>(std::string const& na
   add_method<Exec, T, ct::sart>("sirt", end, ct::sart_options{}, 0);
   add_method<Exec, T, ct::sart>(
       "os_sart", end, ct::sart_options{.block_views = 8, .columns = ct::column_sums::of_scan}, 8);
+  if constexpr (backend::is_device<Exec>) {
+    add_method<Exec, T, ct::sart>(
+        "sirt_texture", end,
+        ct::sart_options{.projector = {.projection = ct::projection::texture}}, 0);
+  }
   add_method<Exec, T, ct::cgls>("cgls", end, ct::cgls_options{}, 0);
   add_method<Exec, T, ct::lsqr>("lsqr", end, ct::lsqr_options{}, 0);
   add_method<Exec, T, ct::mlem>("mlem", end, ct::mlem_options{}, 0);
