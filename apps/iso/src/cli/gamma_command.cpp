@@ -302,8 +302,9 @@ command add_gamma(CLI::App& app) {
       "gamma", "Gamma index of an evaluated dose against a reference. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
-  sub->add_option("reference", options->reference,
-                  "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz)")
+  sub->add_option(
+         "reference", options->reference,
+         "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz)")
       ->required();
   sub->add_option("evaluated", options->evaluated,
                   "dose that is searched, on any grid that overlaps; in the same unit")

@@ -128,8 +128,8 @@ void add_colour_bar(files::rgb_image& image, std::function<colour(double)> const
   std::int64_t const gap = 6 * size;
   std::int64_t const bar = 12 * size;
   std::int64_t const letter = (glyph_width + 1) * size;
-  std::int64_t const beside = std::max(bar + gap + letter * std::int64_t(letters),
-                                       letter * std::int64_t(title.size()));
+  std::int64_t const beside =
+      std::max(bar + gap + letter * std::int64_t(letters), letter * std::int64_t(title.size()));
   files::rgb_image wide;
   wide.width = image.width + 2 * gap + beside;
   wide.height = std::max(image.height, 100 * size);

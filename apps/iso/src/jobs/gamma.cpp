@@ -54,9 +54,8 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
     criteria.push_back({c.dose_difference, c.distance});
   }
   // Doses, gamma and status of the points; of each evaluated voxel its dose and its cell's range.
-  double const wanted =
-      double(r.size()) * (sizeof(float) * (1.0 + double(criteria.size())) + 1.0) +
-      double(e.size()) * (3.0 * sizeof(float));
+  double const wanted = double(r.size()) * (sizeof(float) * (1.0 + double(criteria.size())) + 1.0) +
+                        double(e.size()) * (3.0 * sizeof(float));
   gamma_result result;
   watch.step(0, "preparing");
   guard_memory(
@@ -79,12 +78,11 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
             std::size_t(r.extent[0]), std::size_t(r.extent[1]), std::size_t(r.extent[2]));
         exec.fence("iso::jobs::gamma: data are in place");
         watch.step(0, "comparing");
-        result.seconds =
-            seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status); });
+        result.seconds = seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status); });
         watch.step(0.9, "counting");
-        gamma::summary_options const counted{request.strict ? gamma::pass_rule::below_one
-                                                            : gamma::pass_rule::at_most_one,
-                                             std::int32_t(request.bins)};
+        gamma::summary_options const counted{
+            request.strict ? gamma::pass_rule::below_one : gamma::pass_rule::at_most_one,
+            std::int32_t(request.bins)};
         for (auto const& s : gamma::summarise(exec, plan, values, status, counted)) {
           result.compared = s.compared;
           result.below_cut_off = s.below_cut_off;
