@@ -53,9 +53,9 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
   for (auto const& c : request.criteria) {
     criteria.push_back({c.dose_difference, c.distance});
   }
-  // Doses, gamma and status of the points; of each evaluated voxel its dose and its cell's range.
+  // Doses, gamma and status of the points; of each evaluated voxel its dose and its cell's ranges.
   double const wanted = double(r.size()) * (sizeof(float) * (1.0 + double(criteria.size())) + 1.0) +
-                        double(e.size()) * (3.0 * sizeof(float));
+                        double(e.size()) * (9.0 * sizeof(float));
   gamma_result result;
   watch.step(0, "preparing");
   guard_memory(
