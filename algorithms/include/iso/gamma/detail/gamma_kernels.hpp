@@ -82,29 +82,37 @@ struct dose_range_kernel {
     std::int64_t const z = cell - row * search.sites[2];
     std::int64_t const x = row / search.sites[1];
     std::int64_t const y = row - x * search.sites[1];
-    T corner[8];
-    read_corners(search, x * search.stride[0] + y * search.stride[1] + z, corner);
-    dose_range<T> range{corner[0], corner[0], {}, {}};
-    for (int n = 1; n < 8; ++n) {
-      range.low = corner[n] < range.low ? corner[n] : range.low;
-      range.high = corner[n] > range.high ? corner[n] : range.high;
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-      int const bit = 4 >> axis;
-      T least = corner[bit] - corner[0];
-      T largest = least;
-      for (int n = 1; n < 8; ++n) {
-        if ((n & bit) == 0) {
-          T const step = corner[n | bit] - corner[n];
-          least = step < least ? step : least;
-          largest = step > largest ? step : largest;
-        }
-      }
-      T const rounding = Kokkos::Experimental::epsilon_v<T>;
-      range.least_step[axis] = least - Kokkos::fabs(least) * rounding;
-      range.largest_step[axis] = largest + Kokkos::fabs(largest) * rounding;
-    }
-    ranges[cell] = range;
+    T c[8];
+    read_corners(search, x * search.stride[0] + y * search.stride[1] + z, c);
+    dose_range<T>& range = ranges[cell];
+    T low = 0;
+    T high = 0;
+    set_range(c[0], c[1], c[2], c[3], range.low, range.high);
+    set_range(c[4], c[5], c[6], c[7], low, high);
+    range.low = low < range.low ? low : range.low;
+    range.high = high > range.high ? high : range.high;
+    set_steps(c[4] - c[0], c[5] - c[1], c[6] - c[2], c[7] - c[3], range, 0);
+    set_steps(c[2] - c[0], c[3] - c[1], c[6] - c[4], c[7] - c[5], range, 1);
+    set_steps(c[1] - c[0], c[3] - c[2], c[5] - c[4], c[7] - c[6], range, 2);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static void set_range(T a, T b, T c, T d, T& low, T& high) {
+    T const low_ab = a < b ? a : b;
+    T const low_cd = c < d ? c : d;
+    T const high_ab = a > b ? a : b;
+    T const high_cd = c > d ? c : d;
+    low = low_ab < low_cd ? low_ab : low_cd;
+    high = high_ab > high_cd ? high_ab : high_cd;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void set_steps(T a, T b, T c, T d, dose_range<T>& range,
+                                                    int axis) {
+    T const rounding = Kokkos::Experimental::epsilon_v<T>;
+    T least = 0;
+    T largest = 0;
+    set_range(a, b, c, d, least, largest);
+    range.least_step[axis] = least - Kokkos::fabs(least) * rounding;
+    range.largest_step[axis] = largest + Kokkos::fabs(largest) * rounding;
   }
 };
 
