@@ -3,6 +3,8 @@
 #include "gamma_support.hpp"
 #include "instances.hpp"
 
+#include <iso/gamma/detail/trilinear_minimum.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -138,23 +140,26 @@ TEST_CASE("gamma_index: doses that squares or inverses of would overflow are ref
   CHECK(refused({1e8, 0, 0, 0}, 1).find("at least 1e-08 of that") != std::string::npos);
 }
 
-TEST_CASE("gamma_index: a criterion alone and beside others where cells are almost equally far") {
+TEST_CASE("gamma_index: a criterion alone and beside others that would order cells otherwise") {
+  // Where the order depended on the criteria, each of these seeds had a point of other bits.
+  auto const rough = [](std::uint64_t seed) {
+    return [seed](double x, double y, double z) {
+      return 0.5 + 0.5 * noise(std::uint64_t(x * 1e4 + y * 1e7 + z * 1e3) + seed);
+    };
+  };
   grid const e{{8, 8, 8}, {2, 2 * (1 + 1e-8), 2 * (1 - 0.7e-8)}, {0, 0, 0}};
   grid const r{{6, 6, 6}, e.spacing, {e.spacing.x, e.spacing.y, e.spacing.z}};
-  std::uint64_t n = 0;
-  auto const rough = [&](double, double, double) { return 0.5 + 0.5 * noise(n++); };
-  for (int trial = 0; trial < 4; ++trial) {
-    auto const reference = dose_of<double>(r, rough);
-    auto const evaluated = dose_of<double>(e, rough);
-    for (auto const between : continuous) {
-      gamma_options const options{.between = between};
-      auto const alone = gamma_of<double>(reference, evaluated, {{0.03, 3}}, options);
-      auto both = gamma_of<double>(reference, evaluated, {{0.03, 3}, {0.02, 4.7}}, options);
-      both.gamma.resize(alone.gamma.size());
-      CHECK(difference(alone.gamma, both.gamma) == "");
-    }
+  auto const evaluated = dose_of<double>(e, rough(82));
+  for (std::uint64_t const seed : {12, 15, 35, 37}) {
+    auto const reference = dose_of<double>(r, rough(seed));
+    auto const alone = gamma_of<double>(reference, evaluated, {{0.03, 3}});
+    auto both = gamma_of<double>(reference, evaluated, {{0.03, 3}, {0.02, 4.7}});
+    both.gamma.resize(alone.gamma.size());
+    CHECK(difference(alone.gamma, both.gamma) == "");
   }
-  // The distance of whole voxels is just the reach of one of them.
+}
+
+TEST_CASE("gamma_index: a criterion whose reach is just whole voxels, alone and beside others") {
   for (double const h : {0.1, 0.3, 0.7, 1.1}) {
     for (int const cells : {3, 6, 7}) {
       std::vector<double> values(std::size_t(cells) + 3, 5.0);
@@ -169,6 +174,65 @@ TEST_CASE("gamma_index: a criterion alone and beside others where cells are almo
                                            {{1e-3, distance}, {1e-3, 2 * distance}}, options);
         CHECK(alone.gamma[0] == both.gamma[0]);
       }
+    }
+  }
+}
+
+TEST_CASE(
+    "trilinear_minimum: no sample of a cell is below, whatever its sides and the first guess") {
+  using namespace iso::gamma::detail;
+  std::uint64_t n = 0;
+  auto const number = [&](double low, double high) { return low + (high - low) * noise(n++); };
+  std::int32_t const top[3] = {1, 1, 1};
+  for (auto const& h : {triple{1, 4, 10}, triple{10, 1, 4}, triple{4, 10, 1}}) {
+    for (double const steep : {0.3, 3.0, 100.0}) {
+      double above = 0;
+      double unreached = 0;
+      for (int trial = 0; trial < 100; ++trial) {
+        double e[8];
+        double const middle = number(-1, 1);
+        for (double& corner : e) {
+          corner = middle + steep * number(-1, 1);
+        }
+        double const distance = number(1, 10);
+        triple weight{};
+        triple inverse{};
+        triple point{};
+        for (int k = 0; k < 3; ++k) {
+          weight[k] = h[k] * h[k] / (distance * distance);
+          inverse[k] = 1 / weight[k];
+          point[k] = number(-0.5, 1.5);
+        }
+        trilinear const dose(e);
+        auto const squared = [&](triple const& u) {
+          triple unused{};
+          double f = std::pow(dose.at(u, unused), 2);
+          for (int k = 0; k < 3; ++k) {
+            f += weight[k] * std::pow(u[k] - point[k], 2);
+          }
+          return f;
+        };
+        trilinear_minimum const search(dose, {h[0] / h[1], h[0] / h[2], h[1] / h[2]},
+                                       {h[1] / h[0], h[2] / h[0], h[2] / h[1]}, weight, inverse,
+                                       point);
+        double least = 1e9;
+        for (int sample = 0; sample < 11 * 11 * 11; ++sample) {
+          double const f =
+              squared({sample / 121 / 10.0, sample / 11 % 11 / 10.0, sample % 11 / 10.0});
+          least = f < least ? f : least;
+        }
+        for (auto const what : {likely::minimum, likely::nothing}) {
+          least_found best{
+              1e9, {{number(-1, 2), number(-1, 2), number(-1, 2)}}, steep * number(-1, 1)};
+          search.lower(top, what, best);
+          REQUIRE(std::isfinite(best.squared));
+          above = std::fmax(above, best.squared - least * (1 + relative_slack) - absolute_slack);
+          unreached = std::fmax(unreached, std::fabs(squared(best.at) / best.squared - 1));
+        }
+      }
+      CAPTURE(steep);
+      CHECK(above <= 0);
+      CHECK(unreached < 1e-6);
     }
   }
 }

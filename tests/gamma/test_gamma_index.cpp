@@ -262,3 +262,71 @@ TEST_CASE("gamma_index: does not depend on the maximum gamma, but where it is re
   }
   CHECK(reached);
 }
+
+TEST_CASE("gamma_index: lines and planes have the same gamma along whichever axes") {
+  for (auto const between : all_interpolations) {
+    CAPTURE(int(between));
+    gamma_options const options{.between = between};
+    std::vector<double> line;
+    std::vector<double> plane;
+    for (int axis = 0; axis < 3; ++axis) {
+      CAPTURE(axis);
+      // The line is along the axis, the plane across it.
+      grid one{{1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+      one.extent[axis] = 40;
+      one.spacing[axis] = 1.5;
+      one.origin[axis] = -30;
+      grid two{{17, 17, 17}, {2, 2, 2}, {-16, -16, -16}};
+      two.extent[axis] = 1;
+      two.origin[axis] = 5;
+      // Shifted by 1 mm along the line, and in the plane by 1 and 2 mm.
+      auto const shifted_line = [&](double x, double y, double z) {
+        return 1.01 * hill(x - (axis == 0), y - (axis == 1), z - (axis == 2));
+      };
+      auto const shifted_plane = [&](double x, double y, double z) {
+        return 1.01 * hill(x - (axis != 0),
+                           y - (axis == 1   ? 0
+                                : axis == 0 ? 1
+                                            : 2),
+                           z - (axis == 2 ? 0 : 2));
+      };
+      auto const along = gamma_of<double>(dose_of<double>(one, hill),
+                                          dose_of<double>(one, shifted_line), {{0.01, 1}}, options)
+                             .gamma;
+      auto const across =
+          gamma_of<double>(dose_of<double>(two, hill), dose_of<double>(two, shifted_plane),
+                           {{0.01, 1}}, options)
+              .gamma;
+      line = axis == 0 ? along : line;
+      plane = axis == 0 ? across : plane;
+      CHECK(largest_difference(line, along) < 4e-7);
+      CHECK(largest_difference(plane, across) < 4e-7);
+    }
+  }
+}
+
+TEST_CASE("gamma_index: a maximum gamma that reaches less far than a voxel cuts gamma alone") {
+  std::uint64_t n = 0;
+  auto const rough = [&](double, double, double) { return 0.9 + 0.1 * noise(n++); };
+  grid const g{{6, 6, 6}, {2, 2, 2}, {0, 0, 0}};
+  auto const reference = dose_of<double>(g, rough);
+  for (double const aside : {0.0, 0.7}) {
+    auto const evaluated =
+        dose_of<double>(grid{g.extent, g.spacing, {aside, -aside, aside}}, rough);
+    for (auto const between : all_interpolations) {
+      CAPTURE(int(between));
+      auto whole =
+          gamma_of<double>(reference, evaluated, {{0.05, 1}}, {.between = between, .max_gamma = 2})
+              .gamma;
+      for (double const most : {0.5, 0.01}) {
+        CAPTURE(most);
+        for (double& x : whole) {
+          x = std::fmin(x, most);
+        }
+        CHECK(largest_difference(whole, gamma_of<double>(reference, evaluated, {{0.05, 1}},
+                                                         {.between = between, .max_gamma = most})
+                                            .gamma) < 4e-7);
+      }
+    }
+  }
+}

@@ -90,6 +90,21 @@ TEST_CASE("gamma_index: grids that differ in spacing, origin and extent") {
   }
 }
 
+TEST_CASE("gamma_index: voxels of 1 x 4 x 10 mm") {
+  grid const r{{9, 6, 5}, {2.1, 4.3, 8.7}, {-8.1, -11.2, -17.3}};
+  grid const e{{20, 7, 5}, {1, 4, 10}, {-9, -12, -20}};
+  for (double const rough : {0.0, 0.2}) {
+    auto const reference = dose_of<double>(r, hill);
+    auto const evaluated = dose_of<double>(e, [&](double x, double y, double z) {
+      return hill(x - 1, y + 1, z) * (1.01 + rough * (random_dose(x, y, z) - 0.5));
+    });
+    for (auto const between : {interpolation::trilinear, interpolation::tetrahedra}) {
+      CAPTURE(int(between));
+      check(reference, evaluated, {0.02, 3}, {.between = between}, 19);
+    }
+  }
+}
+
 TEST_CASE("gamma_index: one and two dimensions") {
   grid const line{{40, 1, 1}, {1.5, 1, 1}, {-30, 0, 0}};
   grid const plane{{1, 17, 19}, {1, 2, 2}, {0, -16, -18}};

@@ -54,15 +54,15 @@ enum class point_status : std::uint8_t {
 };
 
 /// Holds two doses and criteria, checked and made ready for gamma_index in `Space`: for each cell
-/// between evaluated voxels the range of its dose, and the cells in the order of the search. Keeps
-/// the views of both doses, whose values must not change while it is used.
+/// between evaluated voxels the ranges of its dose and slopes, and the cells in the order of the
+/// search. Keeps the views of both doses, whose values must not change while it is used.
 template <real T, class Space>
 class gamma_plan {
  public:
   using volume = volume_view<T const, Space>;
 
-  /// Looks at every voxel. Waits for `exec`: no other instance is fenced. Allocates two numbers an
-  /// evaluated voxel and 16 bytes a cell within reach of a point.
+  /// Looks at every voxel. Waits for `exec`: no other instance is fenced. Allocates eight numbers
+  /// an evaluated voxel and 16 bytes a cell within reach of a point.
   ///
   /// The grids may differ in every way. Along an axis with one voxel a dose is a plane: positions
   /// count, and nothing is interpolated. Doses in one or two dimensions have one voxel along the

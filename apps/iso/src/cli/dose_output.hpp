@@ -16,8 +16,8 @@ namespace iso::cli {
 std::string dose_curves(files::plan_description const& plan, jobs::dose_result const& result);
 
 /// Returns three slices through `point` (mm), side by side, across z, y and x: density in grey,
-/// dose in colours. Patients are seen from the feet, from the front and from their left. `result`
-/// has the density.
+/// dose in colours, which a bar explains. Patients are seen from the feet, from the front and from
+/// their left. `result` has the density.
 files::rgb_image dose_picture(jobs::dose_result const& result, std::array<double, 3> const& point);
 
 /// Is the density that is shown as white, g/cm3.

@@ -82,14 +82,37 @@ struct dose_range_kernel {
     std::int64_t const z = cell - row * search.sites[2];
     std::int64_t const x = row / search.sites[1];
     std::int64_t const y = row - x * search.sites[1];
-    T corner[8];
-    read_corners(search, x * search.stride[0] + y * search.stride[1] + z, corner);
-    dose_range<T> range{corner[0], corner[0]};
-    for (int n = 1; n < 8; ++n) {
-      range.low = corner[n] < range.low ? corner[n] : range.low;
-      range.high = corner[n] > range.high ? corner[n] : range.high;
-    }
-    ranges[cell] = range;
+    T c[8];
+    read_corners(search, x * search.stride[0] + y * search.stride[1] + z, c);
+    dose_range<T>& range = ranges[cell];
+    T low = 0;
+    T high = 0;
+    set_range(c[0], c[1], c[2], c[3], range.low, range.high);
+    set_range(c[4], c[5], c[6], c[7], low, high);
+    range.low = low < range.low ? low : range.low;
+    range.high = high > range.high ? high : range.high;
+    set_steps(c[4] - c[0], c[5] - c[1], c[6] - c[2], c[7] - c[3], range, 0);
+    set_steps(c[2] - c[0], c[3] - c[1], c[6] - c[4], c[7] - c[5], range, 1);
+    set_steps(c[1] - c[0], c[3] - c[2], c[5] - c[4], c[7] - c[6], range, 2);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static void set_range(T a, T b, T c, T d, T& low, T& high) {
+    T const low_ab = a < b ? a : b;
+    T const low_cd = c < d ? c : d;
+    T const high_ab = a > b ? a : b;
+    T const high_cd = c > d ? c : d;
+    low = low_ab < low_cd ? low_ab : low_cd;
+    high = high_ab > high_cd ? high_ab : high_cd;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void set_steps(T a, T b, T c, T d, dose_range<T>& range,
+                                                    int axis) {
+    T const rounding = Kokkos::Experimental::epsilon_v<T>;
+    T least = 0;
+    T largest = 0;
+    set_range(a, b, c, d, least, largest);
+    range.least_step[axis] = least - Kokkos::fabs(least) * rounding;
+    range.largest_step[axis] = largest + Kokkos::fabs(largest) * rounding;
   }
 };
 
@@ -107,10 +130,10 @@ struct point_search {
     double const e_there = (double(s.evaluated[voxel_index()]) - dose) * inverse;
     double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
     least_found best{f_there < s.most ? f_there : s.most, {{0, 0, 0}}, e_there};
-    site_offset const likely = downhill(e_there);
+    site_offset const nearest = downhill(e_there);
     if constexpr (Between != interpolation::grid_points) {
       // Where it has the minimum, the others need no more than a bound.
-      lower_by_cell(c, likely, inverse, best);
+      lower_by_cell(c, nearest, inverse, likely::minimum, best);
     }
     // Offsets have the distance of the nearest point of the grid.
     double const aside = squared(c, outside());
@@ -137,15 +160,16 @@ struct point_search {
         double const f = Kokkos::fma(e, e, squared(c, point));
         best.squared = f < best.squared ? f : best.squared;
       } else {
-        auto const range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.sites[2] + z];
+        auto const& range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.sites[2] + z];
         double const gap = clamped(dose, double(range.low), double(range.high)) - dose;
         double const e = gap * inverse;
         if (Kokkos::fma(e, e, near) >= best.squared ||
             Kokkos::fma(e, e, squared(c, beyond(point))) >= best.squared) {
           continue;
         }
-        if (o.x != likely.x || o.y != likely.y || o.z != likely.z) {
-          lower_by_cell(c, o, inverse, best);
+        bool const searched = o.x == nearest.x && o.y == nearest.y && o.z == nearest.z;
+        if (!searched && !is_above(c, range, o, point, inverse, best)) {
+          lower_by_cell(c, o, inverse, likely::nothing, best);
         }
       }
     }
@@ -195,8 +219,33 @@ struct point_search {
     return place[0].voxel * s.stride[0] + place[1].voxel * s.stride[1] + place[2].voxel;
   }
 
+  /// Returns whether no point of a cell is below the best: F(u) >= 2 s E(u) - s^2 + |u - point|^2
+  /// for s of the best point, and E(u) is no less than at the corner next to the point plus, along
+  /// each axis, the way from there times the step that is worst.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_above(criterion_terms const& c, dose_range<T> const& range,
+                                            site_offset const& o, triple const& point,
+                                            double inverse, least_found const& best) const {
+    using Kokkos::fma;
+    double const by = best.difference;
+    std::int64_t corner = voxel_index() + o.x * s.stride[0] + o.y * s.stride[1] + o.z;
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+      bool const upper = point[k] > 0.5 && s.top[k] > 0;
+      double const one = by * inverse * double(range.least_step[k]);
+      double const other = by * inverse * double(range.largest_step[k]);
+      double const slope = (one < other) == upper ? other : one;
+      double const u = clamped(fma(-slope, c.inverse[k], point[k]), 0, double(s.top[k]));
+      double const off = u - point[k];
+      sum += fma(c.weight[k] * off, off, 2 * slope * (u - (upper ? 1.0 : 0.0)));
+      corner += upper ? (k == 2 ? 1 : s.stride[k]) : 0;
+    }
+    double const e = (double(s.evaluated[corner]) - dose) * inverse;
+    // Where numbers are too large for T it is no number, and not known.
+    return sum + by * (2 * e - by) >= best.squared;
+  }
+
   KOKKOS_FUNCTION void lower_by_cell(criterion_terms const& c, site_offset const& o, double inverse,
-                                     least_found& best) const {
+                                     likely what, least_found& best) const {
     triple const cell = {double(o.x), double(o.y), double(o.z)};
     triple point = {0, 0, 0};
     for (int axis = 0; axis < 3; ++axis) {
@@ -214,12 +263,12 @@ struct point_search {
         best.at[axis] -= cell[axis];
       }
       trilinear_minimum(trilinear(e), s.ratio, s.inverse_ratio, c.weight, c.inverse, point)
-          .lower(s.top, best);
+          .lower(s.top, what, best);
       for (int axis = 0; axis < 3; ++axis) {
         best.at[axis] += cell[axis];
       }
     } else {
-      best.squared = tetrahedra_minimum(e, c.weight, c.inverse, s.top, point, best.squared);
+      lower_by_tetrahedra(e, c.weight, c.inverse, s.top, point, best);
     }
   }
 };

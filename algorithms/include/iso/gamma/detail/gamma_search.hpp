@@ -25,11 +25,22 @@ struct axis_place {
   std::int32_t voxel;  ///< at or below it, or the first
 };
 
-/// Holds the least and the largest dose of a cell's corners.
+/// Holds the least and the largest dose of a cell's corners, and of their differences along the
+/// edges that go along each axis, rounded outwards: whether the dose is trilinear or linear on
+/// tetrahedra, its derivative along an axis is a mean of them.
 template <class T>
 struct dose_range {
   T low;
   T high;
+  T least_step[3];
+  T largest_step[3];
+};
+
+/// Is the best point of a search so far.
+struct least_found {
+  double squared;     ///< of gamma
+  triple at;          ///< in spacings; of trilinear doses alone
+  double difference;  ///< of the doses there, over the criterion's
 };
 
 /// Holds a criterion in the terms of the search.

@@ -18,14 +18,14 @@ struct tetrahedron {
   double point[3];  ///< the reference point, in spacings from the first corner
 };
 
-/// Returns the lesser of `best` and the squared distance, in space and dose, of the reference point
-/// from the plane through those corners that `chosen` has bits for, where its foot lies between
-/// them. The nearest point of a tetrahedron is such a foot on itself, or on a face, edge or corner.
+/// Lowers `best` to the squared distance, in space and dose, of the reference point from the plane
+/// through those corners that `chosen` has bits for, where its foot lies between them. The nearest
+/// point of a tetrahedron is such a foot on itself, or on a face, edge or corner.
 ///
 /// Edges between corners that follow each other run along axes of their own, all of whose
 /// coordinates are one share u of the edge. Where E rises by g along it, u = middle - s pull at the
 /// foot, with s = E there; and E is linear in u.
-KOKKOS_INLINE_FUNCTION double foot_between(tetrahedron const& t, int chosen, double best) {
+KOKKOS_INLINE_FUNCTION void lower_by_foot(tetrahedron const& t, int chosen, least_found& best) {
   using Kokkos::fma;
   double middle[3] = {0, 0, 0};
   double pull[3] = {0, 0, 0};
@@ -47,7 +47,7 @@ KOKKOS_INLINE_FUNCTION double foot_between(tetrahedron const& t, int chosen, dou
     }
     // An edge of no length: a face has the same points.
     if (!(weight > 0)) {
-      return best;
+      return;
     }
     double const g = t.e[next] - t.e[corner];
     for (int k = corner; k < next; ++k) {
@@ -64,15 +64,18 @@ KOKKOS_INLINE_FUNCTION double foot_between(tetrahedron const& t, int chosen, dou
   for (int k = 0; k < 3; ++k) {
     double const u = fma(-s, pull[k], middle[k]);
     if (!(u >= 0 && u <= above)) {
-      return best;
+      return;
     }
     above = u;
     found = fma(t.weight[k] * (u - t.point[k]), u - t.point[k], found);
   }
-  return found < best ? found : best;
+  if (found < best.squared) {
+    best.squared = found;
+    best.difference = s;
+  }
 }
 
-/// Returns the least of `best` and of squared gamma over the six tetrahedra of a cell. Each goes
+/// Lowers `best` to the least squared gamma over the six tetrahedra of a cell. Each goes
 /// from corner (0, 0, 0) to (1, 1, 1) along the three axes, in one of their six orders
 /// (H. Freudenthal 1942, H. W. Kuhn 1960): neighbouring cells meet in the same triangles.
 ///
@@ -81,16 +84,17 @@ KOKKOS_INLINE_FUNCTION double foot_between(tetrahedron const& t, int chosen, dou
 /// \param inverse  one over it
 /// \param top      1; 0 along an axis of one voxel
 /// \param point    from the cell's first corner to the reference point, in spacings
-KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple const& weight,
-                                                 triple const& inverse,
-                                                 std::int32_t const (&top)[3], triple const& point,
-                                                 double best) {
+KOKKOS_INLINE_FUNCTION void lower_by_tetrahedra(double const (&e)[8], triple const& weight,
+                                                triple const& inverse, std::int32_t const (&top)[3],
+                                                triple const& point, least_found& best) {
   // Along axes of one voxel the distance is what it is.
   double aside = 0;
   for (int k = 0; k < 3; ++k) {
     aside += top[k] != 0 ? 0.0 : weight[k] * point[k] * point[k];
   }
-  double inside = best - aside;
+  least_found inside = best;
+  inside.squared -= aside;
+  double const before = inside.squared;
   for (int order = 0; order < 6; ++order) {
     int const first = order / 2;
     int const second = (first + 1 + order % 2) % 3;
@@ -107,7 +111,7 @@ KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple co
       there = Kokkos::fma(g, point[k], there);
       slope = Kokkos::fma(g * g, inverse[k], slope);
     }
-    if (there * there >= inside * slope) {
+    if (there * there >= inside.squared * slope) {
       continue;
     }
     tetrahedron t{};
@@ -118,16 +122,20 @@ KOKKOS_INLINE_FUNCTION double tetrahedra_minimum(double const (&e)[8], triple co
       t.weight[n] = top[k] != 0 ? weight[k] : 0.0;
       t.point[n] = point[k];
     }
-    double const whole = foot_between(t, 15, inside);
-    if (whole < inside) {
-      inside = whole;
+    double const others = inside.squared;
+    lower_by_foot(t, 15, inside);
+    // A foot on the whole is the nearest.
+    if (inside.squared < others) {
       continue;
     }
     for (int chosen = 1; chosen < 15; ++chosen) {
-      inside = foot_between(t, chosen, inside);
+      lower_by_foot(t, chosen, inside);
     }
   }
-  return inside < best - aside ? inside + aside : best;
+  if (inside.squared < before) {
+    best.squared = inside.squared + aside;
+    best.difference = inside.difference;
+  }
 }
 
 }  // namespace iso::gamma::detail

@@ -57,12 +57,8 @@ struct trilinear {
   }
 };
 
-/// Is the best point of a search so far.
-struct least_found {
-  double squared;     ///< of gamma
-  triple at;          ///< in spacings
-  double difference;  ///< of the doses there, over the criterion's
-};
+/// Says what is likely in a cell, and so what is tried first.
+enum class likely { minimum, nothing };
 
 /// Minimises F(u) = sum of weight_k (u_k - point_k)^2 + E(u)^2 over a cell, E trilinear.
 ///
@@ -93,10 +89,10 @@ class trilinear_minimum {
 
   /// Lowers `best`, whose point is in the cell's coordinates, to the least of it and F.
   /// \param top  1 or 0 an axis: where the cell ends
-  KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], least_found& best) const {
+  KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], likely what, least_found& best) const {
     triple const end = {double(top[0]), double(top[1]), double(top[2])};
     triple const begin = {0, 0, 0};
-    if (leaves(begin, end, best)) {
+    if (leaves(begin, end, what, best)) {
       return;
     }
     // Boxes by halving, depth first: `path` has a bit a halving.
@@ -106,7 +102,8 @@ class trilinear_minimum {
       triple low = {0, 0, 0};
       triple high = end;
       halve(path, depth, low, high);
-      if (!is_far(low, high, best) && !leaves(low, high, best) && depth < max_depth) {
+      if (!is_far(low, high, best) && !leaves(low, high, likely::nothing, best) &&
+          depth < max_depth) {
         path <<= 1;
         ++depth;
         continue;
@@ -252,7 +249,8 @@ class trilinear_minimum {
   }
 
   /// Lowers `best` by points of the box. Returns whether no other is below it.
-  KOKKOS_FUNCTION bool leaves(triple const& low, triple const& high, least_found& best) const {
+  KOKKOS_FUNCTION bool leaves(triple const& low, triple const& high, likely what,
+                              least_found& best) const {
     using Kokkos::fma;
     triple const bend = bend_in(low, high);
     triple x = {clamped(best.at[0], low[0], high[0]), clamped(best.at[1], low[1], high[1]),
@@ -260,7 +258,8 @@ class trilinear_minimum {
     triple g = {0, 0, 0};
     double e = dose_.at(x, g);
     // Most cells have nothing, which the difference at the best point shows.
-    if (!(bound(low, high, bend, x, e, g, best.difference) < enough(best.squared))) {
+    if (what == likely::nothing &&
+        !(bound(low, high, bend, x, e, g, best.difference) < enough(best.squared))) {
       return true;
     }
     for (int step = 0; step < max_steps; ++step) {
@@ -272,9 +271,14 @@ class trilinear_minimum {
       if (f < best.squared) {
         best = {f, x, e};
       }
+      // Behind a step, x is near a minimum if there is one, and E is what it is there.
+      if (step > 0 && !(bound(low, high, bend, x, e, g, e) < enough(best.squared))) {
+        return true;
+      }
       triple u = x;
       double const s = linear_minimum(low, high, x, g, e, u);
-      if (!(bound(low, high, bend, x, e, g, s) < enough(best.squared))) {
+      if (step == 0 && what == likely::nothing &&
+          !(bound(low, high, bend, x, e, g, s) < enough(best.squared))) {
         return true;
       }
       if (u[0] == x[0] && u[1] == x[1] && u[2] == x[2]) {
@@ -303,6 +307,22 @@ class trilinear_minimum {
   KOKKOS_FUNCTION double linear_minimum(triple const& low, triple const& high, triple const& x,
                                         triple const& g, double e, triple& u) const {
     using Kokkos::fma;
+    // Most often no coordinate comes to a face.
+    double uncut = e;
+    double steepness = 1;
+    for (int k = 0; k < 3; ++k) {
+      uncut = fma(g[k], point_[k] - x[k], uncut);
+      steepness += g[k] * g[k] * inverse_[k];
+    }
+    double const s0 = uncut / steepness;
+    bool inside = true;
+    for (int k = 0; k < 3; ++k) {
+      u[k] = free(k, s0, g);
+      inside = inside && u[k] >= low[k] && u[k] <= high[k];
+    }
+    if (inside) {
+      return s0;
+    }
     // E is from below to above in the box.
     double below = e;
     double above = e;

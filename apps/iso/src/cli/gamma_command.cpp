@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "slice_picture.hpp"
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/png_file.hpp>
+#include <iso/files/text.hpp>
+#include <iso/jobs/gamma.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace iso::cli {
+namespace {
+
+struct gamma_options {
+  common_options common;
+  std::string reference;
+  std::string evaluated;
+  std::vector<std::string> criteria = {"3%/3mm"};
+  std::string normalisation = "global";
+  std::string cut_off = "10%";
+  std::string output;
+  std::string png;
+  std::vector<double> at;
+  std::string csv;
+  jobs::gamma_request request;
+};
+
+/// The number before `unit`, where that is all of `text`.
+std::optional<double> number_before(std::string_view unit, std::string_view text) {
+  if (!text.ends_with(unit)) {
+    return {};
+  }
+  text.remove_suffix(unit.size());
+  double number = 0;
+  auto const end = text.data() + text.size();
+  auto const read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+jobs::gamma_criterion criterion_of(std::string const& text) {
+  auto const slash = text.find('/');
+  auto const percent = number_before("%", text.substr(0, slash));
+  auto const mm =
+      slash == std::string::npos ? std::nullopt : number_before("mm", text.substr(slash + 1));
+  if (!percent || !mm) {
+    throw invalid_argument(
+        fmt::format("--criterion '{}' (a dose difference in % and a distance in mm are expected) "
+                    "write it as 3%/3mm",
+                    text));
+  }
+  return {*percent / 100, *mm};
+}
+
+std::string text_of(jobs::gamma_criterion const& c) {
+  return fmt::format("{:.6g}%/{:.6g}mm", 100 * c.dose_difference, c.distance);
+}
+
+void read_options(gamma_options& options) {
+  auto& request = options.request;
+  for (auto const& text : options.criteria) {
+    request.criteria.push_back(criterion_of(text));
+  }
+  request.normalisation = options.normalisation;
+  if (options.normalisation != "global" && options.normalisation != "local") {
+    auto const dose = number_before("", options.normalisation);
+    if (!dose) {
+      throw invalid_argument(fmt::format(
+          "--normalisation '{}' (it is none) choose global, local, or a dose in the volumes' unit",
+          options.normalisation));
+    }
+    request.normalisation = "given";
+    request.given_dose = *dose;
+  }
+  auto const percent = number_before("%", options.cut_off);
+  if (!percent) {
+    throw invalid_argument(fmt::format(
+        "--cut-off '{}' (a part of a dose in % is expected) write it as 10%", options.cut_off));
+  }
+  request.cut_off = *percent / 100;
+}
+
+// Everything that can be wrong before any work is done.
+void check_files(gamma_options const& options) {
+  std::error_code unknown;
+  if (std::filesystem::equivalent(options.reference, options.evaluated, unknown)) {
+    throw file_error(
+        fmt::format("'{}' is the reference and the evaluated dose (gamma of a dose and itself is "
+                    "0) name two files",
+                    options.evaluated));
+  }
+  if (!options.output.empty() && !files::is_image_path(options.output)) {
+    throw file_error(
+        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
+                    "are)",
+                    options.output, files::ending(options.output)));
+  }
+  if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
+    throw file_error(
+        fmt::format("'{}': does not end in .csv (the histogram is a table)", options.csv));
+  }
+  check_writable(options.csv);
+  check_written(options.output, options.png, options.common.json_file,
+                {options.csv, options.reference, options.evaluated});
+}
+
+void read_doses(gamma_options& options) {
+  auto& request = options.request;
+  request.reference = files::read_volume(options.reference);
+  request.evaluated = files::read_volume(options.evaluated);
+  auto const& one = request.reference.unit;
+  auto const& other = request.evaluated.unit;
+  if (!one.empty() && !other.empty() && one != other) {
+    throw file_error(fmt::format(
+        "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
+        options.reference, files::shortened(one, 40), options.evaluated,
+        files::shortened(other, 40)));
+  }
+  warn_of_unit(options.reference, one, "Gy", "the numbers are taken as they are");
+}
+
+/// Per cent, two digits, rounded down: 100.00 is all points.
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+  auto const hundredths = std::int64_t(10000.0L * part / whole);
+  return fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
+}
+
+void print_table(jobs::gamma_request const& request, jobs::gamma_result const& result) {
+  if (!is_quiet()) {
+    fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10} {:>10} {:>10} {:>15}\n", "criterion", "points",
+               "passed", "rate %", "mean", "maximum", "outside", "outside, passed");
+  }
+  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
+    auto const& c = result.criteria[n];
+    fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10.5g} {:>10.5g} {:>10} {:>15}\n",
+               text_of(request.criteria[n]), result.compared, c.passed,
+               percent_of(c.passed, result.compared), c.mean, c.largest, result.outside,
+               c.outside_passed);
+  }
+}
+
+json grid_of(files::host_volume const& volume) {
+  return {{"extent", volume.extent},
+          {"spacing_mm", volume.spacing},
+          {"origin_mm", volume.origin},
+          {"unit", volume.unit}};
+}
+
+json document_of(jobs::gamma_request const& request, jobs::gamma_result const& result) {
+  json criteria = json::array();
+  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
+    auto const& c = result.criteria[n];
+    criteria.push_back({{"criterion", text_of(request.criteria[n])},
+                        {"dose_difference", request.criteria[n].dose_difference},
+                        {"distance_mm", request.criteria[n].distance},
+                        {"passed", c.passed},
+                        {"pass_rate", double(c.passed) / double(result.compared)},
+                        {"outside_passed", c.outside_passed},
+                        {"mean", c.mean},
+                        {"maximum", c.largest},
+                        {"histogram", c.histogram}});
+  }
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "gamma"},
+                   {"backend", request.backend},
+                   {"reference", grid_of(request.reference)},
+                   {"evaluated", grid_of(request.evaluated)},
+                   {"interpolation", request.interpolation},
+                   {"normalisation", request.normalisation},
+                   {"reference_maximum", result.reference_maximum},
+                   {"cut_off", request.cut_off},
+                   {"cut_off_dose", result.cut_off_dose},
+                   {"max_gamma", request.max_gamma},
+                   {"passes", request.strict ? "gamma < 1" : "gamma <= 1"},
+                   {"compared", result.compared},
+                   {"below_cut_off", result.below_cut_off},
+                   {"outside", result.outside},
+                   {"bin_width", result.bin_width},
+                   {"criteria", std::move(criteria)},
+                   {"hash", result.hash},
+                   {"seconds", result.seconds}};
+  if (request.normalisation == "given") {
+    document["given_dose"] = request.given_dose;
+  }
+  return document;
+}
+
+std::string histogram_of(jobs::gamma_request const& request, jobs::gamma_result const& result) {
+  std::string table = "criterion,gamma_from,gamma_to,points\n";
+  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
+    auto const& counts = result.criteria[n].histogram;
+    for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+      table += fmt::format("{},{:.9g},{:.9g},{}\n", text_of(request.criteria[n]),
+                           double(bin) * result.bin_width, double(bin + 1) * result.bin_width,
+                           counts[bin]);
+    }
+  }
+  return table;
+}
+
+/// Blue to white up to 1, yellow to red above.
+colour gamma_colour(double gamma, double max_gamma) {
+  if (gamma <= 1) {
+    return colour_between({{0, 0.1, 0.5}, {0.1, 0.6, 0.8}, {0.9, 1, 1}}, gamma);
+  }
+  return colour_between({{1, 0.85, 0}, {0.95, 0.4, 0}, {0.7, 0, 0}}, (gamma - 1) / (max_gamma - 1));
+}
+
+files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_result const& result,
+                               std::array<double, 3> const& point) {
+  auto image = draw_slices(result.gamma, point, [&](std::size_t n) {
+    double const gamma = result.gamma.values[n];
+    double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
+    return std::isnan(gamma) ? colour{grey, grey, grey} : gamma_colour(gamma, request.max_gamma);
+  });
+  std::vector<bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
+  if (request.max_gamma > 1.15) {
+    marks.push_back({1 / request.max_gamma, "1"});
+  }
+  auto const colour_of = [&](double part) {
+    return gamma_colour(part * request.max_gamma, request.max_gamma);
+  };
+  add_colour_bar(image, colour_of, marks, "gamma");
+  return image;
+}
+
+int run_gamma(gamma_options& options) {
+  check_files(options);
+  read_options(options);
+  read_doses(options);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  request.backend = sole_backend(options.common.backend, "gamma");
+  auto const result = jobs::compare_doses(request, terminal_observer());
+  json document = document_of(request, result);
+  std::vector<files::atomic_file> outputs;
+  if (!options.output.empty()) {
+    outputs.push_back(files::prepare_volume(options.output, result.gamma));
+  }
+  if (!options.csv.empty()) {
+    outputs.push_back(files::prepare_text(options.csv, histogram_of(request, result)));
+  }
+  if (!options.png.empty()) {
+    std::array<double, 3> point = result.maximum_position;
+    std::copy_n(options.at.begin(), options.at.size(), point.begin());
+    outputs.push_back(files::prepare_png(options.png, gamma_picture(request, result, point)));
+    document["picture"] = {{"point_mm", point}};
+  }
+  if (request.criteria.size() > 1 && !(options.output.empty() && options.png.empty())) {
+    spdlog::info("volume and picture are of {}, the first criterion", text_of(request.criteria[0]));
+  }
+  if (options.common.json_file != "-") {
+    print_table(request, result);
+    fmt::print(
+        "{} of {} points have at least {:.5g} of a largest dose of {:.5g}; on {} in {:.4g} s; hash "
+        "{}\n",
+        result.compared, result.compared + result.below_cut_off, result.cut_off_dose,
+        result.reference_maximum, request.backend, result.seconds, result.hash);
+  }
+  write_json(options.common.json_file, document, std::move(outputs));
+  return success;
+}
+
+void add_rules(CLI::App& sub, gamma_options& options) {
+  auto& request = options.request;
+  sub.add_option("--criterion", options.criteria,
+                 "dose difference and distance to agreement, as 3%/3mm; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->capture_default_str();
+  sub.add_option("--normalisation", options.normalisation,
+                 "what the dose differences are per cent of: global (the largest reference dose), "
+                 "local (the reference dose at the point), or a dose in the volumes' unit")
+      ->capture_default_str();
+  sub.add_option("--cut-off", options.cut_off,
+                 "points below this part of the largest reference dose, or of the dose that "
+                 "--normalisation gives, are not compared")
+      ->capture_default_str();
+  sub.add_option("--max-gamma", request.max_gamma, "no larger gamma is looked for")
+      ->check(number_from(1e-6, 1e6))
+      ->capture_default_str();
+  sub.add_option("--interpolation", request.interpolation,
+                 "of the evaluated dose; tetrahedra: linear on six a cell; grid: none")
+      ->check(CLI::IsMember({"trilinear", "tetrahedra", "grid"}))
+      ->capture_default_str();
+  sub.add_flag("--strict", request.strict, "a gamma of exactly 1 does not pass");
+}
+
+}  // namespace
+
+command add_gamma(CLI::App& app) {
+  auto const options = std::make_shared<gamma_options>();
+  auto* const sub = app.add_subcommand(
+      "gamma", "Gamma index of an evaluated dose against a reference. Not a medical device");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  sub->add_option(
+         "reference", options->reference,
+         "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz)")
+      ->required();
+  sub->add_option("evaluated", options->evaluated,
+                  "dose that is searched, on any grid that overlaps; in the same unit")
+      ->required();
+  add_rules(*sub, *options);
+  sub->add_option("--output,--out", options->output,
+                  "gamma of the first criterion on the reference's grid, NaN below the cut-off: "
+                  ".mha, .nrrd, .nii or .nii.gz");
+  auto* const png = sub->add_option(
+      "--png,--picture", options->png,
+      "picture of slices: gamma of the first criterion in colours, the rest of the reference grey");
+  sub->add_option("--at", options->at,
+                  "X Y Z: point of the slices, mm (default: the largest reference dose)")
+      ->expected(3)
+      ->check(number_from(-1e9, 1e9))
+      ->needs(png);
+  sub->add_option("--csv", options->csv, "table (.csv) of the histograms");
+  sub->add_option("--bins", options->request.bins, "of the histograms, from 0 to the maximum gamma")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  return [options] { return run_gamma(*options); };
+}
+
+}  // namespace iso::cli
