@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dvh/detail/dose_volume_impl.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace iso::dvh {
+namespace detail {
+namespace {
+
+constexpr std::int64_t max_levels = std::int64_t(1) << 20;
+constexpr int levels_a_round = 32;  // of a search
+constexpr int rounds = 8;           // 33^8 > 1e12
+constexpr double volume_rounding = 1e-9;
+constexpr double mm3_per_cm3 = 1000;
+double const none = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+void validate_levels(std::vector<double> const& levels) {
+  ISO_VALIDATE(std::int64_t(levels.size()) <= max_levels,
+               "iso::dvh::volumes_at: {} levels (at most {}) ask for fewer", levels.size(),
+               max_levels);
+  for (std::size_t n = 0; n < levels.size(); ++n) {
+    ISO_VALIDATE(!std::isnan(levels[n]) && (n == 0 || levels[n] >= levels[n - 1]),
+                 "iso::dvh::volumes_at: level {} is {} (levels must ascend) sort them", n,
+                 levels[n]);
+  }
+}
+
+void validate_volumes(std::vector<double> const& volumes) {
+  for (double const v : volumes) {
+    ISO_VALIDATE(std::isfinite(v) && v > 0,
+                 "iso::dvh::doses_at: a volume of {} mm3 (it must be finite and positive)", v);
+  }
+}
+
+void validate_facts(region_facts const& facts, std::int64_t voxels, char const* function) {
+  ISO_VALIDATE(facts.bad_fractions == 0,
+               "{}: {} of {} fractions are not from 0 to 1 (they are shares of voxels) use "
+               "iso::dvh::rasterise",
+               function, facts.bad_fractions, voxels);
+  ISO_VALIDATE(facts.not_finite == 0,
+               "{}: the dose is NaN or infinite in {} of {} voxels of the structure (no volume "
+               "could be told) mend the dose",
+               function, facts.not_finite, voxels);
+}
+
+void validate_bins(histogram_options const& options, double largest) {
+  ISO_VALIDATE(options.bins >= 1 && options.bins < max_levels,
+               "iso::dvh::histograms: {} bins (1 to {})", options.bins, max_levels - 1);
+  ISO_VALIDATE(std::isfinite(options.end) && options.end >= 0,
+               "iso::dvh::histograms: an end of {} (it must be finite and positive, or 0 for the "
+               "largest dose)",
+               options.end);
+  ISO_VALIDATE(options.end > 0 || largest > 0,
+               "iso::dvh::histograms: the largest dose is {} (bins go from 0 to it) give an end",
+               largest);
+}
+
+void validate_prescription(double prescription) {
+  ISO_VALIDATE(std::isfinite(prescription) && prescription > 0,
+               "iso::dvh::conformity: a prescription of {} (it must be finite and positive)",
+               prescription);
+}
+
+void validate_extremes(extremes of) {
+  ISO_VALIDATE(
+      of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
+      "iso::dvh::statistics: extremes {} (there is none of that number)", int(of));
+}
+
+dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
+    : volumes_(std::move(volumes)), rounds_(rounds) {
+  bool any = false;
+  for (double const v : volumes_) {
+    // The volume at a bracket's lower end is at least v, above its upper end less.
+    bool const has = v <= volume * (1 + volume_rounding) && volume > 0;
+    brackets_.push_back(has ? range : dose_range{none, none});
+    any = any || has;
+  }
+  if (any) {
+    choose_levels();
+  } else {
+    rounds_ = 0;
+  }
+}
+
+void dose_search::choose_levels() {
+  levels_.clear();
+  for (auto const& b : brackets_) {
+    if (b.least <= b.largest) {
+      for (int n = 1; n <= levels_a_round; ++n) {
+        levels_.push_back(b.least + (b.largest - b.least) * (double(n) / (levels_a_round + 1)));
+      }
+      levels_.push_back(b.largest);
+    }
+  }
+  std::sort(levels_.begin(), levels_.end());
+}
+
+void dose_search::take(std::vector<double> const& volumes_at_levels) {
+  for (std::size_t n = 0; n < volumes_.size(); ++n) {
+    dose_range& b = brackets_[n];
+    if (!(b.least <= b.largest)) {
+      continue;
+    }
+    // Volumes fall with the level. The last level that still has the volume:
+    auto const end = std::partition_point(volumes_at_levels.begin(), volumes_at_levels.end(),
+                                          [&](double v) { return v >= volumes_[n]; });
+    auto const index = end - volumes_at_levels.begin();
+    if (index > 0) {
+      b.least = std::max(b.least, levels_[std::size_t(index - 1)]);
+    }
+    if (end != volumes_at_levels.end()) {
+      b.largest = std::min(b.largest, levels_[std::size_t(index)]);
+    }
+    b.largest = std::max(b.largest, b.least);
+  }
+  --rounds_;
+  if (rounds_ > 0) {
+    choose_levels();
+  }
+}
+
+std::vector<double> dose_search::result() const {
+  std::vector<double> doses;
+  for (auto const& b : brackets_) {
+    doses.push_back(b.least);
+  }
+  return doses;
+}
+
+quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
+                                 dose_statistics const& all)
+    : quantities_(quantities), all_(all) {
+  for (auto const& q : quantities_) {
+    switch (q.what) {
+      case quantity::kind::dose_at_percent:
+        volumes_.push_back(all_.volume * (q.value / 100));
+        break;
+      case quantity::kind::dose_at_volume:
+        volumes_.push_back(q.value * mm3_per_cm3);
+        break;
+      case quantity::kind::homogeneity:
+        for (double const percent : {2.0, 98.0, 50.0}) {
+          volumes_.push_back(all_.volume * (percent / 100));
+        }
+        break;
+      case quantity::kind::volume_at_dose:
+      case quantity::kind::absolute_at_dose:
+        levels_.push_back(q.value);
+        break;
+      default:
+        break;
+    }
+  }
+  std::sort(levels_.begin(), levels_.end());
+  levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
+}
+
+std::vector<double> quantity_reader::values(std::vector<double> const& doses,
+                                            std::vector<double> const& at_levels) const {
+  std::vector<double> all;
+  auto dose = doses.begin();
+  auto const at_level = [&](double level) {
+    auto const found = std::lower_bound(levels_.begin(), levels_.end(), level);
+    return at_levels[std::size_t(found - levels_.begin())];
+  };
+  bool const empty = !(all_.volume > 0);
+  for (auto const& q : quantities_) {
+    switch (q.what) {
+      case quantity::kind::dose_at_percent:
+      case quantity::kind::dose_at_volume:
+        all.push_back(*dose++);
+        break;
+      case quantity::kind::homogeneity:
+        all.push_back((dose[0] - dose[1]) / dose[2]);
+        dose += 3;
+        break;
+      case quantity::kind::volume_at_dose:
+        all.push_back(empty ? none : 100 * at_level(q.value) / all_.volume);
+        break;
+      case quantity::kind::absolute_at_dose:
+        all.push_back(empty ? none : at_level(q.value) / mm3_per_cm3);
+        break;
+      case quantity::kind::mean:
+        all.push_back(all_.mean);
+        break;
+      case quantity::kind::minimum:
+        all.push_back(all_.minimum);
+        break;
+      case quantity::kind::maximum:
+        all.push_back(all_.maximum);
+        break;
+      case quantity::kind::volume:
+        all.push_back(all_.volume / mm3_per_cm3);
+        break;
+    }
+  }
+  return all;
+}
+
+std::vector<double> bin_edges(histogram_options const& options, double end) {
+  std::vector<double> edges;
+  for (std::int64_t n = 0; n <= options.bins; ++n) {
+    edges.push_back(end * (double(n) / double(options.bins)));
+  }
+  return edges;
+}
+
+histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume) {
+  histogram h{bin_width, volume, cumulative, {}};
+  for (std::size_t n = 0; n + 1 < cumulative.size(); ++n) {
+    h.differential.push_back(cumulative[n] - cumulative[n + 1]);
+  }
+  return h;
+}
+
+}  // namespace detail
+
+namespace {
+
+/// Takes a number off the front of `text`.
+std::pair<double, bool> take_number(std::string_view& text) {
+  double value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool const found = error == std::errc() && std::isfinite(value);
+  text.remove_prefix(found ? std::size_t(end - text.data()) : 0);
+  return {value, found};
+}
+
+}  // namespace
+
+quantity quantity_named(std::string_view name) {
+  using kind = quantity::kind;
+  std::pair<std::string_view, kind> const plain[] = {{"mean", kind::mean},
+                                                     {"min", kind::minimum},
+                                                     {"max", kind::maximum},
+                                                     {"volume", kind::volume},
+                                                     {"homogeneity", kind::homogeneity}};
+  for (auto const& [known, what] : plain) {
+    if (name == known) {
+      return {what, 0};
+    }
+  }
+  char const first = name.empty() ? ' ' : name.front();
+  std::string_view rest = name.substr(name.empty() ? 0 : 1);
+  auto const [value, found] = take_number(rest);
+  if (first == 'D' && found && (rest.empty() || rest == "%") && value > 0 && value <= 100) {
+    return {kind::dose_at_percent, value};
+  }
+  if (first == 'D' && found && rest == "cc" && value > 0) {
+    return {kind::dose_at_volume, value};
+  }
+  if (first == 'V' && found && value >= 0 && (rest == "Gy" || rest == "Gy_cc")) {
+    return {rest == "Gy" ? kind::volume_at_dose : kind::absolute_at_dose, value};
+  }
+  fail_argument(
+      "iso::dvh::quantity_named: '{}' is no quantity (D95 is a dose that 95 % get, D0.1cc one that "
+      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3) write one of those, mean, "
+      "min, max, volume or homogeneity",
+      name);
+}
+
+ISO_FOR_EACH_INSTANCE(ISO_DVH, )
+
+}  // namespace iso::dvh
