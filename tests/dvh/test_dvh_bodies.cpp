@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 namespace {
@@ -72,25 +70,30 @@ char const* name_of(ideal_body::shape what) {
 
 }  // namespace
 
+// The bounds are what was found: those above 0.1 % at 1 mm and 0.5 % at 3 mm come from the
+// contours' planes, between which the shape is straight, and from flat caps
+// (docs/algorithms/dvh.md).
 TEST_CASE("dvh: ideal bodies in gradients") {
-  bool const tell = std::getenv("ISO_DVH_TABLE") != nullptr;
-  for (auto const what :
-       {ideal_body::shape::sphere, ideal_body::shape::cylinder, ideal_body::shape::cone}) {
+  struct {
+    ideal_body::shape what;
+    double spacing;
+    double volume;  ///< per cent
+    double curve;
+  } const bounds[] = {
+      {ideal_body::shape::sphere, 1, 0.1, 0.25},    {ideal_body::shape::sphere, 3, 0.1, 1.1},
+      {ideal_body::shape::cylinder, 1, 0.001, 0.1}, {ideal_body::shape::cylinder, 3, 0.001, 0.1},
+      {ideal_body::shape::cone, 1, 0.15, 0.32},     {ideal_body::shape::cone, 3, 1.15, 1.15}};
+  for (auto const& bound : bounds) {
+    CAPTURE(name_of(bound.what));
+    CAPTURE(bound.spacing);
     for (bool const along : {true, false}) {
-      for (double const spacing : {0.2, 1.0, 2.0, 3.0}) {
-        for (double const voxel : {0.4, 1.0, 2.0, 3.0}) {
-          for (std::int64_t const subdivision : {0, 1, 2, 3, 4, 6}) {
-            if (!tell && subdivision != 0) {
-              continue;
-            }
-            auto const d = deviation_of({what, 24, 24}, along, spacing, voxel, subdivision);
-            if (tell) {
-              std::printf("%s %s %g %g %d %.3f %.3f %.3f\n", name_of(what),
-                          along ? "along" : "across", spacing, voxel, int(subdivision), d.volume,
-                          d.least, d.largest);
-            }
-          }
-        }
+      CAPTURE(along);
+      for (double const voxel : {1.0, 2.0, 3.0}) {
+        CAPTURE(voxel);
+        auto const d = deviation_of({bound.what, 24, 24}, along, bound.spacing, voxel, 0);
+        CHECK(std::fabs(d.volume) < bound.volume);
+        CHECK(d.least > -bound.curve);
+        CHECK(d.largest < bound.curve);
       }
     }
   }
@@ -117,6 +120,7 @@ TEST_CASE("dvh: a sphere in a Gaussian") {
       double const exact = iso::oracle::gaussian_volume(12, 60, 10, levels[n]);
       most = std::max(most, std::fabs(mine[n] - exact) / all);
     }
-    MESSAGE("voxels of ", voxel, " mm: ", 100 * most, " %");
+    // Most where the isodose runs along the whole surface.
+    CHECK(most < 0.018);
   }
 }

@@ -5,11 +5,12 @@
 //!
 //! The dose is linear on six tetrahedra of each cell between the middles of eight voxels, cut as
 //! iso::gamma::interpolation::tetrahedra cuts it, and constant beyond the outermost middles, to the
-//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside,
-//! spread evenly in the voxel. The dose at the corners of the structure's voxels is that of the
-//! interpolant, and linear on six tetrahedra in between: the interpolant itself where the
-//! structure's voxels divide the dose's cells (iso::dvh::structure_grid). A volume that gets a
-//! dose is then a sum of closed forms; nothing is sampled, and there are no bins in it.
+//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside. A
+//! voxel with a share is replaced by a box of that volume in its corner, face or edge on the side
+//! where its neighbours have more. The dose at the box's corners is that of the interpolant, and
+//! linear on six tetrahedra in between: the interpolant itself in voxels wholly inside, where the
+//! structure's voxels divide the dose's cells (iso::dvh::structure_grid). A volume that gets a dose
+//! is then a sum of closed forms; nothing is sampled, and there are no bins in it.
 #pragma once
 
 #include <iso/core/volume_view.hpp>
@@ -28,7 +29,7 @@ namespace iso::dvh {
 enum class extremes {
   surface,        ///< of voxels wholly inside, and region::surface
   whole_voxels,   ///< of voxels wholly inside
-  touched_voxels  ///< of all voxels that have a share: goes up to a voxel beyond the surface
+  touched_voxels  ///< of the boxes of all voxels that have a share
 };
 
 /// Holds a structure where a dose is looked at.
@@ -149,7 +150,7 @@ std::vector<std::vector<histogram>> histograms(
 /// the dose's voxels). 1 is best; 0 where nothing gets it. Waits for `exec`. Determinism:
 /// backend_to_backend.
 /// \throws iso::invalid_argument  as statistics; a prescription that is not finite and positive
-/// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, doi:10.3171/jns.2000.93.supplement
+/// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
                   region<T, typename Exec::memory_space> const& target, double prescription);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
+#include <iso/core/math.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/reproducible.hpp>
 #include <iso/core/vec3.hpp>
@@ -82,12 +83,49 @@ struct structure_cells {
   [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t cell) const {
     return fraction(cell) > 0 && dose.holds(corner(cell, 0.5, 0.5, 0.5));
   }
+  /// Returns the dose at the corners of the box that stands for the part inside.
   [[nodiscard]] KOKKOS_FUNCTION cell_corners doses(std::int64_t cell) const {
+    vec3<double> low{0, 0, 0};
+    vec3<double> high{1, 1, 1};
+    if (fraction(cell) < 1) {
+      shrink(cell, low, high);
+    }
     cell_corners c{};
     for (int n = 0; n < 8; ++n) {
-      c.value[n] = dose.at(corner(cell, double(n >> 2), double((n >> 1) & 1), double(n & 1)));
+      c.value[n] = dose.at(corner(cell, (n & 4) != 0 ? high.x : low.x,
+                                  (n & 2) != 0 ? high.y : low.y, (n & 1) != 0 ? high.z : low.z));
     }
     return c;
+  }
+
+ private:
+  /// Makes the box of a voxel's share: on the side where the neighbours have more, shrunk along
+  /// each axis by the share to the power of that axis' part in the difference of the neighbours.
+  KOKKOS_FUNCTION void shrink(std::int64_t cell, vec3<double>& low, vec3<double>& high) const {
+    std::int64_t const row = cell / extent[2];
+    std::int64_t const x = row / extent[1];
+    std::int64_t const at[3] = {x, row - x * extent[1], cell - row * extent[2]};
+    std::int64_t const step[3] = {extent[1] * extent[2], extent[2], 1};
+    vec3<double> rise;
+    double all = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      double const below = at[axis] > 0 ? fraction(cell - step[axis]) : 0.0;
+      double const above = at[axis] + 1 < extent[axis] ? fraction(cell + step[axis]) : 0.0;
+      rise[axis] = above - below;
+      all += Kokkos::fabs(rise[axis]);
+    }
+    if (!(all > 0)) {
+      return;
+    }
+    double const log_share = math::log(fraction(cell));
+    for (int axis = 0; axis < 3; ++axis) {
+      double const length = math::exp(log_share * (Kokkos::fabs(rise[axis]) / all));
+      if (rise[axis] > 0) {
+        low[axis] = 1 - length;
+      } else {
+        high[axis] = length;
+      }
+    }
   }
 };
 
