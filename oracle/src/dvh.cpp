@@ -21,6 +21,23 @@ double segment_area(double radius, double level) {
          level * std::sqrt(radius * radius - level * level);
 }
 
+constexpr int steps_between_nodes = 400;
+
+/// Adds f(radius, z) at the middles of short steps between nodes, times the steps' height.
+template <class F>
+double integral(turned_body const& body, F const& f) {
+  double sum = 0;
+  for (std::size_t n = 1; n < body.z.size(); ++n) {
+    double const height = body.z[n] - body.z[n - 1];
+    for (int m = 0; m < steps_between_nodes && height > 0; ++m) {
+      double const t = (m + 0.5) / steps_between_nodes;
+      sum += f((1 - t) * body.radius[n - 1] + t * body.radius[n], body.z[n - 1] + t * height) *
+             (height / steps_between_nodes);
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 double ideal_body::radius(double z) const {
@@ -70,6 +87,49 @@ double ideal_body::volume_above_x(double level) const {
     sum += segment_area(radius(0.25 * height * (3 * s - s * s * s)), level) * 1.5 * (1 - s * s);
   }
   return sum * height / steps;
+}
+
+double turned_body::volume() const { return volume_above_z(z.front()); }
+
+double turned_body::volume_above_z(double level) const {
+  double sum = 0;
+  for (std::size_t n = 1; n < z.size(); ++n) {
+    double const height = z[n] - z[n - 1];
+    double const t = height > 0 ? std::clamp((level - z[n - 1]) / height, 0.0, 1.0) : 1.0;
+    double const a = (1 - t) * radius[n - 1] + t * radius[n];
+    double const b = radius[n];
+    sum += pi / 3 * (1 - t) * height * (a * a + a * b + b * b);
+  }
+  return sum;
+}
+
+double turned_body::volume_above_x(double level) const {
+  return integral(*this, [&](double r, double) { return segment_area(r, level); });
+}
+
+double turned_body::volume_within(double ball) const {
+  return integral(*this, [&](double r, double at) {
+    return pi * std::min(r * r, std::max(ball * ball - at * at, 0.0));
+  });
+}
+
+turned_body convention_of(ideal_body const& body, double spacing) {
+  turned_body t;
+  auto const planes = int(std::lround(body.height / spacing));
+  for (int n = 0; n < planes; ++n) {
+    double const z = (n + 0.5) * spacing - 0.5 * body.height;
+    if (n == 0) {
+      t.z.push_back(z - 0.5 * spacing);
+      t.radius.push_back(body.radius(z));
+    }
+    t.z.push_back(z);
+    t.radius.push_back(body.radius(z));
+    if (n == planes - 1) {
+      t.z.push_back(z + 0.5 * spacing);
+      t.radius.push_back(body.radius(z));
+    }
+  }
+  return t;
 }
 
 dvh::structure contours_of(ideal_body const& body, double spacing, int points) {

@@ -69,10 +69,10 @@ void validate_prescription(double prescription) {
                prescription);
 }
 
-void validate_extremes(extremes of) {
+void validate_extremes(extremes of, char const* function) {
   ISO_VALIDATE(
       of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
-      "iso::dvh::statistics: extremes {} (there is none of that number)", int(of));
+      "{}: extremes {} (there is none of that number)", function, int(of));
 }
 
 dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
@@ -154,6 +154,8 @@ quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
         break;
       case quantity::kind::volume_at_dose:
       case quantity::kind::absolute_at_dose:
+      case quantity::kind::conformity:
+        has_conformity_ = has_conformity_ || q.what == quantity::kind::conformity;
         levels_.push_back(q.value);
         break;
       default:
@@ -165,13 +167,14 @@ quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
 }
 
 std::vector<double> quantity_reader::values(std::vector<double> const& doses,
-                                            std::vector<double> const& at_levels) const {
+                                            std::vector<double> const& at_levels,
+                                            std::vector<double> const& anywhere) const {
   std::vector<double> all;
   auto dose = doses.begin();
-  auto const at_level = [&](double level) {
-    auto const found = std::lower_bound(levels_.begin(), levels_.end(), level);
-    return at_levels[std::size_t(found - levels_.begin())];
+  auto const index_of = [&](double level) {
+    return std::size_t(std::lower_bound(levels_.begin(), levels_.end(), level) - levels_.begin());
   };
+  auto const at_level = [&](double level) { return at_levels[index_of(level)]; };
   bool const empty = !(all_.volume > 0);
   for (auto const& q : quantities_) {
     switch (q.what) {
@@ -201,9 +204,20 @@ std::vector<double> quantity_reader::values(std::vector<double> const& doses,
       case quantity::kind::volume:
         all.push_back(all_.volume / mm3_per_cm3);
         break;
+      case quantity::kind::conformity:
+        all.push_back(empty ? none
+                            : paddick(at_level(q.value), all_.volume, anywhere[index_of(q.value)]));
+        break;
+      case quantity::kind::outside:
+        all.push_back(all_.outside / mm3_per_cm3);
+        break;
     }
   }
   return all;
+}
+
+double paddick(double inside, double whole, double anywhere) {
+  return inside > 0 ? inside / whole * (inside / anywhere) : 0.0;
 }
 
 std::vector<double> bin_edges(histogram_options const& options, double end) {
@@ -214,8 +228,9 @@ std::vector<double> bin_edges(histogram_options const& options, double end) {
   return edges;
 }
 
-histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume) {
-  histogram h{bin_width, volume, cumulative, {}};
+histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
+                       double outside) {
+  histogram h{bin_width, volume, outside, cumulative, {}};
   for (std::size_t n = 0; n + 1 < cumulative.size(); ++n) {
     h.differential.push_back(cumulative[n] - cumulative[n + 1]);
   }
@@ -243,10 +258,18 @@ quantity quantity_named(std::string_view name) {
                                                      {"min", kind::minimum},
                                                      {"max", kind::maximum},
                                                      {"volume", kind::volume},
-                                                     {"homogeneity", kind::homogeneity}};
+                                                     {"homogeneity", kind::homogeneity},
+                                                     {"outside", kind::outside}};
   for (auto const& [known, what] : plain) {
     if (name == known) {
       return {what, 0};
+    }
+  }
+  if (name.substr(0, 2) == "CI") {
+    std::string_view rest = name.substr(2);
+    auto const [value, found] = take_number(rest);
+    if (found && value > 0 && rest == "Gy") {
+      return {kind::conformity, value};
     }
   }
   char const first = name.empty() ? ' ' : name.front();
@@ -263,8 +286,8 @@ quantity quantity_named(std::string_view name) {
   }
   fail_argument(
       "iso::dvh::quantity_named: '{}' is no quantity (D95 is a dose that 95 % get, D0.1cc one that "
-      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3) write one of those, mean, "
-      "min, max, volume or homogeneity",
+      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3, CI20Gy the conformity) "
+      "write one of those, mean, min, max, volume, homogeneity or outside",
       name);
 }
 

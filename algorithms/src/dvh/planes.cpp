@@ -66,7 +66,14 @@ flat_contour flatten(contour const& c, std::size_t n, named const& who) {
   return flat;
 }
 
-/// Returns how many contours each one lies in.
+[[noreturn]] void fail_crossing(point2 const& at, double z, named const& who) {
+  fail_argument(
+      "{}: two contours of '{}' at z = {} mm cross each other near ({}, {}) (neither is a hole "
+      "in the other) join or part them",
+      who.function, who.name, z, at.x, at.y);
+}
+
+/// Returns which contours each one lies in.
 std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all, double z,
                                                  named const& who) {
   std::vector<std::vector<std::size_t>> holders(all.size());
@@ -79,6 +86,9 @@ std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all
       ISO_VALIDATE(where != place::on,
                    "{}: '{}' has one contour twice at z = {} mm (inside or a hole?) remove one",
                    who.function, who.name, z);
+      if (auto const at = crossing_point(all[n], all[m])) {
+        fail_crossing(*at, z, who);
+      }
       if (where == place::inside) {
         holders[n].push_back(m);
       }
@@ -103,10 +113,7 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
           "defined) draw it anew",
           who.function, who.name, z, c->at.x, c->at.y);
     }
-    fail_argument(
-        "{}: two contours of '{}' at z = {} mm cross each other near ({}, {}) (neither is a hole "
-        "in the other) join or part them",
-        who.function, who.name, z, c->at.x, c->at.y);
+    fail_crossing(c->at, z, who);
   }
   for (auto const& c : all) {
     // After crossings: the two halves of one that crosses itself may cancel.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace iso::dvh::detail {
 namespace {
@@ -44,6 +45,15 @@ point2 meeting_point(edge const& e, edge const& f) {
   double const gy = f.b.y - f.a.y;
   double const t = ((f.a.x - e.a.x) * gy - (f.a.y - e.a.y) * gx) / (dx * gy - dy * gx);
   return {e.a.x + t * dx, e.a.y + t * dy};
+}
+
+std::pair<point2, point2> box_of(polygon const& p) {
+  std::pair<point2, point2> box{p[0], p[0]};
+  for (auto const& at : p) {
+    box.first = {std::min(box.first.x, at.x), std::min(box.first.y, at.y)};
+    box.second = {std::max(box.second.x, at.x), std::max(box.second.y, at.y)};
+  }
+  return box;
 }
 
 point2 middle(point2 const& a, point2 const& b) { return {0.5 * (a.x + b.x), 0.5 * (a.y + b.y)}; }
@@ -87,6 +97,25 @@ place place_of(polygon const& inner, polygon const& outer) {
     }
   }
   return place::on;
+}
+
+std::optional<point2> crossing_point(polygon const& a, polygon const& b) {
+  auto const [low, high] = box_of(b);
+  std::optional<point2> last;
+  bool inside = false;
+  bool outside = false;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    for (point2 const& at : {a[n], middle(a[n], next_of(a, n))}) {
+      bool const near = at.x >= low.x && at.x <= high.x && at.y >= low.y && at.y <= high.y;
+      auto const where = near ? place_of(at, b) : place::outside;
+      inside = inside || where == place::inside;
+      outside = outside || where == place::outside;
+      if (where != place::outside) {
+        last = at;
+      }
+    }
+  }
+  return inside && outside ? last : std::nullopt;
 }
 
 bool overlap(polygon const& a, polygon const& b) {

@@ -30,6 +30,10 @@ place place_of(point2 const& at, polygon const& p);
 /// same.
 place place_of(polygon const& inner, polygon const& outer);
 
+/// Returns a point near which `a` goes into or out of `b`, where parts of it lie on either side;
+/// finds crossings at points of either, which first_crossing leaves.
+std::optional<point2> crossing_point(polygon const& a, polygon const& b);
+
 /// Returns whether two polygons share any area.
 bool overlap(polygon const& a, polygon const& b);
 

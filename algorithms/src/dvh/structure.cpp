@@ -16,7 +16,12 @@ namespace {
 
 constexpr double gap = 1.5;             // median spacings: a slice is missing
 constexpr int cap_steps = 8;            // straight parts of a rounded cap
+constexpr double area_rounding = 1e-6;  // of a pixel
 constexpr double least_outside = 1e-9;  // of the volume: rounding
+// A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
+// square of voxels' number along the extent.
+constexpr double largest_voxel = 1;  // mm
+constexpr double least_voxels = 48;  // along an axis
 
 using regions = std::vector<plane_region const*>;
 
@@ -31,8 +36,8 @@ regions chosen(contour_plane const& plane, std::vector<std::size_t> const& which
 /// Adds parts of a structure to the voxels of a grid, and what lies beyond apart.
 class voxel_sums {
  public:
-  voxel_sums(grid const& g, char const* function)
-      : grid_(g), function_(function), sums_(std::size_t(g.size())) {
+  voxel_sums(grid const& g, char const* function, std::string const& name)
+      : grid_(g), function_(function), name_(name), sums_(std::size_t(g.size())) {
     frame_ = {g.origin.x - 0.5 * g.spacing.x, g.origin.y - 0.5 * g.spacing.y, g.spacing.x,
               g.spacing.y};
   }
@@ -40,7 +45,7 @@ class voxel_sums {
   /// Adds what is between z_low and z_high and has the same outline at every z.
   void add_prism(regions const& of, double z_low, double z_high) {
     auto const window = window_of(of, frame_, function_);
-    auto const areas = pixel_areas(of, frame_, window);
+    auto const areas = areas_of(of, window, z_low);
     for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
       for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
         double const area = areas[window.index(i, j)];
@@ -58,8 +63,8 @@ class voxel_sums {
     auto const window = window_of(both, frame_, function_);
     corner_distances at_low(low, frame_, window);
     corner_distances at_high(high, frame_, window);
-    add_between(window, pixel_areas(low, frame_, window), pixel_areas(high, frame_, window), z_low,
-                z_high, [&](std::int64_t i, std::int64_t j) {
+    add_between(window, areas_of(low, window, z_low), areas_of(high, window, z_high), z_low, z_high,
+                [&](std::int64_t i, std::int64_t j) {
                   return std::pair{at_low.at(i, j), at_high.at(i, j)};
                 });
   }
@@ -67,7 +72,7 @@ class voxel_sums {
   /// Adds a cap from z to its tip, which may be below.
   void add_rounded_cap(regions const& of, double z, double tip) {
     auto const window = window_of(of, frame_, function_);
-    auto const areas = pixel_areas(of, frame_, window);
+    auto const areas = areas_of(of, window, z);
     corner_distances distances(of, frame_, window);
     double const depth = distances.depth();
     // Steps get shorter towards the tip.
@@ -109,6 +114,20 @@ class voxel_sums {
   }
 
  private:
+  /// Returns the pixels' shares in regions at z.
+  [[nodiscard]] std::vector<double> areas_of(regions const& of, pixel_window const& window,
+                                             double z) const {
+    auto areas = pixel_areas(of, frame_, window);
+    for (double& share : areas) {
+      // Contours that cross at one of their points go around something twice, or the other way.
+      ISO_VALIDATE(share > -area_rounding && share < 1 + area_rounding,
+                   "{}: a contour of '{}' near z = {} mm crosses itself or another at one of its "
+                   "points (its inside is not defined) draw it anew",
+                   function_, name_, z);
+      share = std::clamp(share, 0.0, 1.0);
+    }
+    return areas;
+  }
   /// Calls f(layer, from, to) for each layer of voxels that z_low to z_high reaches.
   template <class F>
   void for_each_layer(double z_low, double z_high, F const& f) const {
@@ -197,6 +216,7 @@ class voxel_sums {
 
   grid grid_;
   char const* function_;
+  std::string const& name_;
   pixel_frame frame_;
   std::vector<double> sums_;  ///< of height times share of the pixel, mm
   double outside_ = 0;        ///< the same
@@ -301,7 +321,7 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
                int(options.beyond));
   auto const stack = detail::stack_of(s, options, function);
   auto found = detail::report_of(stack);
-  detail::voxel_sums sums(g, function);
+  detail::voxel_sums sums(g, function, s.name);
   std::size_t const last = stack.planes.size() - 1;
   detail::add_caps(sums, stack, 0, false, options.caps);
   for (std::size_t n = 0; n < last; ++n) {
@@ -323,6 +343,24 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   return shares;
 }
 
+structure const& structure_named(std::vector<structure> const& all, std::string_view name) {
+  char const* const function = "iso::dvh::structure_named";
+  structure const* found = nullptr;
+  std::string names;
+  for (auto const& s : all) {
+    names += (names.empty() ? "'" : ", '") + s.name + "'";
+    if (s.name == name) {
+      ISO_VALIDATE(found == nullptr,
+                   "{}: two structures are called '{}' (which one is meant?) rename one", function,
+                   name);
+      found = &s;
+    }
+  }
+  ISO_VALIDATE(found != nullptr, "{}: there is no structure '{}' ({}) choose one of those",
+               function, name, names.empty() ? "there are none" : "there are " + names);
+  return *found;
+}
+
 grid structure_grid(structure const& s, grid const& dose, structure_options const& options,
                     std::int64_t subdivision) {
   char const* const function = "iso::dvh::structure_grid";
@@ -333,9 +371,11 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
   auto const box = detail::box_of(detail::stack_of(s, options, function), options);
   grid g;
   for (int axis = 0; axis < 3; ++axis) {
+    double const target =
+        std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::least_voxels);
     double const parts = subdivision > 0
                              ? double(subdivision)
-                             : std::clamp(std::ceil(dose.spacing[axis] / 1.0 - 1e-9), 1.0, 64.0);
+                             : std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, 64.0);
     double const spacing = dose.spacing[axis] / parts;
     // Counted from the middle of the dose's first voxel; its face is half a spacing below.
     double const origin = dose.origin[axis];

@@ -5,12 +5,13 @@
 //!
 //! The dose is linear on six tetrahedra of each cell between the middles of eight voxels, cut as
 //! iso::gamma::interpolation::tetrahedra cuts it, and constant beyond the outermost middles, to the
-//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside. A
-//! voxel with a share is replaced by a box of that volume in its corner, face or edge on the side
-//! where its neighbours have more. The dose at the box's corners is that of the interpolant, and
-//! linear on six tetrahedra in between: the interpolant itself in voxels wholly inside, where the
-//! structure's voxels divide the dose's cells (iso::dvh::structure_grid). A volume that gets a dose
-//! is then a sum of closed forms; nothing is sampled, and there are no bins in it.
+//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside. In
+//! such a voxel the dose is that of the interpolant at its corners, and linear on its six
+//! tetrahedra: the interpolant itself where the structure's voxels divide the dose's cells
+//! (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that share, on the side
+//! where its neighbours have more. A volume that gets a dose is then a sum of closed forms; nothing
+//! is sampled, and there are no bins in it.
+//! \par Source  D. L. Youngs, in: Numerical Methods for Fluid Dynamics, 1982, pages 273-285 (plane)
 #pragma once
 
 #include <iso/core/volume_view.hpp>
@@ -29,7 +30,7 @@ namespace iso::dvh {
 enum class extremes {
   surface,        ///< of voxels wholly inside, and region::surface
   whole_voxels,   ///< of voxels wholly inside
-  touched_voxels  ///< of the boxes of all voxels that have a share
+  touched_voxels  ///< of what planes leave of all voxels that have a share
 };
 
 /// Holds a structure where a dose is looked at.
@@ -92,10 +93,12 @@ struct quantity {
     volume_at_dose,    ///< V20Gy: per cent of the volume that get `value`
     absolute_at_dose,  ///< V20Gy_cc: cm3 that get `value`
     mean,
-    minimum,  ///< of extremes::surface
+    minimum,
     maximum,
-    volume,      ///< cm3
-    homogeneity  ///< (D2 - D98) / D50, ICRU report 83
+    volume,       ///< cm3
+    homogeneity,  ///< (D2 - D98) / D50, ICRU report 83
+    conformity,   ///< CI60Gy: of `value`, iso::dvh::conformity
+    outside       ///< cm3 where there is no dose
   };
   kind what = kind::mean;
   double value = 0;  ///< per cent, cm3 or Gy
@@ -103,21 +106,25 @@ struct quantity {
   friend bool operator==(quantity const&, quantity const&) = default;
 };
 
-/// Reads a quantity: D95 or D95%, D0.1cc, V20Gy, V20Gy_cc, mean, min, max, volume, homogeneity.
+/// Reads a quantity: D95 or D95%, D0.1cc, V20Gy, V20Gy_cc, CI60Gy, mean, min, max, volume,
+/// homogeneity, outside.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  another name; a per cent not above 0 and at most 100; a volume
-///                                not above 0; a dose below 0
+///                                not above 0; a dose below 0, of conformity not
+///                                above 0
 quantity quantity_named(std::string_view name);
 
 /// Evaluates every quantity of every structure in every dose: [doses][structures][quantities].
-/// NaN where a structure has no volume, or less than a quantity asks for. Waits for `exec`.
+/// NaN where a structure has no volume, or less than a quantity asks for. Per cents are of the
+/// volume where there is a dose: look at `outside` too. Waits for `exec`.
 /// Determinism: backend_to_backend.
+/// \param of  of which points the minimum and the maximum are
 /// \throws iso::invalid_argument  as statistics
 template <execution_space Exec, real T>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    std::vector<quantity> const& quantities);
+    std::vector<quantity> const& quantities, extremes of = extremes::surface);
 
 struct histogram_options {
   std::int64_t bins = 1000;  ///< 1 to 2^20
@@ -131,6 +138,7 @@ struct histogram_options {
 struct histogram {
   double bin_width = 0;
   double volume = 0;                 ///< mm3, where there is a dose
+  double outside = 0;                ///< mm3 where there is none
   std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
   std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
 };

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -115,11 +116,17 @@ structure_report rasterise(Exec const& exec, structure const& s,
   return report;
 }
 
+/// Returns the structure of that name.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  none or two of that name
+structure const& structure_named(std::vector<structure> const& all, std::string_view name);
+
 /// Returns the part that `s` needs of the grid whose voxels divide each cell between the middles of
 /// `dose`'s voxels into `subdivision`^3. Where these are a structure's voxels, the dose is linear
 /// on the six tetrahedra of each.
 /// Determinism: backend_to_backend; made on the host.
-/// \param subdivision  1 to 64; 0: along each axis the least that makes voxels of at most 1 mm
+/// \param subdivision  1 to 64; 0: along each axis the least that makes voxels of at most 1 mm and
+///                     at most a 48th of the structure's extent, or 64
 /// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
 ///                                subdivision out of range, a structure without overlap with the
 ///                                dose's voxels

@@ -6,6 +6,8 @@
 
 #include <iso/dvh/structure.hpp>
 
+#include <vector>
+
 namespace iso::oracle {
 
 /// Is a solid about the z axis, middle at the world's origin.
@@ -23,6 +25,25 @@ struct ideal_body {
   /// Returns the volume with x >= level, by integration of the sections' segments to 1e-9.
   [[nodiscard]] double volume_above_x(double level) const;
 };
+
+/// Is a solid about the z axis whose radius is linear in z between nodes: what contours of an ideal
+/// body mean by straight frusta and flat caps.
+struct turned_body {
+  std::vector<double> z;  ///< mm, ascending; the same twice is a step
+  std::vector<double> radius;
+
+  [[nodiscard]] double volume() const;
+  /// Returns the volume with z >= level.
+  [[nodiscard]] double volume_above_z(double level) const;
+  /// Returns the volume with x >= level, by integration to 1e-7.
+  [[nodiscard]] double volume_above_x(double level) const;
+  /// Returns the volume within a ball about the middle, by integration to 1e-5.
+  [[nodiscard]] double volume_within(double ball) const;
+};
+
+/// Returns what contours_of(body, spacing) means: frusta between planes, and beyond the first and
+/// last plane the contour, half a spacing far.
+turned_body convention_of(ideal_body const& body, double spacing);
 
 /// Returns circles of as many points, of a circle's area, in planes half a spacing inside both ends
 /// and every spacing between.

@@ -20,7 +20,7 @@ void validate_volumes(std::vector<double> const& volumes);
 void validate_facts(region_facts const& facts, std::int64_t voxels, char const* function);
 void validate_bins(histogram_options const& options, double largest);
 void validate_prescription(double prescription);
-void validate_extremes(extremes of);
+void validate_extremes(extremes of, char const* function);
 
 /// Narrows, for each volume, the doses between which the structure's volume falls below it.
 class dose_search {
@@ -50,17 +50,25 @@ class quantity_reader {
 
   [[nodiscard]] std::vector<double> const& volumes() const { return volumes_; }
   [[nodiscard]] std::vector<double> const& levels() const { return levels_; }
+  [[nodiscard]] bool has_conformity() const { return has_conformity_; }
+  /// \param anywhere  volumes at the levels in all of the dose; unless has_conformity() may be
+  /// empty
   [[nodiscard]] std::vector<double> values(std::vector<double> const& doses,
-                                           std::vector<double> const& at_levels) const;
+                                           std::vector<double> const& at_levels,
+                                           std::vector<double> const& anywhere) const;
 
  private:
   std::vector<quantity> const& quantities_;
   dose_statistics all_;
   std::vector<double> volumes_;  ///< in the order of the quantities
   std::vector<double> levels_;   ///< ascending, each once
+  bool has_conformity_ = false;
 };
 
-histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume);
+/// Returns Paddick's index of volumes.
+double paddick(double inside, double whole, double anywhere);
+histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
+                       double outside);
 std::vector<double> bin_edges(histogram_options const& options, double end);
 
 template <class Exec>
@@ -114,6 +122,9 @@ region_facts facts_of(Exec const& exec, structure_cells<T> const& cells, char co
                           region_facts_kernel<T>{cells}, facts);
   exec.fence("iso::dvh: facts");
   validate_facts(facts, count, function);
+  for (auto* range : {&facts.touched, &facts.whole}) {
+    *range = {range->least + 0.0, range->largest + 0.0};  // -0 and 0 come in any order
+  }
   return facts;
 }
 
@@ -158,6 +169,22 @@ std::vector<double> volumes_of(Exec const& exec, structure_cells<T> const& cells
   return volumes;
 }
 
+/// Returns the volumes, mm3, between the middles of the dose's voxels that get each level or more.
+template <execution_space Exec, class T, class Space>
+std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
+                                     std::vector<double> const& levels, char const* function) {
+  grid between = dose.grid;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (between.extent[axis] > 1) {
+      --between.extent[axis];
+      between.origin[axis] += 0.5 * between.spacing[axis];
+    }
+  }
+  auto const everywhere = cells_of<T>(dose, nullptr, between);
+  facts_of(exec, everywhere, function);
+  return volumes_of(exec, everywhere, voxel_volume(between), levels);
+}
+
 template <execution_space Exec, class T>
 std::vector<double> search_doses(Exec const& exec, structure_cells<T> const& cells,
                                  dose_range const& range, double voxel,
@@ -190,6 +217,7 @@ dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> cons
   }
   double const none = std::numeric_limits<double>::quiet_NaN();
   bool const has_range = r.least <= r.largest;
+  r = {r.least + 0.0, r.largest + 0.0};
   return {share * voxel, sum_of(exec, count, share_term<T>{cells, false}) * voxel,
           share > 0 ? sum_of(exec, count, dose_term<T>{cells}) / share : none,
           has_range ? r.least : none, has_range ? r.largest : none};
@@ -202,7 +230,7 @@ dose_statistics statistics(Exec const& exec,
                            volume_view<T const, typename Exec::memory_space> const& dose,
                            region<T, typename Exec::memory_space> const& where, extremes of) {
   char const* const function = "iso::dvh::statistics";
-  detail::validate_extremes(of);
+  detail::validate_extremes(of, function);
   auto const cells = detail::cells_of(dose, where, function);
   return detail::statistics_of(exec, dose, where, cells, detail::facts_of(exec, cells, function),
                                of);
@@ -237,8 +265,9 @@ template <execution_space Exec, real T>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    std::vector<quantity> const& quantities) {
+    std::vector<quantity> const& quantities, extremes of) {
   char const* const function = "iso::dvh::evaluate";
+  detail::validate_extremes(of, function);
   std::vector<std::vector<std::vector<double>>> all;
   for (auto const& dose : doses) {
     auto& of_dose = all.emplace_back();
@@ -247,10 +276,12 @@ std::vector<std::vector<std::vector<double>>> evaluate(
       auto const facts = detail::facts_of(exec, cells, function);
       double const voxel = detail::voxel_volume(where.fractions.grid);
       detail::quantity_reader const reader(
-          quantities, detail::statistics_of(exec, dose, where, cells, facts, extremes::surface));
-      of_dose.push_back(
-          reader.values(detail::search_doses(exec, cells, facts.touched, voxel, reader.volumes()),
-                        detail::volumes_of(exec, cells, voxel, reader.levels())));
+          quantities, detail::statistics_of(exec, dose, where, cells, facts, of));
+      of_dose.push_back(reader.values(
+          detail::search_doses(exec, cells, facts.touched, voxel, reader.volumes()),
+          detail::volumes_of(exec, cells, voxel, reader.levels()),
+          reader.has_conformity() ? detail::volumes_anywhere(exec, dose, reader.levels(), function)
+                                  : std::vector<double>()));
     }
   }
   return all;
@@ -280,10 +311,12 @@ std::vector<std::vector<histogram>> histograms(
       auto const cells = detail::cells_of(dose, where, function);
       detail::facts_of(exec, cells, function);
       double const voxel = detail::voxel_volume(where.fractions.grid);
-      double const share =
-          sum_of(exec, detail::size_of(cells.extent), detail::share_term<T>{cells, true});
+      auto const share = [&](bool with_dose) {
+        return sum_of(exec, detail::size_of(cells.extent), detail::share_term<T>{cells, with_dose});
+      };
       of_dose.push_back(detail::histogram_of(detail::volumes_of(exec, cells, voxel, edges),
-                                             end / double(options.bins), share * voxel));
+                                             end / double(options.bins), share(true) * voxel,
+                                             share(false) * voxel));
     }
   }
   return all;
@@ -296,42 +329,32 @@ double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_s
   auto const cells = detail::cells_of(dose, target, function);
   detail::validate_prescription(prescription);
   detail::facts_of(exec, cells, function);
-  grid between = dose.grid;
-  for (int axis = 0; axis < 3; ++axis) {
-    if (between.extent[axis] > 1) {
-      --between.extent[axis];
-      between.origin[axis] += 0.5 * between.spacing[axis];
-    }
-  }
-  auto const everywhere = detail::cells_of<T>(dose, nullptr, between);
-  detail::facts_of(exec, everywhere, function);
   double const voxel = detail::voxel_volume(target.fractions.grid);
   double const whole =
       sum_of(exec, detail::size_of(cells.extent), detail::share_term<T>{cells, true}) * voxel;
   double const inside = detail::volumes_of(exec, cells, voxel, {prescription})[0];
-  double const anywhere =
-      detail::volumes_of(exec, everywhere, detail::voxel_volume(between), {prescription})[0];
-  return inside > 0 ? inside / whole * (inside / anywhere) : 0.0;
+  return detail::paddick(inside, whole,
+                         detail::volumes_anywhere(exec, dose, {prescription}, function)[0]);
 }
 
-#define ISO_DVH(linkage, Exec, T)                                                              \
-  linkage template dose_statistics statistics<Exec, T>(                                        \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                            \
-      region<T, Exec::memory_space> const&, extremes);                                         \
-  linkage template std::vector<double> volumes_at<Exec, T>(                                    \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                            \
-      region<T, Exec::memory_space> const&, std::vector<double> const&);                       \
-  linkage template std::vector<double> doses_at<Exec, T>(                                      \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                            \
-      region<T, Exec::memory_space> const&, std::vector<double> const&);                       \
-  linkage template std::vector<std::vector<std::vector<double>>> evaluate<Exec, T>(            \
-      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,               \
-      std::vector<region<T, Exec::memory_space>> const&, std::vector<quantity> const&);        \
-  linkage template std::vector<std::vector<histogram>> histograms<Exec, T>(                    \
-      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,               \
-      std::vector<region<T, Exec::memory_space>> const&, histogram_options const&);            \
-  linkage template double conformity<Exec, T>(Exec const&,                                     \
-                                              volume_view<T const, Exec::memory_space> const&, \
+#define ISO_DVH(linkage, Exec, T)                                                                 \
+  linkage template dose_statistics statistics<Exec, T>(                                           \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
+      region<T, Exec::memory_space> const&, extremes);                                            \
+  linkage template std::vector<double> volumes_at<Exec, T>(                                       \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
+      region<T, Exec::memory_space> const&, std::vector<double> const&);                          \
+  linkage template std::vector<double> doses_at<Exec, T>(                                         \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
+      region<T, Exec::memory_space> const&, std::vector<double> const&);                          \
+  linkage template std::vector<std::vector<std::vector<double>>> evaluate<Exec, T>(               \
+      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                  \
+      std::vector<region<T, Exec::memory_space>> const&, std::vector<quantity> const&, extremes); \
+  linkage template std::vector<std::vector<histogram>> histograms<Exec, T>(                       \
+      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                  \
+      std::vector<region<T, Exec::memory_space>> const&, histogram_options const&);               \
+  linkage template double conformity<Exec, T>(Exec const&,                                        \
+                                              volume_view<T const, Exec::memory_space> const&,    \
                                               region<T, Exec::memory_space> const&, double);
 ISO_FOR_EACH_INSTANCE(ISO_DVH, extern)
 

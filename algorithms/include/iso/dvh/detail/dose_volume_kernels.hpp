@@ -15,6 +15,11 @@
 
 namespace iso::dvh::detail {
 
+/// Is the slope of a cut, as a part of all, that is taken for none.
+constexpr double least_slope = 1e-5;
+/// Is how near to a voxel's middle, in voxels, is taken for there.
+constexpr double on_middle = 1e-9;
+
 /// Reads a dose between voxels.
 template <class T>
 struct dose_reader {
@@ -28,7 +33,9 @@ struct dose_reader {
     std::int64_t step[3] = {extent[1] * extent[2], extent[2], 1};
     for (int axis = 0; axis < 3; ++axis) {
       std::int64_t const last = extent[axis] - 1;
-      double const inside = p[axis] > 0 ? (p[axis] < double(last) ? p[axis] : double(last)) : 0.0;
+      double const nearest = Kokkos::floor(p[axis] + 0.5);
+      double const there = Kokkos::fabs(p[axis] - nearest) < on_middle ? nearest : p[axis];
+      double const inside = there > 0 ? (there < double(last) ? there : double(last)) : 0.0;
       std::int64_t const top = last > 0 ? last - 1 : 0;
       std::int64_t const below = std::int64_t(inside) < top ? std::int64_t(inside) : top;
       fraction[axis] = inside - double(below);
@@ -36,17 +43,22 @@ struct dose_reader {
       step[axis] = last > 0 ? step[axis] : 0;
     }
     // The tetrahedron is where the coordinates have one order: upwards along the largest first.
-    double sum = 0;
-    double above = 1;
+    // By differences a uniform dose is exact; voxels without weight are not read.
+    double below = double(dose[first]);
+    double sum = below;
     for (int n = 0; n < 3; ++n) {
       int const a = fraction[0] >= fraction[1] ? (fraction[0] >= fraction[2] ? 0 : 2)
                                                : (fraction[1] >= fraction[2] ? 1 : 2);
-      sum = Kokkos::fma(above - fraction[a], double(dose[first]), sum);
-      above = fraction[a];
+      if (!(fraction[a] > 0)) {
+        break;
+      }
       first += step[a];
+      double const above = double(dose[first]);
+      sum = Kokkos::fma(fraction[a], above - below, sum);
+      below = above;
       fraction[a] = -1;
     }
-    return Kokkos::fma(above, double(dose[first]), sum);
+    return sum;
   }
   /// Returns whether `p` lies in a voxel.
   [[nodiscard]] KOKKOS_FUNCTION bool holds(vec3<double> const& p) const {
@@ -83,49 +95,68 @@ struct structure_cells {
   [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t cell) const {
     return fraction(cell) > 0 && dose.holds(corner(cell, 0.5, 0.5, 0.5));
   }
-  /// Returns the dose at the corners of the box that stands for the part inside.
-  [[nodiscard]] KOKKOS_FUNCTION cell_corners doses(std::int64_t cell) const {
-    vec3<double> low{0, 0, 0};
-    vec3<double> high{1, 1, 1};
-    if (fraction(cell) < 1) {
-      shrink(cell, low, high);
-    }
-    cell_corners c{};
+  /// Returns the part inside with the dose at the voxel's corners.
+  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t cell) const {
+    cut_cell c{};
     for (int n = 0; n < 8; ++n) {
-      c.value[n] = dose.at(corner(cell, (n & 4) != 0 ? high.x : low.x,
-                                  (n & 2) != 0 ? high.y : low.y, (n & 1) != 0 ? high.z : low.z));
+      c.value.value[n] = dose.at(corner(cell, (n >> 2) & 1, (n >> 1) & 1, n & 1));
     }
+    c.whole = !(fraction(cell) < 1) || !cut(cell, c.depth);
     return c;
   }
 
  private:
-  /// Makes the box of a voxel's share: on the side where the neighbours have more, shrunk along
-  /// each axis by the share to the power of that axis' part in the difference of the neighbours.
-  KOKKOS_FUNCTION void shrink(std::int64_t cell, vec3<double>& low, vec3<double>& high) const {
+  /// Returns the share of a voxel beside `cell`, which may lie off the grid.
+  [[nodiscard]] KOKKOS_FUNCTION double beside(std::int64_t const (&at)[3], int i, int j,
+                                              int k) const {
+    std::int64_t const x = at[0] + i;
+    std::int64_t const y = at[1] + j;
+    std::int64_t const z = at[2] + k;
+    bool const inside =
+        x >= 0 && x < extent[0] && y >= 0 && y < extent[1] && z >= 0 && z < extent[2];
+    return inside ? fraction((x * extent[1] + y) * extent[2] + z) : 0.0;
+  }
+  /// Finds the plane that cuts a voxel's share off it, with its inner side where the 26 voxels
+  /// around have more: Youngs' gradient, weights 1, 2, 1 along both other axes.
+  /// \return  false where no side has more
+  KOKKOS_FUNCTION bool cut(std::int64_t cell, cell_corners& depth) const {
     std::int64_t const row = cell / extent[2];
     std::int64_t const x = row / extent[1];
     std::int64_t const at[3] = {x, row - x * extent[1], cell - row * extent[2]};
-    std::int64_t const step[3] = {extent[1] * extent[2], extent[2], 1};
-    vec3<double> rise;
-    double all = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-      double const below = at[axis] > 0 ? fraction(cell - step[axis]) : 0.0;
-      double const above = at[axis] + 1 < extent[axis] ? fraction(cell + step[axis]) : 0.0;
-      rise[axis] = above - below;
-      all += Kokkos::fabs(rise[axis]);
-    }
-    if (!(all > 0)) {
-      return;
-    }
-    double const log_share = math::log(fraction(cell));
-    for (int axis = 0; axis < 3; ++axis) {
-      double const length = math::exp(log_share * (Kokkos::fabs(rise[axis]) / all));
-      if (rise[axis] > 0) {
-        low[axis] = 1 - length;
-      } else {
-        high[axis] = length;
+    double rise[3] = {0, 0, 0};
+    for (int i = -1; i <= 1; ++i) {
+      for (int j = -1; j <= 1; ++j) {
+        double const weight = (2 - i * i) * (2 - j * j);
+        rise[0] += weight * (beside(at, 1, i, j) - beside(at, -1, i, j));
+        rise[1] += weight * (beside(at, i, 1, j) - beside(at, i, -1, j));
+        rise[2] += weight * (beside(at, i, j, 1) - beside(at, i, j, -1));
       }
     }
+    double const all = (Kokkos::fabs(rise[0]) + Kokkos::fabs(rise[1])) + Kokkos::fabs(rise[2]);
+    if (!(all > 0)) {
+      return false;
+    }
+    double sorted[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      rise[axis] /= all;
+      sorted[axis] = Kokkos::fabs(rise[axis]) < least_slope ? 0.0 : Kokkos::fabs(rise[axis]);
+    }
+    sort_two(sorted[0], sorted[1]);
+    sort_two(sorted[1], sorted[2]);
+    sort_two(sorted[0], sorted[1]);
+    double const share = fraction(cell);
+    double const distance =
+        share <= 0.5 ? distance_of_share(sorted, share) : 1 - distance_of_share(sorted, 1 - share);
+    for (int n = 0; n < 8; ++n) {
+      // The farthest corner along `rise` is the first to be inside.
+      double along = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        bool const high = ((n >> (2 - axis)) & 1) != 0;
+        along += high == (rise[axis] > 0) ? 0.0 : Kokkos::fabs(rise[axis]);
+      }
+      depth.value[n] = distance - along;
+    }
+    return true;
   }
 };
 
@@ -134,13 +165,10 @@ struct dose_range {
   double largest;
 };
 
-KOKKOS_INLINE_FUNCTION dose_range range_of(cell_corners const& c) {
-  dose_range r{c.value[0], c.value[0]};
-  for (int n = 1; n < 8; ++n) {
-    r.least = c.value[n] < r.least ? c.value[n] : r.least;
-    r.largest = c.value[n] > r.largest ? c.value[n] : r.largest;
-  }
-  return r;
+KOKKOS_INLINE_FUNCTION dose_range range_of(cut_cell const& c) {
+  part_range r;
+  for_each_part(c, r);
+  return {r.least, r.largest};
 }
 
 /// Joins ranges and counts of what is refused.
@@ -179,16 +207,16 @@ struct region_facts_kernel {
     if (!cells.counts(cell)) {
       return;
     }
-    auto const doses = cells.doses(cell);
+    auto const part = cells.part(cell);
     bool finite = true;
-    for (double const d : doses.value) {
+    for (double const d : part.value.value) {
       finite = finite && is_finite(d);
     }
     if (!finite) {
       ++f.not_finite;
       return;
     }
-    auto const r = range_of(doses);
+    auto const r = range_of(part);
     join(f.touched, r);
     if (share == 1) {
       join(f.whole, r);
@@ -241,7 +269,12 @@ struct dose_term {
   structure_cells<T> cells;
 
   KOKKOS_FUNCTION double operator()(std::int64_t cell) const {
-    return cells.counts(cell) ? cells.fraction(cell) * mean_of(cells.doses(cell)) : 0.0;
+    if (!cells.counts(cell)) {
+      return 0;
+    }
+    part_integral all;
+    for_each_part(cells.part(cell), all);
+    return all.part > 0 ? cells.fraction(cell) * (all.sum / all.part) : 0.0;
   }
 };
 
@@ -276,13 +309,15 @@ struct volumes_kernel {
       return;
     }
     double const share = cells.fraction(cell);
-    auto const doses = cells.doses(cell);
-    auto const r = range_of(doses);
+    auto const part = cells.part(cell);
+    auto const r = range_of(part);
     std::int64_t const whole = levels_to(r.least);
     std::int64_t const some = levels_to(r.largest);
     std::uint64_t above = rounded(share);
     for (std::int64_t n = whole; n < some; ++n) {
-      std::uint64_t const next = rounded(share * share_at_least(doses, levels[n]));
+      part_at_least of{levels[n]};
+      for_each_part(part, of);
+      std::uint64_t const next = rounded(share * (of.above / of.part));
       if (n > 0) {
         backend::atomic_sum(counts + n - 1, above - next);
       }
