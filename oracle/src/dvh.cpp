@@ -21,18 +21,19 @@ double segment_area(double radius, double level) {
          level * std::sqrt(radius * radius - level * level);
 }
 
-constexpr int steps_between_nodes = 400;
+constexpr int steps_of_body = 3000;
 
 /// Adds f(radius, z) at the middles of short steps between nodes, times the steps' height.
 template <class F>
 double integral(turned_body const& body, F const& f) {
   double sum = 0;
+  int const steps = steps_of_body / int(body.z.size()) + 1;  // between two nodes
   for (std::size_t n = 1; n < body.z.size(); ++n) {
     double const height = body.z[n] - body.z[n - 1];
-    for (int m = 0; m < steps_between_nodes && height > 0; ++m) {
-      double const t = (m + 0.5) / steps_between_nodes;
+    for (int m = 0; m < steps && height > 0; ++m) {
+      double const t = (m + 0.5) / steps;
       sum += f((1 - t) * body.radius[n - 1] + t * body.radius[n], body.z[n - 1] + t * height) *
-             (height / steps_between_nodes);
+             (height / steps);
     }
   }
   return sum;
@@ -80,7 +81,7 @@ double ideal_body::volume_above_x(double level) const {
     return height * segment_area(0.5 * diameter, level);
   }
   // z = (3 s - s^3) / 2 times half the height makes the ends smooth; midpoint rule.
-  int const steps = 20000;
+  int const steps = 3000;
   double sum = 0;
   for (int n = 0; n < steps; ++n) {
     double const s = -1 + (2 * n + 1.0) / steps;

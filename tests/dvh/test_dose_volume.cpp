@@ -118,7 +118,7 @@ TEST_CASE("dvh: a uniform dose") {
   auto const g = grid::centred({9, 9, 9}, {2.5, 2.5, 2.5});
   iso::volume_view<double const, host_space> const dose =
       dose_on<double>(exec, g, [](double, double, double) { return 7.0; });
-  auto const where = region_on<double>(exec, cuboid(), g);
+  auto const where = region_on<double>(exec, cuboid(), g, 2);
   auto const values = evaluate<Kokkos::DefaultHostExecutionSpace, double>(
       exec, {dose}, {where},
       {quantity_named("D95"), quantity_named("D100%"), quantity_named("D0.1cc"),
@@ -142,7 +142,7 @@ TEST_CASE("dvh: a uniform dose") {
 TEST_CASE("dvh: conformity and homogeneity of a cuboid in its own dose") {
   auto const exec = host();
   auto const g = grid::centred({21, 21, 21}, {1, 1, 1});
-  auto const where = region_on<double>(exec, cuboid(), g);
+  auto const where = region_on<double>(exec, cuboid(), g, 2);
   // 10 + x: 12 or more from x = 2 to the last middle at 10.
   iso::volume_view<double const, host_space> const dose =
       dose_on<double>(exec, g, [](double x, double, double) { return 10 + x; });
@@ -184,7 +184,7 @@ TEST_CASE_TEMPLATE("dvh: the same bits on all backends and with any number of th
     using exec_space = std::remove_cvref_t<decltype(exec)>;
     using space = typename exec_space::memory_space;
     iso::volume_view<T const, space> const dose = dose_on<T>(exec, g, noise);
-    auto const where = region_on<T>(exec, cuboid(), g);
+    auto const where = region_on<T>(exec, cuboid(), g, 2);
     std::vector<double> all;
     auto const h = histograms<exec_space, T>(exec, {dose}, {where}, {.bins = 37});
     all = h[0][0].cumulative;

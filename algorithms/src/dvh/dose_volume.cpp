@@ -14,8 +14,10 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t max_levels = std::int64_t(1) << 20;
-constexpr int levels_a_round = 32;  // of a search
-constexpr int rounds = 8;           // 33^8 > 1e12
+constexpr int parts_a_round = 7;       // of a search
+constexpr int rounds = 14;             // 7^14 > 1e11
+constexpr double beside_guess = 2e-3;  // of a bracket
+constexpr double narrow = 1e-12;       // of the dose's range
 constexpr double volume_rounding = 1e-9;
 constexpr double mm3_per_cm3 = 1000;
 double const none = std::numeric_limits<double>::quiet_NaN();
@@ -76,54 +78,59 @@ void validate_extremes(extremes of, char const* function) {
 }
 
 dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
-    : volumes_(std::move(volumes)), rounds_(rounds) {
-  bool any = false;
+    : volumes_(std::move(volumes)), narrow_(narrow * (range.largest - range.least)) {
   for (double const v : volumes_) {
-    // The volume at a bracket's lower end is at least v, above its upper end less.
     bool const has = v <= volume * (1 + volume_rounding) && volume > 0;
-    brackets_.push_back(has ? range : dose_range{none, none});
-    any = any || has;
+    brackets_.push_back(has ? bracket{range.least, range.largest, volume, 0}
+                            : bracket{none, none, 0, 0});
+    if (has) {
+      levels_.push_back(range.largest);
+    }
   }
-  if (any) {
-    choose_levels();
-  } else {
-    rounds_ = 0;
-  }
+  choose_levels();
 }
 
 void dose_search::choose_levels() {
-  levels_.clear();
-  for (auto const& b : brackets_) {
-    if (b.least <= b.largest) {
-      for (int n = 1; n <= levels_a_round; ++n) {
-        levels_.push_back(b.least + (b.largest - b.least) * (double(n) / (levels_a_round + 1)));
-      }
-      levels_.push_back(b.largest);
+  for (std::size_t n = 0; n < brackets_.size(); ++n) {
+    auto const& b = brackets_[n];
+    double const width = b.largest - b.least;
+    if (!(width > narrow_)) {
+      continue;
     }
+    for (int part = 1; part < parts_a_round; ++part) {
+      levels_.push_back(b.least + width * (double(part) / parts_a_round));
+    }
+    // Where the volume is smooth, these two are on either side of it.
+    double const fall = b.at_least - b.at_largest;
+    double const guess = fall > 0 ? std::clamp((b.at_least - volumes_[n]) / fall, 0.0, 1.0) : 0.5;
+    levels_.push_back(b.least + width * std::max(guess - beside_guess, 0.0));
+    levels_.push_back(b.least + width * std::min(guess + beside_guess, 1.0));
   }
   std::sort(levels_.begin(), levels_.end());
 }
 
 void dose_search::take(std::vector<double> const& volumes_at_levels) {
   for (std::size_t n = 0; n < volumes_.size(); ++n) {
-    dose_range& b = brackets_[n];
-    if (!(b.least <= b.largest)) {
+    bracket& b = brackets_[n];
+    if (std::isnan(b.least)) {
       continue;
     }
     // Volumes fall with the level. The last level that still has the volume:
     auto const end = std::partition_point(volumes_at_levels.begin(), volumes_at_levels.end(),
                                           [&](double v) { return v >= volumes_[n]; });
-    auto const index = end - volumes_at_levels.begin();
-    if (index > 0) {
-      b.least = std::max(b.least, levels_[std::size_t(index - 1)]);
+    auto const index = std::size_t(end - volumes_at_levels.begin());
+    if (index > 0 && levels_[index - 1] >= b.least) {
+      b.least = levels_[index - 1];
+      b.at_least = volumes_at_levels[index - 1];
     }
-    if (end != volumes_at_levels.end()) {
-      b.largest = std::min(b.largest, levels_[std::size_t(index)]);
+    if (index < levels_.size() && levels_[index] <= b.largest) {
+      b.largest = levels_[index];
+      b.at_largest = volumes_at_levels[index];
     }
     b.largest = std::max(b.largest, b.least);
   }
-  --rounds_;
-  if (rounds_ > 0) {
+  levels_.clear();
+  if (++round_ < rounds) {
     choose_levels();
   }
 }

@@ -21,7 +21,7 @@ constexpr double least_outside = 1e-9;  // of the volume: rounding
 // A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
 // square of voxels' number along the extent.
 constexpr double largest_voxel = 1;  // mm
-constexpr double least_voxels = 48;  // along an axis
+constexpr double least_voxels = 45;  // along an axis
 
 using regions = std::vector<plane_region const*>;
 

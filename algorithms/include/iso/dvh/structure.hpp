@@ -126,7 +126,7 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
 /// on the six tetrahedra of each.
 /// Determinism: backend_to_backend; made on the host.
 /// \param subdivision  1 to 64; 0: along each axis the least that makes voxels of at most 1 mm and
-///                     at most a 48th of the structure's extent, or 64
+///                     at most a 45th of the structure's extent, or 64
 /// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
 ///                                subdivision out of range, a structure without overlap with the
 ///                                dose's voxels

@@ -22,7 +22,7 @@ struct ideal_body {
   [[nodiscard]] double volume() const;
   /// Returns the volume with z >= level.
   [[nodiscard]] double volume_above_z(double level) const;
-  /// Returns the volume with x >= level, by integration of the sections' segments to 1e-9.
+  /// Returns the volume with x >= level, by integration of the sections' segments to 1e-7.
   [[nodiscard]] double volume_above_x(double level) const;
 };
 

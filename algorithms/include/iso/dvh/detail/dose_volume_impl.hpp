@@ -28,19 +28,28 @@ class dose_search {
   /// \param volumes  as many as doses are sought
   dose_search(std::vector<double> volumes, dose_range const& range, double volume);
 
-  [[nodiscard]] bool done() const { return rounds_ == 0; }
+  [[nodiscard]] bool done() const { return levels_.empty(); }
   /// Returns the levels to evaluate next, ascending.
   [[nodiscard]] std::vector<double> const& levels() const { return levels_; }
   void take(std::vector<double> const& volumes_at_levels);
   [[nodiscard]] std::vector<double> result() const;
 
  private:
+  /// Holds a dose that has the volume and one that has not, with the volumes that these have.
+  struct bracket {
+    double least;
+    double largest;
+    double at_least;
+    double at_largest;
+  };
+
   void choose_levels();
 
   std::vector<double> volumes_;
-  std::vector<dose_range> brackets_;
+  std::vector<bracket> brackets_;
   std::vector<double> levels_;
-  int rounds_;
+  double narrow_;
+  int round_ = 0;
 };
 
 /// Reads quantities off what `statistics`, volumes_at and doses_at found.

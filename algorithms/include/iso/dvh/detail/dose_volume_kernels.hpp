@@ -95,12 +95,17 @@ struct structure_cells {
   [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t cell) const {
     return fraction(cell) > 0 && dose.holds(corner(cell, 0.5, 0.5, 0.5));
   }
-  /// Returns the part inside with the dose at the voxel's corners.
-  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t cell) const {
-    cut_cell c{};
+  /// Returns the dose at a voxel's corners.
+  [[nodiscard]] KOKKOS_FUNCTION cell_corners doses(std::int64_t cell) const {
+    cell_corners c{};
     for (int n = 0; n < 8; ++n) {
-      c.value.value[n] = dose.at(corner(cell, (n >> 2) & 1, (n >> 1) & 1, n & 1));
+      c.value[n] = dose.at(corner(cell, (n >> 2) & 1, (n >> 1) & 1, n & 1));
     }
+    return c;
+  }
+  /// Returns the part inside of a voxel with these doses.
+  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t cell, cell_corners const& doses) const {
+    cut_cell c{doses, {}, false};
     c.whole = !(fraction(cell) < 1) || !cut(cell, c.depth);
     return c;
   }
@@ -165,6 +170,13 @@ struct dose_range {
   double largest;
 };
 
+KOKKOS_INLINE_FUNCTION dose_range range_of(cell_corners const& c) {
+  part_range r;
+  for (double const value : c.value) {
+    r.take(value);
+  }
+  return {r.least, r.largest};
+}
 KOKKOS_INLINE_FUNCTION dose_range range_of(cut_cell const& c) {
   part_range r;
   for_each_part(c, r);
@@ -207,16 +219,16 @@ struct region_facts_kernel {
     if (!cells.counts(cell)) {
       return;
     }
-    auto const part = cells.part(cell);
+    auto const doses = cells.doses(cell);
     bool finite = true;
-    for (double const d : part.value.value) {
+    for (double const d : doses.value) {
       finite = finite && is_finite(d);
     }
     if (!finite) {
       ++f.not_finite;
       return;
     }
-    auto const r = range_of(part);
+    auto const r = range_of(cells.part(cell, doses));
     join(f.touched, r);
     if (share == 1) {
       join(f.whole, r);
@@ -273,7 +285,7 @@ struct dose_term {
       return 0;
     }
     part_integral all;
-    for_each_part(cells.part(cell), all);
+    for_each_part(cells.part(cell, cells.doses(cell)), all);
     return all.part > 0 ? cells.fraction(cell) * (all.sum / all.part) : 0.0;
   }
 };
@@ -309,19 +321,22 @@ struct volumes_kernel {
       return;
     }
     double const share = cells.fraction(cell);
-    auto const part = cells.part(cell);
-    auto const r = range_of(part);
+    auto const doses = cells.doses(cell);
+    auto const r = range_of(doses);
     std::int64_t const whole = levels_to(r.least);
     std::int64_t const some = levels_to(r.largest);
     std::uint64_t above = rounded(share);
-    for (std::int64_t n = whole; n < some; ++n) {
-      part_at_least of{levels[n]};
-      for_each_part(part, of);
-      std::uint64_t const next = rounded(share * (of.above / of.part));
-      if (n > 0) {
-        backend::atomic_sum(counts + n - 1, above - next);
+    if (whole < some) {
+      auto const part = cells.part(cell, doses);
+      for (std::int64_t n = whole; n < some; ++n) {
+        part_at_least of{levels[n]};
+        for_each_part(part, of);
+        std::uint64_t const next = rounded(share * (of.above / of.part));
+        if (n > 0) {
+          backend::atomic_sum(counts + n - 1, above - next);
+        }
+        above = next;
       }
-      above = next;
     }
     if (some > 0) {
       backend::atomic_sum(counts + some - 1, above);

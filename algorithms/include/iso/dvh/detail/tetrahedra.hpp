@@ -205,11 +205,11 @@ KOKKOS_INLINE_FUNCTION double share_of_cube(double const (&m)[3], double distanc
   return sum / (6 * m[0] * m[1] * m[2]);
 }
 
-/// Returns the distance where share_of_cube is `share`, at most 1/2, to 2^-40.
+/// Returns the distance where share_of_cube is `share`, at most 1/2, to 2^-30.
 KOKKOS_INLINE_FUNCTION double distance_of_share(double const (&m)[3], double share) {
   double low = 0;
   double high = 0.5;
-  for (int n = 0; n < 40; ++n) {
+  for (int n = 0; n < 29; ++n) {
     double const middle = 0.5 * (low + high);
     if (share_of_cube(m, middle) < share) {
       low = middle;
