@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace iso::oracle {
 namespace {
@@ -88,6 +89,42 @@ double ideal_body::volume_above_x(double level) const {
     sum += segment_area(radius(0.25 * height * (3 * s - s * s * s)), level) * 1.5 * (1 - s * s);
   }
   return sum * height / steps;
+}
+
+double turned_body::radius_at(double at) const {
+  for (std::size_t n = 1; n < z.size(); ++n) {
+    if (at >= z[n - 1] && at <= z[n] && z[n] > z[n - 1]) {
+      double const t = (at - z[n - 1]) / (z[n] - z[n - 1]);
+      return (1 - t) * radius[n - 1] + t * radius[n];
+    }
+  }
+  return 0;
+}
+
+std::vector<double> shares_in(std::function<double(double)> const& radius_at, grid const& g,
+                              std::int64_t stride) {
+  constexpr int samples = 24;
+  std::vector<double> all(std::size_t(g.size()), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t n = 0; n < g.size(); n += stride) {
+    std::int64_t const at[3] = {n / (g.extent[1] * g.extent[2]), n / g.extent[2] % g.extent[1],
+                                n % g.extent[2]};
+    auto const place = [&](int axis, double part) {
+      return g.origin[axis] + g.spacing[axis] * (double(at[axis]) - 0.5 + part);
+    };
+    double const low = place(1, 0);
+    double const high = place(1, 1);
+    double sum = 0;
+    for (int k = 0; k < samples; ++k) {
+      double const r = radius_at(place(2, (k + 0.5) / samples));
+      for (int i = 0; i < samples; ++i) {
+        double const x = place(0, (i + 0.5) / samples);
+        double const half = std::sqrt(std::max(r * r - x * x, 0.0));
+        sum += std::max(std::min(high, half) - std::max(low, -half), 0.0) / g.spacing.y;
+      }
+    }
+    all[std::size_t(n)] = sum / (samples * samples);
+  }
+  return all;
 }
 
 double turned_body::volume() const { return volume_above_z(z.front()); }

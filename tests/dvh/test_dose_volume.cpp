@@ -174,6 +174,74 @@ TEST_CASE("dvh: beyond the dose there is none, and it is told") {
   CHECK(all.mean == doctest::Approx(10));
   // Constant beyond the outermost middles.
   CHECK(all.maximum == doctest::Approx(14));
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  auto const h = histograms<exec_space, double>(exec, {dose}, {{v, {}}}, {.bins = 10})[0][0];
+  CHECK(h.volume == doctest::Approx(960));
+  CHECK(h.outside == doctest::Approx(192));
+  CHECK(
+      evaluate<exec_space, double>(exec, {dose}, {{v, {}}}, {quantity_named("outside")})[0][0][0] ==
+      doctest::Approx(0.192));
+}
+
+TEST_CASE("dvh: extremes with the surface and without") {
+  auto const exec = host();
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  auto const g = grid::centred({13, 13, 17}, {1, 1, 1});
+  iso::volume_view<double const, host_space> const dose =
+      dose_on<double>(exec, g, [](double x, double, double) { return 10 + x; });
+  // From x = -4.25 to 4.25: voxels at both ends have a share of 3/4 of them.
+  structure s{"s", {}};
+  for (double z = -5; z < 6; z += 2) {
+    s.contours.push_back(rectangle(-4.25, -4, 4.25, 4, z));
+  }
+  auto const where = region_on<double>(exec, s, g, 1);
+  auto const range = [&](extremes of) {
+    auto const all = statistics(exec, dose, where, of);
+    auto const again = evaluate<exec_space, double>(
+        exec, {dose}, {where}, {quantity_named("min"), quantity_named("max")}, of)[0][0];
+    CHECK(again == std::vector<double>{all.minimum, all.maximum});
+    return std::pair(all.minimum, all.maximum);
+  };
+  CHECK(range(extremes::whole_voxels) == std::pair(6.0, 14.0));
+  CHECK(range(extremes::surface) == std::pair(5.75, 14.25));
+  auto const touched = range(extremes::touched_voxels);
+  // Planes cut edges off aslant, within their voxels.
+  CHECK(touched.first >= 5);
+  CHECK(touched.first <= 5.75);
+  CHECK(touched.second >= 14.25);
+  CHECK(touched.second <= 15);
+}
+
+TEST_CASE("dvh: several structures in several doses have what each has alone") {
+  auto const exec = host();
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  auto const g = grid::centred({9, 9, 9}, {2.5, 2.5, 2.5});
+  using view = iso::volume_view<double const, host_space>;
+  view const rough = dose_on<double>(exec, g, noise);
+  view const rising = dose_on<double>(exec, g, [](double x, double, double) { return 20 + x; });
+  structure small = cuboid();
+  for (auto& c : small.contours) {
+    for (auto& p : c.points) {
+      p.x *= 0.5;
+    }
+  }
+  std::vector<region<double, host_space>> const regions = {region_on<double>(exec, cuboid(), g, 2),
+                                                           region_on<double>(exec, small, g, 2)};
+  std::vector<quantity> const all = {quantity_named("CI18Gy"), quantity_named("D95"),
+                                     quantity_named("V0.5Gy"), quantity_named("V18Gy_cc")};
+  auto const together = evaluate<exec_space, double>(exec, {rough, rising}, regions, all);
+  histogram_options const bins{.bins = 30, .end = 30};
+  auto const curves = histograms<exec_space, double>(exec, {rough, rising}, regions, bins);
+  view const doses[] = {rough, rising};
+  for (std::size_t d = 0; d < 2; ++d) {
+    for (std::size_t r = 0; r < 2; ++r) {
+      CHECK(together[d][r] ==
+            evaluate<exec_space, double>(exec, {doses[d]}, {regions[r]}, all)[0][0]);
+      CHECK(together[d][r][0] == conformity(exec, doses[d], regions[r], 18));
+      CHECK(curves[d][r].cumulative ==
+            histograms<exec_space, double>(exec, {doses[d]}, {regions[r]}, bins)[0][0].cumulative);
+    }
+  }
 }
 
 TEST_CASE_TEMPLATE("dvh: the same bits on all backends and with any number of threads", T, float,
@@ -193,7 +261,7 @@ TEST_CASE_TEMPLATE("dvh: the same bits on all backends and with any number of th
         exec, {dose}, {where},
         {quantity_named("D95"), quantity_named("D0.1cc"), quantity_named("V0.5Gy"),
          quantity_named("mean"), quantity_named("min"), quantity_named("max"),
-         quantity_named("volume"), quantity_named("homogeneity")});
+         quantity_named("volume"), quantity_named("homogeneity"), quantity_named("CI0.5Gy")});
     all.insert(all.end(), q[0][0].begin(), q[0][0].end());
     all.push_back(conformity(exec, dose, where, 0.4));
     if (first.empty()) {

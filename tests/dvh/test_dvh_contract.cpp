@@ -29,8 +29,11 @@ TEST_CASE("dvh: names of quantities") {
   CHECK(quantity_named("D0.03cc") == quantity{kind::dose_at_volume, 0.03});
   CHECK(quantity_named("V20Gy") == quantity{kind::volume_at_dose, 20});
   CHECK(quantity_named("V20Gy_cc") == quantity{kind::absolute_at_dose, 20});
+  CHECK(quantity_named("CI60Gy") == quantity{kind::conformity, 60});
+  CHECK(quantity_named("outside") == quantity{kind::outside, 0});
   CHECK(quantity_named("min") == quantity{kind::minimum, 0});
-  for (char const* const bad : {"", "D", "D0", "D101", "D-1cc", "V20", "Vnan", "D95Gy", "median"}) {
+  for (char const* const bad :
+       {"", "D", "D0", "D101", "D-1cc", "V20", "Vnan", "D95Gy", "CI", "CI0Gy", "CI50", "median"}) {
     CHECK(says(refusal([&] { quantity_named(bad); }), "is no quantity"));
   }
 }
@@ -64,6 +67,22 @@ TEST_CASE("dvh: levels, volumes, bins and doses that make no sense are refused")
   shares.data(1, 1, 1) = 1.5F;
   CHECK(says(refusal([&] { statistics<exec_space, float>(exec, dose, {shares, {}}); }),
              "1 of 125 fractions are not from 0 to 1"));
+  writable.data(0, 0, 0) = 1;
+  // Wholly off the dose: nothing to tell, and all of it outside.
+  auto const far_away = iso::make_volume<float, Kokkos::HostSpace>(
+      exec, "fractions", grid{{2, 2, 2}, {1, 1, 1}, {50, 0, 0}});
+  Kokkos::deep_copy(far_away.data, 0.5F);
+  auto const none = evaluate<exec_space, float>(
+      exec, {dose}, {{far_away, {}}},
+      {quantity_named("D95"), quantity_named("V1Gy"), quantity_named("mean"), quantity_named("min"),
+       quantity_named("homogeneity"), quantity_named("CI1Gy"), quantity_named("volume"),
+       quantity_named("outside")})[0][0];
+  for (std::size_t n = 0; n < 6; ++n) {
+    CAPTURE(n);
+    CHECK(std::isnan(none[n]));
+  }
+  CHECK(none[6] == 0);
+  CHECK(none[7] == 0.004);
   CHECK(says(refusal([&] { structure_grid(s, g, {}, 65); }), "a subdivision of 65"));
   grid const far{{5, 5, 5}, {2, 2, 2}, {100, 0, 0}};
   CHECK(says(refusal([&] { structure_grid(s, far); }), "they do not overlap"));

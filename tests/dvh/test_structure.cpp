@@ -185,6 +185,9 @@ TEST_CASE("voxel_fractions: what lies off the grid is told, and cut if asked") {
   auto above = column({rectangle(1, 1, 6, 9, 0)});
   above.contours.push_back(rectangle(1, 1, 6, 9, 9));
   CHECK(says(refused(above), "0.08 of 0.4 cm3 of 'column' (20 %) lie outside of the grid"));
+  // Wholly off the grid: nothing is inside.
+  auto const away = column({rectangle(20, 1, 30, 9, 0)});
+  CHECK(says(refused(away), "0.64 of 0.64 cm3 of 'column' (100 %) lie outside of the grid"));
 }
 
 TEST_CASE("voxel_fractions: contours that make no sense are refused") {
@@ -206,4 +209,39 @@ TEST_CASE("voxel_fractions: contours that make no sense are refused") {
   CHECK(says(refused(one(rectangle(5, 5, 11, 6, 3))),
              "two contours of 'column' at z = 3 mm cross each other near (9, "));
   CHECK(says(refused(one(rectangle(1, 1, 9, 9, 3))), "'column' has one contour twice at z = 3 mm"));
+  // Crossings at points of the contours, where no edges cross inside of both.
+  CHECK(says(refused(one(flat({{9, 2}, {11, 3}, {9, 4}, {7, 3}}, 3))),
+             "two contours of 'column' at z = 3 mm cross each other near ("));
+  CHECK(
+      says(refused(one(flat({{1, 1}, {5, 5}, {9, 9}, {9, 1}, {5, 5}, {1, 9}}, 5))), "has no area"));
+  CHECK(says(refused(one(flat({{1, 1}, {5, 5}, {8, 8}, {8, 2}, {5, 5}, {1, 9}}, 5))),
+             "near z = 5 mm crosses itself or another at one of its points"));
+  // A keyhole whose hole runs as the outline does goes around the hole twice.
+  CHECK(says(
+      refused(one(flat(
+          {{1, 1}, {9, 1}, {9, 9}, {1, 9}, {1, 1}, {3, 3}, {6, 3}, {6, 6}, {3, 6}, {3, 3}}, 5))),
+      "near z = 5 mm crosses itself or another at one of its points"));
+}
+
+TEST_CASE("voxel_fractions: contours may touch") {
+  // At a point, along an edge, and a contour at a point of its own.
+  auto const all = voxel_fractions(
+      column({rectangle(1, 1, 3, 3, 0), rectangle(3, 3, 5, 5, 0), rectangle(5, 3, 6, 4, 0),
+              flat({{6, 6}, {7, 7}, {8, 6}, {8, 8}, {7, 7}, {6, 8}}, 0)}),
+      box);
+  CHECK(2 * sum(all) == doctest::Approx((4 + 4 + 1 + 2) * 8));
+}
+
+TEST_CASE("dvh: structures have one name each") {
+  std::vector<structure> const all = {{"lung", {}}, {"heart", {}}, {"lung", {}}};
+  CHECK(&structure_named(all, "heart") == &all[1]);
+  CHECK(refusal([&] {
+          structure_named(all, "lung");
+        }).find("iso::dvh::structure_named: two structures are called 'lung'") == 0);
+  CHECK(refusal([&] { structure_named(all, "cord"); }) ==
+        "iso::dvh::structure_named: there is no structure 'cord' (there are 'lung', 'heart', "
+        "'lung') choose one of those");
+  CHECK(refusal([&] {
+          structure_named({}, "cord");
+        }).find("there is no structure 'cord' (there are none)") != std::string::npos);
 }

@@ -6,6 +6,8 @@
 
 #include <iso/dvh/structure.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace iso::oracle {
@@ -32,6 +34,8 @@ struct turned_body {
   std::vector<double> z;  ///< mm, ascending; the same twice is a step
   std::vector<double> radius;
 
+  /// Returns the radius of its section at z, 0 outside.
+  [[nodiscard]] double radius_at(double at) const;
   [[nodiscard]] double volume() const;
   /// Returns the volume with z >= level.
   [[nodiscard]] double volume_above_z(double level) const;
@@ -44,6 +48,12 @@ struct turned_body {
 /// Returns what contours_of(body, spacing) means: frusta between planes, and beyond the first and
 /// last plane the contour, half a spacing far.
 turned_body convention_of(ideal_body const& body, double spacing);
+
+/// Returns the share of every stride-th voxel of a grid in the solid about the z axis whose section
+/// at z has this radius, by 24^2 samples of x and z, each with its exact part along y; NaN for the
+/// others.
+std::vector<double> shares_in(std::function<double(double)> const& radius_at, grid const& g,
+                              std::int64_t stride);
 
 /// Returns circles of as many points, of a circle's area, in planes half a spacing inside both ends
 /// and every spacing between.
