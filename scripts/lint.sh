@@ -83,7 +83,7 @@ check_layers() {
   wrong "instructions of one kind of machine stand in backends/ (lanes_*.hpp, cuda_*.hpp, the ceilings) and the products' product_lanes_*.hpp" \
     "$(in_code 'immintrin\.h|\b_mm(256|512)?_|\b__(shfl|ballot|any)_|(?<![.\w])(asm|__asm__)\b(?! volatile\(\"\"\))' core backends algorithms | grep -vE '^backends/(ceilings/src/|include/iso/backend/detail/(lanes|cuda)_\w+\.hpp)|^algorithms/include/iso/sparse/detail/product_lanes_\w+\.hpp' || true)"
   wrong "a lower layer includes a higher one" \
-    "$(in_code '#include <iso/(backend|ceilings|ray|ct|dose|gamma|sparse|synthetic|files)/' core)$(in_code '#include <iso/(ray|ct|dose|gamma|sparse|synthetic|files)/' backends)$(in_code '#include <iso/(ceilings|files)/' algorithms)$(in_code '#include <iso/synthetic/' algorithms/include algorithms/src)"
+    "$(in_code '#include <iso/(backend|ceilings|ray|ct|dose|dvh|gamma|sparse|synthetic|files)/' core)$(in_code '#include <iso/(ray|ct|dose|dvh|gamma|sparse|synthetic|files)/' backends)$(in_code '#include <iso/(ceilings|files)/' algorithms)$(in_code '#include <iso/synthetic/' algorithms/include algorithms/src)"
   wrong "files/ is plain C++ without Kokkos, save dose_matrix_file.hpp: of the library only error.hpp and host_memory.hpp" \
     "$(in_code '#include <(Kokkos|iso/(?!files/|core/error\.hpp|core/detail/host_memory\.hpp))' files | grep -v '^files/include/iso/files/dose_matrix_file.hpp:' || true)"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \

@@ -26,8 +26,8 @@ catalogue const& all_cases() {
   static catalogue const all = [] {
     catalogue made;
     for (auto const add : {add_loops, add_core, add_projections, add_back_projections, add_readings,
-                           add_reconstructions, add_iterations, add_dose, add_gamma, add_rays,
-                           add_matrices, add_products}) {
+                           add_reconstructions, add_iterations, add_dose, add_dvh, add_gamma,
+                           add_rays, add_matrices, add_products}) {
       add(made);
     }
     return made;

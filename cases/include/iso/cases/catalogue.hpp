@@ -46,6 +46,7 @@ void add_back_projections(catalogue& all);
 void add_reconstructions(catalogue& all);
 void add_iterations(catalogue& all);
 void add_dose(catalogue& all);
+void add_dvh(catalogue& all);
 void add_gamma(catalogue& all);
 void add_matrices(catalogue& all);
 void add_products(catalogue& all);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dvh/dose_volume.hpp
+//! Says which dose which volume of a structure gets: histograms and what is read off them.
+//! A Kokkos space that the build has not needs detail/dose_volume_impl.hpp too.
+//!
+//! The dose is linear on six tetrahedra of each cell between the middles of eight voxels, cut as
+//! iso::gamma::interpolation::tetrahedra cuts it, and constant beyond the outermost middles, to the
+//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside. In
+//! such a voxel the dose is that of the interpolant at its corners, and linear on its six
+//! tetrahedra: the interpolant itself where the structure's voxels divide the dose's cells
+//! (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that share, on the side
+//! where its neighbours have more. A volume that gets a dose is then a sum of closed forms; nothing
+//! is sampled, and there are no bins in it.
+//! \par Source  D. L. Youngs, in: Numerical Methods for Fluid Dynamics, 1982, pages 273-285 (plane)
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::dvh {
+
+/// Specifies the points whose least and largest dose are told.
+enum class extremes {
+  surface,        ///< of voxels wholly inside, and region::surface
+  whole_voxels,   ///< of voxels wholly inside
+  touched_voxels  ///< of what planes leave of all voxels that have a share
+};
+
+/// Holds a structure where a dose is looked at.
+template <real T, class Space>
+struct region {
+  volume_view<T const, Space> fractions;  ///< [mx, my, mz], 0 to 1
+  /// Holds points of the surface, mm (iso::dvh::surface_points); may be empty.
+  Kokkos::View<vec3<double> const*, Space> surface = {};
+};
+
+/// Says what a structure gets in all.
+struct dose_statistics {
+  double volume = 0;   ///< mm3, where there is a dose
+  double outside = 0;  ///< mm3 in voxels whose middle lies outside of the dose's voxels
+  double mean = 0;     ///< NaN where there is no volume, as the next two
+  double minimum = 0;
+  double maximum = 0;
+};
+
+/// Summarises the dose of a structure. Waits for `exec`.
+/// Determinism: backend_to_backend; sums by iso::sum_of, to 1e-13.
+/// \param[in] dose  [nx, ny, nz], any unit
+/// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; doses that
+///           are not finite where the structure is; fractions that are not from 0 to 1
+template <execution_space Exec, real T>
+dose_statistics statistics(Exec const& exec,
+                           volume_view<T const, typename Exec::memory_space> const& dose,
+                           region<T, typename Exec::memory_space> const& where,
+                           extremes of = extremes::surface);
+
+/// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
+///
+/// Exact for the interpolant and fractions but for rounding: each voxel's volume is off by at most
+/// 2^-b of a voxel, where b is the lesser of 50 and 61 - log2(voxels).
+/// Determinism: backend_to_backend; voxels add as integers.
+/// \param levels  unit of the dose, ascending; at most 2^20
+/// \throws iso::invalid_argument  as statistics; levels that are NaN or do not ascend
+template <execution_space Exec, real T>
+std::vector<double> volumes_at(Exec const& exec,
+                               volume_view<T const, typename Exec::memory_space> const& dose,
+                               region<T, typename Exec::memory_space> const& where,
+                               std::vector<double> const& levels);
+
+/// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
+/// that volume. Found from volumes_at to 1e-11 of the dose's range. Waits for `exec`.
+/// Determinism: backend_to_backend.
+/// \param volumes  mm3. More than the structure's gives NaN, up to 1e-9 of it for rounding
+/// \throws iso::invalid_argument  as statistics; volumes that are not finite and positive
+template <execution_space Exec, real T>
+std::vector<double> doses_at(Exec const& exec,
+                             volume_view<T const, typename Exec::memory_space> const& dose,
+                             region<T, typename Exec::memory_space> const& where,
+                             std::vector<double> const& volumes);
+
+/// Is a figure read off a dose-volume histogram.
+struct quantity {
+  enum class kind {
+    dose_at_percent,   ///< D95: dose that `value` per cent of the volume get
+    dose_at_volume,    ///< D0.1cc: dose that `value` cm3 get
+    volume_at_dose,    ///< V20Gy: per cent of the volume that get `value`
+    absolute_at_dose,  ///< V20Gy_cc: cm3 that get `value`
+    mean,
+    minimum,
+    maximum,
+    volume,       ///< cm3
+    homogeneity,  ///< (D2 - D98) / D50, ICRU report 83
+    conformity,   ///< CI60Gy: of `value`, iso::dvh::conformity
+    outside       ///< cm3 where there is no dose
+  };
+  kind what = kind::mean;
+  double value = 0;  ///< per cent, cm3 or Gy
+
+  friend bool operator==(quantity const&, quantity const&) = default;
+};
+
+/// Reads a quantity: D95 or D95%, D0.1cc, V20Gy, V20Gy_cc, CI60Gy, mean, min, max, volume,
+/// homogeneity, outside.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  another name; a per cent not above 0 and at most 100; a volume
+///                                not above 0; a dose below 0, of conformity not
+///                                above 0
+quantity quantity_named(std::string_view name);
+
+/// Evaluates every quantity of every structure in every dose: [doses][structures][quantities].
+/// NaN where a structure has no volume, or less than a quantity asks for. Per cents are of the
+/// volume where there is a dose: look at `outside` too. Waits for `exec`.
+/// Determinism: backend_to_backend.
+/// \param of  of which points the minimum and the maximum are
+/// \throws iso::invalid_argument  as statistics
+template <execution_space Exec, real T>
+std::vector<std::vector<std::vector<double>>> evaluate(
+    Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
+    std::vector<region<T, typename Exec::memory_space>> const& structures,
+    std::vector<quantity> const& quantities, extremes of = extremes::surface);
+
+struct histogram_options {
+  std::int64_t bins = 1000;  ///< 1 to 2^20
+  /// Holds the dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest dose
+  /// at the voxels' middles of all doses, so that histograms have the same bins.
+  double end = 0;
+};
+
+/// Holds the histogram of one structure in one dose. Bins are for writing only: cumulative[n] is
+/// exact at its dose, and differential[n] the exact volume between two of them.
+struct histogram {
+  double bin_width = 0;
+  double volume = 0;                 ///< mm3, where there is a dose
+  double outside = 0;                ///< mm3 where there is none
+  std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
+  std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
+};
+
+/// Makes the histograms of every structure in every dose: [doses][structures]. Waits for `exec`.
+/// Determinism: backend_to_backend, as volumes_at.
+/// \throws iso::invalid_argument  as statistics; bins or an end out of range; no dose above 0
+///                                without an end
+template <execution_space Exec, real T>
+std::vector<std::vector<histogram>> histograms(
+    Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
+    std::vector<region<T, typename Exec::memory_space>> const& structures,
+    histogram_options const& options = {});
+
+/// Returns Paddick's conformity index of a target: (volume of the target that gets
+/// `prescription`)^2 / (volume of the target x volume that gets it anywhere between the middles of
+/// the dose's voxels). 1 is best; 0 where nothing gets it. Waits for `exec`. Determinism:
+/// backend_to_backend.
+/// \throws iso::invalid_argument  as statistics; a prescription that is not finite and positive
+/// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
+template <execution_space Exec, real T>
+double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
+                  region<T, typename Exec::memory_space> const& target, double prescription);
+
+}  // namespace iso::dvh

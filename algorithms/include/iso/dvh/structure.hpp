@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/dvh/structure.hpp
+//! Turns contours into the share of each voxel that lies inside. Made on the host, in double.
+#pragma once
+
+#include <iso/core/volume_view.hpp>
+#include <iso/core/wrap.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace iso::dvh {
+
+/// Is a closed polygon in an axial plane: z is the same at all points. The last point is joined to
+/// the first, which may be given again at the end. Either direction of travel.
+struct contour {
+  std::vector<vec3<double>> points;  ///< mm
+};
+
+/// Holds the contours of one organ or target, in any order.
+///
+/// A hole is a contour inside another (islands in holes inside that, and so on: even-odd), or part
+/// of one polygon that goes to the hole and back along one line (keyhole).
+struct structure {
+  std::string name;
+  std::vector<contour> contours;
+};
+
+/// Specifies the shape between neighbouring planes.
+enum class between_planes {
+  /// The surface runs straight from a contour to the next: (1 - t) d_1 + t d_2 = 0, where d_1 and
+  /// d_2 are the signed distances from the contours of both planes. Circles about one axis give the
+  /// frustum of their cone.
+  frusta,
+  prisms,  ///< each plane's contours go half-way to the next
+};
+
+/// Specifies what lies beyond a contour that has none to join in the next plane.
+enum class end_cap {
+  none,
+  half_slice,  ///< the contour, half-way to where the next plane is or would be
+  rounded,     ///< to the same height, shrunk as the radius of an ellipsoid
+};
+
+/// Specifies what becomes of what lies outside of the grid.
+enum class off_grid {
+  refuse,
+  cut,  ///< left out and told in structure_report
+};
+
+struct structure_options {
+  between_planes between = between_planes::frusta;
+  end_cap caps = end_cap::half_slice;
+  off_grid beyond = off_grid::refuse;
+  double slice_thickness = 0;  ///< mm, of a structure with one plane, which must have it
+};
+
+/// Says what the contours were.
+struct structure_report {
+  double volume = 0;   ///< mm3, inside the grid
+  double outside = 0;  ///< mm3, outside of the grid
+  std::int64_t planes = 0;
+  std::int64_t contours = 0;
+  std::int64_t holes = 0;      ///< contours that bound a hole from outside
+  double least_spacing = 0;    ///< mm, between neighbouring planes
+  double largest_spacing = 0;  ///< mm
+  /// Holds neighbouring planes (mm) farther apart than 1.5 times the median spacing. The shape
+  /// goes on between them.
+  std::vector<std::pair<double, double>> missing_slices;
+};
+
+/// Returns the share of each voxel of `g` that lies inside, [nx, ny, nz], z fastest.
+///
+/// In a contour's plane the area of polygon within pixel is exact to 1e-9 pixels (coordinates are
+/// rounded to 2^-32 pixels). Between planes, for between_planes::frusta: distances are taken at the
+/// corners of pixels that the surface meets, and are linear on the six tetrahedra of a voxel's part
+/// between two planes; what that leaves of the exact areas of both planes is added, linear in z.
+/// The error is about (pixel size)^2 / (30 radius of the contour) of distance, 0 where two contours
+/// are alike.
+///
+/// Contours of neighbouring planes are joined where they overlap as seen along z. Several may join
+/// one.
+///
+/// Determinism: backend_to_backend; made on the host.
+/// \param[out] report  may be null
+/// \throws iso::invalid_argument  an invalid grid; no contours; contours with fewer than 3 points,
+///           with points that are not finite, without area, not in one axial plane (within 1e-6 of
+///           their extent), that cross themselves or another of their plane, or that occur twice; a
+///           single plane without slice_thickness; structures without volume, or partly outside
+///           of the grid unless off_grid::cut; structures of more than 2^28 pixels a plane
+std::vector<double> voxel_fractions(structure const& s, grid const& g,
+                                    structure_options const& options = {},
+                                    structure_report* report = nullptr);
+
+/// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Waits for `exec`.
+/// Determinism: backend_to_backend; made on the host.
+/// \param[out] fractions  [nx, ny, nz], 0 to 1
+/// \throws iso::invalid_argument  as voxel_fractions, and a volume without memory or with gaps
+template <execution_space Exec, real T>
+structure_report rasterise(Exec const& exec, structure const& s,
+                           volume_view<T, typename Exec::memory_space> const& fractions,
+                           structure_options const& options = {}) {
+  validate(fractions, "iso::dvh::rasterise");
+  validate_contiguous(fractions.data, "fractions", "iso::dvh::rasterise");
+  structure_report report;
+  auto const all = voxel_fractions(s, fractions.grid, options, &report);
+  std::vector<T> const rounded(all.begin(), all.end());
+  Kokkos::deep_copy(exec, fractions.data,
+                    wrap_volume<Kokkos::HostSpace>(rounded.data(), fractions.grid).data);
+  exec.fence("iso::dvh::rasterise: the host copy may go");
+  return report;
+}
+
+/// Returns the structure of that name.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  none or two of that name
+structure const& structure_named(std::vector<structure> const& all, std::string_view name);
+
+/// Returns the part that `s` needs of the grid whose voxels divide each cell between the middles of
+/// `dose`'s voxels into `subdivision`^3. Where these are a structure's voxels, the dose is linear
+/// on the six tetrahedra of each.
+/// Determinism: backend_to_backend; made on the host.
+/// \param subdivision  1 to 64; 0: along each axis the least that makes voxels of at most 1 mm and
+///                     at most a 45th of the structure's extent, or 64
+/// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
+///                                subdivision out of range, a structure without overlap with the
+///                                dose's voxels
+grid structure_grid(structure const& s, grid const& dose, structure_options const& options = {},
+                    std::int64_t subdivision = 0);
+
+/// Returns points of the surface, mm: on the contours, no farther apart than `distance`, and on the
+/// ends of half-slice caps. For the extremes of a dose.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  contours as voxel_fractions refuses them; a distance that is not
+///                                finite and positive, or gives more than 2^24 points
+std::vector<vec3<double>> surface_points(structure const& s, double distance,
+                                         structure_options const& options = {});
+
+}  // namespace iso::dvh

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dvh/detail/dose_volume_impl.hpp>
+
+#include <iso/core/check.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace iso::dvh {
+namespace detail {
+namespace {
+
+constexpr std::int64_t max_levels = std::int64_t(1) << 20;
+constexpr int parts_a_round = 7;       // of a search
+constexpr int rounds = 14;             // 7^14 > 1e11
+constexpr double beside_guess = 2e-3;  // of a bracket
+constexpr double narrow = 1e-12;       // of the dose's range
+constexpr double volume_rounding = 1e-9;
+constexpr double mm3_per_cm3 = 1000;
+double const none = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+void validate_levels(std::vector<double> const& levels) {
+  ISO_VALIDATE(std::int64_t(levels.size()) <= max_levels,
+               "iso::dvh::volumes_at: {} levels (at most {}) ask for fewer", levels.size(),
+               max_levels);
+  for (std::size_t n = 0; n < levels.size(); ++n) {
+    ISO_VALIDATE(!std::isnan(levels[n]) && (n == 0 || levels[n] >= levels[n - 1]),
+                 "iso::dvh::volumes_at: level {} is {} (levels must ascend) sort them", n,
+                 levels[n]);
+  }
+}
+
+void validate_volumes(std::vector<double> const& volumes) {
+  for (double const v : volumes) {
+    ISO_VALIDATE(std::isfinite(v) && v > 0,
+                 "iso::dvh::doses_at: a volume of {} mm3 (it must be finite and positive)", v);
+  }
+}
+
+void validate_facts(region_facts const& facts, std::int64_t voxels, char const* function) {
+  ISO_VALIDATE(facts.bad_fractions == 0,
+               "{}: {} of {} fractions are not from 0 to 1 (they are shares of voxels) use "
+               "iso::dvh::rasterise",
+               function, facts.bad_fractions, voxels);
+  ISO_VALIDATE(facts.not_finite == 0,
+               "{}: the dose is NaN or infinite in {} of {} voxels of the structure (no volume "
+               "could be told) mend the dose",
+               function, facts.not_finite, voxels);
+}
+
+void validate_bins(histogram_options const& options, double largest) {
+  ISO_VALIDATE(options.bins >= 1 && options.bins < max_levels,
+               "iso::dvh::histograms: {} bins (1 to {})", options.bins, max_levels - 1);
+  ISO_VALIDATE(std::isfinite(options.end) && options.end >= 0,
+               "iso::dvh::histograms: an end of {} (it must be finite and positive, or 0 for the "
+               "largest dose)",
+               options.end);
+  ISO_VALIDATE(options.end > 0 || largest > 0,
+               "iso::dvh::histograms: the largest dose is {} (bins go from 0 to it) give an end",
+               largest);
+}
+
+void validate_prescription(double prescription) {
+  ISO_VALIDATE(std::isfinite(prescription) && prescription > 0,
+               "iso::dvh::conformity: a prescription of {} (it must be finite and positive)",
+               prescription);
+}
+
+void validate_extremes(extremes of, char const* function) {
+  ISO_VALIDATE(
+      of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
+      "{}: extremes {} (there is none of that number)", function, int(of));
+}
+
+dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
+    : volumes_(std::move(volumes)), narrow_(narrow * (range.largest - range.least)) {
+  for (double const v : volumes_) {
+    bool const has = v <= volume * (1 + volume_rounding) && volume > 0;
+    brackets_.push_back(has ? bracket{range.least, range.largest, volume, 0}
+                            : bracket{none, none, 0, 0});
+    if (has) {
+      levels_.push_back(range.largest);
+    }
+  }
+  choose_levels();
+}
+
+void dose_search::choose_levels() {
+  for (std::size_t n = 0; n < brackets_.size(); ++n) {
+    auto const& b = brackets_[n];
+    double const width = b.largest - b.least;
+    if (!(width > narrow_)) {
+      continue;
+    }
+    for (int part = 1; part < parts_a_round; ++part) {
+      levels_.push_back(b.least + width * (double(part) / parts_a_round));
+    }
+    // Where the volume is smooth, these two are on either side of it.
+    double const fall = b.at_least - b.at_largest;
+    double const guess = fall > 0 ? std::clamp((b.at_least - volumes_[n]) / fall, 0.0, 1.0) : 0.5;
+    levels_.push_back(b.least + width * std::max(guess - beside_guess, 0.0));
+    levels_.push_back(b.least + width * std::min(guess + beside_guess, 1.0));
+  }
+  std::sort(levels_.begin(), levels_.end());
+}
+
+void dose_search::take(std::vector<double> const& volumes_at_levels) {
+  for (std::size_t n = 0; n < volumes_.size(); ++n) {
+    bracket& b = brackets_[n];
+    if (std::isnan(b.least)) {
+      continue;
+    }
+    // Volumes fall with the level. The last level that still has the volume:
+    auto const end = std::partition_point(volumes_at_levels.begin(), volumes_at_levels.end(),
+                                          [&](double v) { return v >= volumes_[n]; });
+    auto const index = std::size_t(end - volumes_at_levels.begin());
+    if (index > 0 && levels_[index - 1] >= b.least) {
+      b.least = levels_[index - 1];
+      b.at_least = volumes_at_levels[index - 1];
+    }
+    if (index < levels_.size() && levels_[index] <= b.largest) {
+      b.largest = levels_[index];
+      b.at_largest = volumes_at_levels[index];
+    }
+    b.largest = std::max(b.largest, b.least);
+  }
+  levels_.clear();
+  if (++round_ < rounds) {
+    choose_levels();
+  }
+}
+
+std::vector<double> dose_search::result() const {
+  std::vector<double> doses;
+  for (auto const& b : brackets_) {
+    doses.push_back(b.least);
+  }
+  return doses;
+}
+
+quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
+                                 dose_statistics const& all)
+    : quantities_(quantities), all_(all) {
+  for (auto const& q : quantities_) {
+    switch (q.what) {
+      case quantity::kind::dose_at_percent:
+        volumes_.push_back(all_.volume * (q.value / 100));
+        break;
+      case quantity::kind::dose_at_volume:
+        volumes_.push_back(q.value * mm3_per_cm3);
+        break;
+      case quantity::kind::homogeneity:
+        for (double const percent : {2.0, 98.0, 50.0}) {
+          volumes_.push_back(all_.volume * (percent / 100));
+        }
+        break;
+      case quantity::kind::volume_at_dose:
+      case quantity::kind::absolute_at_dose:
+      case quantity::kind::conformity:
+        has_conformity_ = has_conformity_ || q.what == quantity::kind::conformity;
+        levels_.push_back(q.value);
+        break;
+      default:
+        break;
+    }
+  }
+  std::sort(levels_.begin(), levels_.end());
+  levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
+}
+
+std::vector<double> quantity_reader::values(std::vector<double> const& doses,
+                                            std::vector<double> const& at_levels,
+                                            std::vector<double> const& anywhere) const {
+  std::vector<double> all;
+  auto dose = doses.begin();
+  auto const index_of = [&](double level) {
+    return std::size_t(std::lower_bound(levels_.begin(), levels_.end(), level) - levels_.begin());
+  };
+  auto const at_level = [&](double level) { return at_levels[index_of(level)]; };
+  bool const empty = !(all_.volume > 0);
+  for (auto const& q : quantities_) {
+    switch (q.what) {
+      case quantity::kind::dose_at_percent:
+      case quantity::kind::dose_at_volume:
+        all.push_back(*dose++);
+        break;
+      case quantity::kind::homogeneity:
+        all.push_back((dose[0] - dose[1]) / dose[2]);
+        dose += 3;
+        break;
+      case quantity::kind::volume_at_dose:
+        all.push_back(empty ? none : 100 * at_level(q.value) / all_.volume);
+        break;
+      case quantity::kind::absolute_at_dose:
+        all.push_back(empty ? none : at_level(q.value) / mm3_per_cm3);
+        break;
+      case quantity::kind::mean:
+        all.push_back(all_.mean);
+        break;
+      case quantity::kind::minimum:
+        all.push_back(all_.minimum);
+        break;
+      case quantity::kind::maximum:
+        all.push_back(all_.maximum);
+        break;
+      case quantity::kind::volume:
+        all.push_back(all_.volume / mm3_per_cm3);
+        break;
+      case quantity::kind::conformity:
+        all.push_back(empty ? none
+                            : paddick(at_level(q.value), all_.volume, anywhere[index_of(q.value)]));
+        break;
+      case quantity::kind::outside:
+        all.push_back(all_.outside / mm3_per_cm3);
+        break;
+    }
+  }
+  return all;
+}
+
+double paddick(double inside, double whole, double anywhere) {
+  return inside > 0 ? inside / whole * (inside / anywhere) : 0.0;
+}
+
+std::vector<double> bin_edges(histogram_options const& options, double end) {
+  std::vector<double> edges;
+  for (std::int64_t n = 0; n <= options.bins; ++n) {
+    edges.push_back(end * (double(n) / double(options.bins)));
+  }
+  return edges;
+}
+
+histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
+                       double outside) {
+  histogram h{bin_width, volume, outside, cumulative, {}};
+  for (std::size_t n = 0; n + 1 < cumulative.size(); ++n) {
+    h.differential.push_back(cumulative[n] - cumulative[n + 1]);
+  }
+  return h;
+}
+
+}  // namespace detail
+
+namespace {
+
+/// Takes a number off the front of `text`.
+std::pair<double, bool> take_number(std::string_view& text) {
+  double value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool const found = error == std::errc() && std::isfinite(value);
+  text.remove_prefix(found ? std::size_t(end - text.data()) : 0);
+  return {value, found};
+}
+
+}  // namespace
+
+quantity quantity_named(std::string_view name) {
+  using kind = quantity::kind;
+  std::pair<std::string_view, kind> const plain[] = {{"mean", kind::mean},
+                                                     {"min", kind::minimum},
+                                                     {"max", kind::maximum},
+                                                     {"volume", kind::volume},
+                                                     {"homogeneity", kind::homogeneity},
+                                                     {"outside", kind::outside}};
+  for (auto const& [known, what] : plain) {
+    if (name == known) {
+      return {what, 0};
+    }
+  }
+  if (name.substr(0, 2) == "CI") {
+    std::string_view rest = name.substr(2);
+    auto const [value, found] = take_number(rest);
+    if (found && value > 0 && rest == "Gy") {
+      return {kind::conformity, value};
+    }
+  }
+  char const first = name.empty() ? ' ' : name.front();
+  std::string_view rest = name.substr(name.empty() ? 0 : 1);
+  auto const [value, found] = take_number(rest);
+  if (first == 'D' && found && (rest.empty() || rest == "%") && value > 0 && value <= 100) {
+    return {kind::dose_at_percent, value};
+  }
+  if (first == 'D' && found && rest == "cc" && value > 0) {
+    return {kind::dose_at_volume, value};
+  }
+  if (first == 'V' && found && value >= 0 && (rest == "Gy" || rest == "Gy_cc")) {
+    return {rest == "Gy" ? kind::volume_at_dose : kind::absolute_at_dose, value};
+  }
+  fail_argument(
+      "iso::dvh::quantity_named: '{}' is no quantity (D95 is a dose that 95 % get, D0.1cc one that "
+      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3, CI20Gy the conformity) "
+      "write one of those, mean, min, max, volume, homogeneity or outside",
+      name);
+}
+
+ISO_FOR_EACH_INSTANCE(ISO_DVH, )
+
+}  // namespace iso::dvh

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/dvh/structure.hpp>
+
+#include "pixel_areas.hpp"
+#include "planes.hpp"
+
+#include <iso/core/check.hpp>
+#include <iso/dvh/detail/tetrahedra.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace iso::dvh {
+namespace detail {
+namespace {
+
+constexpr double gap = 1.5;             // median spacings: a slice is missing
+constexpr int cap_steps = 8;            // straight parts of a rounded cap
+constexpr double area_rounding = 1e-6;  // of a pixel
+constexpr double least_outside = 1e-9;  // of the volume: rounding
+// A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
+// square of voxels' number along the extent.
+constexpr double largest_voxel = 1;  // mm
+constexpr double least_voxels = 45;  // along an axis
+
+using regions = std::vector<plane_region const*>;
+
+regions chosen(contour_plane const& plane, std::vector<std::size_t> const& which) {
+  regions some;
+  for (std::size_t const n : which) {
+    some.push_back(&plane.regions[n]);
+  }
+  return some;
+}
+
+/// Adds parts of a structure to the voxels of a grid, and what lies beyond apart.
+class voxel_sums {
+ public:
+  voxel_sums(grid const& g, char const* function, std::string const& name)
+      : grid_(g), function_(function), name_(name), sums_(std::size_t(g.size())) {
+    frame_ = {g.origin.x - 0.5 * g.spacing.x, g.origin.y - 0.5 * g.spacing.y, g.spacing.x,
+              g.spacing.y};
+  }
+
+  /// Adds what is between z_low and z_high and has the same outline at every z.
+  void add_prism(regions const& of, double z_low, double z_high) {
+    auto const window = window_of(of, frame_, function_);
+    auto const areas = areas_of(of, window, z_low);
+    for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
+      for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
+        double const area = areas[window.index(i, j)];
+        if (area != 0) {
+          add(i, j, layer, area * (to - from));
+        }
+      });
+    });
+  }
+
+  /// Adds what is between regions at z_low and others at z_high.
+  void add_frustum(regions const& low, regions const& high, double z_low, double z_high) {
+    regions both = low;
+    both.insert(both.end(), high.begin(), high.end());
+    auto const window = window_of(both, frame_, function_);
+    corner_distances at_low(low, frame_, window);
+    corner_distances at_high(high, frame_, window);
+    add_between(window, areas_of(low, window, z_low), areas_of(high, window, z_high), z_low, z_high,
+                [&](std::int64_t i, std::int64_t j) {
+                  return std::pair{at_low.at(i, j), at_high.at(i, j)};
+                });
+  }
+
+  /// Adds a cap from z to its tip, which may be below.
+  void add_rounded_cap(regions const& of, double z, double tip) {
+    auto const window = window_of(of, frame_, function_);
+    auto const areas = areas_of(of, window, z);
+    corner_distances distances(of, frame_, window);
+    double const depth = distances.depth();
+    // Steps get shorter towards the tip.
+    auto const height_of = [](double n) {
+      double const left = 1 - n / cap_steps;
+      return 1 - left * left;
+    };
+    for (int n = 0; n < cap_steps; ++n) {
+      double const low = height_of(n);
+      double const high = height_of(n + 1);
+      double const shrunk[2] = {depth * (1 - std::sqrt(1 - low * low)),
+                                depth * (1 - std::sqrt(1 - high * high))};
+      double const ends[2] = {z + (tip - z) * low, z + (tip - z) * high};
+      int const first = tip > z ? 0 : 1;
+      auto const none = std::vector<double>(areas.size());
+      auto const& base = n == 0 ? areas : none;
+      add_between(
+          window, first == 0 ? base : none, first == 0 ? none : base, ends[first], ends[1 - first],
+          [&](std::int64_t i, std::int64_t j) {
+            double const d = distances.at(i, j);
+            return std::pair{d + shrunk[first], d + shrunk[1 - first]};
+          },
+          n == 0 ? first : -1);
+    }
+  }
+
+  /// Returns the shares of voxels, and tells volumes.
+  std::vector<double> shares(structure_report& report) {
+    double inside = 0;
+    for (double& share : sums_) {
+      share = std::clamp(share / grid_.spacing.z, 0.0, 1.0);
+      inside += share;
+    }
+    double const pixel = grid_.spacing.x * grid_.spacing.y;
+    report.volume = inside * pixel * grid_.spacing.z;
+    report.outside = std::max(outside_, 0.0) * pixel;
+    report.outside = report.outside > least_outside * report.volume ? report.outside : 0.0;
+    return std::move(sums_);
+  }
+
+ private:
+  /// Returns the pixels' shares in regions at z.
+  [[nodiscard]] std::vector<double> areas_of(regions const& of, pixel_window const& window,
+                                             double z) const {
+    auto areas = pixel_areas(of, frame_, window);
+    for (double& share : areas) {
+      // Contours that cross at one of their points go around something twice, or the other way.
+      ISO_VALIDATE(share > -area_rounding && share < 1 + area_rounding,
+                   "{}: a contour of '{}' near z = {} mm crosses itself or another at one of its "
+                   "points (its inside is not defined) draw it anew",
+                   function_, name_, z);
+      share = std::clamp(share, 0.0, 1.0);
+    }
+    return areas;
+  }
+  /// Calls f(layer, from, to) for each layer of voxels that z_low to z_high reaches.
+  template <class F>
+  void for_each_layer(double z_low, double z_high, F const& f) const {
+    double const face = grid_.origin.z - 0.5 * grid_.spacing.z;
+    auto const first = std::int64_t(std::floor((z_low - face) / grid_.spacing.z));
+    auto const last = std::int64_t(std::floor((z_high - face) / grid_.spacing.z));
+    // Layers beyond the grid are one.
+    for (std::int64_t layer = std::clamp<std::int64_t>(first, -1, grid_.extent[2]);
+         layer <= std::min(last, grid_.extent[2]); ++layer) {
+      double const low = face + grid_.spacing.z * double(layer);
+      double const from = layer < 0 ? z_low : std::max(z_low, low);
+      double const to = layer == grid_.extent[2] ? z_high : std::min(z_high, low + grid_.spacing.z);
+      if (to > from) {
+        f(layer, from, to);
+      }
+    }
+  }
+  template <class F>
+  static void for_each_pixel(pixel_window const& window, F const& f) {
+    for (std::int64_t i = 0; i < window.extent[0]; ++i) {
+      for (std::int64_t j = 0; j < window.extent[1]; ++j) {
+        f(window.first[0] + i, window.first[1] + j);
+      }
+    }
+  }
+
+  /// Adds pixels' areas between two planes: as the distances say, which are linear in z, and what
+  /// these leave of the exact areas.
+  /// \param distances  of a pixel's lower corner at z_low and z_high
+  /// \param exact_at   0, 1: only the areas of that end are exact; 2: both
+  template <class F>
+  void add_between(pixel_window const& window, std::vector<double> const& low,
+                   std::vector<double> const& high, double z_low, double z_high, F const& distances,
+                   int exact_at = 2) {
+    for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
+      double const ends[2] = {low[window.index(i, j)], high[window.index(i, j)]};
+      bool const whole = ends[0] == 1 && ends[1] == 1;
+      if (exact_at == 2 && ends[0] == ends[1] && (ends[0] == 0 || whole)) {
+        if (whole) {
+          for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
+            add(i, j, layer, to - from);
+          });
+        }
+        return;
+      }
+      std::pair<double, double> corners[4];
+      for (int n = 0; n < 4; ++n) {
+        corners[n] = distances(i + (n >> 1), j + (n & 1));
+      }
+      double rest[2] = {0, 0};
+      for (int end = 0; end < 2; ++end) {
+        if (exact_at == 2 || exact_at == end) {
+          rest[end] = ends[end] - share_between(corners, end, end);
+        }
+      }
+      for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
+        double const t = (from - z_low) / (z_high - z_low);
+        double const u = (to - z_low) / (z_high - z_low);
+        double const middle = 0.5 * (t + u);
+        add(i, j, layer,
+            (to - from) *
+                (share_between(corners, t, u) + (1 - middle) * rest[0] + middle * rest[1]));
+      });
+    });
+  }
+
+  /// Returns the share inside of a pixel from t to u, parts of the way between two planes.
+  static double share_between(std::pair<double, double> const (&corners)[4], double t, double u) {
+    cell_corners c{};
+    for (int n = 0; n < 4; ++n) {
+      auto const [low, high] = corners[n];
+      c.value[2 * n] = -((1 - t) * low + t * high);
+      c.value[2 * n + 1] = -((1 - u) * low + u * high);
+    }
+    return share_at_least(c, 0);
+  }
+
+  void add(std::int64_t i, std::int64_t j, std::int64_t layer, double height) {
+    auto const& n = grid_.extent;
+    if (i >= 0 && i < n[0] && j >= 0 && j < n[1] && layer >= 0 && layer < n[2]) {
+      sums_[std::size_t((i * n[1] + j) * n[2] + layer)] += height;
+    } else {
+      outside_ += height;
+    }
+  }
+
+  grid grid_;
+  char const* function_;
+  std::string const& name_;
+  pixel_frame frame_;
+  std::vector<double> sums_;  ///< of height times share of the pixel, mm
+  double outside_ = 0;        ///< the same
+};
+
+/// Adds a region's cap at plane n.
+void add_cap(voxel_sums& sums, contour_stack const& stack, std::size_t n, bool above,
+             regions const& of, end_cap caps) {
+  double const z = stack.planes[n].z;
+  double const height = cap_height(stack, n, above);
+  if (caps == end_cap::half_slice) {
+    sums.add_prism(of, above ? z : z - height, above ? z + height : z);
+  } else if (caps == end_cap::rounded) {
+    sums.add_rounded_cap(of, z, above ? z + height : z - height);
+  }
+}
+
+/// Adds caps of all regions of a plane, one by one.
+void add_caps(voxel_sums& sums, contour_stack const& stack, std::size_t n, bool above,
+              end_cap caps) {
+  for (auto const& region : stack.planes[n].regions) {
+    add_cap(sums, stack, n, above, {&region}, caps);
+  }
+}
+
+/// Adds what is between planes n and n + 1.
+void add_slab(voxel_sums& sums, contour_stack const& stack, std::size_t n,
+              structure_options const& options) {
+  auto const& low = stack.planes[n];
+  auto const& high = stack.planes[n + 1];
+  for (auto const& link : links_of(low, high)) {
+    auto const below = chosen(low, link.below);
+    auto const above = chosen(high, link.above);
+    if (!below.empty() && !above.empty()) {
+      double const middle = 0.5 * (low.z + high.z);
+      if (options.between == between_planes::frusta) {
+        sums.add_frustum(below, above, low.z, high.z);
+      } else {
+        sums.add_prism(below, low.z, middle);
+        sums.add_prism(above, middle, high.z);
+      }
+    } else if (!below.empty()) {
+      add_cap(sums, stack, n, true, below, options.caps);
+    } else {
+      add_cap(sums, stack, n + 1, false, above, options.caps);
+    }
+  }
+}
+
+structure_report report_of(contour_stack const& stack) {
+  structure_report report;
+  auto const& planes = stack.planes;
+  report.planes = std::int64_t(planes.size());
+  report.contours = stack.contours;
+  report.holes = stack.holes;
+  for (std::size_t n = 1; n < planes.size(); ++n) {
+    double const spacing = planes[n].z - planes[n - 1].z;
+    report.least_spacing = n == 1 ? spacing : std::min(report.least_spacing, spacing);
+    report.largest_spacing = std::max(report.largest_spacing, spacing);
+    if (spacing > gap * stack.median_spacing) {
+      report.missing_slices.emplace_back(planes[n - 1].z, planes[n].z);
+    }
+  }
+  return report;
+}
+
+struct box {
+  vec3<double> low;
+  vec3<double> high;
+};
+
+/// Returns the box of a structure with its caps.
+box box_of(contour_stack const& stack, structure_options const& options) {
+  auto const& planes = stack.planes;
+  std::size_t const last = planes.size() - 1;
+  double const infinity = HUGE_VAL;
+  bool const capped = options.caps != end_cap::none;
+  box b{{infinity, infinity, planes[0].z - (capped ? cap_height(stack, 0, false) : 0)},
+        {-infinity, -infinity, planes[last].z + (capped ? cap_height(stack, last, true) : 0)}};
+  for (auto const& plane : planes) {
+    for (auto const& region : plane.regions) {
+      for (auto const& p : region.contours[0]) {
+        b.low.x = std::min(b.low.x, p.x);
+        b.low.y = std::min(b.low.y, p.y);
+        b.high.x = std::max(b.high.x, p.x);
+        b.high.y = std::max(b.high.y, p.y);
+      }
+    }
+  }
+  return b;
+}
+
+}  // namespace
+}  // namespace detail
+
+std::vector<double> voxel_fractions(structure const& s, grid const& g,
+                                    structure_options const& options, structure_report* report) {
+  char const* const function = "iso::dvh::voxel_fractions";
+  iso::validate(g, function);
+  ISO_VALIDATE(options.beyond == off_grid::refuse || options.beyond == off_grid::cut,
+               "{}: off-grid rule {} (there is none of that number)", function,
+               int(options.beyond));
+  auto const stack = detail::stack_of(s, options, function);
+  auto found = detail::report_of(stack);
+  detail::voxel_sums sums(g, function, s.name);
+  std::size_t const last = stack.planes.size() - 1;
+  detail::add_caps(sums, stack, 0, false, options.caps);
+  for (std::size_t n = 0; n < last; ++n) {
+    detail::add_slab(sums, stack, n, options);
+  }
+  detail::add_caps(sums, stack, last, true, options.caps);
+  auto shares = sums.shares(found);
+  double const all = found.volume + found.outside;
+  ISO_VALIDATE(all > 0, "{}: '{}' has no volume (its contours lie apart, without end caps)",
+               function, s.name);
+  ISO_VALIDATE(
+      found.outside == 0 || options.beyond == off_grid::cut,
+      "{}: {} of {} cm3 of '{}' ({} %) lie outside of the grid (its volume would be wrong) "
+      "use a larger grid or off_grid::cut",
+      function, found.outside / 1000, all / 1000, s.name, 100 * found.outside / all);
+  if (report != nullptr) {
+    *report = found;
+  }
+  return shares;
+}
+
+structure const& structure_named(std::vector<structure> const& all, std::string_view name) {
+  char const* const function = "iso::dvh::structure_named";
+  structure const* found = nullptr;
+  std::string names;
+  for (auto const& s : all) {
+    names += (names.empty() ? "'" : ", '") + s.name + "'";
+    if (s.name == name) {
+      ISO_VALIDATE(found == nullptr,
+                   "{}: two structures are called '{}' (which one is meant?) rename one", function,
+                   name);
+      found = &s;
+    }
+  }
+  ISO_VALIDATE(found != nullptr, "{}: there is no structure '{}' ({}) choose one of those",
+               function, name, names.empty() ? "there are none" : "there are " + names);
+  return *found;
+}
+
+grid structure_grid(structure const& s, grid const& dose, structure_options const& options,
+                    std::int64_t subdivision) {
+  char const* const function = "iso::dvh::structure_grid";
+  iso::validate(dose, function);
+  ISO_VALIDATE(subdivision >= 0 && subdivision <= 64,
+               "{}: a subdivision of {} (1 to 64, or 0 for voxels of at most 1 mm)", function,
+               subdivision);
+  auto const box = detail::box_of(detail::stack_of(s, options, function), options);
+  grid g;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const target =
+        std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::least_voxels);
+    double const parts = subdivision > 0
+                             ? double(subdivision)
+                             : std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, 64.0);
+    double const spacing = dose.spacing[axis] / parts;
+    // Counted from the middle of the dose's first voxel; its face is half a spacing below.
+    double const origin = dose.origin[axis];
+    double const lowest = -std::ceil(0.5 * parts);
+    double const highest = double(dose.extent[axis] - 1) * parts + std::ceil(0.5 * parts);
+    double const first = std::max(std::floor((box.low[axis] - origin) / spacing), lowest);
+    double const end = std::min(std::ceil((box.high[axis] - origin) / spacing), highest);
+    ISO_VALIDATE(end > first,
+                 "{}: '{}' goes from {} to {} mm along axis {}, the dose's voxels from {} to {} mm "
+                 "(they do not overlap) are both in one frame of reference?",
+                 function, s.name, box.low[axis], box.high[axis], axis,
+                 origin - 0.5 * dose.spacing[axis],
+                 origin + (double(dose.extent[axis]) - 0.5) * dose.spacing[axis]);
+    g.extent[std::size_t(axis)] = std::int64_t(end - first);
+    g.spacing[axis] = spacing;
+    g.origin[axis] = origin + (first + 0.5) * spacing;
+  }
+  iso::validate(g, function);
+  return g;
+}
+
+std::vector<vec3<double>> surface_points(structure const& s, double distance,
+                                         structure_options const& options) {
+  char const* const function = "iso::dvh::surface_points";
+  ISO_VALIDATE(std::isfinite(distance) && distance > 0,
+               "{}: a distance of {} mm (it must be finite and positive)", function, distance);
+  auto const stack = detail::stack_of(s, options, function);
+  std::size_t const last = stack.planes.size() - 1;
+  std::vector<vec3<double>> points;
+  for (std::size_t n = 0; n <= last; ++n) {
+    auto const& plane = stack.planes[n];
+    std::vector<double> heights = {plane.z};
+    if (options.caps == end_cap::half_slice) {
+      if (n == 0) {
+        heights.push_back(plane.z - detail::cap_height(stack, n, false));
+      }
+      if (n == last) {
+        heights.push_back(plane.z + detail::cap_height(stack, n, true));
+      }
+    }
+    for (auto const& region : plane.regions) {
+      for (auto const& contour : region.contours) {
+        for (std::size_t p = 0; p < contour.size(); ++p) {
+          auto const a = contour[p];
+          auto const b = detail::next_of(contour, p);
+          double const parts =
+              std::max(std::ceil(std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)) /
+                                 distance),
+                       1.0);
+          ISO_VALIDATE(double(points.size()) + parts < 0x1p24,
+                       "{}: points {} mm apart on '{}' are too many (at most 2^24) choose a larger "
+                       "distance",
+                       function, distance, s.name);
+          for (double m = 0; m < parts; ++m) {
+            double const t = m / parts;
+            for (double const z : heights) {
+              points.push_back({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), z});
+            }
+          }
+        }
+      }
+    }
+  }
+  return points;
+}
+
+}  // namespace iso::dvh

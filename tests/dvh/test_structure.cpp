@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Structures: shares of voxels, holes, caps, conventions, and what is refused.
+#include "compare.hpp"
+#include "dvh_support.hpp"
+
+#include <iso/oracle/dvh.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace dvh_support;
+using iso::oracle::ideal_body;
+using iso::test::refusal;
+
+/// 10 x 10 x 4 voxels of 1 mm x 1 mm x 2 mm from the origin.
+grid const box{{10, 10, 4}, {1, 1, 2}, {0.5, 0.5, 1}};
+
+/// The same outline at z = 1, 3, 5, 7: with half-slice caps all of the box's height.
+structure column(std::vector<contour> const& at_zero) {
+  structure s{"column", {}};
+  for (double const z : {1, 3, 5, 7}) {
+    for (auto c : at_zero) {
+      for (auto& p : c.points) {
+        p.z = z;
+      }
+      s.contours.push_back(c);
+    }
+  }
+  return s;
+}
+
+double share(std::vector<double> const& all, std::size_t i, std::size_t j, std::size_t k = 0) {
+  return all[(i * 10 + j) * 4 + k];
+}
+
+std::string refused(structure const& s, structure_options const& options = {},
+                    grid const& g = box) {
+  return refusal([&] { voxel_fractions(s, g, options); });
+}
+
+bool says(std::string const& text, char const* part) {
+  CAPTURE(text);
+  CAPTURE(part);
+  return text.find("iso::dvh::voxel_fractions: ") == 0 && text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("voxel_fractions: a rectangle between voxels") {
+  auto const all = voxel_fractions(column({rectangle(1.25, 2, 4.5, 5.75, 0)}), box);
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(share(all, 1, 2, k) == doctest::Approx(0.75).epsilon(1e-9));
+    CHECK(share(all, 2, 3, k) == 1);
+    CHECK(share(all, 4, 5, k) == doctest::Approx(0.375).epsilon(1e-9));
+    CHECK(share(all, 0, 3, k) == 0);
+    CHECK(share(all, 1, 1, k) == 0);
+    CHECK(share(all, 5, 3, k) == 0);
+  }
+}
+
+TEST_CASE("voxel_fractions: a triangle, in either direction and from any point") {
+  std::vector<vec3<double>> const points = {{1, 1, 0}, {9, 1, 0}, {1, 7, 0}};
+  auto const exact = voxel_fractions(column({{points}}), box);
+  CHECK(2 * sum(exact) == doctest::Approx(24 * 8).epsilon(1e-9));
+  // The hypotenuse is y = 7 - 3 (x - 1) / 4: cuts 0.5 / 4 * 3 off pixel (1, 6).
+  CHECK(share(exact, 1, 6) == doctest::Approx(0.625).epsilon(1e-9));
+  CHECK(share(exact, 2, 2) == 1);
+  auto const other = voxel_fractions(column({{{points[2], points[1], points[0], points[2]}}}), box);
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    CHECK(other[n] == doctest::Approx(exact[n]).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("voxel_fractions: a pixel's own polygon") {
+  auto const all = voxel_fractions(column({rectangle(3.2, 4.1, 3.3, 4.3, 0)}), box);
+  CHECK(share(all, 3, 4) == doctest::Approx(0.02).epsilon(1e-8));
+  CHECK(sum(all) == doctest::Approx(4 * 0.02).epsilon(1e-8));
+}
+
+TEST_CASE("voxel_fractions: a hole by a second contour and by a keyhole is the same") {
+  auto const nested =
+      voxel_fractions(column({rectangle(1, 1, 9, 9, 0), rectangle(3.5, 3.25, 6.5, 6.25, 0)}), box);
+  auto const keyhole = voxel_fractions(column({flat({{1, 1},
+                                                     {9, 1},
+                                                     {9, 9},
+                                                     {1, 9},
+                                                     {1, 1},
+                                                     {3.5, 3.25},
+                                                     {3.5, 6.25},
+                                                     {6.5, 6.25},
+                                                     {6.5, 3.25},
+                                                     {3.5, 3.25}},
+                                                    0)}),
+                                       box);
+  CHECK(2 * sum(nested) == doctest::Approx((64 - 9) * 8).epsilon(1e-9));
+  CHECK(share(nested, 4, 4) == 0);
+  for (std::size_t n = 0; n < nested.size(); ++n) {
+    CHECK(keyhole[n] == doctest::Approx(nested[n]).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("voxel_fractions: an island in a hole") {
+  structure_report report;
+  auto const all = voxel_fractions(
+      column({rectangle(4, 4, 5, 5, 0), rectangle(1, 1, 9, 9, 0), rectangle(3, 3, 7, 7, 0)}), box,
+      {}, &report);
+  CHECK(2 * sum(all) == doctest::Approx((64 - 16 + 1) * 8));
+  CHECK(share(all, 4, 4) == 1);
+  CHECK(report.holes == 4);
+  CHECK(report.contours == 12);
+  CHECK(report.planes == 4);
+}
+
+TEST_CASE("voxel_fractions: the sphere at 3 mm by every convention") {
+  ideal_body const sphere;
+  auto const s = iso::oracle::contours_of(sphere, 3);
+  auto const g = grid::centred({52, 52, 52}, {0.5, 0.5, 0.5});
+  auto const deviation = [&](between_planes between, end_cap caps) {
+    structure_report report;
+    voxel_fractions(s, g, {.between = between, .caps = caps}, &report);
+    CHECK(report.outside == 0);
+    return 100 * (report.volume / sphere.volume() - 1);
+  };
+  CHECK(deviation(between_planes::frusta, end_cap::half_slice) ==
+        doctest::Approx(0.07).epsilon(0.5));
+  CHECK(deviation(between_planes::prisms, end_cap::half_slice) ==
+        doctest::Approx(0.78).epsilon(0.01));
+  CHECK(deviation(between_planes::frusta, end_cap::none) == doctest::Approx(-4.32).epsilon(0.02));
+  double const rounded = deviation(between_planes::frusta, end_cap::rounded);
+  CHECK(rounded == doctest::Approx(-4.32 + 4.4 * 2 / 3).epsilon(0.05));
+}
+
+TEST_CASE("voxel_fractions: regions part, join and end") {
+  // Two columns, of which one ends at the second plane.
+  structure s{"two", {}};
+  for (double const z : {1, 3, 5, 7}) {
+    s.contours.push_back(rectangle(1, 1, 3, 3, z));
+    if (z < 4) {
+      s.contours.push_back(rectangle(6, 6, 8, 9, z));
+    }
+  }
+  auto const all = voxel_fractions(s, box);
+  CHECK(2 * sum(all) == doctest::Approx(4 * 8 + 6 * 4));
+  // One below joins two above: nothing is lost that both planes have.
+  structure fork{"fork", {}};
+  fork.contours = {rectangle(1, 1, 9, 3, 1), rectangle(1, 1, 3, 3, 3), rectangle(7, 1, 9, 3, 3)};
+  auto const forked = voxel_fractions(fork, box);
+  CHECK(share(forked, 1, 1, 0) == doctest::Approx(1));
+  CHECK(share(forked, 8, 2, 1) == doctest::Approx(1));
+  CHECK(share(forked, 4, 1, 1) < 0.5);
+}
+
+TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
+  structure s{"gaps", {}};
+  for (double const z : {1.0, 2.0, 3.0, 3.5, 6.5}) {
+    s.contours.push_back(rectangle(1, 1, 3, 3, z));
+  }
+  structure_report report;
+  auto const all = voxel_fractions(s, box, {}, &report);
+  CHECK(report.least_spacing == 0.5);
+  CHECK(report.largest_spacing == 3);
+  REQUIRE(report.missing_slices.size() == 1);
+  CHECK(report.missing_slices[0] == std::pair(3.5, 6.5));
+  CHECK(2 * sum(all) == doctest::Approx(4 * (8 - 0.5)));
+}
+
+TEST_CASE("voxel_fractions: one plane has the thickness that is given") {
+  structure const s{"flat", {rectangle(1, 1, 3, 3, 3)}};
+  CHECK(says(refused(s), "'flat' has contours at z = 3 mm only"));
+  CHECK(2 * sum(voxel_fractions(s, box, {.slice_thickness = 3})) == doctest::Approx(12));
+}
+
+TEST_CASE("voxel_fractions: what lies off the grid is told, and cut if asked") {
+  auto const s = column({rectangle(-2, 1, 6, 9, 0)});
+  CHECK(says(refused(s), "0.128 of 0.512 cm3 of 'column' (25 %) lie outside of the grid"));
+  structure_report report;
+  auto const all = voxel_fractions(s, box, {.beyond = off_grid::cut}, &report);
+  CHECK(report.outside == doctest::Approx(128));
+  CHECK(2 * sum(all) == doctest::Approx(384));
+  auto above = column({rectangle(1, 1, 6, 9, 0)});
+  above.contours.push_back(rectangle(1, 1, 6, 9, 9));
+  CHECK(says(refused(above), "0.08 of 0.4 cm3 of 'column' (20 %) lie outside of the grid"));
+  // Wholly off the grid: nothing is inside.
+  auto const away = column({rectangle(20, 1, 30, 9, 0)});
+  CHECK(says(refused(away), "0.64 of 0.64 cm3 of 'column' (100 %) lie outside of the grid"));
+}
+
+TEST_CASE("voxel_fractions: contours that make no sense are refused") {
+  auto const one = [](contour const& c) {
+    auto s = column({rectangle(1, 1, 9, 9, 0)});
+    s.contours[2] = c;
+    return s;
+  };
+  CHECK(says(refused({"empty", {}}), "'empty' has no contours"));
+  CHECK(
+      says(refused(one(flat({{1, 1}, {2, 2}, {1, 1}}, 5))), "contour 2 of 'column' has 2 points"));
+  CHECK(says(refused(one(flat({{1, 1}, {2, 2}, {3, 3}}, 5))), "has no area"));
+  CHECK(says(refused(one(flat({{1, 1}, {9, 9}, {9, 1}, {1, 9}}, 5))),
+             "a contour of 'column' at z = 5 mm crosses itself near (5, 5)"));
+  CHECK(says(refused(one(flat({{1, NAN}, {9, 9}, {9, 1}}, 5))), "has a point at (1, nan, 5)"));
+  contour tilted = rectangle(1, 1, 9, 9, 5);
+  tilted.points[2].z = 5.5;
+  CHECK(says(refused(one(tilted)), "goes from z = 5 to 5.5 mm"));
+  CHECK(says(refused(one(rectangle(5, 5, 11, 6, 3))),
+             "two contours of 'column' at z = 3 mm cross each other near (9, "));
+  CHECK(says(refused(one(rectangle(1, 1, 9, 9, 3))), "'column' has one contour twice at z = 3 mm"));
+  // Crossings at points of the contours, where no edges cross inside of both.
+  CHECK(says(refused(one(flat({{9, 2}, {11, 3}, {9, 4}, {7, 3}}, 3))),
+             "two contours of 'column' at z = 3 mm cross each other near ("));
+  CHECK(
+      says(refused(one(flat({{1, 1}, {5, 5}, {9, 9}, {9, 1}, {5, 5}, {1, 9}}, 5))), "has no area"));
+  CHECK(says(refused(one(flat({{1, 1}, {5, 5}, {8, 8}, {8, 2}, {5, 5}, {1, 9}}, 5))),
+             "near z = 5 mm crosses itself or another at one of its points"));
+  // A keyhole whose hole runs as the outline does goes around the hole twice.
+  CHECK(says(
+      refused(one(flat(
+          {{1, 1}, {9, 1}, {9, 9}, {1, 9}, {1, 1}, {3, 3}, {6, 3}, {6, 6}, {3, 6}, {3, 3}}, 5))),
+      "near z = 5 mm crosses itself or another at one of its points"));
+}
+
+TEST_CASE("voxel_fractions: contours may touch") {
+  // At a point, along an edge, and a contour at a point of its own.
+  auto const all = voxel_fractions(
+      column({rectangle(1, 1, 3, 3, 0), rectangle(3, 3, 5, 5, 0), rectangle(5, 3, 6, 4, 0),
+              flat({{6, 6}, {7, 7}, {8, 6}, {8, 8}, {7, 7}, {6, 8}}, 0)}),
+      box);
+  CHECK(2 * sum(all) == doctest::Approx((4 + 4 + 1 + 2) * 8));
+}
+
+TEST_CASE("dvh: structures have one name each") {
+  std::vector<structure> const all = {{"lung", {}}, {"heart", {}}, {"lung", {}}};
+  CHECK(&structure_named(all, "heart") == &all[1]);
+  CHECK(refusal([&] {
+          structure_named(all, "lung");
+        }).find("iso::dvh::structure_named: two structures are called 'lung'") == 0);
+  CHECK(refusal([&] { structure_named(all, "cord"); }) ==
+        "iso::dvh::structure_named: there is no structure 'cord' (there are 'lung', 'heart', "
+        "'lung') choose one of those");
+  CHECK(refusal([&] {
+          structure_named({}, "cord");
+        }).find("there is no structure 'cord' (there are none)") != std::string::npos);
+}
