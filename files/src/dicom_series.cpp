@@ -190,6 +190,11 @@ folder_content headers_of(fs::path const& folder) {
                            s.frames > 1 ? "a file of several frames" : "an image", m,
                            s.identity.series));
       }
+      if (s.identity.series.empty()) {
+        refuse(folder,
+               "holds a CT image that names no series (its header is cut short) fetch or "
+               "write it again");
+      }
       content.slices.push_back(std::move(s));
     });
     if (!is_dicom && is_marked(file)) {
@@ -333,7 +338,10 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
       image.GetDimension(1) != std::size_t(s.rows)) {
     failed("its pixels are not one number each");
   }
-  if (image.GetBufferLength() < pixels * format.GetPixelSize()) {
+  // GDCM fills up what plain pixels lack.
+  auto const* const plain = image.GetDataElement().GetByteValue();
+  if (image.GetBufferLength() < pixels * format.GetPixelSize() ||
+      (plain != nullptr && plain->GetLength() < pixels * format.GetPixelSize())) {
     failed("it has fewer pixels than its header says");
   }
   std::vector<char> bytes(image.GetBufferLength());
@@ -440,6 +448,7 @@ gdcm::DataSet series_elements(host_volume const& v, fs::path const& like, std::s
   put(set, Tag(0x0020, 0x000e), vr::UI, uid);
   put(set, Tag(0x0020, 0x0011), vr::IS, "");
   put(set, Tag(0x0020, 0x0012), vr::IS, "");
+  put(set, Tag(0x0020, 0x0060), vr::CS, "");  // laterality: of no paired organ
   put(set, Tag(0x0020, 0x0037), vr::DS, "1\\0\\0\\0\\1\\0");
   put(set, Tag(0x0028, 0x0002), 1);
   put(set, Tag(0x0028, 0x0004), vr::CS, "MONOCHROME2");
