@@ -356,6 +356,10 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
     DcmFileFormat like;
     good(like.loadFile(to.like.file.c_str()));
     good(dose->readStudyData(*like.getDataset()));
+    OFString letters;  // that the patient's name is in
+    if (like.getDataset()->findAndGetOFStringArray(DCM_SpecificCharacterSet, letters).good()) {
+      good(dose->setSpecificCharacterSet(letters));
+    }
   }
   auto const frame = own_or(to.like.frame_of_reference, "frame of reference");
   good(dose->setSOPInstanceUID(instance.c_str()));
@@ -378,8 +382,6 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
   good(dose->setBitsStored(32));
   good(dose->setHighBit(31));
   good(dose->setPixelRepresentation(0));
-  good(dose->setNumberOfFrames(std::to_string(n[2]).c_str()));
-  good(dose->setFrameIncrementPointer("(3004,000c)"));
   good(dose->setDoseUnits("GY"));
   good(dose->setDoseType("PHYSICAL"));
   good(dose->setDoseSummationType("PLAN"));
@@ -393,7 +395,11 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
                              "for 65534 characters)",
                              n[2]));
   }
-  good(dose->setGridFrameOffsetVector(offsets.c_str()));
+  if (n[2] > 1) {  // one frame has no increment
+    good(dose->setNumberOfFrames(std::to_string(n[2]).c_str()));
+    good(dose->setFrameIncrementPointer("(3004,000c)"));
+    good(dose->setGridFrameOffsetVector(offsets.c_str()));
+  }
   auto& plans = dose->getReferencedRTPlanSequence();
   DRTReferencedRTPlanSequence::Item* plan = nullptr;
   good(plans.addItem(plan));

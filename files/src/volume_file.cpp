@@ -47,7 +47,7 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
     return itk::NiftiImageIO::New().GetPointer();
   }
   refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, "
-                           ".nii.gz and, for RT Dose, .dcm are)",
+                           ".nii.gz and, of DICOM, folders and .dcm are)",
                            end));
 }
 

@@ -243,6 +243,12 @@ TEST_CASE("a dose comes back from the RT Dose that it was written as" *
   CHECK(written("b.dcm").identity.sop_instance == dose.identity.sop_instance);
   CHECK(get(scratch / "a.dcm") == get(scratch / "b.dcm"));
 
+  // One frame is as high as it says.
+  files::host_volume flat{{2, 2, 1}, {1, 2, 3.5}, {4, 5, 6}, {0, 1, 2, 3}, "Gy"};
+  files::prepare_rt_dose(scratch / "flat.dcm", flat).commit();
+  CHECK(files::read_volume(scratch / "flat.dcm").spacing == flat.spacing);
+  CHECK(files::read_volume(scratch / "flat.dcm").origin == flat.origin);
+
   // Of a series and a plan.
   auto const ct = series_folder(scratch, {ct_slice(9)});
   auto plan = dicom_object("1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", "1.2.3.8");
