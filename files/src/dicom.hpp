@@ -31,6 +31,10 @@ class uid_maker {
   wide hash_ = (wide(0x6c62272e07bb0142U) << 64) | 0x62b821756295c58dU;
 };
 
+/// Makes DCMTK print nothing: what it meets has the values of patients. Throws iso::file_error, of
+/// `path`, where its dictionary is not there.
+void silence_dcmtk(std::filesystem::path const& path);
+
 /// Returns the number as a decimal string of at most 16 characters, to 10 digits or more.
 std::string decimal_string(double number);
 

@@ -10,7 +10,6 @@
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmrt/drtdose.h>
 #include <dcmtk/dcmrt/drtstrct.h>
-#include <dcmtk/oflog/oflog.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,15 +22,10 @@
 
 namespace iso::files {
 
-bool const has_dicom_rt = true;
-
 namespace {
 
 namespace fs = std::filesystem;
 using namespace detail;
-
-// DCMTK prints what it meets on standard error, with the values of patients.
-void be_silent() { OFLog::configure(OFLogger::OFF_LOG_LEVEL); }
 
 /// Text of an element that may not be there; of several values, all.
 template <class Get>
@@ -49,12 +43,6 @@ void load(fs::path const& path, DcmFileFormat& file, char const* sop_class, char
   if (identity.sop_class != sop_class) {
     refuse(path, fmt::format("is no {} (its modality is {})", what,
                              identity.modality.empty() ? "not said" : identity.modality));
-  }
-  be_silent();
-  if (!dcmDataDict.isDictionaryLoaded()) {
-    refuse(path,
-           "cannot be read (DCMTK's dictionary is not loaded) let DCMDICTPATH name its file "
-           "dicom.dic");
   }
   // Long lists of numbers are written as of unknown kind, for want of room in the length.
   dcmEnableUnknownVRConversion.set(OFTrue);
@@ -349,7 +337,7 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
     return own.empty() ? derived(what) : own;
   };
 
-  be_silent();
+  silence_dcmtk(path);
   all_good const good(path);
   auto const dose = std::make_unique<DRTDoseIOD>();
   if (!to.like.file.empty()) {

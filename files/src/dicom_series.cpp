@@ -7,13 +7,11 @@
 #include <iso/files/reorder.hpp>
 #include <iso/files/text.hpp>
 
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/oflog/oflog.h>
 #include <fmt/core.h>
-#include <gdcmDataSet.h>
 #include <gdcmImageReader.h>
-#include <gdcmReader.h>
-#include <gdcmSequenceOfItems.h>
 #include <gdcmTrace.h>
-#include <gdcmWriter.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,65 +22,62 @@
 #include <utility>
 
 namespace iso::files {
+
+bool const has_dicom = true;
+
+void detail::silence_dcmtk(std::filesystem::path const& path) {
+  OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+  if (!dcmDataDict.isDictionaryLoaded()) {
+    refuse(path,
+           "cannot be read or written (DCMTK's dictionary is not loaded) let DCMDICTPATH name "
+           "its file dicom.dic");
+  }
+}
+
 namespace {
 
 namespace fs = std::filesystem;
 using namespace detail;
-using gdcm::Tag;
+// Headers are read by DCMTK: GDCM, as distributions build it, ends the program at many damaged
+// ones. GDCM unpacks what is compressed.
 
-// GDCM prints what it meets on standard error, with the values of patients.
-void be_silent() {
-  gdcm::Trace::DebugOff();
-  gdcm::Trace::WarningOff();
-  gdcm::Trace::ErrorOff();
+std::string text_of(DcmItem& set, DcmTagKey tag) {
+  OFString text;
+  return set.findAndGetOFStringArray(tag, text).good() ? trimmed({text.c_str(), text.length()})
+                                                       : std::string();
 }
 
-std::string text_of(gdcm::DataSet const& set, Tag tag) {
-  auto const* const value =
-      set.FindDataElement(tag) ? set.GetDataElement(tag).GetByteValue() : nullptr;
-  return value == nullptr ? std::string()
-                          : trimmed({value->GetPointer(), std::size_t(value->GetLength())});
-}
-
-std::vector<double> numbers_of(gdcm::DataSet const& set, Tag tag) {
+std::vector<double> numbers_of(DcmItem& set, DcmTagKey tag) {
   return decimal_numbers(text_of(set, tag));
 }
 
-double number_of(gdcm::DataSet const& set, Tag tag, double otherwise) {
+double number_of(DcmItem& set, DcmTagKey tag, double otherwise) {
   auto const numbers = numbers_of(set, tag);
   return numbers.empty() ? otherwise : numbers.front();
 }
 
-// Of an unsigned number of 16 bits.
-std::int64_t count_of(gdcm::DataSet const& set, Tag tag) {
-  auto const* const value =
-      set.FindDataElement(tag) ? set.GetDataElement(tag).GetByteValue() : nullptr;
-  std::uint16_t number = 0;
-  if (value != nullptr && value->GetLength() >= 2) {
-    std::memcpy(&number, value->GetPointer(), 2);
-  }
-  return number;
+int count_of(DcmItem& set, DcmTagKey tag) {
+  Uint16 number = 0;
+  return set.findAndGetUint16(tag, number).good() ? number : 0;
 }
 
 // A structure set names its frame in a sequence.
-std::string frame_of(gdcm::DataSet const& set) {
-  auto const own = uid_of(text_of(set, Tag(0x0020, 0x0052)));
-  Tag const frames(0x3006, 0x0010);
-  if (!own.empty() || !set.FindDataElement(frames)) {
-    return own;
+std::string frame_of(DcmItem& set) {
+  auto const own = uid_of(text_of(set, DCM_FrameOfReferenceUID));
+  DcmItem* first = nullptr;
+  if (own.empty() &&
+      set.findAndGetSequenceItem(DCM_ReferencedFrameOfReferenceSequence, first).good()) {
+    return uid_of(text_of(*first, DCM_FrameOfReferenceUID));
   }
-  auto const sequence = set.GetDataElement(frames).GetValueAsSQ();
-  return !sequence || sequence->GetNumberOfItems() == 0
-             ? own
-             : uid_of(text_of(sequence->GetItem(1).GetNestedDataSet(), Tag(0x0020, 0x0052)));
+  return own;
 }
 
-dicom_identity identity_of(gdcm::DataSet const& set, fs::path const& file) {
-  return {code_of(text_of(set, Tag(0x0008, 0x0060))),
-          uid_of(text_of(set, Tag(0x0008, 0x0016))),
-          uid_of(text_of(set, Tag(0x0008, 0x0018))),
-          uid_of(text_of(set, Tag(0x0020, 0x000e))),
-          uid_of(text_of(set, Tag(0x0020, 0x000d))),
+dicom_identity identity_of(DcmItem& set, fs::path const& file) {
+  return {code_of(text_of(set, DCM_Modality)),
+          uid_of(text_of(set, DCM_SOPClassUID)),
+          uid_of(text_of(set, DCM_SOPInstanceUID)),
+          uid_of(text_of(set, DCM_SeriesInstanceUID)),
+          uid_of(text_of(set, DCM_StudyInstanceUID)),
           frame_of(set),
           file};
 }
@@ -100,27 +95,35 @@ struct slice {
   std::int64_t frames = 1;
   double slope = 1;
   double intercept = 0;
+  int allocated = 0;  ///< bits of a pixel, and which of them count
+  int stored = 0;
+  int high = 0;
+  bool is_signed = false;
   std::string unit;              ///< of rescaled values
   std::string patient_position;  ///< "HFS"; may be empty
   bool is_localizer = false;
 };
 
-slice slice_of(gdcm::DataSet const& set, fs::path const& file) {
+slice slice_of(DcmItem& set, fs::path const& file) {
   slice s;
   s.identity = identity_of(set, file);
-  s.columns = count_of(set, Tag(0x0028, 0x0011));
-  s.rows = count_of(set, Tag(0x0028, 0x0010));
-  s.pixel = numbers_of(set, Tag(0x0028, 0x0030));
-  s.position = numbers_of(set, Tag(0x0020, 0x0032));
-  s.orientation = numbers_of(set, Tag(0x0020, 0x0037));
-  s.thickness = number_of(set, Tag(0x0018, 0x0050), 0);
-  s.tilt = number_of(set, Tag(0x0018, 0x1120), 0);
-  s.frames = std::int64_t(number_of(set, Tag(0x0028, 0x0008), 1));
-  s.slope = number_of(set, Tag(0x0028, 0x1053), 1);
-  s.intercept = number_of(set, Tag(0x0028, 0x1052), 0);
-  s.unit = code_of(text_of(set, Tag(0x0028, 0x1054)));
-  s.patient_position = code_of(text_of(set, Tag(0x0018, 0x5100)));
-  s.is_localizer = text_of(set, Tag(0x0008, 0x0008)).find("LOCALIZER") != std::string::npos;
+  s.columns = count_of(set, DCM_Columns);
+  s.rows = count_of(set, DCM_Rows);
+  s.pixel = numbers_of(set, DCM_PixelSpacing);
+  s.position = numbers_of(set, DCM_ImagePositionPatient);
+  s.orientation = numbers_of(set, DCM_ImageOrientationPatient);
+  s.thickness = number_of(set, DCM_SliceThickness, 0);
+  s.tilt = number_of(set, DCM_GantryDetectorTilt, 0);
+  s.frames = number_of(set, DCM_NumberOfFrames, 1) > 1 ? 2 : 1;
+  s.slope = number_of(set, DCM_RescaleSlope, 1);
+  s.intercept = number_of(set, DCM_RescaleIntercept, 0);
+  s.allocated = count_of(set, DCM_BitsAllocated);
+  s.stored = count_of(set, DCM_BitsStored);
+  s.high = count_of(set, DCM_HighBit);
+  s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
+  s.unit = code_of(text_of(set, DCM_RescaleType));
+  s.patient_position = code_of(text_of(set, DCM_PatientPosition));
+  s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
   return s;
 }
 
@@ -135,20 +138,16 @@ bool is_marked(fs::path const& file) {
   return whole && std::string_view(start.data() + 128, 4) == "DICM";
 }
 
-/// Reads a file's header and gives it to `use`; returns whether it is DICOM.
+/// Reads a file and gives what it holds to `use`; returns whether it is whole, and DICOM.
 template <class Use>
 bool with_header(fs::path const& file, Use&& use) {
-  be_silent();
-  gdcm::Reader reader;
-  reader.SetFileName(file.c_str());
-  if (!reader.ReadUpToTag(Tag(0x7fe0, 0x0010))) {
+  silence_dcmtk(file);
+  DcmFileFormat format;
+  if (format.loadFile(file.c_str()).bad() ||
+      text_of(*format.getDataset(), DCM_SOPClassUID).empty()) {
     return false;
   }
-  auto const& set = reader.GetFile().GetDataSet();
-  if (text_of(set, Tag(0x0008, 0x0016)).empty()) {
-    return false;
-  }
-  use(set);
+  use(*format.getDataset());
   return true;
 }
 
@@ -176,7 +175,7 @@ folder_content headers_of(fs::path const& folder) {
   std::sort(files.begin(), files.end());
   folder_content content;
   for (auto const& file : files) {
-    bool const is_dicom = with_header(file, [&](gdcm::DataSet const& set) {
+    bool const is_dicom = with_header(file, [&](DcmDataset& set) {
       auto s = slice_of(set, file);
       auto const& m = s.identity.modality;
       if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
@@ -245,6 +244,12 @@ void check_slice(fs::path const& folder, slice const& s) {
     refuse(folder,
            "holds an image without position, pixel spacing or size (a slice has all three)");
   }
+  if ((s.allocated != 8 && s.allocated != 16) || s.stored < 1 || s.stored > s.allocated ||
+      s.high != s.stored - 1) {
+    refuse(folder,
+           fmt::format("holds pixels of {} bits in {} (the low ones of 8 or 16 are expected)",
+                       s.stored, s.allocated));
+  }
   check_spacing(folder, s.pixel[0]);
   check_spacing(folder, s.pixel[1]);
   for (double const coordinate : s.position) {
@@ -310,159 +315,167 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
   return {std::move(slices), std::move(series)};
 }
 
+/// Says why the pixels of a slice cannot be had; null where they can.
+using failure = char const*;
+
 template <class T>
-void rescale(std::vector<char> const& bytes, slice const& s, float* to) {
+void rescale(T const* stored, slice const& s, float* to) {
   for (std::size_t i = 0; i < std::size_t(s.columns * s.rows); ++i) {
-    T stored{};
-    std::memcpy(&stored, bytes.data() + i * sizeof(T), sizeof(T));
-    to[i] = float(s.slope * double(stored) + s.intercept);
+    to[i] = float(s.slope * double(stored[i]) + s.intercept);
   }
 }
 
-void read_pixels(fs::path const& folder, slice const& s, float* to) {
-  auto const failed = [&](char const* why) {
-    refuse(
-        folder,
-        fmt::format("holds a slice at z = {} mm that cannot be read ({}) fetch or write it again",
-                    s.position[2], why));
-  };
+// 16 bits of which the low ones count: the sign is the highest of these.
+failure plain_pixels(DcmDataset& set, slice const& s, float* to) {
+  Uint16 const* words = nullptr;
+  unsigned long found = 0;
+  auto const pixels = std::size_t(s.columns * s.rows);
+  if (set.findAndGetUint16Array(DCM_PixelData, words, &found).bad() || words == nullptr ||
+      found < pixels) {
+    return "it has fewer pixels than its header says";
+  }
+  auto const unused = unsigned(16 - s.stored);
+  std::vector<std::int32_t> stored(pixels);
+  std::transform(words, words + pixels, stored.begin(), [&](Uint16 word) {
+    auto const high = std::uint16_t(word << unused);
+    return s.is_signed ? std::int32_t(std::int16_t(high)) >> unused : std::int32_t(high >> unused);
+  });
+  rescale(stored.data(), s, to);
+  return nullptr;
+}
+
+failure unpacked_pixels(slice const& s, float* to) {
+  // GDCM prints what it meets on standard error.
+  gdcm::Trace::DebugOff();
+  gdcm::Trace::WarningOff();
+  gdcm::Trace::ErrorOff();
   gdcm::ImageReader reader;
   reader.SetFileName(s.identity.file.c_str());
   if (!reader.Read()) {
-    failed("it is truncated, damaged or compressed in a way that GDCM does not know");
+    return "it is compressed in a way that GDCM does not know";
   }
   auto const& image = reader.GetImage();
   auto const& format = image.GetPixelFormat();
   auto const pixels = std::size_t(s.columns * s.rows);
   if (format.GetSamplesPerPixel() != 1 || image.GetDimension(0) != std::size_t(s.columns) ||
-      image.GetDimension(1) != std::size_t(s.rows)) {
-    failed("its pixels are not one number each");
+      image.GetDimension(1) != std::size_t(s.rows) ||
+      image.GetBufferLength() < pixels * format.GetPixelSize()) {
+    return "its pixels are not one number each";
   }
-  // GDCM fills up what plain pixels lack.
-  auto const* const plain = image.GetDataElement().GetByteValue();
-  if (image.GetBufferLength() < pixels * format.GetPixelSize() ||
-      (plain != nullptr && plain->GetLength() < pixels * format.GetPixelSize())) {
-    failed("it has fewer pixels than its header says");
+  std::vector<std::int32_t> aligned((image.GetBufferLength() + 3) / 4);  // for any of the types
+  auto* const bytes = reinterpret_cast<char*>(aligned.data());
+  if (!image.GetBuffer(bytes)) {
+    return "its pixels do not unpack";
   }
-  std::vector<char> bytes(image.GetBufferLength());
-  if (!image.GetBuffer(bytes.data())) {
-    failed("its pixels do not unpack");
-  }
+  auto const as = [&]<class T>(T /*type*/) {
+    rescale(reinterpret_cast<T const*>(bytes), s, to);
+    return failure(nullptr);
+  };
   switch (format.GetScalarType()) {
     case gdcm::PixelFormat::UINT8:
-      return rescale<std::uint8_t>(bytes, s, to);
+      return as(std::uint8_t());
     case gdcm::PixelFormat::INT8:
-      return rescale<std::int8_t>(bytes, s, to);
+      return as(std::int8_t());
     case gdcm::PixelFormat::UINT12:
     case gdcm::PixelFormat::UINT16:
-      return rescale<std::uint16_t>(bytes, s, to);
+      return as(std::uint16_t());
     case gdcm::PixelFormat::INT12:
     case gdcm::PixelFormat::INT16:
-      return rescale<std::int16_t>(bytes, s, to);
-    case gdcm::PixelFormat::UINT32:
-      return rescale<std::uint32_t>(bytes, s, to);
-    case gdcm::PixelFormat::INT32:
-      return rescale<std::int32_t>(bytes, s, to);
+      return as(std::int16_t());
     default:
-      failed("its pixels are not whole numbers of 8 to 32 bits");
+      return "its pixels are not whole numbers of 8 to 16 bits";
   }
 }
 
-/// An element that every file of a series or a study has, and how it is written.
-struct element {
-  Tag tag;
-  gdcm::VR::VRType representation;
-};
+void read_pixels(fs::path const& folder, slice const& s, float* to) {
+  failure why = "it has changed since its header was read";
+  with_header(s.identity.file, [&](DcmDataset& set) {
+    bool const is_plain = s.allocated == 16 && !DcmXfer(set.getOriginalXfer()).isEncapsulated();
+    why = is_plain ? plain_pixels(set, s, to) : unpacked_pixels(s, to);
+  });
+  if (why != nullptr) {
+    refuse(folder, fmt::format("holds a slice at z = {} mm that cannot be read ({}) fetch or write "
+                               "it again",
+                               s.position[2], why));
+  }
+}
 
-// Patient and study, and the frame of reference: of `like`, or empty.
-constexpr std::uint32_t study_tag = 0x0020000d;
-constexpr std::uint32_t frame_tag = 0x00200052;
-std::vector<element> const& inherited() {
-  static std::vector<element> const all{
-      {Tag(0x0008, 0x0005), gdcm::VR::CS},  // character set
-      {Tag(0x0010, 0x0010), gdcm::VR::PN},  // patient: name, number, birth, sex
-      {Tag(0x0010, 0x0020), gdcm::VR::LO},
-      {Tag(0x0010, 0x0030), gdcm::VR::DA},
-      {Tag(0x0010, 0x0040), gdcm::VR::CS},
-      {Tag(study_tag), gdcm::VR::UI},  // study: date, time, number, who referred, id
-      {Tag(0x0008, 0x0020), gdcm::VR::DA},
-      {Tag(0x0008, 0x0030), gdcm::VR::TM},
-      {Tag(0x0008, 0x0050), gdcm::VR::SH},
-      {Tag(0x0008, 0x0090), gdcm::VR::PN},
-      {Tag(0x0020, 0x0010), gdcm::VR::SH},
-      {Tag(frame_tag), gdcm::VR::UI},
-      {Tag(0x0020, 0x1040), gdcm::VR::LO}};  // position reference
+// Patient, study and frame of reference: of `like`, or empty.
+std::array<DcmTagKey, 13> const& inherited() {
+  static std::array<DcmTagKey, 13> const all{DCM_SpecificCharacterSet,
+                                             DCM_PatientName,
+                                             DCM_PatientID,
+                                             DCM_PatientBirthDate,
+                                             DCM_PatientSex,
+                                             DCM_StudyInstanceUID,
+                                             DCM_StudyDate,
+                                             DCM_StudyTime,
+                                             DCM_AccessionNumber,
+                                             DCM_ReferringPhysicianName,
+                                             DCM_StudyID,
+                                             DCM_FrameOfReferenceUID,
+                                             DCM_PositionReferenceIndicator};
   return all;
 }
 
-void put(gdcm::DataSet& set, Tag tag, gdcm::VR::VRType representation, std::string value) {
-  if (value.size() % 2 != 0) {
-    value.push_back(representation == gdcm::VR::UI ? '\0' : ' ');
-  }
-  gdcm::DataElement e(tag, 0, representation);
-  e.SetByteValue(value.data(), std::uint32_t(value.size()));
-  set.Replace(e);
+void put(DcmItem& set, DcmTagKey tag, std::string const& value) {
+  static_cast<void>(set.putAndInsertString(tag, value.c_str()));
 }
 
-void put(gdcm::DataSet& set, Tag tag, std::uint16_t number) {
-  gdcm::DataElement e(tag, 0, gdcm::VR::US);
-  e.SetByteValue(reinterpret_cast<char const*>(&number), 2);
-  set.Replace(e);
+void put(DcmItem& set, DcmTagKey tag, Uint16 number) {
+  static_cast<void>(set.putAndInsertUint16(tag, number));
 }
 
-// What all slices share, but for their UIDs.
-gdcm::DataSet series_elements(host_volume const& v, fs::path const& like, std::string const& uid) {
-  using vr = gdcm::VR;
-  gdcm::DataSet set;
-  for (auto const& e : inherited()) {
-    put(set, e.tag, e.representation, "");
+// What all slices share.
+void put_series(DcmItem& set, host_volume const& v, fs::path const& like, std::string const& uid) {
+  for (auto const& tag : inherited()) {
+    put(set, tag, "");
   }
   if (!like.empty()) {
     auto const identity = read_dicom_identity(like);
-    with_header(identity.file, [&](gdcm::DataSet const& from) {
-      for (auto const& e : inherited()) {
-        put(set, e.tag, e.representation, text_of(from, e.tag));
+    with_header(identity.file, [&](DcmDataset& from) {
+      for (auto const& tag : inherited()) {
+        put(set, tag, text_of(from, tag));
       }
     });
-    put(set, Tag(frame_tag), vr::UI, identity.frame_of_reference);
+    put(set, DCM_FrameOfReferenceUID, identity.frame_of_reference);
   }
-  if (text_of(set, Tag(0x0008, 0x0005)).empty()) {
-    put(set, Tag(0x0008, 0x0005), vr::CS, "ISO_IR 192");
+  if (text_of(set, DCM_SpecificCharacterSet).empty()) {
+    put(set, DCM_SpecificCharacterSet, "ISO_IR 192");
   }
-  for (auto const tag : {study_tag, frame_tag}) {
-    if (text_of(set, Tag(tag)).empty()) {
+  for (auto const& tag : {DCM_StudyInstanceUID, DCM_FrameOfReferenceUID}) {
+    if (text_of(set, tag).empty()) {
       uid_maker maker;
       maker.add(uid);
-      maker.add(tag == study_tag ? "study" : "frame of reference");
-      put(set, Tag(tag), vr::UI, maker.uid());
+      maker.add(tag == DCM_StudyInstanceUID ? "study" : "frame of reference");
+      put(set, tag, maker.uid());
     }
   }
-  put(set, Tag(0x0008, 0x0008), vr::CS, "DERIVED\\SECONDARY\\AXIAL");
-  put(set, Tag(0x0008, 0x0016), vr::UI, ct_image_class);
-  put(set, Tag(0x0008, 0x0060), vr::CS, "CT");
-  put(set, Tag(0x0008, 0x0070), vr::LO, "Isocenter");
-  put(set, Tag(0x0008, 0x103e), vr::LO, "Isocenter");
-  put(set, Tag(0x0018, 0x0050), vr::DS, decimal_string(v.spacing[2]));
-  put(set, Tag(0x0018, 0x0060), vr::DS, "");  // tube voltage: not known
-  put(set, Tag(0x0018, 0x5100), vr::CS, "HFS");
-  put(set, Tag(0x0020, 0x000e), vr::UI, uid);
-  put(set, Tag(0x0020, 0x0011), vr::IS, "");
-  put(set, Tag(0x0020, 0x0012), vr::IS, "");
-  put(set, Tag(0x0020, 0x0060), vr::CS, "");  // laterality: of no paired organ
-  put(set, Tag(0x0020, 0x0037), vr::DS, "1\\0\\0\\0\\1\\0");
-  put(set, Tag(0x0028, 0x0002), 1);
-  put(set, Tag(0x0028, 0x0004), vr::CS, "MONOCHROME2");
-  put(set, Tag(0x0028, 0x0010), std::uint16_t(v.extent[1]));
-  put(set, Tag(0x0028, 0x0011), std::uint16_t(v.extent[0]));
-  put(set, Tag(0x0028, 0x0030), vr::DS, joined({v.spacing[1], v.spacing[0]}));
-  put(set, Tag(0x0028, 0x0100), 16);
-  put(set, Tag(0x0028, 0x0101), 16);
-  put(set, Tag(0x0028, 0x0102), 15);
-  put(set, Tag(0x0028, 0x0103), 1);
-  put(set, Tag(0x0028, 0x1052), vr::DS, "0");
-  put(set, Tag(0x0028, 0x1053), vr::DS, "1");
-  put(set, Tag(0x0028, 0x1054), vr::LO, "HU");
-  return set;
+  put(set, DCM_ImageType, "DERIVED\\SECONDARY\\AXIAL");
+  put(set, DCM_SOPClassUID, ct_image_class);
+  put(set, DCM_Modality, "CT");
+  put(set, DCM_Manufacturer, "Isocenter");
+  put(set, DCM_SeriesDescription, "Isocenter");
+  put(set, DCM_SliceThickness, decimal_string(v.spacing[2]));
+  put(set, DCM_KVP, "");
+  put(set, DCM_PatientPosition, "HFS");
+  put(set, DCM_SeriesInstanceUID, uid);
+  put(set, DCM_SeriesNumber, "");
+  put(set, DCM_AcquisitionNumber, "");
+  put(set, DCM_ImageOrientationPatient, "1\\0\\0\\0\\1\\0");
+  put(set, DCM_Laterality, "");  // of no paired organ
+  put(set, DCM_SamplesPerPixel, Uint16(1));
+  put(set, DCM_PhotometricInterpretation, "MONOCHROME2");
+  put(set, DCM_Rows, Uint16(v.extent[1]));
+  put(set, DCM_Columns, Uint16(v.extent[0]));
+  put(set, DCM_PixelSpacing, joined({v.spacing[1], v.spacing[0]}));
+  put(set, DCM_BitsAllocated, Uint16(16));
+  put(set, DCM_BitsStored, Uint16(16));
+  put(set, DCM_HighBit, Uint16(15));
+  put(set, DCM_PixelRepresentation, Uint16(1));
+  put(set, DCM_RescaleIntercept, "0");
+  put(set, DCM_RescaleSlope, "1");
+  put(set, DCM_RescaleType, "HU");
 }
 
 void check_series(fs::path const& folder, host_volume const& v) {
@@ -529,7 +542,7 @@ dicom_identity read_dicom_identity(fs::path const& path) {
   }
   check_regular(path);
   std::optional<dicom_identity> identity;
-  if (!with_header(path, [&](gdcm::DataSet const& set) { identity = identity_of(set, path); })) {
+  if (!with_header(path, [&](DcmDataset& set) { identity = identity_of(set, path); })) {
     refuse(path, "is no DICOM file, or a damaged one (its header cannot be read)");
   }
   return *identity;
@@ -537,7 +550,7 @@ dicom_identity read_dicom_identity(fs::path const& path) {
 
 std::vector<atomic_file> prepare_dicom_series(fs::path const& folder, host_volume const& volume,
                                               fs::path const& like) {
-  be_silent();
+  silence_dcmtk(folder);
   check_series(folder, volume);
   auto const& n = volume.extent;
   uid_maker series;
@@ -551,36 +564,31 @@ std::vector<atomic_file> prepare_dicom_series(fs::path const& folder, host_volum
   series.add(std::as_bytes(std::span(volume.origin)));
   series.add(std::as_bytes(std::span(volume.values)));
   auto const uid = series.uid();
-  auto shared = series_elements(volume, like, uid);
+  DcmFileFormat file;
+  auto& set = *file.getDataset();
+  put_series(set, volume, like, uid);
   make_folder(folder);
   auto const values =
       reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
   auto const pixels = std::size_t(n[0] * n[1]);
-  std::vector<std::int16_t> stored(pixels);
+  std::vector<Uint16> stored(pixels);
   std::vector<atomic_file> files;
   for (std::int64_t k = 0; k < n[2]; ++k) {
     std::transform(values.begin() + k * std::int64_t(pixels),
                    values.begin() + (k + 1) * std::int64_t(pixels), stored.begin(),
-                   [](float value) { return std::int16_t(std::lrint(value)); });
+                   [](float value) { return Uint16(std::int16_t(std::lrint(value))); });
     uid_maker instance;
     instance.add(uid);
     instance.add(std::to_string(k));
-    gdcm::Writer writer;
-    auto& set = writer.GetFile().GetDataSet();
-    set = shared;
-    put(set, Tag(0x0008, 0x0018), gdcm::VR::UI, instance.uid());
-    put(set, Tag(0x0020, 0x0013), gdcm::VR::IS, std::to_string(k + 1));
-    put(set, Tag(0x0020, 0x0032), gdcm::VR::DS,
+    put(set, DCM_SOPInstanceUID, instance.uid());
+    put(set, DCM_InstanceNumber, std::to_string(k + 1));
+    put(set, DCM_ImagePositionPatient,
         joined({volume.origin[0], volume.origin[1],
                 volume.origin[2] + double(k) * volume.spacing[2]}));
-    gdcm::DataElement data(Tag(0x7fe0, 0x0010), 0, gdcm::VR::OW);
-    data.SetByteValue(reinterpret_cast<char const*>(stored.data()), std::uint32_t(pixels * 2));
-    set.Replace(data);
-    writer.GetFile().GetHeader().SetDataSetTransferSyntax(
-        gdcm::TransferSyntax::ExplicitVRLittleEndian);
+    static_cast<void>(set.putAndInsertUint16Array(DCM_PixelData, stored.data(),
+                                                  static_cast<unsigned long>(pixels)));
     files.emplace_back(folder / fmt::format("ct.{:05}.dcm", k + 1), pixels * 2);
-    writer.SetFileName(files.back().temporary().c_str());
-    if (!writer.Write()) {
+    if (file.saveFile(files.back().temporary().c_str(), EXS_LittleEndianExplicit).bad()) {
       refuse(folder, "cannot be written (is the disk full?)");
     }
     files.back().check_written(pixels * 2);

@@ -3,7 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
-#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
@@ -233,7 +233,15 @@ void check_volume_output(std::string const& output, dicom_format dicom) {
   if (output.empty() || files::is_image_path(output)) {
     return;
   }
-  if (dicom == dicom_format::series && names_folder(output)) {
+  bool const is_dicom =
+      dicom == dicom_format::series ? names_folder(output) : files::ending(output) == ".dcm";
+  if (is_dicom && !files::has_dicom) {
+    throw file_error(
+        fmt::format("'{}' would be DICOM (this build has no DCMTK) install libdcmtk-dev and build "
+                    "anew, or write .mha, .nrrd, .nii or .nii.gz",
+                    output));
+  }
+  if (is_dicom && dicom == dicom_format::series) {
     namespace fs = std::filesystem;
     fs::path const named = output;
     auto const folder = named.has_filename() ? named : named.parent_path();
@@ -247,13 +255,7 @@ void check_volume_output(std::string const& output, dicom_format dicom) {
     }
     return;
   }
-  if (dicom == dicom_format::dose && files::ending(output) == ".dcm") {
-    if (!files::has_dicom_rt) {
-      throw file_error(
-          fmt::format("'{}' would be an RT Dose (this build has no DCMTK) install libdcmtk-dev and "
-                      "build anew, or write .mha, .nrrd, .nii or .nii.gz",
-                      output));
-    }
+  if (is_dicom) {
     return;
   }
   throw file_error(fmt::format(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dicom_rt.hpp
-//! Handles DICOM RT Dose and RT Structure Set by DCMTK: docs/formats.md. In a build without DCMTK
-//! every function but find_structure throws iso::file_error that says so. No message says a
-//! patient's name or number.
+//! Handles DICOM RT Dose and RT Structure Set: docs/formats.md. In a build without DCMTK
+//! functions that read or write throw iso::file_error that says so. No message says a patient's
+//! name or number.
 #pragma once
 
 #include <iso/files/dicom_series.hpp>
@@ -14,9 +14,6 @@
 #include <vector>
 
 namespace iso::files {
-
-/// Is false in a build without DCMTK.
-extern bool const has_dicom_rt;
 
 /// Says what a dose in relative units is good for.
 enum class dose_units {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dicom_series.hpp
 //! Handles DICOM CT series, a folder each: docs/formats.md. No message says a patient's name or
-//! number, nor the name of a file inside a folder, which may hold one.
+//! number, nor the name of a file inside a folder, which may hold one. In a build without DCMTK
+//! functions that read or write throw iso::file_error that says so.
 #pragma once
 
 #include <iso/files/volume_file.hpp>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace iso::files {
+
+/// Is false in a build without DCMTK.
+extern bool const has_dicom;
 
 /// Says what a DICOM file is and where it belongs; empty where the file does not say.
 struct dicom_identity {

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands for dicom_rt.cpp in a build without DCMTK.
+// Stands for dicom_series.cpp and dicom_rt.cpp in a build without DCMTK.
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_rt.hpp>
 
 namespace iso::files {
 
-bool const has_dicom_rt = false;
+bool const has_dicom = false;
 
 namespace {
 
 [[noreturn]] void refuse_all(std::filesystem::path const& path) {
   detail::refuse(path,
-                 "is for DICOM RT (this build has no DCMTK) install libdcmtk-dev and build "
+                 "is for DICOM (this build has no DCMTK) install libdcmtk-dev and build "
                  "anew");
 }
 
 }  // namespace
+
+dicom_series read_dicom_series(std::filesystem::path const& folder) { refuse_all(folder); }
+
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder) { refuse_all(folder); }
+
+dicom_identity read_dicom_identity(std::filesystem::path const& path) { refuse_all(path); }
+
+std::vector<atomic_file> prepare_dicom_series(std::filesystem::path const& folder,
+                                              host_volume const& /*volume*/,
+                                              std::filesystem::path const& /*like*/) {
+  refuse_all(folder);
+}
 
 rt_dose read_rt_dose(std::filesystem::path const& path, dose_units /*units*/) { refuse_all(path); }
 
