@@ -24,7 +24,7 @@ expect 2 'subcommand' ''
 expect 2 '--geometry is required' project
 # The version says what the program was built from and for; no error lacks its first words.
 expect 0 '^iso [0-9]+\.[0-9]+\.[0-9]+, revision [^ ]*, backends: serial' --version
-for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --threads 3,0' 'info 33' frob; do
+for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --threads 3,0' 'verify 33' frob; do
   # shellcheck disable=SC2086
   "$iso" $wrong >said.txt 2>&1
   [ $? = 2 ] || fail "iso $wrong does not return 2"
@@ -39,7 +39,7 @@ expect 2 "option '--out' is not known \\(iso demo" demo --out x
 expect 2 "option '--frob' is not known \\(iso --help" --frob
 expect 2 "option '--frob' is not known \\(iso matrix info" matrix info --frob x.h5
 expect 2 "subcommand 'frob' is not known \\(there are apply, bench, convert, generate, info\\)" matrix frob
-expect 2 "'33' is not expected \\(iso info" info 33
+expect 2 "'33' is not expected \\(iso verify" verify 33
 expect 2 'wrong not in' project "${phantom[@]}" --geometry "$cone" --method wrong
 expect 2 'no volume' project --geometry "$cone" --png x.png
 expect 2 'nothing to write' project "${phantom[@]}" --geometry "$cone"

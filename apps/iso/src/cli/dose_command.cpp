@@ -97,7 +97,7 @@ void read_belongings(dose_options& options) {
     like = volume;
   } else {
     files::check_same_frame(volume, own.frame_of_reference, like,
-                     files::read_dicom_identity(like).frame_of_reference);
+                            files::read_dicom_identity(like).frame_of_reference);
   }
 }
 
