@@ -41,8 +41,9 @@ std::vector<double> numbers_of(OFVector<Float64> const& numbers) {
 void load(fs::path const& path, DcmFileFormat& file, char const* sop_class, char const* what) {
   auto const identity = read_dicom_identity(path);
   if (identity.sop_class != sop_class) {
-    refuse(path, fmt::format("is no {} (its modality is {})", what,
-                             identity.modality.empty() ? "not said" : identity.modality));
+    refuse(path, fmt::format("is no {} (its modality is {}){}", what,
+                             identity.modality.empty() ? "not said" : identity.modality,
+                             identity.modality == "CT" ? " of a CT series name the folder" : ""));
   }
   // Long lists of numbers are written as of unknown kind, for want of room in the length.
   dcmEnableUnknownVRConversion.set(OFTrue);

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -51,9 +51,14 @@ std::vector<double> numbers_of(DcmItem& set, DcmTagKey tag) {
   return decimal_numbers(text_of(set, tag));
 }
 
+// NaN where the text is no number.
 double number_of(DcmItem& set, DcmTagKey tag, double otherwise) {
-  auto const numbers = numbers_of(set, tag);
-  return numbers.empty() ? otherwise : numbers.front();
+  auto const text = text_of(set, tag);
+  if (text.empty()) {
+    return otherwise;
+  }
+  auto const numbers = decimal_numbers(text);
+  return numbers.size() == 1 ? numbers.front() : std::numeric_limits<double>::quiet_NaN();
 }
 
 int count_of(DcmItem& set, DcmTagKey tag) {
@@ -114,7 +119,7 @@ slice slice_of(DcmItem& set, fs::path const& file) {
   s.orientation = numbers_of(set, DCM_ImageOrientationPatient);
   s.thickness = number_of(set, DCM_SliceThickness, 0);
   s.tilt = number_of(set, DCM_GantryDetectorTilt, 0);
-  s.frames = number_of(set, DCM_NumberOfFrames, 1) > 1 ? 2 : 1;
+  s.frames = number_of(set, DCM_NumberOfFrames, 1) == 1 ? 1 : 2;
   s.slope = number_of(set, DCM_RescaleSlope, 1);
   s.intercept = number_of(set, DCM_RescaleIntercept, 0);
   s.allocated = count_of(set, DCM_BitsAllocated);
@@ -235,7 +240,7 @@ void check_slice(fs::path const& folder, slice const& s) {
                        s.patient_position));
   }
   check_axial(folder, s.orientation);
-  if (std::abs(s.tilt) > 1e-3) {
+  if (!(std::abs(s.tilt) <= 1e-3)) {
     refuse(folder, fmt::format("was scanned with the gantry tilted by {} degrees (its planes are "
                                "not perpendicular to z) resample it",
                                s.tilt));
@@ -254,6 +259,12 @@ void check_slice(fs::path const& folder, slice const& s) {
   check_spacing(folder, s.pixel[1]);
   for (double const coordinate : s.position) {
     check_coordinate(folder, coordinate);
+  }
+  if (!std::isfinite(s.slope) || !std::isfinite(s.intercept) || s.slope == 0) {
+    refuse(folder,
+           fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first not "
+                       "0, are expected)",
+                       s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
     refuse(folder, fmt::format("holds values in {} (Hounsfield units, HU, are expected)", s.unit));

@@ -106,6 +106,7 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
   CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"position FFS"}));
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
   CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
+  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
   CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
   CHECK(names(refused({with(a, 0x00080008, {"CS", "ORIGINAL\\PRIMARY\\LOCALIZER"}), b}),
               {"localizer"}));
