@@ -157,9 +157,10 @@ expect 3 'iso demo: [0-9]+ bytes do not fit the memory' demo --size 1024 --views
 expect 3 'do not fit the memory' project --phantom shepp-logan --size 8192 --geometry "$cone" --png x.png
 [ -e x.png ] && fail 'x.png was written by a run that failed'
 
-# A limit of the process is what leaves no more, and is named; nothing but sentences comes.
+# A limit of the process is what leaves no more, and is named; nothing but sentences comes. Below
+# 135000 the system does not load the libraries of DCMTK.
 mkdir limited
-for limit in 100000 150000 200000 400000 600000; do
+for limit in 150000 200000 400000 600000; do
   tool=(bash -c 'ulimit -v "$0"; exec "$@"' $limit env OMP_NUM_THREADS=2 "$iso")
   expect 3 'bytes are free under ulimit -v' project --phantom shepp-logan --size 512 --geometry "$cone" --png limited/x.png
   free=$(grep -oE '[0-9]+ bytes are free' <<<"$answer" | grep -oE '^[0-9]+')
