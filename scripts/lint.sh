@@ -84,8 +84,8 @@ check_layers() {
     "$(in_code 'immintrin\.h|\b_mm(256|512)?_|\b__(shfl|ballot|any)_|(?<![.\w])(asm|__asm__)\b(?! volatile\(\"\"\))' core backends algorithms | grep -vE '^backends/(ceilings/src/|include/iso/backend/detail/(lanes|cuda)_\w+\.hpp)|^algorithms/include/iso/sparse/detail/product_lanes_\w+\.hpp' || true)"
   wrong "a lower layer includes a higher one" \
     "$(in_code '#include <iso/(backend|ceilings|ray|ct|dose|dvh|gamma|sparse|synthetic|files)/' core)$(in_code '#include <iso/(ray|ct|dose|dvh|gamma|sparse|synthetic|files)/' backends)$(in_code '#include <iso/(ceilings|files)/' algorithms)$(in_code '#include <iso/synthetic/' algorithms/include algorithms/src)"
-  wrong "files/ is plain C++ without Kokkos, save dose_matrix_file.hpp: of the library only error.hpp and host_memory.hpp" \
-    "$(in_code '#include <(Kokkos|iso/(?!files/|core/error\.hpp|core/detail/host_memory\.hpp))' files | grep -v '^files/include/iso/files/dose_matrix_file.hpp:' || true)"
+  wrong "files/ is plain C++ without Kokkos, save dose_matrix_file.hpp and dvh_structure.hpp: of the library only error.hpp and host_memory.hpp" \
+    "$(in_code '#include <(Kokkos|iso/(?!files/|core/error\.hpp|core/detail/host_memory\.hpp))' files | grep -vE '^files/include/iso/files/(dose_matrix_file|dvh_structure).hpp:' || true)"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
     "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(printf|initialize|finalize|ScopeGuard)\b' core backends algorithms)"
   wrong "Kokkos::abort only in ISO_EXPECT" "$(in_code 'Kokkos::abort\b' core backends algorithms | grep -v '^core/include/iso/core/check.hpp:' || true)"

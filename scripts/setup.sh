@@ -21,7 +21,7 @@ source "$ISO_TOP/scripts/setup_kokkos.sh"
 TOOLS="g++:g++ cmake:cmake ninja:ninja-build ccache:ccache git:git python3:python3"
 LIBRARIES="libfmt-dev doctest-dev librapidcheck-dev libboost-dev libbenchmark-dev libcli11-dev
   libeigen3-dev nlohmann-json3-dev libvalijson-dev libspdlog-dev zlib1g-dev libtiff-dev libhdf5-dev
-  libinsighttoolkit5-dev"
+  libinsighttoolkit5-dev libdcmtk-dev"
 
 missing_tools() {
   local pair

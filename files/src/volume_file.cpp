@@ -5,6 +5,8 @@
 #include "meta_header.hpp"
 #include "regular.hpp"
 
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/reorder.hpp>
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
@@ -44,8 +46,8 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
   if (end == ".nii" || end == ".nii.gz") {
     return itk::NiftiImageIO::New().GetPointer();
   }
-  refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii and "
-                           ".nii.gz are)",
+  refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, "
+                           ".nii.gz and, of DICOM, folders and .dcm are)",
                            end));
 }
 
@@ -337,9 +339,18 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
   return file;
 }
 
+bool is_folder(fs::path const& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
 }  // namespace
 
 host_volume read_volume(fs::path const& path, finite_values values) {
+  if (is_dicom_path(path)) {
+    return is_folder(path) ? read_dicom_series(path).volume
+                           : read_rt_dose(path, dose_units::any).volume;
+  }
   host_volume volume;
   detail::guarded(path, "read", [&] {
     auto const io = opened(path);
@@ -361,6 +372,10 @@ host_volume read_volume(fs::path const& path, finite_values values) {
 }
 
 host_volume read_volume_grid(fs::path const& path) {
+  if (is_dicom_path(path)) {
+    return is_folder(path) ? read_dicom_series_grid(path).volume
+                           : read_rt_dose_grid(path, dose_units::any).volume;
+  }
   host_volume volume;
   detail::guarded(path, "read", [&] {
     auto const io = opened(path);

@@ -24,7 +24,7 @@ expect 2 'subcommand' ''
 expect 2 '--geometry is required' project
 # The version says what the program was built from and for; no error lacks its first words.
 expect 0 '^iso [0-9]+\.[0-9]+\.[0-9]+, revision [^ ]*, backends: serial' --version
-for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --threads 3,0' 'info 33' frob; do
+for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --threads 3,0' 'verify 33' frob; do
   # shellcheck disable=SC2086
   "$iso" $wrong >said.txt 2>&1
   [ $? = 2 ] || fail "iso $wrong does not return 2"
@@ -39,7 +39,7 @@ expect 2 "option '--out' is not known \\(iso demo" demo --out x
 expect 2 "option '--frob' is not known \\(iso --help" --frob
 expect 2 "option '--frob' is not known \\(iso matrix info" matrix info --frob x.h5
 expect 2 "subcommand 'frob' is not known \\(there are apply, bench, convert, generate, info\\)" matrix frob
-expect 2 "'33' is not expected \\(iso info" info 33
+expect 2 "'33' is not expected \\(iso verify" verify 33
 expect 2 'wrong not in' project "${phantom[@]}" --geometry "$cone" --method wrong
 expect 2 'no volume' project --geometry "$cone" --png x.png
 expect 2 'nothing to write' project "${phantom[@]}" --geometry "$cone"
@@ -157,9 +157,10 @@ expect 3 'iso demo: [0-9]+ bytes do not fit the memory' demo --size 1024 --views
 expect 3 'do not fit the memory' project --phantom shepp-logan --size 8192 --geometry "$cone" --png x.png
 [ -e x.png ] && fail 'x.png was written by a run that failed'
 
-# A limit of the process is what leaves no more, and is named; nothing but sentences comes.
+# A limit of the process is what leaves no more, and is named; nothing but sentences comes. Below
+# 135000 the system does not load the libraries of DCMTK.
 mkdir limited
-for limit in 100000 150000 200000 400000 600000; do
+for limit in 150000 200000 400000 600000; do
   tool=(bash -c 'ulimit -v "$0"; exec "$@"' $limit env OMP_NUM_THREADS=2 "$iso")
   expect 3 'bytes are free under ulimit -v' project --phantom shepp-logan --size 512 --geometry "$cone" --png limited/x.png
   free=$(grep -oE '[0-9]+ bytes are free' <<<"$answer" | grep -oE '^[0-9]+')

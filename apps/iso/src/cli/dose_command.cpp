@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_rt.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/dose.hpp>
@@ -28,6 +29,7 @@ struct dose_options {
   std::string output;
   std::string png;
   std::string curves;
+  files::rt_dose_options rt;
   jobs::dose_request request;
 };
 
@@ -38,20 +40,21 @@ void check_outputs(dose_options const& options) {
     throw invalid_argument(
         "nothing to write (the result would be lost) give --output, --png, --curves or --json");
   }
-  if (!options.output.empty() && !files::is_image_path(options.output)) {
-    throw file_error(
-        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are)",
-                    options.output, files::ending(options.output)));
+  check_volume_output(options.output, dicom_format::dose);
+  if (!options.rt.like.empty() && files::ending(options.output) != ".dcm") {
+    throw invalid_argument(
+        "--like without an --output that ends in .dcm (only an RT Dose belongs to a patient's "
+        "study) leave it out");
   }
   if (!options.curves.empty() && files::ending(options.curves) != ".csv") {
     throw file_error(
         fmt::format("'{}': does not end in .csv (the curves are a table)", options.curves));
   }
   check_writable(options.curves);
-  check_written(options.output, options.png, options.common.json_file,
-                {options.curves, options.plan, options.density, options.ct,
-                 files::ending(options.density_table) == ".csv" ? options.density_table : ""});
+  check_written(
+      options.output, options.png, options.common.json_file,
+      {options.curves, options.plan, options.density, options.ct, options.rt.like.string(),
+       files::ending(options.density_table) == ".csv" ? options.density_table : ""});
 }
 
 void read_inputs(dose_options& options) {
@@ -79,6 +82,22 @@ void read_inputs(dose_options& options) {
     request.volume = files::read_volume(options.density, files::finite_values::not_required);
     warn_of_unit(options.density, request.volume.unit, "g/cm3",
                  "the numbers are taken as they are");
+  }
+}
+
+// Before any work: whose dose it is.
+void read_belongings(dose_options& options) {
+  std::string const volume = options.ct.empty() ? options.density : options.ct;
+  if (files::ending(options.output) != ".dcm" || !files::is_dicom_path(volume)) {
+    return;
+  }
+  auto& like = options.rt.like;
+  auto const own = files::read_dicom_identity(volume);
+  if (like.empty()) {
+    like = volume;
+  } else {
+    files::check_same_frame(volume, own.frame_of_reference, like,
+                            files::read_dicom_identity(like).frame_of_reference);
   }
 }
 
@@ -142,6 +161,7 @@ json document_of(jobs::dose_request const& request, jobs::dose_result const& res
 int run_dose(dose_options& options) {
   check_outputs(options);
   read_inputs(options);
+  read_belongings(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dose");
@@ -149,7 +169,9 @@ int run_dose(dose_options& options) {
   json document = document_of(request, result);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    outputs.push_back(files::prepare_volume(options.output, result.dose));
+    outputs.push_back(files::ending(options.output) == ".dcm"
+                          ? files::prepare_rt_dose(options.output, result.dose, options.rt)
+                          : files::prepare_volume(options.output, result.dose));
   }
   if (!options.curves.empty()) {
     outputs.push_back(files::prepare_text(options.curves, dose_curves(request.plan, result)));
@@ -186,7 +208,9 @@ void add_input_options(CLI::App& sub, dose_options& options) {
       "--density", options.density,
       "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), mass density in g/cm3");
   auto* const ct =
-      sub.add_option("--ct", options.ct, "the same in Hounsfield units")->excludes(density);
+      sub.add_option("--ct", options.ct,
+                     "the same in Hounsfield units, or the folder of a DICOM CT series")
+          ->excludes(density);
   sub.add_option("--density-table", options.density_table,
                  "density of CT numbers: schneider_2000, or a file that ends in .csv (lines of CT "
                  "number and g/cm3)")
@@ -221,7 +245,11 @@ command add_dose(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--output,--out", options->output,
                   "dose in Gy, for the photons/cm2 that the plan's weights say (1 where it has "
-                  "none): .mha, .nrrd, .nii or .nii.gz");
+                  "none): .mha, .nrrd, .nii, .nii.gz or, as DICOM RT Dose, .dcm");
+  sub->add_option("--like", options->rt.like,
+                  "DICOM file or folder of a CT series whose patient, study and frame of reference "
+                  "the RT Dose shall have (default: those of the volume where it is DICOM); an RT "
+                  "Plan is referred to as the dose's");
   sub->add_option(
       "--png", options->png,
       "picture of slices through the first isocentre: density in grey, dose in colours");

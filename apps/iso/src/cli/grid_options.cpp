@@ -33,12 +33,12 @@ void add_grid_options(CLI::App& app, grid_options& options) {
                      "X Y Z: centre of the first voxel, mm (default: the isocentre in the middle)")
           ->expected(3)
           ->check(coordinate);
-  auto* const like =
-      app.add_option("--like", options.like,
-                     "volume file whose extent, spacing and origin the result shall have")
-          ->excludes(extent)
-          ->excludes(spacing)
-          ->excludes(origin);
+  auto* const like = app.add_option("--like", options.like,
+                                    "volume file, or folder of a DICOM CT series, whose extent, "
+                                    "spacing and origin the result shall have")
+                         ->excludes(extent)
+                         ->excludes(spacing)
+                         ->excludes(origin);
   auto* const isocentre =
       app.add_option(
              "--isocentre", options.isocentre,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "dicom_info.hpp"
 #include "support.hpp"
 
 #include <iso/jobs/info.hpp>
@@ -16,6 +17,7 @@ struct info_options {
   common_options common;
   bool no_ceilings = false;
   std::string geometry;
+  std::string dicom;
 };
 
 // A geometry file of type `vectors`.
@@ -56,6 +58,9 @@ int run_info(info_options const& options) {
   if (!options.geometry.empty()) {
     return run_geometry(options);
   }
+  if (!options.dicom.empty()) {
+    return run_dicom_info(options.dicom, options.common.json_file);
+  }
   jobs::session const session(options.common.threads);
   auto const backends = jobs::choose_backends(options.common.backend);
   auto const machine = jobs::info(
@@ -72,18 +77,25 @@ int run_info(info_options const& options) {
 
 command add_info(CLI::App& app) {
   auto const options = std::make_shared<info_options>();
-  auto* const sub =
-      app.add_subcommand("info", "Backends of this build, devices, measured ceilings");
+  auto* const sub = app.add_subcommand(
+      "info", "Backends of this build, devices, measured ceilings; or what a DICOM file holds");
   add_common(*sub, options->common, "all");
   add_threads(*sub, options->common);
   auto* const no_ceilings = sub->add_flag("--no-ceilings", options->no_ceilings,
                                           "leave out the measurements (about 1.5 s a backend)");
-  sub->add_option("--geometry", options->geometry,
-                  "a geometry file instead: its views, whose vectors --json writes as another "
-                  "geometry file (docs/formats.md)")
-      ->excludes(no_ceilings)
-      ->excludes(sub->get_option("--backend"))
-      ->excludes(sub->get_option("--threads"));
+  auto* const geometry =
+      sub->add_option("--geometry", options->geometry,
+                      "a geometry file instead: its views, whose vectors --json writes as another "
+                      "geometry file (docs/formats.md)");
+  auto* const dicom = sub->add_option("file", options->dicom,
+                                      "a DICOM file or the folder of a CT series instead: what it "
+                                      "holds, without the patient's name")
+                          ->excludes(geometry);
+  for (auto* const file : {geometry, dicom}) {
+    file->excludes(no_ceilings)
+        ->excludes(sub->get_option("--backend"))
+        ->excludes(sub->get_option("--threads"));
+  }
   return [options] { return run_info(*options); };
 }
 

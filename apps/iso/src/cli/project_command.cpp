@@ -259,9 +259,10 @@ int run_project(project_options& options) {
 }
 
 void add_input_options(CLI::App& sub, project_options& options) {
-  auto* const volume =
-      sub.add_option("--volume", options.volume,
-                     "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), attenuation in 1/mm");
+  auto* const volume = sub.add_option(
+      "--volume", options.volume,
+      "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), attenuation in 1/mm; or, "
+      "with --hounsfield, the folder of a DICOM CT series");
   auto* const hounsfield =
       sub.add_flag("--hounsfield", options.hounsfield,
                    "the volume holds CT numbers: convert them to attenuation by the table of "

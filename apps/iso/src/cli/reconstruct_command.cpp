@@ -6,6 +6,7 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
@@ -67,11 +68,11 @@ void check(reconstruct_options const& options) {
     throw invalid_argument(
         "nothing to write (the result would be lost) give --output, --png or --json");
   }
-  if (!options.output.empty() && !files::is_image_path(options.output)) {
-    throw file_error(
-        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are)",
-                    options.output, files::ending(options.output)));
+  check_volume_output(options.output, dicom_format::series);
+  if (names_folder(options.output) && !(options.table.water > 0)) {
+    throw invalid_argument(
+        fmt::format("'{}' would be a CT series (its values are Hounsfield units) give --water",
+                    options.output));
   }
   check_written(
       options.output, options.png, options.common.json_file,
@@ -197,7 +198,13 @@ int run_reconstruct(reconstruct_options& options) {
   document.update(corrections);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    outputs.push_back(files::prepare_volume(options.output, v));
+    if (names_folder(options.output)) {
+      auto const& like = options.grid.like;
+      outputs = files::prepare_dicom_series(options.output, v,
+                                            files::is_dicom_path(like) ? like : std::string());
+    } else {
+      outputs.push_back(files::prepare_volume(options.output, v));
+    }
   }
   if (!options.png.empty()) {
     auto const image = picture(v);
@@ -250,7 +257,10 @@ void add_output_options(CLI::App& sub, reconstruct_options& options) {
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   add_grid_options(sub, options.grid);
-  sub.add_option("--output", options.output, "volume: .mha, .nrrd, .nii or .nii.gz");
+  sub.add_option(
+      "--output", options.output,
+      "volume: .mha, .nrrd, .nii or .nii.gz; or a folder, which ends in /, for a DICOM CT series, "
+      "with the patient, study and frame of reference of --like where that is DICOM");
   sub.add_option(
       "--png", options.png,
       "picture of the middle slices, 16 bits: across z with y downwards, across y and x with z "

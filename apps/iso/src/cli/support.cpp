@@ -3,6 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
@@ -216,11 +217,52 @@ void check_written(std::string const& output, std::string const& png, std::strin
   if (!png.empty() && files::ending(png) != ".png") {
     throw file_error(fmt::format("'{}': does not end in .png (the picture is one)", png));
   }
-  for (auto const& file : {output, png, json_file}) {
+  for (auto const& file : {names_folder(output) ? std::string() : output, png, json_file}) {
     check_writable(file);
   }
   inputs.insert(inputs.end(), {output, png, json_file});
   check_distinct(inputs);
+}
+
+bool names_folder(std::string const& output) {
+  std::error_code unknown;
+  return output.ends_with('/') || std::filesystem::is_directory(output, unknown);
+}
+
+void check_volume_output(std::string const& output, dicom_format dicom) {
+  if (output.empty() || files::is_image_path(output)) {
+    return;
+  }
+  bool const is_dicom =
+      dicom == dicom_format::series ? names_folder(output) : files::ending(output) == ".dcm";
+  if (is_dicom && !files::has_dicom) {
+    throw file_error(
+        fmt::format("'{}' would be DICOM (this build has no DCMTK) install libdcmtk-dev and build "
+                    "anew, or write .mha, .nrrd, .nii or .nii.gz",
+                    output));
+  }
+  if (is_dicom && dicom == dicom_format::series) {
+    namespace fs = std::filesystem;
+    fs::path const named = output;
+    auto const folder = named.has_filename() ? named : named.parent_path();
+    std::error_code unknown;
+    if (fs::exists(folder, unknown) ? !fs::is_empty(folder, unknown)
+                                    : !fs::is_directory(fs::absolute(folder).parent_path())) {
+      throw file_error(
+          fmt::format("'{}' is no empty folder, nor can it be made (a CT series is written into a "
+                      "folder of its own) name a new one",
+                      output));
+    }
+    return;
+  }
+  if (is_dicom) {
+    return;
+  }
+  throw file_error(fmt::format(
+      "'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii, .nii.gz and {} "
+      "are)",
+      output, files::ending(output),
+      dicom == dicom_format::series ? "folders, which end in /," : ".dcm"));
 }
 
 std::string sole_backend(std::string const& choice, char const* command) {

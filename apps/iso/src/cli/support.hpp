@@ -85,9 +85,17 @@ void check_distinct(std::vector<std::string> const& files);
 /// the name is not a folder's. Nothing is checked where it is empty or "-".
 void check_writable(std::filesystem::path const& file);
 /// Makes the checks of files that a subcommand writes, before any work: `png` ends in .png, each
-/// can be written, and no two of them or of `inputs` are one file.
+/// can be written (but for folders, which check_volume_output looks at), and no two of them or of
+/// `inputs` are one file.
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,
                    std::vector<std::string> inputs);
+/// Says which DICOM a volume may be written as.
+enum class dicom_format { series, dose };
+/// Returns whether `output` names a folder: it ends in "/", or a folder is there.
+bool names_folder(std::string const& output);
+/// Throws iso::file_error unless `output`, which may be empty, has the ending of a volume, or is
+/// what `dicom` says: an empty folder or one yet to be made, or a file .dcm.
+void check_volume_output(std::string const& output, dicom_format dicom);
 /// Gives the backend that --backend names. Throws iso::invalid_argument where it is not one alone.
 std::string sole_backend(std::string const& choice, char const* command);
 /// Checks numbers that are not whole; a NaN is none of them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/volume_file.hpp
-//! Handles volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz):
-//! docs/formats.md.
+//! Handles volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz), and
+//! reads those of DICOM: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -28,8 +28,9 @@ enum class finite_values {
   not_required,  ///< read as it is
 };
 
-/// Reads a volume. Axis-aligned direction matrices (flips, permutations) are undone exactly: x, y,
-/// z of the result run along the world's axes.
+/// Reads a volume. A folder is a DICOM CT series (read_dicom_series), .dcm an RT Dose
+/// (read_rt_dose), whose unit may be "relative". Of the others, axis-aligned direction matrices
+/// (flips, permutations) are undone exactly: x, y, z of the result run along the world's axes.
 ///
 /// Header and length of the file are compared before any memory is asked for.
 /// The unit is that of the file's field `Unit`, where prepare_volume has put it.

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dicom_info.hpp"
+#include "support.hpp"
+
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace iso::cli {
+namespace {
+
+std::string or_none(std::string const& text) { return text.empty() ? "none" : text; }
+
+std::string grid_text(files::host_volume const& v) {
+  auto const& n = v.extent;
+  auto const& s = v.spacing;
+  auto const& o = v.origin;
+  return fmt::format(
+      "{} x {} x {} voxels of {:.6g} x {:.6g} x {:.6g} mm, the first at ({:.6g}, "
+      "{:.6g}, {:.6g}) mm",
+      n[0], n[1], n[2], s[0], s[1], s[2], o[0], o[1], o[2]);
+}
+
+void add_grid(json& document, files::host_volume const& v) {
+  document["extent"] = v.extent;
+  document["spacing_mm"] = v.spacing;
+  document["origin_mm"] = v.origin;
+  document["unit"] = v.unit;
+}
+
+std::string series_text(std::string const& path, json& document) {
+  auto const series = files::read_dicom_series_grid(path);
+  document["kind"] = "CT series";
+  add_grid(document, series.volume);
+  document["other_objects"] = series.other_objects;
+  return fmt::format("CT series of {} slice{}: {}; {} other DICOM file{} in the folder\n",
+                     series.volume.extent[2], series.volume.extent[2] == 1 ? "" : "s",
+                     grid_text(series.volume), series.other_objects,
+                     series.other_objects == 1 ? "" : "s");
+}
+
+std::string dose_text(std::string const& path, json& document) {
+  auto const dose = files::read_rt_dose(path, files::dose_units::any);
+  auto const& values = dose.volume.values;
+  float const most = *std::max_element(values.begin(), values.end());
+  document["kind"] = "RT Dose";
+  add_grid(document, dose.volume);
+  document.update({{"dose_type", dose.type},
+                   {"summation", dose.summation},
+                   {"maximum", most},
+                   {"plans", dose.plans},
+                   {"structure_sets", dose.structure_sets}});
+  auto text = fmt::format("RT Dose ({}, {}): {}; at most {:.6g} {}\n", or_none(dose.type),
+                          or_none(dose.summation), grid_text(dose.volume), most, dose.volume.unit);
+  for (auto const& plan : dose.plans) {
+    text += fmt::format("of plan             {}\n", or_none(plan));
+  }
+  for (auto const& set : dose.structure_sets) {
+    text += fmt::format("of structure set    {}\n", or_none(set));
+  }
+  return text;
+}
+
+std::string structures_text(std::string const& path, json& document) {
+  auto const set = files::read_rt_structure_set(path);
+  document["kind"] = "RT Structure Set";
+  auto& list = document["structures"] = json::array();
+  auto text = fmt::format("RT Structure Set of {} structures\n", set.structures.size()) +
+              fmt::format("{:>6}  {:<24}  {:<10}  {:>8}  {:>18}\n", "number", "name", "type",
+                          "contours", "z, mm");
+  for (auto const& s : set.structures) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (auto const& contour : s.contours) {
+      for (auto const& point : contour) {
+        low = std::min(low, point[2]);
+        high = std::max(high, point[2]);
+      }
+    }
+    bool const is_empty = s.contours.empty();
+    text += fmt::format(
+        "{:>6}  {:<24}  {:<10}  {:>8}  {:>18}{}\n", s.number, files::shortened(s.name, 64), s.type,
+        s.contours.size(), is_empty ? "" : fmt::format("{:.5g} to {:.5g}", low, high),
+        s.other_geometry.empty()
+            ? ""
+            : fmt::format("  with {} contours, which bound no volume", s.other_geometry));
+    json entry = {{"number", s.number},
+                  {"name", s.name},
+                  {"type", s.type},
+                  {"contours", s.contours.size()},
+                  {"colour", s.colour ? json(*s.colour) : json(nullptr)}};
+    entry["z_mm"] = is_empty ? json(nullptr) : json({low, high});
+    entry["other_geometry"] = s.other_geometry;
+    list.push_back(std::move(entry));
+  }
+  return text;
+}
+
+}  // namespace
+
+int run_dicom_info(std::string const& path, std::string const& json_file) {
+  check_distinct({path, json_file});
+  auto const identity = files::read_dicom_identity(path);
+  json document = json::object();
+  std::string text;
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    text = series_text(path, document);
+  } else if (identity.modality == "RTDOSE") {
+    text = dose_text(path, document);
+  } else if (identity.modality == "RTSTRUCT") {
+    text = structures_text(path, document);
+  } else {
+    document["kind"] = "other";
+    text = fmt::format("DICOM file of modality {}{}\n", or_none(identity.modality),
+                       identity.modality == "CT" ? ": a slice, of the series that its folder holds"
+                                                 : ", of which no more is read");
+  }
+  text += fmt::format(
+      "modality            {}\nstudy               {}\nseries              {}\n"
+      "frame of reference  {}\n",
+      or_none(identity.modality), or_none(identity.study), or_none(identity.series),
+      or_none(identity.frame_of_reference));
+  document.update({{"modality", identity.modality},
+                   {"study", identity.study},
+                   {"series", identity.series},
+                   {"frame_of_reference", identity.frame_of_reference}});
+  if (json_file != "-") {
+    fmt::print("{}", text);
+  }
+  write_json(json_file, {{"isocenter", ISO_VERSION}, {"dicom", std::move(document)}});
+  return success;
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/dicom_rt.hpp
+//! Handles DICOM RT Dose and RT Structure Set: docs/formats.md. In a build without DCMTK
+//! functions that read or write throw iso::file_error that says so. No message says a patient's
+//! name or number.
+#pragma once
+
+#include <iso/files/dicom_series.hpp>
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::files {
+
+/// Says what a dose in relative units is good for.
+enum class dose_units {
+  gray,  ///< relative units are refused
+  any,   ///< they are told in the volume's unit
+};
+
+/// Holds an RT Dose.
+struct rt_dose {
+  dicom_identity identity;
+  host_volume volume;                       ///< unit "Gy", or "relative"
+  std::string type;                         ///< "PHYSICAL", "EFFECTIVE", "ERROR"
+  std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
+  std::vector<std::string> plans;           ///< UIDs of the RT Plans that it refers to
+  std::vector<std::string> structure_sets;  ///< UIDs
+};
+
+/// Reads an RT Dose. Frames are put in the order of their positions, z ascending; offsets relative
+/// to the first frame and absolute ones are told apart as PS3.3 C.8.8.3.2 says. Distances of frames
+/// are as those of slices in read_dicom_series.
+/// \throws iso::file_error     no such file, no RT Dose, relative units unless `units` is any;
+///                             frames that are missing, doubled or unevenly spaced, planes that
+///                             are not axial; pixels of other than 16 or 32 bits, compressed
+///                             ones, fewer than the header says
+/// \throws iso::out_of_memory  more than this machine has
+rt_dose read_rt_dose(std::filesystem::path const& path, dose_units units = dose_units::gray);
+
+/// Reads the same without values.
+rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units units = dose_units::gray);
+
+/// Says what a written dose belongs to.
+struct rt_dose_options {
+  /// A DICOM file or the folder of a CT series: patient, study and frame of reference. Empty: no
+  /// patient, new study and frame.
+  std::filesystem::path like;
+  /// An RT Plan to refer to. Empty: `like` where it is one; else an UID that no file has, because
+  /// PS3.3 C.8.8.3 wants a reference from the dose of a plan.
+  std::filesystem::path plan;
+};
+
+/// Prepares a dose in Gy as RT Dose, physical, of a plan: 32 bits, multiples of the largest value
+/// over 2^32 - 1, offsets relative to the first frame. UIDs are made of the content, as in
+/// prepare_dicom_series.
+/// \throws iso::file_error  a volume that is not in Gy, without voxels, with more than 65535 along
+///                          x or y, more than 4 GiB or more frames than their offsets have room
+///                          for; values that are negative or not finite; `like` and `plan` of two
+///                          frames of reference; `plan` that is none; what cannot be written
+[[nodiscard]] atomic_file prepare_rt_dose(std::filesystem::path const& path,
+                                          host_volume const& dose,
+                                          rt_dose_options const& options = {});
+
+/// Holds a structure: the contours of one organ or target, in the patient's coordinates.
+struct rt_structure {
+  std::string name;
+  int number = 0;                            ///< ROI Number
+  std::optional<std::array<int, 3>> colour;  ///< red, green, blue, 0 to 255
+  std::string type;                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
+  std::string frame_of_reference;            ///< UID
+  std::vector<std::vector<std::array<double, 3>>> contours;  ///< closed, planar; points in mm
+  std::string other_geometry;  ///< "POINT", ...: a contour that is none, and is left out
+};
+
+/// Holds an RT Structure Set.
+struct rt_structure_set {
+  dicom_identity identity;
+  std::vector<rt_structure> structures;  ///< in the order of their numbers in the file
+};
+
+/// Reads an RT Structure Set.
+/// \throws iso::file_error  no such file, no RT Structure Set, contours whose numbers are no
+/// points,
+///                          structures without a number or with that of another
+rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
+
+/// Returns the structure of that name in the set read from `path`.
+/// \throws iso::file_error  no structure or several of that name; one without contours, or with
+///                          some that are not CLOSED_PLANAR; one in another frame of reference than
+///                          the set's
+rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
+                                   std::string const& name);
+
+}  // namespace iso::files

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/dicom_series.hpp
+//! Handles DICOM CT series, a folder each: docs/formats.md. No message says a patient's name or
+//! number, nor the name of a file inside a folder, which may hold one. In a build without DCMTK
+//! functions that read or write throw iso::file_error that says so.
+#pragma once
+
+#include <iso/files/volume_file.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace iso::files {
+
+/// Is false in a build without DCMTK.
+extern bool const has_dicom;
+
+/// Says what a DICOM file is and where it belongs; empty where the file does not say.
+struct dicom_identity {
+  std::string modality;            ///< "CT", "RTDOSE", "RTSTRUCT", "RTPLAN"
+  std::string sop_class;           ///< UID
+  std::string sop_instance;        ///< UID
+  std::string series;              ///< UID
+  std::string study;               ///< UID
+  std::string frame_of_reference;  ///< UID: coordinates of one frame can be compared
+  std::filesystem::path file;      ///< of a folder: its lowest slice
+};
+
+/// Holds a CT series: one image, in Hounsfield units, on evenly spaced planes.
+struct dicom_series {
+  dicom_identity identity;
+  host_volume volume;
+  std::int64_t other_objects = 0;  ///< files of plans, structures and doses, which are left alone
+};
+
+/// Reads the CT series in `folder`; of other folders in it nothing. Slices are put in the order of
+/// their positions, z ascending, and their values rescaled. Coordinates are the patient's, as of
+/// read_volume. Files that are not DICOM, and RT objects, are passed over.
+///
+/// Neighbouring slices lie apart by the mean distance; each distance may differ from the median by
+/// 1 % and 0.01 mm. A single slice is as thick as it says.
+/// \throws iso::file_error     not a folder; no CT image, images of another modality, of more than
+///                             one series, several frames in one file; a missing slice, two at one
+///                             position, uneven distances; planes that are not axial, a tilted
+///                             gantry, positions other than head first supine; sizes or pixels that
+///                             differ; values that are not in HU; damaged files
+/// \throws iso::out_of_memory  more than this machine has
+dicom_series read_dicom_series(std::filesystem::path const& folder);
+
+/// Reads the same without values.
+/// \throws iso::file_error  as read_dicom_series, as far as headers tell
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder);
+
+/// Reads what a DICOM file is, or the CT series in a folder.
+/// \throws iso::file_error  no DICOM; as read_dicom_series_grid
+dicom_identity read_dicom_identity(std::filesystem::path const& path);
+
+/// Prepares a CT series in `folder`, a file for each slice, which a commit puts in place. Values
+/// are rounded to whole HU. The folder is made where it is not there, and is empty otherwise.
+///
+/// Patient, study and frame of reference are those of `like`, a DICOM file or the folder of a
+/// series; where `like` is empty there is no patient, and new study and frame. UIDs are made of
+/// the content: the same volume, with the same `like`, gives the same files.
+/// \throws iso::file_error  a volume that is not in HU, without voxels, with more than 65535 along
+///                          an axis, or with values beyond -32768 to 32767; a folder that is not
+///                          empty; `like` as read_dicom_identity; what cannot be written
+[[nodiscard]] std::vector<atomic_file> prepare_dicom_series(std::filesystem::path const& folder,
+                                                            host_volume const& volume,
+                                                            std::filesystem::path const& like = {});
+
+/// Returns true for a folder, and for a name that ends in .dcm.
+bool is_dicom_path(std::filesystem::path const& path);
+
+/// Does nothing where both frames of reference are one.
+/// \throws iso::file_error  naming both files: the frames differ, or one of them is not known
+void check_same_frame(std::filesystem::path const& a, std::string const& frame_a,
+                      std::filesystem::path const& b, std::string const& frame_b);
+
+}  // namespace iso::files

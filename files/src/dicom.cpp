@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dicom.hpp"
+
+#include <iso/files/detail/refuse.hpp>
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace iso::files {
+namespace detail {
+
+void uid_maker::add(std::span<std::byte const> bytes) {
+  constexpr wide prime = (wide(1) << 88) | 0x13bU;
+  // The length too: neighbours shall not run into each other.
+  hash_ = (hash_ ^ bytes.size()) * prime;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(4, bytes.size() - at));
+    hash_ = (hash_ ^ word) * prime;
+  }
+}
+
+std::string uid_maker::uid() const {
+  wide number = hash_;
+  number = (number & ~(wide(0xf) << 76)) | (wide(8) << 76);  // version
+  number = (number & ~(wide(3) << 62)) | (wide(2) << 62);    // variant
+  std::string digits;
+  for (; number != 0; number /= 10) {
+    digits.push_back(char('0' + int(number % 10)));
+  }
+  std::reverse(digits.begin(), digits.end());
+  return "2.25." + digits;
+}
+
+std::string decimal_string(double number) {
+  auto text = fmt::format("{}", number);
+  for (int digits = 15; text.size() > 16 && digits > 0; --digits) {
+    text = fmt::format("{:.{}g}", number, digits);
+  }
+  return text;
+}
+
+std::string joined(std::initializer_list<double> numbers) {
+  std::string text;
+  for (double const number : numbers) {
+    text.append(text.empty() ? "" : "\\").append(decimal_string(number));
+  }
+  return text;
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view around(" \0\t\r\n", 5);
+  auto const first = text.find_first_not_of(around);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return std::string(text.substr(first, text.find_last_not_of(around) - first + 1));
+}
+
+std::vector<double> decimal_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  while (!trimmed(text).empty()) {
+    auto const end = std::min(text.find('\\'), text.size());
+    auto const word = trimmed(text.substr(0, end));
+    auto const* const first = word.data() + (word.starts_with('+') ? 1 : 0);
+    double number = 0;
+    auto const read = std::from_chars(first, word.data() + word.size(), number);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || !std::isfinite(number)) {
+      return {};
+    }
+    numbers.push_back(number);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return numbers;
+}
+
+std::string uid_of(std::string_view text) {
+  auto const uid = trimmed(text);
+  bool const is_uid = uid.size() <= 64 && std::all_of(uid.begin(), uid.end(), [](char c) {
+                        return (c >= '0' && c <= '9') || c == '.';
+                      });
+  return is_uid ? uid : std::string();
+}
+
+std::string code_of(std::string_view text) {
+  auto const code = trimmed(text);
+  bool const is_code =
+      code.size() <= 16 && std::all_of(code.begin(), code.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ' ' || c == '_';
+      });
+  return is_code ? code : std::string();
+}
+
+void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation) {
+  if (orientation.size() != 6) {
+    refuse(path, "has no orientation (six numbers of Image Orientation (Patient) are expected)");
+  }
+  constexpr std::array<double, 6> axial{1, 0, 0, 0, 1, 0};
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (!(std::abs(orientation[i] - axial[i]) <= 1e-5)) {
+      refuse(path, fmt::format("has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only "
+                               "axial planes with rows along x and columns along y are read) "
+                               "resample it to such planes",
+                               orientation[0], orientation[1], orientation[2], orientation[3],
+                               orientation[4], orientation[5]));
+    }
+  }
+}
+
+void check_spacing(std::filesystem::path const& path, double spacing) {
+  if (!(spacing >= 1e-6 && spacing <= 1e9)) {
+    refuse(path, fmt::format("has a spacing of {} (mm, from 1e-6 to 1e9, are expected)", spacing));
+  }
+}
+
+void check_coordinate(std::filesystem::path const& path, double coordinate) {
+  if (!(std::abs(coordinate) <= 1e9)) {
+    refuse(path, fmt::format("has a position of {} (mm, between -1e9 and 1e9, are expected)",
+                             coordinate));
+  }
+}
+
+double even_distance(std::filesystem::path const& path, char const* what,
+                     std::vector<double> const& positions) {
+  std::vector<double> distances;
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    distances.push_back(positions[i] - positions[i - 1]);
+    if (!(distances.back() >= 1e-4)) {
+      refuse(path, fmt::format("has two {}s at z = {} mm (each position may have one) remove one "
+                               "of them",
+                               what, positions[i]));
+    }
+  }
+  auto sorted = distances;
+  auto const middle = sorted.begin() + std::ptrdiff_t(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  double const median = *middle;
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    if (std::abs(distances[i] - median) <= 0.01 * median + 0.01) {
+      continue;
+    }
+    if (distances[i] > 1.5 * median) {
+      refuse(path, fmt::format("lacks a {} between z = {} and {} mm (the others are {:.6g} mm "
+                               "apart) find it, or resample the rest",
+                               what, positions[i], positions[i + 1], median));
+    }
+    refuse(path,
+           fmt::format("has {}s {:.6g} mm apart at z = {} mm (the others are {:.6g} mm apart) "
+                       "resample it to even distances",
+                       what, distances[i], positions[i], median));
+  }
+  return (positions.back() - positions.front()) / double(distances.size());
+}
+
+}  // namespace detail
+
+bool is_dicom_path(std::filesystem::path const& path) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(path, unknown) || ending(path) == ".dcm";
+}
+
+void check_same_frame(std::filesystem::path const& a, std::string const& frame_a,
+                      std::filesystem::path const& b, std::string const& frame_b) {
+  auto const said = [](std::string const& frame) { return frame.empty() ? "none" : frame; };
+  if (frame_a.empty() || frame_a != frame_b) {
+    throw file_error(
+        fmt::format("'{}' and '{}' have frames of reference {} and {} (positions of one mean "
+                    "nothing in the other: another patient or another scan) register them first",
+                    a.string(), b.string(), said(frame_a), said(frame_b)));
+  }
+}
+
+rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
+                                   std::string const& name) {
+  rt_structure const* found = nullptr;
+  std::string all;
+  for (auto const& s : set.structures) {
+    all.append(all.empty() ? "" : ", ").append(s.name);
+    if (s.name == name) {
+      if (found != nullptr) {
+        detail::refuse(path, fmt::format("has two structures of the name '{}' (numbers {} and {}) "
+                                         "rename one",
+                                         shortened(name, 64), found->number, s.number));
+      }
+      found = &s;
+    }
+  }
+  if (found == nullptr) {
+    detail::refuse(path, fmt::format("has no structure '{}' (it has {})", shortened(name, 64),
+                                     all.empty() ? "none" : shortened(all, 1000)));
+  }
+  auto const refuse = [&](std::string const& why) {
+    detail::refuse(path, fmt::format("has a structure '{}' {}", shortened(name, 64), why));
+  };
+  if (!found->other_geometry.empty()) {
+    refuse(fmt::format("with {} contours (only CLOSED_PLANAR ones bound a volume)",
+                       found->other_geometry));
+  }
+  if (found->contours.empty()) {
+    refuse("without contours (it bounds no volume)");
+  }
+  if (found->frame_of_reference != set.identity.frame_of_reference) {
+    refuse("in another frame of reference than the set's (its positions mean nothing there)");
+  }
+  return *found;
+}
+
+}  // namespace iso::files

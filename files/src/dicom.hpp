@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds what CT series and RT objects share, of either library's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::files::detail {
+
+constexpr char const* ct_image_class = "1.2.840.10008.5.1.4.1.1.2";
+constexpr char const* rt_dose_class = "1.2.840.10008.5.1.4.1.1.481.2";
+constexpr char const* rt_structure_set_class = "1.2.840.10008.5.1.4.1.1.481.3";
+constexpr char const* rt_plan_class = "1.2.840.10008.5.1.4.1.1.481.5";
+
+/// Makes an UID of what it shall name: 128 bits of a hash (FNV-1a, a word of 4 bytes at a time), as
+/// the UUID of RFC 9562, version 8, under the root 2.25 that DICOM has for UUIDs (PS3.5 B.2).
+class uid_maker {
+ public:
+  void add(std::span<std::byte const> bytes);
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+  [[nodiscard]] std::string uid() const;
+
+ private:
+  __extension__ using wide = unsigned __int128;
+  wide hash_ = (wide(0x6c62272e07bb0142U) << 64) | 0x62b821756295c58dU;
+};
+
+/// Makes DCMTK print nothing: what it meets has the values of patients. Throws iso::file_error, of
+/// `path`, where its dictionary is not there.
+void silence_dcmtk(std::filesystem::path const& path);
+
+/// Returns the number as a decimal string of at most 16 characters, to 10 digits or more.
+std::string decimal_string(double number);
+
+/// Returns the same of several, "\\" between them.
+std::string joined(std::initializer_list<double> numbers);
+
+/// Returns the numbers of a decimal string, as many as there are; empty where one is no number.
+std::vector<double> decimal_numbers(std::string_view text);
+
+/// Returns the text without blanks and zero bytes around it.
+std::string trimmed(std::string_view text);
+/// Returns what of `text` is an UID, all of it or nothing: nothing else shall be printed.
+std::string uid_of(std::string_view text);
+/// Returns what of `text` is a code string of capitals, digits, blanks and "_", all or nothing.
+std::string code_of(std::string_view text);
+
+/// Throws iso::file_error unless rows run along x and columns along y.
+void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation);
+
+/// Throws iso::file_error unless a spacing or a coordinate lies within the limits of volumes.
+void check_spacing(std::filesystem::path const& path, double spacing);
+void check_coordinate(std::filesystem::path const& path, double coordinate);
+
+/// Returns the mean distance of ascending `positions`, at least two; throws iso::file_error, with
+/// `what` lies there, where two are one, one is missing, or distances differ by more than 1 % and
+/// 0.01 mm from the median.
+double even_distance(std::filesystem::path const& path, char const* what,
+                     std::vector<double> const& positions);
+
+}  // namespace iso::files::detail

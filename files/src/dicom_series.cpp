@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dicom.hpp"
+#include "memory.hpp"
+#include "regular.hpp"
+
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/reorder.hpp>
+#include <iso/files/text.hpp>
+
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/oflog/oflog.h>
+#include <fmt/core.h>
+#include <gdcmImageReader.h>
+#include <gdcmTrace.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace iso::files {
+
+bool const has_dicom = true;
+
+void detail::silence_dcmtk(std::filesystem::path const& path) {
+  OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+  if (!dcmDataDict.isDictionaryLoaded()) {
+    refuse(path,
+           "cannot be read or written (DCMTK's dictionary is not loaded) let DCMDICTPATH name "
+           "its file dicom.dic");
+  }
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace detail;
+// Headers are read by DCMTK: GDCM, as distributions build it, ends the program at many damaged
+// ones. GDCM unpacks what is compressed.
+
+std::string text_of(DcmItem& set, DcmTagKey tag) {
+  OFString text;
+  return set.findAndGetOFStringArray(tag, text).good() ? trimmed({text.c_str(), text.length()})
+                                                       : std::string();
+}
+
+std::vector<double> numbers_of(DcmItem& set, DcmTagKey tag) {
+  return decimal_numbers(text_of(set, tag));
+}
+
+// NaN where the text is no number.
+double number_of(DcmItem& set, DcmTagKey tag, double otherwise) {
+  auto const text = text_of(set, tag);
+  if (text.empty()) {
+    return otherwise;
+  }
+  auto const numbers = decimal_numbers(text);
+  return numbers.size() == 1 ? numbers.front() : std::numeric_limits<double>::quiet_NaN();
+}
+
+int count_of(DcmItem& set, DcmTagKey tag) {
+  Uint16 number = 0;
+  return set.findAndGetUint16(tag, number).good() ? number : 0;
+}
+
+// A structure set names its frame in a sequence.
+std::string frame_of(DcmItem& set) {
+  auto const own = uid_of(text_of(set, DCM_FrameOfReferenceUID));
+  DcmItem* first = nullptr;
+  if (own.empty() &&
+      set.findAndGetSequenceItem(DCM_ReferencedFrameOfReferenceSequence, first).good()) {
+    return uid_of(text_of(*first, DCM_FrameOfReferenceUID));
+  }
+  return own;
+}
+
+dicom_identity identity_of(DcmItem& set, fs::path const& file) {
+  return {code_of(text_of(set, DCM_Modality)),
+          uid_of(text_of(set, DCM_SOPClassUID)),
+          uid_of(text_of(set, DCM_SOPInstanceUID)),
+          uid_of(text_of(set, DCM_SeriesInstanceUID)),
+          uid_of(text_of(set, DCM_StudyInstanceUID)),
+          frame_of(set),
+          file};
+}
+
+/// What the header of a slice says.
+struct slice {
+  dicom_identity identity;
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::vector<double> pixel;        ///< mm along y, along x
+  std::vector<double> position;     ///< mm, of the first pixel
+  std::vector<double> orientation;  ///< of rows and of columns
+  double thickness = 0;             ///< mm; 0 where it is not said
+  double tilt = 0;                  ///< degrees
+  std::int64_t frames = 1;
+  double slope = 1;
+  double intercept = 0;
+  int allocated = 0;  ///< bits of a pixel, and which of them count
+  int stored = 0;
+  int high = 0;
+  bool is_signed = false;
+  std::string unit;              ///< of rescaled values
+  std::string patient_position;  ///< "HFS"; may be empty
+  bool is_localizer = false;
+};
+
+slice slice_of(DcmItem& set, fs::path const& file) {
+  slice s;
+  s.identity = identity_of(set, file);
+  s.columns = count_of(set, DCM_Columns);
+  s.rows = count_of(set, DCM_Rows);
+  s.pixel = numbers_of(set, DCM_PixelSpacing);
+  s.position = numbers_of(set, DCM_ImagePositionPatient);
+  s.orientation = numbers_of(set, DCM_ImageOrientationPatient);
+  s.thickness = number_of(set, DCM_SliceThickness, 0);
+  s.tilt = number_of(set, DCM_GantryDetectorTilt, 0);
+  s.frames = number_of(set, DCM_NumberOfFrames, 1) == 1 ? 1 : 2;
+  s.slope = number_of(set, DCM_RescaleSlope, 1);
+  s.intercept = number_of(set, DCM_RescaleIntercept, 0);
+  s.allocated = count_of(set, DCM_BitsAllocated);
+  s.stored = count_of(set, DCM_BitsStored);
+  s.high = count_of(set, DCM_HighBit);
+  s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
+  s.unit = code_of(text_of(set, DCM_RescaleType));
+  s.patient_position = code_of(text_of(set, DCM_PatientPosition));
+  s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
+  return s;
+}
+
+// Whether the file has the mark of a DICOM file; some have none.
+bool is_marked(fs::path const& file) {
+  std::FILE* const stream = std::fopen(file.c_str(), "rb");
+  std::array<char, 132> start{};
+  bool const whole = stream != nullptr && std::fread(start.data(), 1, 132, stream) == 132;
+  if (stream != nullptr) {
+    static_cast<void>(std::fclose(stream));
+  }
+  return whole && std::string_view(start.data() + 128, 4) == "DICM";
+}
+
+/// Reads a file and gives what it holds to `use`; returns whether it is whole, and DICOM.
+template <class Use>
+bool with_header(fs::path const& file, Use&& use) {
+  silence_dcmtk(file);
+  DcmFileFormat format;
+  if (format.loadFile(file.c_str()).bad() ||
+      text_of(*format.getDataset(), DCM_SOPClassUID).empty()) {
+    return false;
+  }
+  use(*format.getDataset());
+  return true;
+}
+
+struct folder_content {
+  std::vector<slice> slices;
+  std::int64_t other_objects = 0;
+};
+
+folder_content headers_of(fs::path const& folder) {
+  std::error_code failure;
+  if (!fs::is_directory(folder, failure)) {
+    refuse(folder, "is not a folder (a CT series is one, with a file for each slice)");
+  }
+  std::vector<fs::path> files;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    std::error_code unknown;
+    if (at->is_regular_file(unknown)) {
+      files.push_back(at->path());
+    }
+  }
+  if (failure) {
+    refuse(folder, fmt::format("cannot be read ({})", failure.message()));
+  }
+  std::sort(files.begin(), files.end());
+  folder_content content;
+  for (auto const& file : files) {
+    bool const is_dicom = with_header(file, [&](DcmDataset& set) {
+      auto s = slice_of(set, file);
+      auto const& m = s.identity.modality;
+      if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
+        ++content.other_objects;
+        return;
+      }
+      if (m != "CT" || s.identity.sop_class != ct_image_class || s.frames != 1) {
+        refuse(folder,
+               fmt::format("holds {} of modality {}, series {} (only CT images of one frame "
+                           "each are read) keep the CT series in a folder of its own",
+                           s.frames > 1 ? "a file of several frames" : "an image", m,
+                           s.identity.series));
+      }
+      if (s.identity.series.empty()) {
+        refuse(folder,
+               "holds a CT image that names no series (its header is cut short) fetch or "
+               "write it again");
+      }
+      content.slices.push_back(std::move(s));
+    });
+    if (!is_dicom && is_marked(file)) {
+      refuse(folder,
+             "holds a DICOM file that is truncated or damaged (its header cannot be read) "
+             "fetch or write it again");
+    }
+  }
+  if (content.slices.empty()) {
+    refuse(folder, fmt::format("holds no CT image ({})",
+                               content.other_objects > 0
+                                   ? "only other DICOM objects"
+                                   : "a CT series is a folder with a DICOM file for each slice"));
+  }
+  return content;
+}
+
+void check_one_series(fs::path const& folder, std::vector<slice> const& slices) {
+  std::set<std::string> series;
+  for (auto const& s : slices) {
+    series.insert(s.identity.series);
+  }
+  if (series.size() > 1) {
+    refuse(folder, fmt::format("holds {} CT series, {} and {}{} (one is read) put each into a "
+                               "folder of its own",
+                               series.size(), *series.begin(), *std::next(series.begin()),
+                               series.size() > 2 ? " among them" : ""));
+  }
+}
+
+void check_slice(fs::path const& folder, slice const& s) {
+  if (s.is_localizer) {
+    refuse(folder, "holds a localizer among its CT images (it is no slice) remove it");
+  }
+  if (!s.patient_position.empty() && s.patient_position != "HFS") {
+    refuse(folder,
+           fmt::format("shows a patient in position {} (until others are handled, only HFS, "
+                       "head first supine, is read)",
+                       s.patient_position));
+  }
+  check_axial(folder, s.orientation);
+  if (!(std::abs(s.tilt) <= 1e-3)) {
+    refuse(folder, fmt::format("was scanned with the gantry tilted by {} degrees (its planes are "
+                               "not perpendicular to z) resample it",
+                               s.tilt));
+  }
+  if (s.position.size() != 3 || s.pixel.size() != 2 || s.columns < 1 || s.rows < 1) {
+    refuse(folder,
+           "holds an image without position, pixel spacing or size (a slice has all three)");
+  }
+  if ((s.allocated != 8 && s.allocated != 16) || s.stored < 1 || s.stored > s.allocated ||
+      s.high != s.stored - 1) {
+    refuse(folder,
+           fmt::format("holds pixels of {} bits in {} (the low ones of 8 or 16 are expected)",
+                       s.stored, s.allocated));
+  }
+  check_spacing(folder, s.pixel[0]);
+  check_spacing(folder, s.pixel[1]);
+  for (double const coordinate : s.position) {
+    check_coordinate(folder, coordinate);
+  }
+  if (!std::isfinite(s.slope) || !std::isfinite(s.intercept) || s.slope == 0) {
+    refuse(folder,
+           fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first not "
+                       "0, are expected)",
+                       s.slope, s.intercept));
+  }
+  if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
+    refuse(folder, fmt::format("holds values in {} (Hounsfield units, HU, are expected)", s.unit));
+  }
+}
+
+void check_alike(fs::path const& folder, slice const& first, slice const& s) {
+  double const slack = 0.01;  // mm
+  if (s.columns != first.columns || s.rows != first.rows ||
+      std::abs(s.pixel[0] - first.pixel[0]) * double(s.rows) > slack ||
+      std::abs(s.pixel[1] - first.pixel[1]) * double(s.columns) > slack) {
+    refuse(folder, fmt::format("holds slices of {} x {} pixels of {} x {} mm and of {} x {} pixels "
+                               "of {} x {} mm (all must be alike) resample them",
+                               first.columns, first.rows, first.pixel[1], first.pixel[0], s.columns,
+                               s.rows, s.pixel[1], s.pixel[0]));
+  }
+  if (std::abs(s.position[0] - first.position[0]) > slack ||
+      std::abs(s.position[1] - first.position[1]) > slack) {
+    refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm (the stack "
+                               "leans: a tilted gantry?) resample it",
+                               first.position[0], first.position[1], s.position[0], s.position[1]));
+  }
+  if (s.identity.frame_of_reference != first.identity.frame_of_reference) {
+    refuse(folder,
+           "holds slices of several frames of reference (their positions cannot be "
+           "compared) put each into a folder of its own");
+  }
+}
+
+/// Ascending in z, with their grid.
+std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
+  auto content = headers_of(folder);
+  auto& slices = content.slices;
+  check_one_series(folder, slices);
+  for (auto const& s : slices) {
+    check_slice(folder, s);
+  }
+  std::sort(slices.begin(), slices.end(),
+            [](slice const& a, slice const& b) { return a.position[2] < b.position[2]; });
+  std::vector<double> heights;
+  for (auto const& s : slices) {
+    check_alike(folder, slices.front(), s);
+    heights.push_back(s.position[2]);
+  }
+  auto const& first = slices.front();
+  if (slices.size() == 1 && !(first.thickness > 0)) {
+    refuse(folder, "holds one slice without a thickness (its voxels have no height)");
+  }
+  double const distance =
+      slices.size() == 1 ? first.thickness : even_distance(folder, "slice", heights);
+  check_spacing(folder, distance);
+  dicom_series series;
+  series.identity = first.identity;
+  series.volume.extent = {first.columns, first.rows, std::int64_t(slices.size())};
+  series.volume.spacing = {first.pixel[1], first.pixel[0], distance};
+  series.volume.origin = {first.position[0], first.position[1], first.position[2]};
+  series.volume.unit = "HU";
+  series.other_objects = content.other_objects;
+  return {std::move(slices), std::move(series)};
+}
+
+/// Says why the pixels of a slice cannot be had; null where they can.
+using failure = char const*;
+
+template <class T>
+void rescale(T const* stored, slice const& s, float* to) {
+  for (std::size_t i = 0; i < std::size_t(s.columns * s.rows); ++i) {
+    to[i] = float(s.slope * double(stored[i]) + s.intercept);
+  }
+}
+
+// 16 bits of which the low ones count: the sign is the highest of these.
+failure plain_pixels(DcmDataset& set, slice const& s, float* to) {
+  Uint16 const* words = nullptr;
+  unsigned long found = 0;
+  auto const pixels = std::size_t(s.columns * s.rows);
+  if (set.findAndGetUint16Array(DCM_PixelData, words, &found).bad() || words == nullptr ||
+      found < pixels) {
+    return "it has fewer pixels than its header says";
+  }
+  auto const unused = unsigned(16 - s.stored);
+  std::vector<std::int32_t> stored(pixels);
+  std::transform(words, words + pixels, stored.begin(), [&](Uint16 word) {
+    auto const high = std::uint16_t(word << unused);
+    return s.is_signed ? std::int32_t(std::int16_t(high)) >> unused : std::int32_t(high >> unused);
+  });
+  rescale(stored.data(), s, to);
+  return nullptr;
+}
+
+failure unpacked_pixels(slice const& s, float* to) {
+  // GDCM prints what it meets on standard error.
+  gdcm::Trace::DebugOff();
+  gdcm::Trace::WarningOff();
+  gdcm::Trace::ErrorOff();
+  gdcm::ImageReader reader;
+  reader.SetFileName(s.identity.file.c_str());
+  if (!reader.Read()) {
+    return "it is compressed in a way that GDCM does not know";
+  }
+  auto const& image = reader.GetImage();
+  auto const& format = image.GetPixelFormat();
+  auto const pixels = std::size_t(s.columns * s.rows);
+  if (format.GetSamplesPerPixel() != 1 || image.GetDimension(0) != std::size_t(s.columns) ||
+      image.GetDimension(1) != std::size_t(s.rows) ||
+      image.GetBufferLength() < pixels * format.GetPixelSize()) {
+    return "its pixels are not one number each";
+  }
+  std::vector<std::int32_t> aligned((image.GetBufferLength() + 3) / 4);  // for any of the types
+  auto* const bytes = reinterpret_cast<char*>(aligned.data());
+  if (!image.GetBuffer(bytes)) {
+    return "its pixels do not unpack";
+  }
+  auto const as = [&]<class T>(T /*type*/) {
+    rescale(reinterpret_cast<T const*>(bytes), s, to);
+    return failure(nullptr);
+  };
+  switch (format.GetScalarType()) {
+    case gdcm::PixelFormat::UINT8:
+      return as(std::uint8_t());
+    case gdcm::PixelFormat::INT8:
+      return as(std::int8_t());
+    case gdcm::PixelFormat::UINT12:
+    case gdcm::PixelFormat::UINT16:
+      return as(std::uint16_t());
+    case gdcm::PixelFormat::INT12:
+    case gdcm::PixelFormat::INT16:
+      return as(std::int16_t());
+    default:
+      return "its pixels are not whole numbers of 8 to 16 bits";
+  }
+}
+
+void read_pixels(fs::path const& folder, slice const& s, float* to) {
+  failure why = "it has changed since its header was read";
+  with_header(s.identity.file, [&](DcmDataset& set) {
+    bool const is_plain = s.allocated == 16 && !DcmXfer(set.getOriginalXfer()).isEncapsulated();
+    why = is_plain ? plain_pixels(set, s, to) : unpacked_pixels(s, to);
+  });
+  if (why != nullptr) {
+    refuse(folder, fmt::format("holds a slice at z = {} mm that cannot be read ({}) fetch or write "
+                               "it again",
+                               s.position[2], why));
+  }
+}
+
+// Patient, study and frame of reference: of `like`, or empty.
+std::array<DcmTagKey, 13> const& inherited() {
+  static std::array<DcmTagKey, 13> const all{DCM_SpecificCharacterSet,
+                                             DCM_PatientName,
+                                             DCM_PatientID,
+                                             DCM_PatientBirthDate,
+                                             DCM_PatientSex,
+                                             DCM_StudyInstanceUID,
+                                             DCM_StudyDate,
+                                             DCM_StudyTime,
+                                             DCM_AccessionNumber,
+                                             DCM_ReferringPhysicianName,
+                                             DCM_StudyID,
+                                             DCM_FrameOfReferenceUID,
+                                             DCM_PositionReferenceIndicator};
+  return all;
+}
+
+void put(DcmItem& set, DcmTagKey tag, std::string const& value) {
+  static_cast<void>(set.putAndInsertString(tag, value.c_str()));
+}
+
+void put(DcmItem& set, DcmTagKey tag, Uint16 number) {
+  static_cast<void>(set.putAndInsertUint16(tag, number));
+}
+
+// What all slices share.
+void put_series(DcmItem& set, host_volume const& v, fs::path const& like, std::string const& uid) {
+  for (auto const& tag : inherited()) {
+    put(set, tag, "");
+  }
+  if (!like.empty()) {
+    auto const identity = read_dicom_identity(like);
+    with_header(identity.file, [&](DcmDataset& from) {
+      for (auto const& tag : inherited()) {
+        put(set, tag, text_of(from, tag));
+      }
+    });
+    put(set, DCM_FrameOfReferenceUID, identity.frame_of_reference);
+  }
+  if (text_of(set, DCM_SpecificCharacterSet).empty()) {
+    put(set, DCM_SpecificCharacterSet, "ISO_IR 192");
+  }
+  for (auto const& tag : {DCM_StudyInstanceUID, DCM_FrameOfReferenceUID}) {
+    if (text_of(set, tag).empty()) {
+      uid_maker maker;
+      maker.add(uid);
+      maker.add(tag == DCM_StudyInstanceUID ? "study" : "frame of reference");
+      put(set, tag, maker.uid());
+    }
+  }
+  put(set, DCM_ImageType, "DERIVED\\SECONDARY\\AXIAL");
+  put(set, DCM_SOPClassUID, ct_image_class);
+  put(set, DCM_Modality, "CT");
+  put(set, DCM_Manufacturer, "Isocenter");
+  put(set, DCM_SeriesDescription, "Isocenter");
+  put(set, DCM_SliceThickness, decimal_string(v.spacing[2]));
+  put(set, DCM_KVP, "");
+  put(set, DCM_PatientPosition, "HFS");
+  put(set, DCM_SeriesInstanceUID, uid);
+  put(set, DCM_SeriesNumber, "");
+  put(set, DCM_AcquisitionNumber, "");
+  put(set, DCM_ImageOrientationPatient, "1\\0\\0\\0\\1\\0");
+  put(set, DCM_Laterality, "");  // of no paired organ
+  put(set, DCM_SamplesPerPixel, Uint16(1));
+  put(set, DCM_PhotometricInterpretation, "MONOCHROME2");
+  put(set, DCM_Rows, Uint16(v.extent[1]));
+  put(set, DCM_Columns, Uint16(v.extent[0]));
+  put(set, DCM_PixelSpacing, joined({v.spacing[1], v.spacing[0]}));
+  put(set, DCM_BitsAllocated, Uint16(16));
+  put(set, DCM_BitsStored, Uint16(16));
+  put(set, DCM_HighBit, Uint16(15));
+  put(set, DCM_PixelRepresentation, Uint16(1));
+  put(set, DCM_RescaleIntercept, "0");
+  put(set, DCM_RescaleSlope, "1");
+  put(set, DCM_RescaleType, "HU");
+}
+
+void check_series(fs::path const& folder, host_volume const& v) {
+  if (v.unit != "HU") {
+    refuse(folder, fmt::format("cannot be a CT series (its values are in {}, not in Hounsfield "
+                               "units)",
+                               v.unit.empty() ? "no known unit" : v.unit));
+  }
+  for (auto const n : v.extent) {
+    if (n < 1 || n > 65535) {
+      refuse(folder,
+             fmt::format("cannot be a CT series ({} x {} x {} voxels; DICOM takes 1 to 65535 "
+                         "along each axis)",
+                         v.extent[0], v.extent[1], v.extent[2]));
+    }
+  }
+  for (float const value : v.values) {
+    if (!(value >= -32768.0F && value <= 32767.0F)) {
+      refuse(folder, fmt::format("cannot be a CT series (a value is {} HU; DICOM's 16 bits hold "
+                                 "-32768 to 32767)",
+                                 value));
+    }
+  }
+}
+
+void make_folder(fs::path const& folder) {
+  std::error_code failure;
+  if (fs::is_directory(folder, failure)) {
+    if (!fs::is_empty(folder, failure) || failure) {
+      refuse(folder, "is not empty (slices would lie among other files) name a new folder");
+    }
+    return;
+  }
+  failure.clear();
+  if (!fs::create_directory(folder, failure)) {
+    refuse(folder, fmt::format("cannot be made ({})",
+                               failure ? failure.message() : "something of that name is there"));
+  }
+}
+
+}  // namespace
+
+dicom_series read_dicom_series_grid(fs::path const& folder) { return ordered(folder).second; }
+
+dicom_series read_dicom_series(fs::path const& folder) {
+  auto [slices, series] = ordered(folder);
+  auto const& n = series.volume.extent;
+  auto const pixels = n[0] * n[1];
+  with_memory(folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
+              std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
+                std::vector<float> values(std::size_t(pixels * n[2]));
+                for (std::size_t k = 0; k < slices.size(); ++k) {
+                  read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
+                }
+                series.volume.values = reorder<float, float>(values, 0, last_axis_fastest(n));
+              });
+  return std::move(series);
+}
+
+dicom_identity read_dicom_identity(fs::path const& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) {
+    return read_dicom_series_grid(path).identity;
+  }
+  check_regular(path);
+  std::optional<dicom_identity> identity;
+  if (!with_header(path, [&](DcmDataset& set) { identity = identity_of(set, path); })) {
+    refuse(path, "is no DICOM file, or a damaged one (its header cannot be read)");
+  }
+  return *identity;
+}
+
+std::vector<atomic_file> prepare_dicom_series(fs::path const& folder, host_volume const& volume,
+                                              fs::path const& like) {
+  silence_dcmtk(folder);
+  check_series(folder, volume);
+  auto const& n = volume.extent;
+  uid_maker series;
+  if (!like.empty()) {
+    auto const identity = read_dicom_identity(like);
+    series.add(identity.study);
+    series.add(identity.frame_of_reference);
+  }
+  series.add(joined({double(n[0]), double(n[1]), double(n[2])}));
+  series.add(std::as_bytes(std::span(volume.spacing)));
+  series.add(std::as_bytes(std::span(volume.origin)));
+  series.add(std::as_bytes(std::span(volume.values)));
+  auto const uid = series.uid();
+  DcmFileFormat file;
+  auto& set = *file.getDataset();
+  put_series(set, volume, like, uid);
+  make_folder(folder);
+  auto const values =
+      reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
+  auto const pixels = std::size_t(n[0] * n[1]);
+  std::vector<Uint16> stored(pixels);
+  std::vector<atomic_file> files;
+  for (std::int64_t k = 0; k < n[2]; ++k) {
+    std::transform(values.begin() + k * std::int64_t(pixels),
+                   values.begin() + (k + 1) * std::int64_t(pixels), stored.begin(),
+                   [](float value) { return Uint16(std::int16_t(std::lrint(value))); });
+    uid_maker instance;
+    instance.add(uid);
+    instance.add(std::to_string(k));
+    put(set, DCM_SOPInstanceUID, instance.uid());
+    put(set, DCM_InstanceNumber, std::to_string(k + 1));
+    put(set, DCM_ImagePositionPatient,
+        joined({volume.origin[0], volume.origin[1],
+                volume.origin[2] + double(k) * volume.spacing[2]}));
+    static_cast<void>(set.putAndInsertUint16Array(DCM_PixelData, stored.data(),
+                                                  static_cast<unsigned long>(pixels)));
+    files.emplace_back(folder / fmt::format("ct.{:05}.dcm", k + 1), pixels * 2);
+    if (file.saveFile(files.back().temporary().c_str(), EXS_LittleEndianExplicit).bad()) {
+      refuse(folder, "cannot be written (is the disk full?)");
+    }
+    files.back().check_written(pixels * 2);
+  }
+  return files;
+}
+
+}  // namespace iso::files

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DICOM series and RT objects: files made by hand, our own read back, refusals.
+#include "dicom_support.hpp"
+#include "image_support.hpp"
+
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+namespace iso::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The sentence of a refusal, which never names the patient.
+template <class Action>
+std::string said(Action&& action) {
+  auto const sentence = refusal(action);
+  CHECK(sentence.find("SECRET") == std::string::npos);
+  return sentence;
+}
+
+files::host_volume rounded_to(double unit, files::host_volume volume, std::string const& name) {
+  for (float& value : volume.values) {
+    value = float(std::round(value / unit) * unit);
+  }
+  volume.unit = name;
+  return volume;
+}
+
+// Slices at these heights, in files whose names are in another order.
+fs::path series_folder(scratch_folder const& scratch, std::vector<dicom_elements> const& slices) {
+  static int count = 0;
+  auto const folder = scratch / ("series" + std::to_string(++count));
+  fs::create_directory(folder);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    put(folder / (std::string(secret) + std::to_string(i * 7 % 5) + ".dcm"), dicom_file(slices[i]));
+  }
+  return folder;
+}
+
+dicom_elements with(dicom_elements elements, std::uint32_t tag, dicom_element const& value) {
+  elements[tag] = value;
+  return elements;
+}
+
+}  // namespace
+
+TEST_CASE("a CT series is read in the order of its heights, in Hounsfield units" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const folder = series_folder(scratch, {ct_slice(9), ct_slice(3), ct_slice(6)});
+  put(folder / "notes.txt", "no DICOM");
+  put(folder / "structures.dcm", dicom_file(structure_set({{"a"}})));
+  auto const series = files::read_dicom_series(folder);
+  auto const& v = series.volume;
+  CHECK(v.extent == std::array<std::int64_t, 3>{2, 3, 3});
+  CHECK(v.spacing == std::array<double, 3>{0.5, 1.25, 3});
+  CHECK(v.origin == std::array<double, 3>{-7, 8, 3});
+  CHECK(v.unit == "HU");
+  for (int x = 0; x < 2; ++x) {
+    for (int y = 0; y < 3; ++y) {
+      for (int k = 0; k < 3; ++k) {
+        CHECK(v.values[std::size_t((x * 3 + y) * 3 + k)] == float(10 * x + y + 3 * k + 3));
+      }
+    }
+  }
+  CHECK(series.other_objects == 1);
+  CHECK(series.identity.frame_of_reference == "1.2.3.3");
+  CHECK(files::read_volume(folder).values == v.values);
+  CHECK(files::read_volume_grid(folder).origin == v.origin);
+  // One slice is as thick as it says.
+  auto const one = files::read_volume(series_folder(scratch, {ct_slice(9)}));
+  CHECK(one.spacing[2] == 3);
+}
+
+TEST_CASE("a folder that is not one whole upright series is refused in a sentence" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const refused = [&](std::vector<dicom_elements> const& slices) {
+    auto const folder = series_folder(scratch, slices);
+    auto const sentence = said([&] { files::read_dicom_series(folder); });
+    CHECK(said([&] { files::read_dicom_series_grid(folder); }) == sentence);
+    return sentence;
+  };
+  auto const a = ct_slice(3);
+  auto const b = ct_slice(6);
+  CHECK(refused({a, b, ct_slice(9)}).empty());
+  CHECK(names(refused({a, b, ct_slice(12), ct_slice(15)}), {"lacks a slice between z = 6 and 12"}));
+  CHECK(names(refused({a, b, ct_slice(9.5), ct_slice(12.5)}), {"slices 3.5 mm apart at z = 6"}));
+  CHECK(names(refused({a, b, b}), {"two slices at z = 6"}));
+  CHECK(names(refused({a, with(b, 0x0020000e, {"UI", "1.2.9"})}), {"1.2.3.2 and 1.2.9"}));
+  CHECK(names(refused({with(a, 0x00181120, {"DS", "12.5"}), b}), {"tilted by 12.5 degrees"}));
+  CHECK(names(refused({with(a, 0x00200032, {"DS", "-7\\9\\3"}), b}), {"leans"}));
+  CHECK(names(refused({with(a, 0x00200037, {"DS", "1\\0\\0\\0\\0.98\\0.2"}), b}),
+              {"columns along (0, 0.98, 0.2)"}));
+  CHECK(names(refused({with(a, 0x00280030, {"DS", "1.25\\0.75"}), b}), {"0.75 x 1.25 mm"}));
+  CHECK(names(refused({with(a, 0x00280011, us(3)), b}), {"3 x 3 pixels"}));
+  CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"position FFS"}));
+  CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
+  CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
+  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
+  CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
+  CHECK(names(refused({with(a, 0x00080008, {"CS", "ORIGINAL\\PRIMARY\\LOCALIZER"}), b}),
+              {"localizer"}));
+  CHECK(names(refused({structure_set({{"a"}})}), {"no CT image", "other DICOM objects"}));
+  CHECK(names(refused({}), {"no CT image"}));
+  auto const short_one = with(a, 0x7fe00010, {"OW", "xx"});
+  auto const folder = series_folder(scratch, {short_one, b});
+  CHECK(names(said([&] { files::read_dicom_series(folder); }), {"z = 3 mm that cannot be read"}));
+  auto const file = dicom_file(a);
+  put(folder / "cut.dcm", file.substr(0, 400));
+  CHECK(names(said([&] { files::read_dicom_series(folder); }), {"header is cut short"}));
+  CHECK(names(said([&] { files::read_dicom_series(folder / "cut.dcm"); }), {"is not a folder"}));
+}
+
+TEST_CASE("a volume in HU comes back from the series that it was written as" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const volume = rounded_to(1, small_volume(), "HU");
+  auto const written = [&](fs::path const& folder, fs::path const& like = {}) {
+    auto files = files::prepare_dicom_series(folder, volume, like);
+    files::atomic_file::commit_all(files);
+    return files::read_dicom_series(folder);
+  };
+  auto const series = written(scratch / "a");
+  CHECK(series.volume.extent == volume.extent);
+  CHECK(series.volume.spacing == volume.spacing);
+  CHECK(series.volume.origin == volume.origin);
+  CHECK(series.volume.values == volume.values);
+  CHECK(series.identity.study.starts_with("2.25."));
+  // The same content, the same files.
+  CHECK(written(scratch / "b").identity.series == series.identity.series);
+  CHECK(get(scratch / "a" / "ct.00002.dcm") == get(scratch / "b" / "ct.00002.dcm"));
+  // Patient, study and frame of another series; its own series.
+  auto const like = series_folder(scratch, {ct_slice(9)});
+  auto const same = written(scratch / "c", like).identity;
+  CHECK(same.study == "1.2.3.1");
+  CHECK(same.frame_of_reference == "1.2.3.3");
+  CHECK(same.series != series.identity.series);
+  CHECK(get(scratch / "c" / "ct.00001.dcm").find(secret) != std::string::npos);
+  CHECK(get(scratch / "a" / "ct.00001.dcm").find(secret) == std::string::npos);
+
+  CHECK(names(said([&] { written(scratch / "a"); }), {"is not empty"}));
+  auto const refused = [&](files::host_volume const& v) {
+    return said([&] { static_cast<void>(files::prepare_dicom_series(scratch / "none", v)); });
+  };
+  auto odd = volume;
+  odd.unit = "1/mm";
+  CHECK(names(refused(odd), {"in 1/mm"}));
+  odd.unit = "HU";
+  odd.values[5] = 40000;
+  CHECK(names(refused(odd), {"40000 HU"}));
+  CHECK_FALSE(fs::exists(scratch / "none"));
+}
+
+TEST_CASE("an RT Dose is read whichever way its frames are given" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "dose.dcm";
+  auto const read = [&](dicom_elements const& elements,
+                        files::dose_units units = files::dose_units::gray) {
+    put(file, dicom_file(elements));
+    return files::read_rt_dose(file, units);
+  };
+  auto const dose = read(dose_object());
+  auto const& v = dose.volume;
+  CHECK(v.extent == std::array<std::int64_t, 3>{2, 3, 2});
+  CHECK(v.spacing == std::array<double, 3>{0.5, 1.25, 3});
+  CHECK(v.origin == std::array<double, 3>{-7, 8, 9});
+  CHECK(v.unit == "Gy");
+  CHECK(dose.plans == std::vector<std::string>{"1.2.3.6"});
+  CHECK(dose.summation == "PLAN");
+  for (int i = 0; i < 12; ++i) {
+    CHECK(v.values[std::size_t(i)] == float(100 * (i / 6) + 10 * (i / 2 % 3) + i % 2) / 4);
+  }
+  CHECK(files::read_volume(file).values == v.values);
+  CHECK(read(dose_object("9\\12")).volume.values == v.values);
+  CHECK(read(dose_object("9\\12")).volume.origin[2] == 9);
+  for (auto const* descending : {"0\\-3", "9\\6"}) {
+    auto const down = read(dose_object(descending)).volume;
+    CHECK(down.origin[2] == 6);
+    CHECK(down.spacing[2] == 3);
+    CHECK(down.values[0] == v.values[1]);
+    CHECK(down.values[1] == v.values[0]);
+  }
+  // Twice as many bits a pixel.
+  auto wide = dose_object();
+  std::string pixels;
+  for (std::size_t i = 0; i < 24; i += 2) {
+    pixels += std::string("\1\0", 2) + wide[0x7fe00010].value.substr(i, 2);
+  }
+  wide[0x7fe00010].value = pixels;
+  wide[0x00280100] = wide[0x00280101] = us(32);
+  wide[0x00280102] = us(31);
+  CHECK(read(wide).volume.values[7] == float(0.25 * (65536 * 101 + 1)));
+
+  auto const refused = [&](dicom_elements const& elements) {
+    return said([&] { read(elements); });
+  };
+  auto const relative = with(dose_object(), 0x30040002, {"CS", "RELATIVE"});
+  CHECK(names(refused(relative), {"relative units (Gy are needed)"}));
+  CHECK(read(relative, files::dose_units::any).volume.unit == "relative");
+  CHECK(names(refused(dose_object("0\\3\\6")), {"3 frame offsets for 2 frames"}));
+  CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
+  CHECK(names(refused(dose_object("0\\0")), {"two frames"}));
+  CHECK(names(refused(with(dose_object(), 0x3004000e, {"DS", "0"})), {"scaling of 0"}));
+  CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "-1\\0\\0\\0\\-1\\0"})), {"axial"}));
+  CHECK(names(refused(with(dose_object(), 0x7fe00010, {"OW", "xx"})), {"truncated"}));
+  CHECK(names(refused(with(dose_object(), 0x00280100, us(8))), {"8 bits"}));
+  CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "CT"}));
+  put(file, dicom_file(dose_object()).substr(0, 700));
+  CHECK(names(said([&] { files::read_rt_dose(file); }), {"dose.dcm"}));
+}
+
+TEST_CASE("a dose comes back from the RT Dose that it was written as" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto volume = small_volume();
+  volume.unit = "Gy";
+  for (float& value : volume.values) {
+    value = std::sqrt(value) / 3;
+  }
+  auto const written = [&](std::string const& name, files::rt_dose_options const& options = {}) {
+    files::prepare_rt_dose(scratch / name, volume, options).commit();
+    return files::read_rt_dose(scratch / name);
+  };
+  auto const dose = written("a.dcm");
+  CHECK(dose.volume.extent == volume.extent);
+  CHECK(dose.volume.spacing == volume.spacing);
+  CHECK(dose.volume.origin == volume.origin);
+  double const most = volume.values.back();
+  for (std::size_t i = 0; i < volume.values.size(); ++i) {
+    // Half a step of the scaling, and what a float rounds.
+    CHECK(std::abs(double(dose.volume.values[i]) - volume.values[i]) <=
+          most / 8.5e9 + 6e-8 * volume.values[i]);
+  }
+  CHECK(dose.plans.size() == 1);
+  CHECK(dose.plans[0].starts_with("2.25."));
+  CHECK(written("b.dcm").identity.sop_instance == dose.identity.sop_instance);
+  CHECK(get(scratch / "a.dcm") == get(scratch / "b.dcm"));
+
+  // One frame is as high as it says.
+  files::host_volume flat{{2, 2, 1}, {1, 2, 3.5}, {4, 5, 6}, {0, 1, 2, 3}, "Gy"};
+  files::prepare_rt_dose(scratch / "flat.dcm", flat).commit();
+  CHECK(files::read_volume(scratch / "flat.dcm").spacing == flat.spacing);
+  CHECK(files::read_volume(scratch / "flat.dcm").origin == flat.origin);
+
+  // Of a series and a plan.
+  auto const ct = series_folder(scratch, {ct_slice(9)});
+  auto plan = dicom_object("1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", "1.2.3.8");
+  put(scratch / "plan.dcm", dicom_file(plan));
+  auto const whole = written("c.dcm", {ct, scratch / "plan.dcm"});
+  CHECK(whole.identity.study == "1.2.3.1");
+  CHECK(whole.identity.frame_of_reference == "1.2.3.3");
+  CHECK(whole.plans == std::vector<std::string>{"1.2.3.8"});
+  CHECK(written("d.dcm", {scratch / "plan.dcm", {}}).plans == whole.plans);
+  plan[0x00200052] = {"UI", "1.2.77"};
+  put(scratch / "other.dcm", dicom_file(plan));
+  CHECK(names(said([&] { written("e.dcm", {ct, scratch / "other.dcm"}); }),
+              {"1.2.3.3 and 1.2.77", "another patient"}));
+  CHECK(names(said([&] { written("e.dcm", {ct, scratch / "c.dcm"}); }), {"is no RT Plan"}));
+  volume.values[3] = -1;
+  CHECK(names(said([&] { written("e.dcm"); }), {"a value is -1"}));
+  volume.unit = "HU";
+  CHECK(names(said([&] { written("e.dcm"); }), {"in HU"}));
+  CHECK_FALSE(fs::exists(scratch / "e.dcm"));
+}
+
+TEST_CASE("structures are read, and those that bound no volume are refused when asked for" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  auto const read = [&](std::vector<structure_text> const& structures) {
+    put(file, dicom_file(structure_set(structures)));
+    return files::read_rt_structure_set(file);
+  };
+  auto const set = read({{"cord"}, {"iso", "POINT", "1\\2\\3"}, {"bare", ""}, {"ptv"}, {"ptv"}});
+  CHECK(set.structures.size() == 5);
+  auto const& cord = files::find_structure(file, set, "cord");
+  using points = std::vector<std::array<double, 3>>;
+  CHECK(cord.contours == std::vector<points>{{{0, 0, 9}, {4, 0, 9}, {4, 5, 9}}});
+  CHECK(cord.colour == std::array<int, 3>{255, 0, 7});
+  CHECK(cord.type == "PTV");
+  auto const refused = [&](std::string const& name) {
+    return said([&] { files::find_structure(file, set, name); });
+  };
+  CHECK(names(refused("iso"), {"POINT contours"}));
+  CHECK(names(refused("bare"), {"without contours"}));
+  CHECK(names(refused("ptv"), {"two structures", "numbers 4 and 5"}));
+  CHECK(names(refused("lung"), {"no structure 'lung'", "cord, iso, bare"}));
+  CHECK(names(said([&] { read({{"cord", "CLOSED_PLANAR", "0\\0\\9\\4"}}); }), {"4 numbers"}));
+  CHECK_NOTHROW(files::check_same_frame("a", set.identity.frame_of_reference, "b", "1.2.3.3"));
+  CHECK(names(said([&] { files::check_same_frame("a", "1.2", "b", ""); }), {"1.2 and none"}));
+  put(file, dicom_file(ct_slice(3)));
+  CHECK(names(said([&] { files::read_rt_structure_set(file); }), {"is no RT Structure Set"}));
+}
+
+TEST_CASE("damaged files are read or refused" * doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const folder = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  auto const file = scratch / "damaged.dcm";
+  auto const check = [&](std::string const& whole, fs::path const& path, auto const& read) {
+    std::mt19937 random(20);
+    int refused = 0;
+    for (int i = 0; i < 100; ++i) {
+      auto bytes = whole;
+      auto const at = 128 + random() % (bytes.size() - 128);
+      switch (random() % 4) {
+        case 0:
+          bytes[at] = char(random());
+          break;
+        case 1:
+          bytes.erase(at, 1 + random() % 8);
+          break;
+        case 2:
+          bytes.resize(at);
+          break;
+        default:
+          bytes.insert(at, std::string(1 + random() % 8, "0129- \\="[random() % 8]));
+      }
+      put(path, bytes);
+      refused += said(read).empty() ? 0 : 1;
+    }
+    CHECK(refused > 50);
+  };
+  check(dicom_file(ct_slice(9)), folder / "third.dcm", [&] { files::read_dicom_series(folder); });
+  check(dicom_file(dose_object()), file, [&] { files::read_rt_dose(file); });
+  check(dicom_file(structure_set({{"a"}})), file, [&] { files::read_rt_structure_set(file); });
+}
+
+// The plan of scripts/get_example_data.sh.
+TEST_CASE("a real plan's slice, dose and structures are read") {
+  char const* const from = std::getenv("ISO_TEST_PLAN");
+  if (from == nullptr || !fs::exists(from)) {
+    MESSAGE("skipped: no real plan (scripts/get_example_data.sh fetches it)");
+    return;
+  }
+  if (!files::has_dicom) {
+    return;
+  }
+  fs::path const plan = from;
+  auto const ct = files::read_dicom_series(plan);
+  CHECK(ct.volume.extent == std::array<std::int64_t, 3>{512, 512, 1});
+  CHECK(ct.volume.spacing == std::array<double, 3>{1.074219, 1.074219, 3});
+  CHECK(ct.other_objects == 3);
+  auto const dose = files::read_rt_dose(plan / "rtdose.dcm");
+  CHECK(dose.volume.extent == std::array<std::int64_t, 3>{194, 129, 98});
+  CHECK(dose.volume.spacing == std::array<double, 3>{2.5, 2.5, 3});
+  files::check_same_frame(plan, ct.identity.frame_of_reference, plan / "rtdose.dcm",
+                          dose.identity.frame_of_reference);
+  auto const set = files::read_rt_structure_set(plan / "rtss.dcm");
+  CHECK(set.structures.size() == 10);
+  CHECK(set.identity.frame_of_reference == ct.identity.frame_of_reference);
+}
+
+}  // namespace iso::test
