@@ -56,7 +56,7 @@ class mlem {
     for (std::int64_t s = 0; s < state_.pair.blocks().count(); ++s) {
       columns_.push_back(state_.new_volume("iso::ct::mlem: column weights"));
       state_.add_column_sums(s, s + 1, columns_.back(), control);
-      state_.invert_columns(columns_.back(), 1);
+      state_.invert_columns(columns_.back());
     }
   }
 

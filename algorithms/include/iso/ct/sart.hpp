@@ -13,7 +13,7 @@ namespace iso::ct {
 /// Specifies by which column sums a block's correction is divided.
 enum class column_sums {
   of_blocks,  ///< each block's own; one volume a block is held
-  of_scan,    ///< the scan's times the block's share of the views; one volume is held
+  of_scan,    ///< of each voxel the largest of all blocks'; one volume is held
 };
 
 struct sart_options {
@@ -71,10 +71,13 @@ class sart {
     std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
     for (std::int64_t c = 0; c < held; ++c) {
       columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
-      bool const whole = held != blocks;
-      state_.add_column_sums(whole ? 0 : c, whole ? blocks : c + 1, columns_.back(), control);
-      double const share = whole ? double(blocks) : 1;
-      state_.invert_columns(columns_.back(), share);
+      state_.add_column_sums(c, c + 1, columns_.back(), control);
+      // A share of the scan's sum would be no bound: few views may see a voxel, and SART diverges.
+      for (std::int64_t s = 1; held != blocks && s < blocks; ++s) {
+        state_.add_column_sums(s, s + 1, state_.correction, control);
+        state_.raise(columns_.back(), state_.correction);
+      }
+      state_.invert_columns(columns_.back());
     }
   }
 

@@ -54,7 +54,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "sequential (default: golden)"),
       sub.add_option("--column-sums", request.columns,
                      "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
-                     "volume for all, which weighs the blocks alike (default: blocks)"),
+                     "volume for all, of each voxel the largest (default: blocks)"),
       sub.add_option("--lower", request.lower,
                      "sirt, sart, os-sart, tv: least value of a voxel, /mm"),
       sub.add_option("--upper", request.upper,

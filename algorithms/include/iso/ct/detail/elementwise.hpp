@@ -74,6 +74,14 @@ struct scale_by {
   }
 };
 
+/// y becomes the larger of x and y.
+template <class T>
+struct raise_to {
+  T const* x;
+  T* y;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { y[i] = x[i] > y[i] ? x[i] : y[i]; }
+};
+
 /// w becomes factor / w where it is above `least`, and zero elsewhere.
 template <class T>
 struct invert {

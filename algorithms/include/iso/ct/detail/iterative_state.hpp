@@ -137,12 +137,17 @@ class iterative_state {
       pair.adjoint(s, ones, sums, s == first ? onto::zero : onto::stored, control);
     }
   }
-  /// `sums` becomes factor / sums, zero where no ray came or the mask is zero.
-  void invert_columns(volume const& sums, double factor) {
+  /// `sums` becomes the larger of both, voxel by voxel.
+  void raise(volume const& sums, volume const& other) const {
+    for_each_number("iso::ct::iterate: largest sums", pair.exec(), num_voxels(),
+                    raise_to<T>{other.data.data(), sums.data.data()});
+  }
+  /// `sums` becomes 1 / sums, zero where no ray came or the mask is zero.
+  void invert_columns(volume const& sums) {
     auto const& exec = pair.exec();
     double const most = largest_of(exec, sums.data.data(), num_voxels());
     for_each_number("iso::ct::iterate: column weights", exec, num_voxels(),
-                    invert<T>{T(factor), T(least_part * most), sums.data.data()});
+                    invert<T>{T(1), T(least_part * most), sums.data.data()});
     mask_voxels(sums);
   }
   void mask_voxels(volume const& v) const {
