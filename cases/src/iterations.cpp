@@ -159,7 +159,7 @@ void add_iterations(catalogue& all) {
   add_sized<cgls_case, 8>(all, "cgls", 2, ct::cgls_options{});
   add_sized<lsqr_case, 9>(all, "lsqr", 2, ct::lsqr_options{});
   add_sized<mlem_case, 8>(all, "mlem", 1, ct::mlem_options{});
-  add_sized<total_variation_case, 14>(all, "total_variation", 3,
+  add_sized<total_variation_case, 17>(all, "total_variation", 3,
                                       ct::total_variation_options{.weight = 1, .box = {0, 1}});
 }
 

@@ -149,46 +149,57 @@ numbers exact_total_variation(linear_pair const& a, numbers const& b, double wei
   for (std::size_t i = 0; i < b.size(); ++i) {
     average = std::max(average, std::abs(b[i]) * sigma[i]);
   }
-  double const g = std::max(*std::max_element(columns.begin(), columns.end()) / 6,
-                            average > 0 ? 2 * weight / average : 0);
+  double const reaching = 2 * weight / average;
+  double const most = *std::max_element(columns.begin(), columns.end());
+  double const g = std::max(reaching, std::sqrt(reaching * most / 6));
+  double const c = 8;  // of the first 100 iterations
+  double const relaxation = 1.9;
   numbers x(size, 0);
-  numbers extrapolated = x;
+  numbers before = x;
+  numbers slope = x;
+  numbers projected_before(b.size(), 0);
   numbers y(b.size(), 0);
   std::vector<numbers> q(3, numbers(size, 0));
   for (std::int64_t step = 0; step < steps; ++step) {
-    auto const projected = a.forward(extrapolated);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      y[i] = (y[i] + sigma[i] * (projected[i] - b[i])) / (1 + sigma[i]);
-    }
     for (std::size_t i = 0; i < size; ++i) {
+      x[i] = std::clamp(before[i] - slope[i] / (c * (columns[i] + 6 * g)), lower, upper);
+    }
+    auto const projected = a.forward(x);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double const s = c * sigma[i];
+      double const next = (y[i] + s * (2 * projected[i] - projected_before[i] - b[i])) / (1 + s);
+      y[i] += relaxation * (next - y[i]);
+      projected_before[i] += relaxation * (projected[i] - projected_before[i]);
+    }
+    auto const along = [&](numbers const& of, std::size_t i, int axis) {
+      return has(std::int64_t(i), axis) ? of[i + std::size_t(strides[axis])] - of[i] : 0;
+    };
+    for (std::size_t i = 0; i < size; ++i) {
+      double next[3];
       double squares = 0;
       for (int axis = 0; axis < 3; ++axis) {
-        double const difference =
-            has(std::int64_t(i), axis)
-                ? extrapolated[i + std::size_t(strides[axis])] - extrapolated[i]
-                : 0;
-        q[std::size_t(axis)][i] += 0.5 * difference;
-        squares += q[std::size_t(axis)][i] * q[std::size_t(axis)][i];
+        next[axis] = q[std::size_t(axis)][i] +
+                     0.5 * c * g * (2 * along(x, i, axis) - along(before, i, axis));
+        squares += next[axis] * next[axis];
       }
       double const length = std::sqrt(squares);
-      for (auto& along : q) {
-        along[i] *= length > weight / g ? weight / g / length : 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        double const to = next[axis] * (length > weight ? weight / length : 1);
+        double& held = q[std::size_t(axis)][i];
+        held += relaxation * (to - held);
       }
     }
-    auto z = a.adjoint(y);
+    slope = a.adjoint(y);
     for (std::size_t i = 0; i < size; ++i) {
       for (int axis = 0; axis < 3; ++axis) {
         if (has(std::int64_t(i), axis)) {
-          z[i] -= g * q[std::size_t(axis)][i];
-          z[i + std::size_t(strides[axis])] += g * q[std::size_t(axis)][i];
+          slope[i] -= q[std::size_t(axis)][i];
+          slope[i + std::size_t(strides[axis])] += q[std::size_t(axis)][i];
         }
       }
     }
     for (std::size_t i = 0; i < size; ++i) {
-      double const sum = columns[i] + 6 * g;
-      double const to = std::clamp(x[i] - z[i] / sum, lower, upper);
-      extrapolated[i] = 2 * to - x[i];
-      x[i] = to;
+      before[i] += relaxation * (x[i] - before[i]);
     }
   }
   return x;

@@ -3,19 +3,24 @@
 //! Reconstructs by least squares with total variation, and tells how far from the minimum it is.
 #pragma once
 
+#include <iso/core/math.hpp>
 #include <iso/ct/detail/iterative_state.hpp>
 #include <iso/ct/detail/total_variation_steps.hpp>
 #include <iso/ct/iterate.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace iso::ct {
 
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
-  /// Scales the differences' rows beside the rays' (g), mm; 0: a sixth of the largest column sum,
-  /// or twice the weight over the largest average along a ray, whichever is larger. It changes how
-  /// fast the method is, and not the minimum.
+  /// Scales the differences' rows beside the rays' (g), mm; 0: twice the weight over the largest
+  /// average along a ray, or the root of that times a sixth of the largest column sum, whichever is
+  /// larger. It changes how fast the method is, and not the minimum.
   double gradient_scale = 0;
   value_range box = {};  ///< of voxels; a side without a bound gets one from the data
   projector_options projector = {};
@@ -27,14 +32,18 @@ struct total_variation_options {
 ///
 /// Every iteration tells the relative gap (P - D) / P of the value P at the x that it found and a
 /// lower bound D of the minimum from its dual variables: x is no further above the minimum than
-/// that.
+/// that. Its residual is that of the same x.
 ///
 /// Determinism: backend_to_backend, iterates, residuals and gaps.
 /// \par Method  A. Chambolle, T. Pock, JMIV 40, 2011, doi:10.1007/s10851-010-0251-1, with the
 /// diagonal
 ///              steps of T. Pock, A. Chambolle, ICCV 2011, doi:10.1109/ICCV.2011.6126441 (alpha =
-///              1): 1 / (row sum) for rays, 1 / (2 g) for differences, 1 / (column sum + 6 g) for
-///              voxels; A x of each iterate by linearity from that of the extrapolated ones.
+///              1), relaxed as L. Condat, JOTA 158, 2013, doi:10.1007/s10957-012-0245-9: steps
+///              c / (row sum) for rays, c g / 2 for differences, 1 / (c (column sum + 6 g)) for
+///              voxels. c is 8 at first. After every 100 iterations it is doubled or halved as the
+///              time before, or the other way where the gap's logarithm fell by less than 0.8 of
+///              what it fell the time before. D is the larger of the bounds of the duals and of
+///              their averages since iteration 25, 50, 100, 200, ...
 template <execution_space Exec, real T>
 class total_variation {
  public:
@@ -61,13 +70,16 @@ class total_variation {
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                detail::matched(options.projector, "iso::ct::total_variation"), options.box),
         ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
-        projected_(state_.new_projections("iso::ct::total_variation: projection")),
-        extrapolated_projection_(state_.block_buffer(0)),
-        extrapolated_(state_.new_volume("iso::ct::total_variation: extrapolation")),
+        relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection")),
+        projected_(state_.block_buffer(0)),
+        relaxed_(state_.new_volume("iso::ct::total_variation: relaxed volume")),
+        slope_(state_.new_volume("iso::ct::total_variation: slope")),
         voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels")),
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
                state_.new_volume("iso::ct::total_variation: dual along y"),
-               state_.new_volume("iso::ct::total_variation: dual along z")} {
+               state_.new_volume("iso::ct::total_variation: dual along z")},
+        mean_slope_(state_.new_volume("iso::ct::total_variation: mean slope")),
+        mean_ray_dual_(state_.new_projections("iso::ct::total_variation: mean dual of rays")) {
     ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                  "iso::ct::total_variation: weight {} (must be finite and not negative)", weight_);
     ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),
@@ -80,64 +92,58 @@ class total_variation {
     double const average = largest_average();
     if (scale_ == 0) {
       // Duals of differences reach the weight by steps of g / 2 times a difference.
-      scale_ = std::max(most / 6, average > 0 ? 2 * weight_ / average : 0);
+      double const reaching = average > 0 ? 2 * weight_ / average : weight_ > 0 ? most / 6 : 0;
+      scale_ = std::max(reaching, std::sqrt(reaching * most / 6));
     }
     bound_box(4 * average);
     detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
                             detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
     state_.mask_voxels(voxel_step_);
-    Kokkos::deep_copy(exec, extrapolated_.data, state_.x.data);
-    state_.pair.forward(0, state_.x, projected_, control);
+    Kokkos::deep_copy(exec, relaxed_.data, state_.x.data);
+    state_.pair.forward(0, state_.x, relaxed_projection_, control);
   }
 
   iteration step(job const& control = {}) {
     auto const& exec = state_.pair.exec();
     std::int64_t const rays = state_.num_readings();
     std::int64_t const voxels = state_.num_voxels();
-    auto const& n = state_.x.grid.extent;
     T* const x = state_.x.data.data();
-    T* const correction = state_.correction.data.data();
-    detail::differences<T> const gradient{
-        {n[0], n[1], n[2]}, state_.voxel_mask(), extrapolated_.data.data()};
-
-    state_.pair.forward(0, extrapolated_, extrapolated_projection_, control);
-    // A (2 x - x before) and A (x before) give A x.
-    if (state_.made > 0) {
-      detail::for_each_number("iso::ct::total_variation: projection", exec, rays,
-                              detail::combine<T>{T(0.5), extrapolated_projection_.data.data(),
-                                                 T(0.5), projected_.data.data()});
-    }
-    double const squares = state_.square_misfit(0, projected_);
-    double const variation = sum_of(
-        exec, voxels, detail::variation_term<T>{{{n[0], n[1], n[2]}, state_.voxel_mask(), x}});
-    double const primal = 0.5 * squares + weight_ * variation;
-
-    detail::for_each_number(
-        "iso::ct::total_variation: dual of rays", exec, rays,
-        detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
-                                 state_.row_weights().data.data(),
-                                 extrapolated_projection_.data.data(), ray_dual_.data.data()});
-    detail::for_each_number("iso::ct::total_variation: duals", exec, voxels,
-                            detail::difference_dual_step<T>{
-                                gradient, T(0.5), T(weight_ / scale_), duals_[0].data.data(),
-                                duals_[1].data.data(), duals_[2].data.data()});
-    state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
-    detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
-                            detail::add_difference_adjoint<T>{
-                                gradient, T(scale_), duals_[0].data.data(), duals_[1].data.data(),
-                                duals_[2].data.data(), correction});
-    double const dual =
-        sum_of(exec, voxels,
-               detail::box_term<T>{correction, state_.voxel_mask(), x, box_.lower, box_.upper}) -
-        sum_of(exec, rays,
-               detail::conjugate_term<T>{state_.block_readings(0), state_.block_mask(0),
-                                         ray_dual_.data.data()});
     detail::for_each_number(
         "iso::ct::total_variation: x", exec, voxels,
-        detail::primal_step<T>{voxel_step_.data.data(), correction, T(box_.lower), T(box_.upper), x,
-                               extrapolated_.data.data()});
+        detail::primal_step<T>{voxel_step_.data.data(), T(1 / ratio_), slope_.data.data(),
+                               T(box_.lower), T(box_.upper), relaxed_.data.data(), x});
+    state_.pair.forward(0, state_.x, projected_, control);
+    double const squares = state_.square_misfit(0, projected_);
+    double const variation =
+        sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
+    double const primal = 0.5 * squares + weight_ * variation;
+
+    auto const ray = next_ray_dual();
+    auto const difference = next_difference_dual();
+    detail::for_each_number(
+        "iso::ct::total_variation: dual of rays", exec, rays,
+        detail::ray_dual_step<T>{ray, T(relaxation), projected_.data.data(),
+                                 relaxed_projection_.data.data(), ray_dual_.data.data()});
+    detail::for_each_number("iso::ct::total_variation: duals", exec, voxels,
+                            detail::difference_dual_step<T>{difference, T(relaxation)});
+    state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
+    detail::for_each_number(
+        "iso::ct::total_variation: adjoint", exec, voxels,
+        detail::add_difference_adjoint<T>{differences_of(state_.x), difference.q,
+                                          state_.correction.data.data()});
+    detail::next_slope<T> const slope{slope_.data.data(), state_.correction.data.data(),
+                                      relaxation};
+    double const latest = bound(slope, projected_);
+    average(slope);
+    double const dual = std::max(latest, bound(mean_slope_.data.data(), mean_ray_dual_));
+    detail::for_each_number("iso::ct::total_variation: relaxation", exec, voxels,
+                            detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
+    std::swap(slope_, state_.correction);
     auto now = state_.told(squares);
     now.gap = primal > 0 ? (primal - dual) / primal : 0;
+    if (state_.made % 100 == 0 && primal > latest) {
+      balance((primal - latest) / primal);
+    }
     return now;
   }
 
@@ -150,19 +156,85 @@ class total_variation {
   template <class F>
   void visit(F&& f) {
     state_.visit(f);
-    f("extrapolated", extrapolated_.data);
-    f("projected", projected_.data);
+    f("relaxed", relaxed_.data);
+    f("slope", slope_.data);
+    f("projected", relaxed_projection_.data);
     f("ray_dual", ray_dual_.data);
     f("dual_x", duals_[0].data);
     f("dual_y", duals_[1].data);
     f("dual_z", duals_[2].data);
+    f("mean_slope", mean_slope_.data);
+    f("mean_ray_dual", mean_ray_dual_.data);
+    f("averaged", averaged_);
+    f("ratio", ratio_);
+    f("factor", factor_);
+    f("gap", gap_);
+    f("fall", fall_);
   }
 
  private:
+  static constexpr double relaxation = 1.9;  ///< below 2
+
+  [[nodiscard]] detail::differences<T> differences_of(volume const& of) const {
+    auto const& n = of.grid.extent;
+    return {{n[0], n[1], n[2]}, state_.voxel_mask(), of.data.data()};
+  }
+  [[nodiscard]] detail::ray_dual<T> next_ray_dual() const {
+    return {state_.block_readings(0),
+            state_.block_mask(0),
+            state_.row_weights().data.data(),
+            T(ratio_),
+            projected_.data.data(),
+            relaxed_projection_.data.data(),
+            ray_dual_.data.data()};
+  }
+  [[nodiscard]] detail::difference_dual<T> next_difference_dual() const {
+    return {differences_of(state_.x),
+            relaxed_.data.data(),
+            T(0.5 * ratio_ * scale_),
+            T(weight_),
+            {duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()}};
+  }
+  /// Returns the bound D of duals of rays and the slope A^T y + D^T q that belongs to them.
+  template <class Slope>
+  [[nodiscard]] double bound(Slope const& slope, projections const& ray_dual) const {
+    auto const& exec = state_.pair.exec();
+    return sum_of(exec, state_.num_voxels(),
+                  detail::box_term<T, Slope>{slope, state_.voxel_mask(), state_.x.data.data(),
+                                             box_.lower, box_.upper}) -
+           sum_of(exec, state_.num_readings(),
+                  detail::conjugate_term<T>{state_.block_readings(0), state_.block_mask(0),
+                                            ray_dual.data.data()});
+  }
+  /// Takes the duals of this iteration into their averages.
+  void average(detail::next_slope<T> const& slope) {
+    if (state_.made % 25 == 0 && std::has_single_bit(std::uint64_t(state_.made / 25))) {
+      averaged_ = 0;
+    }
+    ++averaged_;
+    auto const& exec = state_.pair.exec();
+    T const part = T(1.0 / double(averaged_));
+    detail::for_each_number(
+        "iso::ct::total_variation: mean slope", exec, state_.num_voxels(),
+        detail::average<T, detail::next_slope<T>>{slope, part, mean_slope_.data.data()});
+    detail::for_each_number(
+        "iso::ct::total_variation: mean dual", exec, state_.num_readings(),
+        detail::average<T, T const*>{projected_.data.data(), part, mean_ray_dual_.data.data()});
+  }
+  /// Changes c by how fast the gap fell.
+  void balance(double gap) {
+    if (gap_ > 0) {
+      double const fall = math::log(gap_ / gap);
+      factor_ = fall < 0.8 * fall_ ? 1 / factor_ : factor_;
+      fall_ = fall;
+      ratio_ = std::clamp(factor_ * ratio_, 0.5, 256.0);
+    }
+    gap_ = gap;
+  }
   /// Returns the largest average along a ray, |b| over the ray's length in the grid.
   [[nodiscard]] double largest_average() const {
     auto const& exec = state_.pair.exec();
-    T* const averages = extrapolated_projection_.data.data();
+    T* const averages = projected_.data.data();
     detail::for_each_number(
         "iso::ct::total_variation: averages", exec, state_.num_readings(),
         detail::size_of_average<T>{state_.block_readings(0), state_.block_mask(0),
@@ -179,12 +251,20 @@ class total_variation {
   double scale_;
   value_range box_;
   detail::iterative_state<Exec, T> state_;
-  projections ray_dual_;
-  projections projected_;
-  projections extrapolated_projection_;
-  volume extrapolated_;
+  projections ray_dual_;  ///< this and what follows goes beyond the iterates, by the relaxation
+  projections relaxed_projection_;
+  projections projected_;  ///< of x
+  volume relaxed_;
+  volume slope_;  ///< of the duals: A^T y + D^T q
   volume voxel_step_;
   Kokkos::Array<volume, 3> duals_;
+  volume mean_slope_;  ///< averages of iterates, not of what goes beyond
+  projections mean_ray_dual_;
+  std::int64_t averaged_ = 0;
+  double ratio_ = 8;   ///< c
+  double factor_ = 2;  ///< by which c changes next
+  double gap_ = 0;     ///< of the duals themselves when c was last looked at
+  double fall_ = 0;    ///< of its logarithm, then
 };
 
 }  // namespace iso::ct

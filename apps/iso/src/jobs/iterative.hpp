@@ -79,7 +79,7 @@ inline std::array<std::int64_t, 2> arrays_held(iterative_method method, std::int
     case iterative_method::lsqr:
       return {4, 4};
     case iterative_method::tv:
-      return {7, 6};
+      return {9, 7};
     case iterative_method::sirt:
     case iterative_method::mlem:
     case iterative_method::cgls:

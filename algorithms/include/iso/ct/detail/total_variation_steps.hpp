@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -54,55 +55,98 @@ struct variation_term {
   }
 };
 
-/// y becomes (y + s (A x - b)) / (1 + s), zero for readings that do not count.
+/// Finds a ray's next dual y: (y + s (A x' - b)) / (1 + s) with x' = 2 x - (x before), zero for
+/// readings that do not count.
+template <class T>
+struct ray_dual {
+  T const* b;
+  T const* weight;      ///< may be null
+  T const* row_weight;  ///< s over the ratio
+  T ratio;
+  T const* projected;  ///< A x
+  T const* before;     ///< A (x before)
+  T const* y;
+
+  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
+    return weight == nullptr || weight[i] != T(0);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION T next(std::int64_t i) const {
+    T const step = ratio * row_weight[i];
+    T const beyond = Kokkos::fma(T(2), projected[i], -before[i]);
+    return counts(i) ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : T(0);
+  }
+};
+
+/// y and A (x before) go `by` times the way to the next ones; `projected` becomes the next y.
 template <class T>
 struct ray_dual_step {
-  T const* b;
-  T const* weight;  ///< may be null
-  T const* step;
-  T const* projected;
+  ray_dual<T> of;
+  T by;
+  T* projected;
+  T* before;
   T* y;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    bool const counts = weight == nullptr || weight[i] != T(0);
-    y[i] = counts ? Kokkos::fma(step[i], projected[i] - b[i], y[i]) / (T(1) + step[i]) : T(0);
+    T const next = of.next(i);
+    before[i] = Kokkos::fma(by, projected[i] - before[i], before[i]);
+    y[i] = Kokkos::fma(by, next - y[i], y[i]);
+    projected[i] = next;
   }
 };
 
-/// q becomes q + step (differences), cut back to the length `most`. With rows g times differences
-/// and a step 1 / (2 g) the factor is 1 / 2.
+/// Finds a voxel's next duals q of differences: q + step (differences of x'), cut back to the
+/// length `most`, with x' = 2 x - (x before).
 template <class T>
-struct difference_dual_step {
+struct difference_dual {
   differences<T> of;
+  T const* before;
   T step;
   T most;
-  T* qx;
-  T* qy;
-  T* qz;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const at = of.of(i);
-    T const x = Kokkos::fma(step, of.along(at, i, 0), qx[i]);
-    T const y = Kokkos::fma(step, of.along(at, i, 1), qy[i]);
-    T const z = Kokkos::fma(step, of.along(at, i, 2), qz[i]);
-    T const length = Kokkos::sqrt(Kokkos::fma(x, x, Kokkos::fma(y, y, z * z)));
+  Kokkos::Array<T*, 3> q;
+
+  [[nodiscard]] KOKKOS_FUNCTION T before_along(typename differences<T>::place const& at,
+                                               std::int64_t i, int axis) const {
+    return of.has(at, i, axis) ? before[i + at.stride[axis]] - before[i] : T(0);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION Kokkos::Array<T, 3> next(typename differences<T>::place const& at,
+                                                         std::int64_t i) const {
+    Kokkos::Array<T, 3> to;
+    T squares = T(0);
+    for (int axis = 0; axis < 3; ++axis) {
+      T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before_along(at, i, axis));
+      to[axis] = Kokkos::fma(step, beyond, q[axis][i]);
+      squares = Kokkos::fma(to[axis], to[axis], squares);
+    }
+    T const length = Kokkos::sqrt(squares);
     T const part = length > most ? most / length : T(1);
-    qx[i] = part * x;
-    qy[i] = part * y;
-    qz[i] = part * z;
+    for (int axis = 0; axis < 3; ++axis) {
+      to[axis] *= part;
+    }
+    return to;
   }
 };
 
-/// g becomes g + scale times the adjoint of the differences of q.
+/// q goes `by` times the way to the next one.
+template <class T>
+struct difference_dual_step {
+  difference_dual<T> of;
+  T by;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const to = of.next(of.of.of(i), i);
+    for (int axis = 0; axis < 3; ++axis) {
+      T& q = of.q[axis][i];
+      q = Kokkos::fma(by, to[axis] - q, q);
+    }
+  }
+};
+
+/// z becomes z + the adjoint of the differences of q.
 template <class T>
 struct add_difference_adjoint {
   differences<T> of;
-  T scale;
-  T const* qx;
-  T const* qy;
-  T const* qz;
-  T* g;
+  Kokkos::Array<T*, 3> q;
+  T* z;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const at = of.of(i);
-    T const* const q[3] = {qx, qy, qz};
     T sum = T(0);
     for (int axis = 0; axis < 3; ++axis) {
       std::int64_t const below = i - at.stride[axis];
@@ -113,26 +157,36 @@ struct add_difference_adjoint {
         sum -= q[axis][i];
       }
     }
-    g[i] = Kokkos::fma(scale, sum, g[i]);
+    z[i] += sum;
   }
 };
 
-/// x becomes x - t z within the box, and `extrapolated` twice the new x less the old.
+/// x becomes (x before) - t z within the box; stays where t is 0.
 template <class T>
 struct primal_step {
-  T const* step;
+  T const* step;  ///< t times the ratio
+  T part;         ///< 1 / ratio
   T const* z;
   T lower;
   T upper;
+  T const* before;
   T* x;
-  T* extrapolated;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const before = x[i];
     if (step[i] != T(0)) {
-      T const to = Kokkos::fma(-step[i], z[i], before);
+      T const to = Kokkos::fma(-(part * step[i]), z[i], before[i]);
       x[i] = to < lower ? lower : to > upper ? upper : to;
     }
-    extrapolated[i] = Kokkos::fma(T(2), x[i], -before);
+  }
+};
+
+/// (x before) goes `by` times the way to x.
+template <class T>
+struct approach {
+  T by;
+  T const* x;
+  T* before;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    before[i] = Kokkos::fma(by, x[i] - before[i], before[i]);
   }
 };
 
@@ -147,16 +201,49 @@ struct voxel_steps {
   }
 };
 
-/// The least of z x over the box; z x itself where x is held fixed by the mask.
+/// The slope z = A^T y + D^T q of the next duals: those held went `by` times the way to them, and
+/// with them z from `before` to `after`.
 template <class T>
+struct next_slope {
+  T const* before;
+  T const* after;
+  double by;
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    return double(before[i]) + (double(after[i]) - double(before[i])) / by;
+  }
+};
+
+/// A pointer or next_slope: the i-th number in double.
+template <class Numbers>
+KOKKOS_FUNCTION double number_at(Numbers const& of, std::int64_t i) {
+  if constexpr (std::is_pointer_v<Numbers>) {
+    return double(of[i]);
+  } else {
+    return of(i);
+  }
+}
+
+/// `mean` goes `part` of the way to x.
+template <class T, class Numbers>
+struct average {
+  Numbers x;
+  T part;
+  T* mean;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    mean[i] = Kokkos::fma(part, T(number_at(x, i)) - mean[i], mean[i]);
+  }
+};
+
+/// The least of z x over the box; z x itself where x is held fixed by the mask.
+template <class T, class Slope>
 struct box_term {
-  T const* z;
+  Slope z;
   T const* mask;  ///< may be null
   T const* x;
   double lower;
   double upper;
   KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    double const slope = double(z[i]);
+    double const slope = number_at(z, i);
     if (mask != nullptr && mask[i] == T(0)) {
       return slope * double(x[i]);
     }
