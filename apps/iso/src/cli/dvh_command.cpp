@@ -110,13 +110,9 @@ void check_files(dvh_options const& options) {
 /// Reads the structures that are named; all that have contours where none is.
 void read_structures(dvh_options& options, files::rt_structure_set const& set) {
   auto names = options.names;
-  if (names.empty()) {
-    for (auto const& s : set.structures) {
-      if (s.contours.empty()) {
-        spdlog::info("'{}' has no contours and is left out", files::shortened(s.name, 64));
-      } else {
-        names.push_back(s.name);
-      }
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && !s.contours.empty()) {
+      names.push_back(s.name);
     }
   }
   for (std::size_t n = 0; n < names.size(); ++n) {
@@ -130,6 +126,14 @@ void read_structures(dvh_options& options, files::rt_structure_set const& set) {
   if (names.empty()) {
     throw file_error(fmt::format(
         "'{}' has no structure with contours (there is nothing to evaluate)", options.structures));
+  }
+}
+
+void tell_left_out(dvh_options const& options, files::rt_structure_set const& set) {
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && s.contours.empty()) {
+      spdlog::info("'{}' has no closed contours and is left out", files::shortened(s.name, 64));
+    }
   }
 }
 
@@ -285,6 +289,7 @@ int run_dvh(dvh_options& options) {
   auto const set = files::read_rt_structure_set(options.structures);
   read_structures(options, set);
   read_doses(options, set);
+  tell_left_out(options, set);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dvh");
@@ -301,8 +306,12 @@ int run_dvh(dvh_options& options) {
   }
   if (options.common.json_file != "-") {
     print_table(options, result);
-    fmt::print("{} structures in {} doses on {} in {:.4g} s; hash {}\n", request.structures.size(),
-               request.doses.size(), request.backend, result.seconds, result.hash);
+    auto const counted = [](std::size_t n, char const* what) {
+      return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
+    fmt::print("{} in {} on {} in {:.4g} s; hash {}\n",
+               counted(request.structures.size(), "structure"),
+               counted(request.doses.size(), "dose"), request.backend, result.seconds, result.hash);
   }
   write_json(options.common.json_file, document_of(options, result), std::move(outputs));
   return success;
