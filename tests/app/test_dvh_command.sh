@@ -48,14 +48,14 @@ expect 0 '^Box ' "${box[@]}" --quiet --quantity mean
 [ "$(wc -l <<<"$answer")" = 2 ] || fail "--quiet: $answer"
 
 # Partly off the dose's grid: told, and figures of the rest.
-expect 0 "50 % of 'Aside' lie outside of 'dose.dcm' .all figures are of the rest" dvh --dose dose.dcm --structures wrong.dcm --structure Aside
+expect 0 "50 % of 'Aside' lie outside of 'dose.dcm' .all figures are of the rest" dvh --dose dose.dcm --structures wrong.dcm --structure Aside --quantity mean
 says '^Aside +0.864 +0.864 '
-expect 0 '^Plane +0.432 ' dvh --dose dose.dcm --structures wrong.dcm --structure Plane --slice-thickness 3
+expect 0 '^Plane +0.432 ' dvh --dose dose.dcm --structures wrong.dcm --structure Plane --slice-thickness 3 --quantity mean
 # A volume that is no DICOM.
 printf 'ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nOffset = -7 -7 -7\nElementSpacing = 2 2 2\nDimSize = 8 8 8\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n' >one.mha
 printf '\0\0\x80\x3f%.0s' {1..512} >>one.mha
 sed 's/^Offset/Unit = HU\n&/' one.mha >hu.mha
-expect 0 '^Box +1.728 +0 +1 +1 +1 ' dvh --dose one.mha --structures set.dcm --structure Box
+expect 0 '^Box +1.728 +0 +1 +1 +1$' dvh --dose one.mha --structures set.dcm --structure Box --quantity mean min max
 says "'one.mha' does not say its frame of reference"
 
 # The same bits on every backend and from every number of threads.
@@ -64,6 +64,7 @@ both=(dvh --dose dose.dcm one.mha --structures set.dcm --structure 'a, "b"' --cs
 expect 0 'hash' "${both[@]}" --backend serial
 serial=$(hash_of)
 for backend in $backends; do
+  [ "$backend" != serial ] || continue
   expect 0 'hash' "${both[@]}" --backend "$backend"
   [ "$(hash_of)" = "$serial" ] || fail "dvh on $backend: $(hash_of) instead of $serial"
 done
