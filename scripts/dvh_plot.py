@@ -5,8 +5,8 @@
     iso dvh --dose dose.dcm --structures structures.dcm --csv dvh.csv
     dvh_plot.py dvh.csv dvh.png
 
-A colour is a structure; the first dose is solid, further ones are dashed and dotted. Volumes are per
-cent of what lies within the dose's voxels.
+A colour is a structure. The first dose is solid, further ones are dashed and dotted. Volumes are
+per cent of what lies within the dose's voxels.
 
 Usage: dvh_plot.py CURVES.csv PICTURE.png
        dvh_plot.py --self-test
