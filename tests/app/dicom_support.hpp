@@ -4,9 +4,11 @@
 
 #include "file_support.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace iso::test {
 
@@ -129,14 +131,15 @@ inline dicom_elements dose_object(std::string const& offsets = "0\\3") {
   return e;
 }
 
-/// A structure of a set: name, kind of its contour, points.
+/// A structure of a set: name, kind of its contours, points of one, and of further ones.
 struct structure_text {
   std::string name;
   std::string kind = "CLOSED_PLANAR";
   std::string points = "0\\0\\9\\4\\0\\9\\4\\5\\9";
+  std::vector<std::string> further = {};
 };
 
-/// A structure set; an empty kind leaves the contour out.
+/// A structure set; an empty kind leaves the contours out.
 inline dicom_elements structure_set(std::vector<structure_text> const& structures) {
   auto e = dicom_object("1.2.840.10008.5.1.4.1.1.481.3", "RTSTRUCT", "1.2.3.7");
   e.erase(0x00200052);
@@ -153,9 +156,16 @@ inline dicom_elements structure_set(std::vector<structure_text> const& structure
                   {0x30060036, {"CS", "MANUAL"}}});
     dicom_elements contour{{0x3006002a, {"IS", "255\\0\\7"}}, {0x30060084, number}};
     if (!s.kind.empty()) {
-      contour[0x30060040] = {"SQ", item({{0x30060042, {"CS", s.kind}},
-                                         {0x30060046, {"IS", "3"}},
-                                         {0x30060050, {"DS", s.points}}})};
+      auto all = s.further;
+      all.insert(all.begin(), s.points);
+      std::string items;
+      for (auto const& points : all) {
+        auto const numbers = std::count(points.begin(), points.end(), '\\') + 1;
+        items += item({{0x30060042, {"CS", s.kind}},
+                       {0x30060046, {"IS", std::to_string(numbers / 3)}},
+                       {0x30060050, {"DS", points}}});
+      }
+      contour[0x30060040] = {"SQ", items};
     }
     contours += item(contour);
     observations += item({{0x30060082, number}, {0x30060084, number}, {0x300600a4, {"CS", "PTV"}}});

@@ -92,7 +92,7 @@ done
 tool=(env OMP_STACKSIZE=256k OMP_NUM_THREADS=2 "$iso")
 expect 0 'processor' info --no-ceilings
 tool=("$iso")
-expect 2 "'frob' is not known \\(there are .*demo, dose, info, .*project, .*verify\\)" frob
+expect 2 "'frob' is not known \\(there are .*demo, dose, dvh, gamma, info, .*project, .*verify\\)" frob
 expect 2 "'frob' is not known" frob --help
 for width in 0 -1 1e-300 1e300 nan inf wide; do
   expect 2 '--width: .* is not a number from 0.001 to 1000000' project "${phantom[@]}" --geometry "$cone" \

@@ -159,7 +159,8 @@ int run_unflushed(int argc, char const* const* argv) {
   spdlog::set_default_logger(log);
 
   CLI::App app(
-      "X-ray projections, dose, gamma and dose-matrix products with the same bits on every backend",
+      "X-ray projections, dose, DVHs, gamma and dose-matrix products with the same bits on every "
+      "backend",
       "iso");
   app.require_subcommand(1);
   app.footer(footer);
@@ -170,6 +171,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["reconstruct"] = add_reconstruct(app);
   commands["back-project"] = add_back_project(app);
   commands["dose"] = add_dose(app);
+  commands["dvh"] = add_dvh(app);
   commands["gamma"] = add_gamma(app);
   commands["verify"] = add_verify(app);
   commands["demo"] = add_demo(app);

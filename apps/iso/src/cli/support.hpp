@@ -125,6 +125,7 @@ command add_back_project(CLI::App& app);
 command add_verify(CLI::App& app);
 command add_demo(CLI::App& app);
 command add_dose(CLI::App& app);
+command add_dvh(CLI::App& app);
 command add_gamma(CLI::App& app);
 command add_matrix(CLI::App& app);
 command add_sweep(CLI::App& app);

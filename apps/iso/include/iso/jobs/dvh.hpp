@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/dvh.hpp
+#pragma once
+
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/session.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace iso::jobs {
+
+struct dvh_request {
+  std::string backend;
+  std::vector<files::host_volume> doses;        ///< Gy
+  std::vector<files::rt_structure> structures;  ///< in the coordinates of the doses
+  std::vector<std::string> quantities;          ///< as iso::dvh::quantity_named reads them
+  std::string caps = "half-slice";              ///< or "none", "rounded"
+  bool surface = true;         ///< minimum and maximum take points of the surface too
+  double slice_thickness = 0;  ///< mm, of structures with one plane
+  int bins = 0;                ///< of the curves; 0: none are made
+};
+
+/// Says what one structure gets of one dose.
+struct dvh_entry {
+  double volume = 0;   ///< mm3, where there is a dose
+  double outside = 0;  ///< mm3, where there is none
+  std::int64_t planes = 0;
+  std::int64_t contours = 0;
+  std::int64_t holes = 0;
+  std::int64_t missing_slices = 0;
+  std::vector<double> values;        ///< of the quantities; NaN where there is none
+  std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
+  std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
+};
+
+struct dvh_result {
+  std::vector<std::vector<dvh_entry>> entries;  ///< [doses][structures]
+  double bin_width = 0;                         ///< Gy, the same in all curves
+  std::string hash;                             ///< of the bits of all values and curves
+  double seconds = 0;                           ///< of values and curves, data in place
+};
+
+/// Returns the unit of a quantity: "Gy", "%", "cm3" or "1".
+/// \throws iso::invalid_argument  as iso::dvh::quantity_named
+std::string unit_of_quantity(std::string const& name);
+
+/// Evaluates every structure in every dose on the backend that the request names. What lies outside
+/// of a dose's voxels is left out and counted.
+/// \throws iso::invalid_argument  as iso::dvh::voxel_fractions and iso::dvh::evaluate; a structure
+///                                that lies wholly outside of a dose
+/// \throws iso::out_of_memory     with what is asked for and what is free
+/// \throws iso::cancelled         between structures
+dvh_result evaluate_structures(dvh_request const& request, observer const& watch);
+
+}  // namespace iso::jobs

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/text.hpp>
+#include <iso/jobs/dvh.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <system_error>
+
+namespace iso::cli {
+namespace {
+
+constexpr double mm3_per_cm3 = 1000;
+constexpr std::size_t widest_name = 32;
+
+struct dvh_options {
+  common_options common;
+  std::vector<std::string> doses;
+  std::string structures;
+  std::vector<std::string> names;
+  std::vector<std::string> quantities;
+  std::string surface = "include";
+  double prescription = 0;
+  std::string csv;
+  int bins = 1000;
+  jobs::dvh_request request;
+};
+
+/// Returns the quantity as the library spells it; with a prescription, CI and V95% are of it.
+std::string quantity_of(std::string const& text, double prescription) {
+  std::pair<char const*, char const*> const longer[] = {
+      {"minimum", "min"}, {"maximum", "max"}, {"HI", "homogeneity"}};
+  for (auto const& [ours, librarys] : longer) {
+    if (text == ours) {
+      return librarys;
+    }
+  }
+  double percent = 100;
+  bool is_part = text == "CI";
+  if (text.starts_with('V') && text.ends_with('%')) {
+    auto const end = text.data() + text.size() - 1;
+    auto const read = std::from_chars(text.data() + 1, end, percent);
+    is_part = read.ec == std::errc() && read.ptr == end;
+  }
+  if (!is_part) {
+    return text;
+  }
+  if (prescription == 0) {
+    throw invalid_argument(
+        fmt::format("--quantity '{}' (it is of the prescription, which is not known) give "
+                    "--prescription, or write the dose as in CI60Gy and V57Gy",
+                    text));
+  }
+  return fmt::format("{}{}Gy", text == "CI" ? "CI" : "V", percent / 100 * prescription);
+}
+
+void read_options(dvh_options& options) {
+  auto& texts = options.quantities;
+  if (texts.empty()) {
+    texts = {"mean", "min", "max", "D98", "D95", "D50", "D2", "HI"};
+    if (options.prescription > 0) {
+      texts.insert(texts.end(), {"V95%", "CI"});
+    }
+  }
+  for (auto const& text : texts) {
+    options.request.quantities.push_back(quantity_of(text, options.prescription));
+    jobs::unit_of_quantity(options.request.quantities.back());  // throws where there is none
+  }
+  options.request.surface = options.surface == "include";
+  options.request.bins = options.csv.empty() ? 0 : options.bins;
+}
+
+/// Throws iso::file_error where one file is named twice.
+void check_inputs(dvh_options const& options) {
+  auto all = options.doses;
+  all.push_back(options.structures);
+  for (std::size_t b = 1; b < all.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      std::error_code unknown;
+      if (std::filesystem::equivalent(all[a], all[b], unknown)) {
+        throw file_error(
+            fmt::format("'{}' and '{}' are one file (each dose and the structures "
+                        "have their own) name each once",
+                        all[a], all[b]));
+      }
+    }
+  }
+}
+
+// Everything that can be wrong before any work is done.
+void check_files(dvh_options const& options) {
+  check_inputs(options);
+  if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
+    throw file_error(
+        fmt::format("'{}': does not end in .csv (the curves are a table)", options.csv));
+  }
+  auto inputs = options.doses;
+  inputs.push_back(options.structures);
+  check_written(options.csv, "", options.common.json_file, inputs);
+}
+
+/// Reads the structures that are named; all that have contours where none is.
+void read_structures(dvh_options& options, files::rt_structure_set const& set) {
+  auto names = options.names;
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && !s.contours.empty()) {
+      names.push_back(s.name);
+    }
+  }
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    options.request.structures.push_back(files::find_structure(options.structures, set, names[n]));
+    if (std::find(names.begin(), names.begin() + std::ptrdiff_t(n), names[n]) !=
+        names.begin() + std::ptrdiff_t(n)) {
+      throw invalid_argument(
+          fmt::format("--structure '{}' is given twice (once is enough)", names[n]));
+    }
+  }
+  if (names.empty()) {
+    throw file_error(fmt::format(
+        "'{}' has no structure with contours (there is nothing to evaluate)", options.structures));
+  }
+}
+
+void tell_left_out(dvh_options const& options, files::rt_structure_set const& set) {
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && s.contours.empty()) {
+      spdlog::info("'{}' has no closed contours and is left out", files::shortened(s.name, 64));
+    }
+  }
+}
+
+void read_doses(dvh_options& options, files::rt_structure_set const& set) {
+  for (auto const& path : options.doses) {
+    if (files::is_dicom_path(path)) {
+      auto dose = files::read_rt_dose(path);
+      files::check_same_frame(options.structures, set.identity.frame_of_reference, path,
+                              dose.identity.frame_of_reference);
+      options.request.doses.push_back(std::move(dose.volume));
+      continue;
+    }
+    auto dose = files::read_volume(path);
+    if (!dose.unit.empty() && dose.unit != "Gy") {
+      throw file_error(fmt::format("'{}' holds values in {} (a dose in Gy is needed) convert it",
+                                   path, files::shortened(dose.unit, 40)));
+    }
+    spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
+                 path);
+    options.request.doses.push_back(std::move(dose));
+  }
+}
+
+void warn_of(jobs::dvh_entry const& entry, std::string const& name, std::string const& dose) {
+  if (entry.outside > 0) {
+    spdlog::warn("{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest)",
+                 100 * entry.outside / (entry.volume + entry.outside), name, dose);
+  }
+  if (entry.missing_slices > 0) {
+    spdlog::warn("'{}' lacks contours in {} places (the shape goes on between its planes)", name,
+                 entry.missing_slices);
+  }
+}
+
+std::string heading_of(std::string const& text, std::string const& unit) {
+  return unit == "1" ? text : text + " " + unit;
+}
+
+void print_table(dvh_options const& options, jobs::dvh_result const& result) {
+  auto const& request = options.request;
+  std::size_t wide = 9;
+  for (auto const& s : request.structures) {
+    wide = std::min(std::max(wide, s.name.size()), widest_name);
+  }
+  std::vector<std::string> headings = {"volume cm3", "outside cm3"};
+  for (std::size_t q = 0; q < request.quantities.size(); ++q) {
+    headings.push_back(
+        heading_of(options.quantities[q], jobs::unit_of_quantity(request.quantities[q])));
+  }
+  auto const width = [&](std::size_t column) { return std::max(headings[column].size(), 10UL); };
+  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+    if (options.doses.size() > 1) {
+      fmt::print("{}\n", options.doses[d]);
+    }
+    if (!is_quiet()) {
+      fmt::print("{:<{}}", "structure", wide);
+      for (std::size_t column = 0; column < headings.size(); ++column) {
+        fmt::print(" {:>{}}", headings[column], width(column));
+      }
+      fmt::print("\n");
+    }
+    for (std::size_t s = 0; s < request.structures.size(); ++s) {
+      auto const& entry = result.entries[d][s];
+      std::vector<double> row = {entry.volume / mm3_per_cm3, entry.outside / mm3_per_cm3};
+      row.insert(row.end(), entry.values.begin(), entry.values.end());
+      fmt::print("{:<{}}", files::shortened(request.structures[s].name, widest_name), wide);
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        fmt::print(" {:>{}.5g}", row[column], width(column));
+      }
+      fmt::print("\n");
+    }
+  }
+}
+
+json structures_of(dvh_options const& options, std::vector<jobs::dvh_entry> const& entries) {
+  json list = json::array();
+  for (std::size_t s = 0; s < entries.size(); ++s) {
+    auto const& entry = entries[s];
+    json values = json::object();
+    for (std::size_t q = 0; q < entry.values.size(); ++q) {
+      values[options.quantities[q]] = entry.values[q];
+    }
+    list.push_back({{"name", options.request.structures[s].name},
+                    {"volume_cm3", entry.volume / mm3_per_cm3},
+                    {"outside_cm3", entry.outside / mm3_per_cm3},
+                    {"planes", entry.planes},
+                    {"contours", entry.contours},
+                    {"holes", entry.holes},
+                    {"missing_slices", entry.missing_slices},
+                    {"values", std::move(values)}});
+  }
+  return list;
+}
+
+json document_of(dvh_options const& options, jobs::dvh_result const& result) {
+  auto const& request = options.request;
+  json units = json::object();
+  for (std::size_t q = 0; q < request.quantities.size(); ++q) {
+    units[options.quantities[q]] = jobs::unit_of_quantity(request.quantities[q]);
+  }
+  json doses = json::array();
+  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+    auto const& volume = request.doses[d];
+    doses.push_back({{"dose", options.doses[d]},
+                     {"extent", volume.extent},
+                     {"spacing_mm", volume.spacing},
+                     {"origin_mm", volume.origin},
+                     {"structures", structures_of(options, result.entries[d])}});
+  }
+  json document = {
+      {"isocenter", ISO_VERSION},  {"operation", "dvh"},         {"backend", request.backend},
+      {"caps", request.caps},      {"surface", options.surface}, {"units", std::move(units)},
+      {"doses", std::move(doses)}, {"hash", result.hash},        {"seconds", result.seconds}};
+  if (options.prescription > 0) {
+    document["prescription_gy"] = options.prescription;
+  }
+  return document;
+}
+
+/// Quotes a field of a table, which may hold anything.
+std::string quoted(std::string const& text) {
+  std::string field = "\"";
+  for (char const c : text) {
+    field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  }
+  return field + '"';
+}
+
+std::string curves_of(dvh_options const& options, jobs::dvh_result const& result) {
+  std::string table = "dose,structure,dose_gy,cumulative_cm3,cumulative_percent,differential_cm3\n";
+  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+    for (std::size_t s = 0; s < result.entries[d].size(); ++s) {
+      auto const& entry = result.entries[d][s];
+      auto const labels =
+          quoted(options.doses[d]) + "," + quoted(options.request.structures[s].name);
+      for (std::size_t n = 0; n < entry.cumulative.size(); ++n) {
+        double const volume = entry.cumulative[n];
+        // Of the dose from this line to the next: the last one has none.
+        auto const differential = n < entry.differential.size()
+                                      ? fmt::format("{:.9g}", entry.differential[n] / mm3_per_cm3)
+                                      : std::string();
+        table += fmt::format("{},{:.9g},{:.9g},{:.9g},{}\n", labels, double(n) * result.bin_width,
+                             volume / mm3_per_cm3, 100 * volume / entry.volume, differential);
+      }
+    }
+  }
+  return table;
+}
+
+int run_dvh(dvh_options& options) {
+  check_files(options);
+  read_options(options);
+  auto const set = files::read_rt_structure_set(options.structures);
+  read_structures(options, set);
+  read_doses(options, set);
+  tell_left_out(options, set);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  request.backend = sole_backend(options.common.backend, "dvh");
+  auto const result = jobs::evaluate_structures(request, terminal_observer());
+  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+    for (std::size_t s = 0; s < request.structures.size(); ++s) {
+      warn_of(result.entries[d][s], files::shortened(request.structures[s].name, 64),
+              options.doses[d]);
+    }
+  }
+  std::vector<files::atomic_file> outputs;
+  if (!options.csv.empty()) {
+    outputs.push_back(files::prepare_text(options.csv, curves_of(options, result)));
+  }
+  if (options.common.json_file != "-") {
+    print_table(options, result);
+    auto const counted = [](std::size_t n, char const* what) {
+      return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
+    fmt::print("{} in {} on {} in {:.4g} s; hash {}\n",
+               counted(request.structures.size(), "structure"),
+               counted(request.doses.size(), "dose"), request.backend, result.seconds, result.hash);
+  }
+  write_json(options.common.json_file, document_of(options, result), std::move(outputs));
+  return success;
+}
+
+}  // namespace
+
+command add_dvh(CLI::App& app) {
+  auto const options = std::make_shared<dvh_options>();
+  auto& request = options->request;
+  auto* const sub = app.add_subcommand(
+      "dvh",
+      "Dose-volume histograms of structures, and what is read off them. Not a medical device");
+  add_common(*sub, options->common, "default");
+  add_threads(*sub, options->common);
+  sub->add_option("--dose", options->doses,
+                  "doses in Gy: RT Dose (.dcm), or a volume (.mha, .mhd, .nrrd, .nhdr, .nii, "
+                  ".nii.gz) in the structures' coordinates")
+      ->required();
+  sub->add_option("--structures", options->structures, "RT Structure Set (.dcm)")->required();
+  sub->add_option("--structure", options->names,
+                  "names of structures (default: all that have contours)");
+  sub->add_option("--quantity", options->quantities,
+                  "D95 (dose that 95 % get), D0.1cc, V20Gy (per cent that get 20 Gy), V20Gy_cc, "
+                  "V95% (of the prescription), mean, minimum, maximum, volume, outside, HI "
+                  "(homogeneity), CI60Gy or CI (Paddick's conformity)");
+  sub->add_option("--prescription", options->prescription, "Gy; of V95% and CI")
+      ->check(number_from(1e-30, 1e9));
+  sub->add_option("--caps", request.caps, "what lies beyond the first and the last contour")
+      ->check(CLI::IsMember({"none", "half-slice", "rounded"}))
+      ->capture_default_str();
+  sub->add_option("--surface", options->surface,
+                  "whether minimum and maximum are of points of the surface too, or of the voxels "
+                  "wholly inside alone")
+      ->check(CLI::IsMember({"include", "exclude"}))
+      ->capture_default_str();
+  sub->add_option("--slice-thickness", request.slice_thickness,
+                  "mm, of structures that have contours in one plane alone")
+      ->check(number_from(1e-6, 1e6));
+  sub->add_option("--csv", options->csv,
+                  "table (.csv) of the curves, which scripts/dvh_plot.py draws");
+  sub->add_option("--bins", options->bins, "of the curves, from 0 to 1.02 times the largest dose")
+      ->check(CLI::Range(1, (1 << 20) - 1))
+      ->capture_default_str();
+  return [options] { return run_dvh(*options); };
+}
+
+}  // namespace iso::cli

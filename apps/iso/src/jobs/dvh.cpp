@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory.hpp"
+#include "scan.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/cases/bits.hpp>
+#include <iso/dvh/dose_volume.hpp>
+#include <iso/dvh/structure.hpp>
+#include <iso/files/dvh_structure.hpp>
+#include <iso/jobs/dvh.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace iso::jobs {
+namespace {
+
+constexpr double mm3_per_cm3 = 1000;
+constexpr double beyond_largest = 1.02;  // curves end there, at no volume
+
+dvh::structure_options options_of(dvh_request const& request) {
+  auto const& caps = request.caps;
+  ISO_VALIDATE(caps == "none" || caps == "half-slice" || caps == "rounded",
+               "iso dvh: caps '{}' are not known (choose none, half-slice or rounded)", caps);
+  dvh::structure_options options;
+  options.caps = caps == "none"      ? dvh::end_cap::none
+                 : caps == "rounded" ? dvh::end_cap::rounded
+                                     : dvh::end_cap::half_slice;
+  options.beyond = dvh::off_grid::cut;
+  options.slice_thickness = request.slice_thickness;
+  return options;
+}
+
+/// Ends all curves at one dose; 0 lets the library say that there is none.
+double end_of(std::vector<files::host_volume> const& doses) {
+  float largest = 0;
+  for (auto const& dose : doses) {
+    largest = std::max(largest, *std::max_element(dose.values.begin(), dose.values.end()));
+  }
+  return beyond_largest * double(largest);
+}
+
+/// Holds a structure on the cells of a dose.
+template <class Exec>
+struct placed_structure {
+  dvh::region<float, typename Exec::memory_space> region;
+  dvh::structure_report report;
+};
+
+template <class Exec>
+placed_structure<Exec> place(Exec const& exec, dvh::structure const& s, grid const& dose,
+                             dvh_request const& request) {
+  using space = typename Exec::memory_space;
+  auto const options = options_of(request);
+  grid const g = dvh::structure_grid(s, dose, options);
+  // Shares there; on the host they are made in double and rounded.
+  auto const there = double(g.size()) * sizeof(float);
+  auto const host = double(g.size()) * (sizeof(double) + sizeof(float));
+  auto const bytes = [](double b) { return std::int64_t(std::min(b, 0x1p62)); };
+  check_free(exec, bytes(there), bytes(host), "iso dvh");
+  return guard_memory(exec, bytes(there), "iso dvh", [&] {
+    placed_structure<Exec> placed;
+    auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
+    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, options);
+    placed.region.fractions = fractions;
+    if (request.surface) {
+      auto const points =
+          dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}), options);
+      Kokkos::View<vec3<double>*, space> const surface(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"),
+          points.size());
+      put(exec, surface, points);
+      placed.region.surface = surface;
+    }
+    return placed;
+  });
+}
+
+template <class Exec>
+dvh_entry entry_of(Exec const& exec,
+                   volume_view<float const, typename Exec::memory_space> const& dose,
+                   placed_structure<Exec> const& placed, std::string const& name,
+                   std::vector<dvh::quantity> const& quantities, dvh_request const& request,
+                   double end) {
+  auto const& report = placed.report;
+  auto const of = request.surface ? dvh::extremes::surface : dvh::extremes::whole_voxels;
+  // Both first, for all that is asked: they say how much of the structure has a dose.
+  std::vector<dvh::quantity> all = {{dvh::quantity::kind::volume, 0},
+                                    {dvh::quantity::kind::outside, 0}};
+  all.insert(all.end(), quantities.begin(), quantities.end());
+  auto const values = dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, of)[0][0];
+  dvh_entry entry;
+  entry.volume = values[0] * mm3_per_cm3;
+  entry.outside = values[1] * mm3_per_cm3 + report.outside;
+  ISO_VALIDATE(entry.volume > 0,
+               "iso dvh: '{}' lies wholly outside of a dose's voxels (it gets no dose) are both in "
+               "one frame of reference?",
+               name);
+  entry.planes = report.planes;
+  entry.contours = report.contours;
+  entry.holes = report.holes;
+  entry.missing_slices = std::int64_t(report.missing_slices.size());
+  entry.values.assign(values.begin() + 2, values.end());
+  for (std::size_t n = 0; n < quantities.size(); ++n) {
+    if (quantities[n].what == dvh::quantity::kind::outside) {
+      entry.values[n] = entry.outside / mm3_per_cm3;
+    }
+  }
+  if (request.bins > 0) {
+    auto curve = dvh::histograms<Exec, float>(exec, {dose}, {placed.region},
+                                              {.bins = request.bins, .end = end})[0][0];
+    entry.cumulative = std::move(curve.cumulative);
+    entry.differential = std::move(curve.differential);
+  }
+  return entry;
+}
+
+std::string hash_of(dvh_result const& result) {
+  std::vector<double> all;
+  for (auto const& dose : result.entries) {
+    for (auto const& entry : dose) {
+      all.push_back(entry.volume);
+      all.push_back(entry.outside);
+      for (auto const* part : {&entry.values, &entry.cumulative, &entry.differential}) {
+        all.insert(all.end(), part->begin(), part->end());
+      }
+    }
+  }
+  return hash_text(hash_bits<double>(all));
+}
+
+template <class Exec>
+dvh_result run(Exec const& exec, dvh_request const& request, observer const& watch) {
+  using space = typename Exec::memory_space;
+  std::vector<dvh::quantity> quantities;
+  for (auto const& name : request.quantities) {
+    quantities.push_back(dvh::quantity_named(name));
+  }
+  ISO_VALIDATE(!request.doses.empty() && !request.structures.empty(),
+               "iso dvh: {} doses and {} structures (there must be one of each)",
+               request.doses.size(), request.structures.size());
+  watch.step(0, "preparing");
+  double wanted = 0;
+  for (auto const& dose : request.doses) {
+    validate(make_grid(dose), "iso dvh");
+    wanted += double(dose.values.size()) * sizeof(float);
+  }
+  std::vector<volume_view<float const, space>> doses;
+  guard_memory(exec, std::int64_t(std::min(wanted, 0x1p62)), "iso dvh", [&] {
+    for (auto const& dose : request.doses) {
+      doses.push_back(load<float>(exec, dose));
+    }
+    exec.fence("iso::jobs::dvh: data are in place");
+    return 0;
+  });
+  double const end = end_of(request.doses);
+  dvh_result result;
+  result.bin_width = request.bins > 0 ? end / request.bins : 0;
+  result.entries.resize(doses.size());
+  for (std::size_t s = 0; s < request.structures.size(); ++s) {
+    auto const structure = files::make_structure(request.structures[s]);
+    placed_structure<Exec> placed;
+    for (std::size_t d = 0; d < doses.size(); ++d) {
+      watch.step(double(s * doses.size() + d) / double(request.structures.size() * doses.size()),
+                 structure.name);
+      if (d == 0 || doses[d].grid != doses[d - 1].grid) {
+        placed = {};  // its memory, before there is more
+        placed = place(exec, structure, doses[d].grid, request);
+      }
+      result.seconds += seconds_of(exec, [&] {
+        result.entries[d].push_back(
+            entry_of(exec, doses[d], placed, structure.name, quantities, request, end));
+      });
+    }
+  }
+  result.hash = hash_of(result);
+  watch.step(1, "done");
+  return result;
+}
+
+}  // namespace
+
+std::string unit_of_quantity(std::string const& name) {
+  using kind = dvh::quantity::kind;
+  switch (dvh::quantity_named(name).what) {
+    case kind::volume_at_dose:
+      return "%";
+    case kind::absolute_at_dose:
+    case kind::volume:
+    case kind::outside:
+      return "cm3";
+    case kind::homogeneity:
+    case kind::conformity:
+      return "1";
+    default:
+      return "Gy";
+  }
+}
+
+dvh_result evaluate_structures(dvh_request const& request, observer const& watch) {
+  dvh_result result;
+  backend::with_name(request.backend, [&](auto tag) {
+    typename decltype(tag)::execution_space const exec;
+    result = run(exec, request, watch);
+  });
+  return result;
+}
+
+}  // namespace iso::jobs

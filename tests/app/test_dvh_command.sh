@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_dvh_command.sh ISO WRITE_RT_OBJECTS [PLAN]
+# `iso dvh` as a user meets it: doses and structures in, table, curves and JSON out, refusals. The
+# figures are those of boxes in a gradient of 1 Gy/mm. PLAN, the real plan of
+# scripts/get_example_data.sh, may be missing.
+iso=$1
+write=$2
+real=${3:-}
+tool=("$iso")
+source "$(dirname "$0")/expect.sh"
+
+if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
+  echo 'skipped: this build has no DCMTK'
+  exit
+fi
+"$write" . || fail 'no files'
+backends=$(for name in serial openmp threads cuda; do
+  "$iso" info --no-ceilings --backend $name >/dev/null 2>&1 && echo $name
+done)
+
+# A box of 12 mm in (30 + x) Gy, x from -6 to 6.
+box=(dvh --dose dose.dcm --structures set.dcm --structure Box)
+expect 0 '^Box +1.728 +0 +30 +24 +36 +24.24 +24.6 +30 +35.76 +0.384$' "${box[@]}"
+says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 Gy +D50 Gy +D2 Gy +HI$'
+# 100 mm3 are the last 100 / 144 mm. Of the dose's middles' box, 11 x 22 x 22 mm get 30 Gy.
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.081142 +24 +36 +1.728 +0$' \
+  "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
+expect 0 '^Box +1.728 +0 +62.5 +0.081142 +50$' "${box[@]}" --prescription 30 --quantity V95% CI V100%
+expect 0 '^Box +1.44 ' "${box[@]}" --caps none --quantity mean --quiet
+[ "$(wc -l <<<"$answer")" = 2 ] || fail "--quiet: $answer"
+expect 0 '^Box +1.[4-6][0-9]* ' "${box[@]}" --caps rounded --quantity mean
+# The other one's faces lie within voxels of 2/9 mm: the last whole ones end at 49/9 mm.
+expect 0 '^a, "b" +1.584 +0 +24.5 +35.5$' "${box[@]:0:5}" --structure 'a, "b"' --quantity min max
+expect 0 '^a, "b" +1.584 +0 +24.556 +35.444$' "${box[@]:0:5}" --structure 'a, "b"' --quantity min max --surface exclude
+
+# All structures in two doses; the curves have the same bins.
+expect 0 "'Empty' has no closed contours and is left out" dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --json dvh.json --quantity mean min max
+says '^half.dcm$'
+says '^Box +1.728 +0 +15 +12 +18$'
+[ "$(wc -l <dvh.csv)" = $((1 + 4 * 52)) ] || fail "dvh.csv has $(wc -l <dvh.csv) lines"
+grep -q '^"dose.dcm","Box",0,1.728,100,0$' dvh.csv || fail "dvh.csv: $(head -3 dvh.csv)"
+grep -q '^"half.dcm","a, ""b""",0,1.584,100,0$' dvh.csv || fail "dvh.csv: $(grep half dvh.csv | head -3)"
+# The bins are 1.02 x 41 / 51 = 0.82 Gy: 36 bins are 29.52 Gy, and 0.144 cm3 get each Gy.
+grep -qE '^"dose.dcm","Box",29.52,0.9331[0-9]*,54[0-9.]*,0.11808[0-9]*$' dvh.csv || fail "dvh.csv: $(grep Box,29 dvh.csv)"
+grep -q '"operation": "dvh"' dvh.json && grep -q '"max": 36.0' dvh.json && grep -q '"holes": 0' dvh.json || fail "dvh.json: $(cat dvh.json)"
+expect 0 '"operation": "dvh"' "${box[@]}" --json - --quantity mean
+
+# Partly off the dose's grid: told, and figures of the rest.
+expect 0 "50 % of 'Aside' lie outside of 'dose.dcm' .all figures are of the rest" dvh --dose dose.dcm --structures wrong.dcm --structure Aside Plane --slice-thickness 3 --quantity mean
+says '^Aside +0.864 +0.864 '
+says '^Plane +0.432 +0 +30$'
+# A volume that is no DICOM.
+printf 'ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nOffset = -7 -7 -7\nElementSpacing = 2 2 2\nDimSize = 8 8 8\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n' >one.mha
+printf '\0\0\x80\x3f%.0s' {1..512} >>one.mha
+sed 's/^Offset/Unit = HU\n&/' one.mha >hu.mha
+expect 0 '^Box +1.728 +0 +1 +1 +1$' dvh --dose one.mha --structures set.dcm --structure Box --quantity mean min max
+says "'one.mha' does not say its frame of reference"
+
+# The same bits on every backend and from every number of threads.
+hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
+both=(dvh --dose dose.dcm one.mha --structures set.dcm --structure 'a, "b"' --csv hash.csv --bins 51 --quantity D95 D0.1cc V28Gy mean min max CI30Gy HI)
+expect 0 'hash' "${both[@]}" --backend serial
+serial=$(hash_of)
+for backend in $backends; do
+  [ "$backend" != serial ] || continue
+  expect 0 'hash' "${both[@]}" --backend "$backend"
+  [ "$(hash_of)" = "$serial" ] || fail "dvh on $backend: $(hash_of) instead of $serial"
+done
+expect 0 'hash' "${both[@]}" --threads 3
+[ "$(hash_of)" = "$serial" ] || fail "dvh with 3 threads: $(hash_of) instead of $serial"
+
+# Help: what it is not is said once.
+[ "$("$iso" dvh --help | grep -c 'Not a medical device')" = 1 ] || fail 'the help does not say once that it is not a medical device'
+
+# Refusals: a sentence, exit code 2, nothing written, no patient.
+mkdir refused
+refuse() {
+  expect 2 "$@" --csv refused/x.csv --json refused/x.json
+  [ "$(wc -l <<<"$answer")" = 1 ] || fail "more than a sentence: $answer"
+  grep -q SECRET <<<"$answer" && fail "a patient is named: $answer"
+}
+wrong=(dvh --dose dose.dcm --structures wrong.dcm)
+refuse "'wrong.dcm': has no structure 'Heart' .it has Twin, Twin, " "${wrong[@]}" --structure Heart
+refuse "two structures of the name 'Twin'" "${wrong[@]}" --structure Twin
+refuse "two structures of the name 'Twin'" "${wrong[@]}"
+refuse "'Empty' without contours" "${wrong[@]}" --structure Empty
+refuse "'Open' with OPEN_PLANAR contours" "${wrong[@]}" --structure Open
+refuse "'Crossing'.* crosses itself" "${wrong[@]}" --structure Crossing
+refuse "'Plane' has contours at z = 1 mm only" "${wrong[@]}" --structure Plane
+refuse "'Far' goes from 106 to 118 mm.*they do not overlap" "${wrong[@]}" --structure Far
+refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structures none.dcm
+refuse "'Box' is given twice" "${box[@]}" --structure Box
+refuse "'relative.dcm'.*Gy" dvh --dose relative.dcm --structures set.dcm --structure Box
+refuse "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dvh --dose elsewhere.dcm --structures set.dcm --structure Box
+refuse "'hu.mha' holds values in HU .a dose in Gy is needed" dvh --dose hu.mha --structures set.dcm --structure Box
+refuse "'dose.dcm' and './dose.dcm' are one file" dvh --dose dose.dcm ./dose.dcm --structures set.dcm --structure Box
+refuse "'set.dcm' and 'set.dcm' are one file" dvh --dose set.dcm --structures set.dcm
+refuse "'dose.dcm'" dvh --dose half.dcm --structures dose.dcm
+refuse "'set.dcm'" dvh --dose set.dcm --structures wrong.dcm --structure Aside
+refuse "'absent.dcm'" dvh --dose absent.dcm --structures set.dcm --structure Box
+for quantity in X95 D101 ''; do
+  refuse "'$quantity' is no quantity" "${box[@]}" --quantity "$quantity"
+done
+for quantity in CI V95%; do
+  refuse "--quantity '$quantity' .it is of the prescription, which is not known. give --prescription" "${box[@]}" --quantity "$quantity"
+done
+refuse 'not in' "${box[@]}" --caps round
+refuse 'name one' "${box[@]}" --backend all
+refuse 'dose is required' dvh --structures set.dcm
+expect 2 'does not end in .csv' "${box[@]}" --csv refused/x.txt
+expect 2 "folder 'no'" "${box[@]}" --csv no/x.csv
+expect 2 'is named twice' "${box[@]}" --csv refused/x.csv --json refused/x.csv
+expect 2 'is named twice' "${box[@]}" --json dose.dcm
+[ -z "$(ls -A refused)" ] || fail "a run that failed wrote $(ls -A refused)"
+
+# A real plan. Volumes: test_dvh_structure.cpp.
+if [ -e "$real/rtss.dcm" ]; then
+  expect 0 '^Tumor Bed +13.07[0-9]* +0 +14.2[89][0-9]*$' dvh --dose "$real/rtdose.dcm" --structures "$real/rtss.dcm" --structure 'Tumor Bed' --quantity mean
+else
+  echo "skipped: no real plan (scripts/get_example_data.sh fetches it)"
+fi
+finish

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// write_rt_objects FOLDER: RT Doses and RT Structure Sets of which every figure is known, for
+// test_dvh_command.sh.
+#include "dicom_support.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace iso::test;
+
+/// (30 + x) Gy on 12 x 12 x 12 voxels of 2 mm about 0.
+dicom_elements gradient(std::string const& instance) {
+  auto e = dose_object("0\\2\\4\\6\\8\\10\\12\\14\\16\\18\\20\\22");
+  e[0x00080018] = {"UI", instance};
+  e[0x00200032] = {"DS", "-11\\-11\\-11"};
+  e[0x00280008] = {"IS", "12"};
+  e[0x00280010] = e[0x00280011] = us(12);
+  e[0x00280030] = {"DS", "2\\2"};
+  e[0x3004000e] = {"DS", "1"};
+  std::string pixels;
+  for (int voxel = 0; voxel < 12 * 12 * 12; ++voxel) {
+    pixels += bytes_of_number(std::uint64_t(30 - 11 + 2 * (voxel % 12)), 2);
+  }
+  e[0x7fe00010] = {"OW", pixels};
+  return e;
+}
+
+/// A rectangle of y from -half to half, or with two corners exchanged.
+std::string rectangle(double low, double high, double half, int z, bool crossing = false) {
+  auto const point = [&](double x, double y) {
+    return std::to_string(x) + "\\" + std::to_string(y) + "\\" + std::to_string(z);
+  };
+  auto const c = point(high, half);
+  auto const d = point(low, half);
+  return point(low, -half) + "\\" + point(high, -half) + "\\" + (crossing ? d : c) + "\\" +
+         (crossing ? c : d);
+}
+
+/// Rectangles every 2 mm from z = -5 to 5: with half-slice caps 12 mm high.
+structure_text box(std::string const& name, double low, double high, double half) {
+  structure_text s{name, "CLOSED_PLANAR", rectangle(low, high, half, -5), {}};
+  for (int z = -3; z <= 5; z += 2) {
+    s.further.push_back(rectangle(low, high, half, z));
+  }
+  return s;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 2) {
+    return 2;
+  }
+  std::filesystem::path const folder = words[1];
+  auto dose = gradient("1.2.3.5");
+  put(folder / "dose.dcm", dicom_file(dose));
+  dose[0x3004000e] = {"DS", "0.5"};
+  put(folder / "half.dcm", dicom_file(dose));
+  dose[0x30040002] = {"CS", "RELATIVE"};
+  put(folder / "relative.dcm", dicom_file(dose));
+  auto elsewhere = gradient("1.2.3.8");
+  elsewhere[0x00200052] = {"UI", "1.2.3.9"};
+  put(folder / "elsewhere.dcm", dicom_file(elsewhere));
+  structure_text const empty{"Empty", "", "", {}};
+  put(folder / "set.dcm",
+      dicom_file(structure_set({box("Box", -6, 6, 6), box("a, \"b\"", -5.5, 5.5, 6), empty})));
+  put(folder / "wrong.dcm",
+      dicom_file(structure_set(
+          {box("Twin", -6, 6, 6),
+           box("Twin", -5, 5, 5),
+           empty,
+           {"Open", "OPEN_PLANAR", rectangle(-6, 6, 6, 1), {}},
+           {"Crossing", "CLOSED_PLANAR", rectangle(-6, 6, 6, 1, true), {rectangle(-6, 6, 6, 3)}},
+           {"Plane", "CLOSED_PLANAR", rectangle(-6, 6, 6, 1), {}},
+           box("Aside", 6, 18, 6),
+           box("Far", 106, 118, 6)})));
+  put(folder / "none.dcm", dicom_file(structure_set({empty})));
+}
