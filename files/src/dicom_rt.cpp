@@ -477,6 +477,14 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
         refuse(path, fmt::format("has a contour of '{}' of {} numbers (three a point are expected)",
                                  shortened(s.name, 64), numbers.size()));
       }
+      Sint32 told = 0;
+      if (contour.getNumberOfContourPoints(told).good() &&
+          std::size_t(told) != numbers.size() / 3) {
+        refuse(path,
+               fmt::format("has a contour of '{}' of {} points where {} are told (it was cut) "
+                           "export it again",
+                           shortened(s.name, 64), numbers.size() / 3, told));
+      }
       auto& points = s.contours.emplace_back();
       for (std::size_t p = 0; p < numbers.size(); p += 3) {
         points.push_back({numbers[p], numbers[p + 1], numbers[p + 2]});

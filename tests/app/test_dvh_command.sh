@@ -93,6 +93,9 @@ refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structu
 refuse "'Box' is given twice" "${box[@]}" --structure Box
 refuse "'relative.dcm'.*Gy" dvh --dose relative.dcm --structures set.dcm --structure Box
 refuse "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dvh --dose elsewhere.dcm --structures set.dcm --structure Box
+refuse "'dose.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" gamma dose.dcm elsewhere.dcm
+refuse "'dose.dcm' holds values in Gy, 'relative.dcm' in relative" gamma dose.dcm relative.dcm
+refuse "'relative.dcm' holds a relative dose" gamma dose.dcm relative.dcm --normalisation 2
 refuse "'hu.mha' holds values in HU .a dose in Gy is needed" dvh --dose hu.mha --structures set.dcm --structure Box
 refuse "'dose.dcm' and './dose.dcm' are one file" dvh --dose dose.dcm ./dose.dcm --structures set.dcm --structure Box
 refuse "'set.dcm' and 'set.dcm' are one file" dvh --dose set.dcm --structures set.dcm

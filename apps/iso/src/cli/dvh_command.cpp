@@ -143,6 +143,14 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
       auto dose = files::read_rt_dose(path);
       files::check_same_frame(options.structures, set.identity.frame_of_reference, path,
                               dose.identity.frame_of_reference);
+      if (dose.type == "ERROR") {
+        throw file_error(
+            fmt::format("'{}' holds differences of doses (type ERROR), no dose", path));
+      }
+      if (dose.type != "PHYSICAL" || dose.summation != "PLAN") {
+        spdlog::warn("'{}' is a dose of type {} of a {} (figures are of that alone)", path,
+                     files::shortened(dose.type, 16), files::shortened(dose.summation, 16));
+      }
       options.request.doses.push_back(std::move(dose.volume));
       continue;
     }
@@ -151,6 +159,7 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
       throw file_error(fmt::format("'{}' holds values in {} (a dose in Gy is needed) convert it",
                                    path, files::shortened(dose.unit, 40)));
     }
+    warn_of_unit(path, dose.unit, "Gy", "the numbers are taken as they are");
     spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
                  path);
     options.request.doses.push_back(std::move(dose));

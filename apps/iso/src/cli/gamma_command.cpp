@@ -3,6 +3,8 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_rt.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/gamma.hpp>
@@ -112,13 +114,34 @@ void check_files(gamma_options const& options) {
                 {options.csv, options.reference, options.evaluated});
 }
 
+/// Returns the frame of reference that a dose states: an RT Dose alone does.
+std::string read_dose(std::string const& path, files::host_volume& volume) {
+  if (!files::is_dicom_path(path)) {
+    volume = files::read_volume(path);
+    return {};
+  }
+  auto dose = files::read_rt_dose(path, files::dose_units::any);
+  volume = std::move(dose.volume);
+  return dose.identity.frame_of_reference;
+}
+
 void read_doses(gamma_options& options) {
   auto& request = options.request;
-  request.reference = files::read_volume(options.reference);
-  request.evaluated = files::read_volume(options.evaluated);
+  auto const reference_frame = read_dose(options.reference, request.reference);
+  auto const evaluated_frame = read_dose(options.evaluated, request.evaluated);
+  if (files::is_dicom_path(options.reference) && files::is_dicom_path(options.evaluated)) {
+    files::check_same_frame(options.reference, reference_frame, options.evaluated, evaluated_frame);
+  }
   auto const& one = request.reference.unit;
   auto const& other = request.evaluated.unit;
-  if (!one.empty() && !other.empty() && one != other) {
+  bool const relative = one == "relative" || other == "relative";
+  if (relative && request.normalisation == "given") {
+    throw file_error(fmt::format(
+        "'{}' holds a relative dose (a dose difference of Gy means nothing there) choose "
+        "--normalisation global or local",
+        one == "relative" ? options.reference : options.evaluated));
+  }
+  if ((relative || (!one.empty() && !other.empty())) && one != other) {
     throw file_error(fmt::format(
         "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
         options.reference, files::shortened(one, 40), options.evaluated,
