@@ -169,6 +169,39 @@ TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
   CHECK(2 * sum(all) == doctest::Approx(4 * (8 - 0.5)));
 }
 
+TEST_CASE("voxel_fractions: contours of one slice whose z differ by rounding are one plane") {
+  // Two lobes, of which one has a hole. Of each slice only the first contour is at z.
+  std::vector<contour> const slice = {rectangle(1, 1, 4, 4, 0), rectangle(5, 5, 9, 9, 0),
+                                      rectangle(6, 6, 7, 8, 0)};
+  auto const exact = column(slice);
+  for (double const off : {5e-5, -5e-5, 0.009}) {
+    CAPTURE(off);
+    auto rounded = exact;
+    for (std::size_t n = 0; n < rounded.contours.size(); ++n) {
+      for (auto& p : rounded.contours[n].points) {
+        p.z += n % slice.size() == 0 ? 0 : off;
+      }
+    }
+    structure_report report;
+    auto const all = voxel_fractions(rounded, box, {.beyond = off_grid::cut}, &report);
+    CHECK(report.planes == 4);
+    CHECK(report.holes == 4);
+    CHECK(report.missing_slices.empty());
+    CHECK(2 * sum(all) == doctest::Approx((9 + 16 - 2) * 8).epsilon(1e-4));
+  }
+  // Points of one contour.
+  auto uneven = exact;
+  for (auto& c : uneven.contours) {
+    c.points[1].z += 5e-5;
+  }
+  CHECK(2 * sum(voxel_fractions(uneven, box)) == doctest::Approx((9 + 16 - 2) * 8));
+  // More than rounding.
+  for (auto& c : uneven.contours) {
+    c.points[1].z += 0.02;
+  }
+  CHECK(says(refused(uneven), "contours lie in axial planes"));
+}
+
 TEST_CASE("voxel_fractions: one plane has the thickness that is given") {
   structure const s{"flat", {rectangle(1, 1, 3, 3, 3)}};
   CHECK(says(refused(s), "'flat' has contours at z = 3 mm only"));
