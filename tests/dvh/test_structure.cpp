@@ -202,6 +202,24 @@ TEST_CASE("voxel_fractions: contours of one slice whose z differ by rounding are
   CHECK(says(refused(uneven), "contours lie in axial planes"));
 }
 
+TEST_CASE("voxel_fractions: voxels wholly inside have a share of 1, those outside 0") {
+  // Sums along z, of spacings that are not exact: thirds of 2.5 mm against planes every 3 mm.
+  structure s{"box", {}};
+  for (double z = -12; z < 13; z += 3) {
+    s.contours.push_back(rectangle(-5, -5, 5, 5, z));
+  }
+  auto const g = structure_grid(s, grid::centred({9, 9, 15}, {2.5, 2.5, 2.5}), {}, 3);
+  std::int64_t almost = 0;
+  std::int64_t whole = 0;
+  for (double const share : voxel_fractions(s, g)) {
+    almost += (share > 0 && share < 1e-9) || (share < 1 && share > 1 - 1e-9) ? 1 : 0;
+    whole += share == 1 ? 1 : 0;
+  }
+  CHECK(almost == 0);
+  // Faces are at multiples of 2.5 / 3 mm: 12 x 12 pixels, and from -13.5 to 13.5 mm 2 x 16 layers.
+  CHECK(whole == 12 * 12 * 32);
+}
+
 TEST_CASE("voxel_fractions: one plane has the thickness that is given") {
   structure const s{"flat", {rectangle(1, 1, 3, 3, 3)}};
   CHECK(says(refused(s), "'flat' has contours at z = 3 mm only"));
