@@ -139,6 +139,33 @@ TEST_CASE("dvh: a uniform dose") {
   CHECK(h.differential[7] == doctest::Approx(960));
 }
 
+TEST_CASE("dvh: bins reach to the largest dose, and only the structure's dose must be finite") {
+  auto const exec = host();
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  auto const g = grid::centred({9, 9, 9}, {2.5, 2.5, 2.5});
+  // One voxel in the middle has 2, all others 1.
+  auto const peak = [](double x, double y, double z) {
+    return x == 0 && y == 0 && z == 0 ? 2.0 : 1.0;
+  };
+  auto const where = region_on<double>(exec, cuboid(), g, 2);
+  auto const check = [&](iso::volume_view<double const, host_space> const& dose) {
+    auto const h = histograms<exec_space, double>(exec, {dose}, {where}, {.bins = 100})[0][0];
+    CHECK(h.bin_width * 100 == doctest::Approx(1.02 * 2));
+    CHECK(h.cumulative.back() == 0);
+    CHECK(sum(h.differential) == doctest::Approx(h.volume));
+    auto const to_three =
+        histograms<exec_space, double>(exec, {dose}, {where}, {.bins = 3, .end = 3})[0][0];
+    CHECK(to_three.cumulative[1] == doctest::Approx(960));
+  };
+  check(dose_on<double>(exec, g, peak));
+  // NaN and infinity at one corner each, beyond the structure.
+  for (double const bad : {std::nan(""), HUGE_VAL}) {
+    check(dose_on<double>(exec, g, [&](double x, double y, double z) {
+      return x < -9 && y < -9 && z < -9 ? bad : peak(x, y, z);
+    }));
+  }
+}
+
 TEST_CASE("dvh: conformity and homogeneity of a cuboid in its own dose") {
   auto const exec = host();
   auto const g = grid::centred({21, 21, 21}, {1, 1, 1});

@@ -169,6 +169,57 @@ TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
   CHECK(2 * sum(all) == doctest::Approx(4 * (8 - 0.5)));
 }
 
+TEST_CASE("voxel_fractions: contours of one slice whose z differ by rounding are one plane") {
+  // Two lobes, of which one has a hole. Of each slice only the first contour is at z.
+  std::vector<contour> const slice = {rectangle(1, 1, 4, 4, 0), rectangle(5, 5, 9, 9, 0),
+                                      rectangle(6, 6, 7, 8, 0)};
+  auto const exact = column(slice);
+  for (double const off : {5e-5, -5e-5, 0.009}) {
+    CAPTURE(off);
+    auto rounded = exact;
+    for (std::size_t n = 0; n < rounded.contours.size(); ++n) {
+      for (auto& p : rounded.contours[n].points) {
+        p.z += n % slice.size() == 0 ? 0 : off;
+      }
+    }
+    structure_report report;
+    auto const all = voxel_fractions(rounded, box, {.beyond = off_grid::cut}, &report);
+    CHECK(report.planes == 4);
+    CHECK(report.holes == 4);
+    CHECK(report.missing_slices.empty());
+    CHECK(2 * sum(all) == doctest::Approx((9 + 16 - 2) * 8).epsilon(1e-4));
+  }
+  // Points of one contour.
+  auto uneven = exact;
+  for (auto& c : uneven.contours) {
+    c.points[1].z += 5e-5;
+  }
+  CHECK(2 * sum(voxel_fractions(uneven, box)) == doctest::Approx((9 + 16 - 2) * 8));
+  // More than rounding.
+  for (auto& c : uneven.contours) {
+    c.points[1].z += 0.02;
+  }
+  CHECK(says(refused(uneven), "contours lie in axial planes"));
+}
+
+TEST_CASE("voxel_fractions: voxels wholly inside have a share of 1, those outside 0") {
+  // Sums along z, of spacings that are not exact: thirds of 2.5 mm against planes every 3 mm.
+  structure s{"box", {}};
+  for (double z = -12; z < 13; z += 3) {
+    s.contours.push_back(rectangle(-5, -5, 5, 5, z));
+  }
+  auto const g = structure_grid(s, grid::centred({9, 9, 15}, {2.5, 2.5, 2.5}), {}, 3);
+  std::int64_t almost = 0;
+  std::int64_t whole = 0;
+  for (double const share : voxel_fractions(s, g)) {
+    almost += (share > 0 && share < 1e-9) || (share < 1 && share > 1 - 1e-9) ? 1 : 0;
+    whole += share == 1 ? 1 : 0;
+  }
+  CHECK(almost == 0);
+  // Faces are at multiples of 2.5 / 3 mm: 12 x 12 pixels, and from -13.5 to 13.5 mm 2 x 16 layers.
+  CHECK(whole == 12 * 12 * 32);
+}
+
 TEST_CASE("voxel_fractions: one plane has the thickness that is given") {
   structure const s{"flat", {rectangle(1, 1, 3, 3, 3)}};
   CHECK(says(refused(s), "'flat' has contours at z = 3 mm only"));

@@ -12,9 +12,10 @@
 namespace iso::dvh::detail {
 namespace {
 
-/// Is how far, in extents of a contour, its points may lie from its plane, and planes apart that
-/// are taken for one.
-constexpr double planar = 1e-6;
+/// Returns how far apart, in mm, the z of one plane's points may be. Files round coordinates, to
+/// float or to few digits, and not all contours of a slice alike.
+double plane_slack(double extent) { return std::max(0.01, 1e-6 * extent); }
+
 /// Of the square of a contour's extent: less is taken for none.
 constexpr double least_area = 1e-12;
 
@@ -52,7 +53,7 @@ flat_contour flatten(contour const& c, std::size_t n, named const& who) {
     }
   }
   double const extent = std::max(high.x - low.x, high.y - low.y);
-  ISO_VALIDATE(high.z - low.z <= planar * extent,
+  ISO_VALIDATE(high.z - low.z <= plane_slack(extent),
                "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes) "
                "resample it",
                who.function, n, who.name, low.z, high.z);
@@ -175,7 +176,7 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
   for (std::size_t first = 0; first < flat.size();) {
     std::vector<polygon> together;
     std::size_t n = first;
-    for (; n < flat.size() && flat[n].z - flat[first].z <= planar * extent; ++n) {
+    for (; n < flat.size() && flat[n].z - flat[first].z <= plane_slack(extent); ++n) {
       together.push_back(flat[n].points);
     }
     stack.planes.push_back(plane_of(together, flat[first].z, who));

@@ -14,10 +14,11 @@ namespace iso::dvh {
 namespace detail {
 namespace {
 
-constexpr double gap = 1.5;             // median spacings: a slice is missing
-constexpr int cap_steps = 8;            // straight parts of a rounded cap
-constexpr double area_rounding = 1e-6;  // of a pixel
-constexpr double least_outside = 1e-9;  // of the volume: rounding
+constexpr double gap = 1.5;              // median spacings: a slice is missing
+constexpr int cap_steps = 8;             // straight parts of a rounded cap
+constexpr double area_rounding = 1e-6;   // of a pixel
+constexpr double least_outside = 1e-9;   // of the volume: rounding
+constexpr double share_rounding = 1e-9;  // of a voxel
 // A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
 // square of voxels' number along the extent.
 constexpr double largest_voxel = 1;  // mm
@@ -104,6 +105,8 @@ class voxel_sums {
     double inside = 0;
     for (double& share : sums_) {
       share = std::clamp(share / grid_.spacing.z, 0.0, 1.0);
+      // Sums along z round: a voxel wholly inside must count as whole.
+      share = share < share_rounding ? 0 : share > 1 - share_rounding ? 1 : share;
       inside += share;
     }
     double const pixel = grid_.spacing.x * grid_.spacing.y;

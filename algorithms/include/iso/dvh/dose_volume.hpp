@@ -119,7 +119,7 @@ quantity quantity_named(std::string_view name);
 /// volume where there is a dose: look at `outside` too. Waits for `exec`.
 /// Determinism: backend_to_backend.
 /// \param of  of which points the minimum and the maximum are
-/// \throws iso::invalid_argument  as statistics
+/// \throws iso::invalid_argument  as statistics; with a conformity, as that
 template <execution_space Exec, real T>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
@@ -128,8 +128,8 @@ std::vector<std::vector<std::vector<double>>> evaluate(
 
 struct histogram_options {
   std::int64_t bins = 1000;  ///< 1 to 2^20
-  /// Holds the dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest dose
-  /// at the voxels' middles of all doses, so that histograms have the same bins.
+  /// Holds the dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest
+  /// finite dose at the voxels' middles of all doses, so that histograms have the same bins.
   double end = 0;
 };
 
@@ -157,7 +157,8 @@ std::vector<std::vector<histogram>> histograms(
 /// `prescription`)^2 / (volume of the target x volume that gets it anywhere between the middles of
 /// the dose's voxels). 1 is best; 0 where nothing gets it. Waits for `exec`. Determinism:
 /// backend_to_backend.
-/// \throws iso::invalid_argument  as statistics; a prescription that is not finite and positive
+/// \throws iso::invalid_argument  as statistics; doses that are not finite anywhere; a prescription
+///                                that is not finite and positive
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,

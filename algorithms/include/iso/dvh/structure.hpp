@@ -83,16 +83,18 @@ struct structure_report {
 /// The error is about (pixel size)^2 / (30 radius of the contour) of distance, 0 where two contours
 /// are alike.
 ///
-/// Contours of neighbouring planes are joined where they overlap as seen along z. Several may join
-/// one.
+/// Contours whose z differ by at most 0.01 mm, or 1e-6 of the largest contour's extent if that is
+/// more, lie in one plane, at the least of their z. Contours of neighbouring planes are joined
+/// where they overlap as seen along z. Several may join one.
 ///
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] report  may be null
 /// \throws iso::invalid_argument  an invalid grid; no contours; contours with fewer than 3 points,
-///           with points that are not finite, without area, not in one axial plane (within 1e-6 of
-///           their extent), that cross themselves or another of their plane, or that occur twice; a
-///           single plane without slice_thickness; structures without volume, or partly outside
-///           of the grid unless off_grid::cut; structures of more than 2^28 pixels a plane
+///           with points that are not finite, without area, not in one axial plane (within 0.01 mm,
+///           or 1e-6 of their extent if that is more), that cross themselves or another of their
+///           plane, or that occur twice; a single plane without slice_thickness; structures without
+///           volume, or partly outside of the grid unless off_grid::cut; structures of more than
+///           2^28 pixels a plane
 std::vector<double> voxel_fractions(structure const& s, grid const& g,
                                     structure_options const& options = {},
                                     structure_report* report = nullptr);

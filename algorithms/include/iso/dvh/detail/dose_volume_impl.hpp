@@ -137,6 +137,17 @@ region_facts facts_of(Exec const& exec, structure_cells<T> const& cells, char co
   return facts;
 }
 
+/// Returns the largest finite dose at the voxels' middles; below all doses where there is none.
+template <execution_space Exec, class T, class Space>
+double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
+  double largest = 0;
+  Kokkos::parallel_reduce("iso::dvh::histograms: largest dose",
+                          cells_range(exec, std::int64_t(dose.data.size())),
+                          largest_dose_kernel<T>{dose.data.data()}, Kokkos::Max<double>(largest));
+  exec.fence("iso::dvh::histograms: the largest dose is here");
+  return largest;
+}
+
 /// Returns the shares, in voxels, that get each level or more.
 template <execution_space Exec, class T>
 std::vector<double> shares_at(Exec const& exec, structure_cells<T> const& cells,
@@ -306,9 +317,9 @@ std::vector<std::vector<histogram>> histograms(
   for (auto const& dose : doses) {
     iso::validate(dose, function);
     validate_contiguous(dose.data, "dose", function);
-    auto const cells = detail::cells_of<T>(dose, nullptr, dose.grid);
-    auto const facts = detail::facts_of(exec, cells, function);
-    largest = std::max(largest, facts.touched.largest);
+    if (options.end == 0) {
+      largest = std::max(largest, detail::largest_dose(exec, dose));
+    }
   }
   detail::validate_bins(options, largest);
   double const end = options.end > 0 ? options.end : 1.02 * largest;
