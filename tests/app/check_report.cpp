@@ -58,11 +58,15 @@ void check_record(json const& record, std::size_t index, std::set<std::string>& 
 bool makes_arrays(std::string const& operation) {
   return operation.starts_with("matrix_") || operation == "vector_max_abs";
 }
+/// Structures are rasterised on the host, and what reads doses has no model yet.
+bool has_no_model(std::string const& operation) {
+  return makes_arrays(operation) || operation.starts_with("dvh_");
+}
 bool has_no_error(std::string const& operation) {
   return makes_arrays(operation) || operation.starts_with("sort_rays_") ||
          operation == "poisson_counts" || operation == "detector_readings" ||
          operation == "dose_voxel_samples" || operation == "dose_non_voxel" ||
-         operation == "gamma_summary";
+         operation == "gamma_summary" || operation == "dvh_dose_volume";
 }
 
 /// Verify's answers are the definitions, whose rounding alone differs: a hundredfold of what is
@@ -76,8 +80,11 @@ double largest_error(json const& record) {
   bool const searches =
       operation == "gamma_trilinear" || operation == "gamma_local" || operation == "gamma_given";
   // The lattice holds a direction's tilt over a plane as a quadratic form; gamma's least value over
-  // trilinear doses is proved to 1e-7.
-  double const approximation = operation.starts_with("dose_lattice") ? 2e-4 : searches ? 2e-7 : 0;
+  // trilinear doses is proved to 1e-7; voxels on a structure's surface are cut by planes.
+  double const approximation = operation.starts_with("dose_lattice") ? 2e-4
+                               : operation.starts_with("dvh_")       ? 2e-3
+                               : searches                            ? 2e-7
+                                                                     : 0;
   bool const reconstructs = operation.ends_with("fdk") || operation.ends_with("total_variation");
   // Too few views are what total variation is for.
   double const of_demo = operation == "few_views_fdk" ? 1 : reconstructs ? 0.5 : 0.05;
@@ -89,7 +96,7 @@ void check_figures(json const& record) {
   auto const id = operation + " " + record["backend"].get<std::string>() + " " +
                   record["precision"].get<std::string>();
   expect(record["time_ms"].is_number(), id + ": no time");
-  expect(record["share_of_ceiling"].is_number() != makes_arrays(operation),
+  expect(record["share_of_ceiling"].is_number() != has_no_model(operation),
          id + ": share_of_ceiling is missing, or there where nothing has a model");
   expect(record["error"].is_number() != has_no_error(operation),
          id + ": error is missing, or there where nothing has one");
