@@ -116,8 +116,8 @@ int const registered = add_rows_of_backends([]<class Exec>(std::string const& na
       "os_sart", end, ct::sart_options{.block_views = 8, .columns = ct::column_sums::of_scan}, 8);
   if constexpr (backend::is_device<Exec>) {
     add_method<Exec, T, ct::sart>(
-        "sirt_texture", end,
-        ct::sart_options{.projector = {.projection = ct::projection::texture}}, 0);
+        "sirt_texture", end, ct::sart_options{.projector = {.projection = ct::projection::texture}},
+        0);
   }
   add_method<Exec, T, ct::cgls>("cgls", end, ct::cgls_options{}, 0);
   add_method<Exec, T, ct::lsqr>("lsqr", end, ct::lsqr_options{}, 0);

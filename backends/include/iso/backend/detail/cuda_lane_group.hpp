@@ -144,8 +144,8 @@ class cuda_lane_group {
     return std::int32_t(uniform(std::uint32_t(x)));
   }
 
-  /// Holds `N` values that all lanes read and write, in the multiprocessor's shared memory, 48 KiB a
-  /// block: one such array a kernel. T is trivially copyable; the values begin as anything.
+  /// Holds `N` values that all lanes read and write, in the multiprocessor's shared memory, 48 KiB
+  /// a block: one such array a kernel. T is trivially copyable; the values begin as anything.
   /// `Uniform` keeps their place in a register that the compiler knows to be the same in all lanes:
   /// 8 % faster in the adjoint's gather, 5 % slower in FDK's backprojection.
   template <class T, int N, bool Uniform = false>
