@@ -118,19 +118,22 @@ class total_variation {
         sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
     double const primal = 0.5 * squares + weight_ * variation;
 
-    auto const ray = next_ray_dual();
-    auto const difference = next_difference_dual();
+    Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(),
+                                 duals_[2].data.data()};
     detail::for_each_number(
         "iso::ct::total_variation: dual of rays", exec, rays,
-        detail::ray_dual_step<T>{ray, T(relaxation), projected_.data.data(),
-                                 relaxed_projection_.data.data(), ray_dual_.data.data()});
-    detail::for_each_number("iso::ct::total_variation: duals", exec, voxels,
-                            detail::difference_dual_step<T>{difference, T(relaxation)});
-    state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
+        detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
+                                 state_.row_weights().data.data(), T(ratio_), T(relaxation),
+                                 projected_.data.data(), relaxed_projection_.data.data(),
+                                 ray_dual_.data.data()});
     detail::for_each_number(
-        "iso::ct::total_variation: adjoint", exec, voxels,
-        detail::add_difference_adjoint<T>{differences_of(state_.x), difference.q,
-                                          state_.correction.data.data()});
+        "iso::ct::total_variation: duals", exec, voxels,
+        detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
+                                        T(0.5 * ratio_ * scale_), T(weight_), T(relaxation), q});
+    state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
+    detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
+                            detail::add_difference_adjoint<T>{differences_of(state_.x), q,
+                                                              state_.correction.data.data()});
     detail::next_slope<T> const slope{slope_.data.data(), state_.correction.data.data(),
                                       relaxation};
     double const latest = bound(slope, projected_);
@@ -178,22 +181,6 @@ class total_variation {
   [[nodiscard]] detail::differences<T> differences_of(volume const& of) const {
     auto const& n = of.grid.extent;
     return {{n[0], n[1], n[2]}, state_.voxel_mask(), of.data.data()};
-  }
-  [[nodiscard]] detail::ray_dual<T> next_ray_dual() const {
-    return {state_.block_readings(0),
-            state_.block_mask(0),
-            state_.row_weights().data.data(),
-            T(ratio_),
-            projected_.data.data(),
-            relaxed_projection_.data.data(),
-            ray_dual_.data.data()};
-  }
-  [[nodiscard]] detail::difference_dual<T> next_difference_dual() const {
-    return {differences_of(state_.x),
-            relaxed_.data.data(),
-            T(0.5 * ratio_ * scale_),
-            T(weight_),
-            {duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()}};
   }
   /// Returns the bound D of duals of rays and the slope A^T y + D^T q that belongs to them.
   template <class Slope>

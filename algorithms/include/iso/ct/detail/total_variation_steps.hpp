@@ -55,86 +55,54 @@ struct variation_term {
   }
 };
 
-/// Finds a ray's next dual y: (y + s (A x' - b)) / (1 + s) with x' = 2 x - (x before), zero for
-/// readings that do not count.
+/// A ray's next dual is (y + s (A x' - b)) / (1 + s) with x' = 2 x - (x before), zero for readings
+/// that do not count. y and A (x before) go `by` times the way to the next ones; `projected`
+/// becomes the next y.
 template <class T>
-struct ray_dual {
+struct ray_dual_step {
   T const* b;
   T const* weight;      ///< may be null
   T const* row_weight;  ///< s over the ratio
   T ratio;
-  T const* projected;  ///< A x
-  T const* before;     ///< A (x before)
-  T const* y;
-
-  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
-    return weight == nullptr || weight[i] != T(0);
-  }
-  [[nodiscard]] KOKKOS_FUNCTION T next(std::int64_t i) const {
-    T const step = ratio * row_weight[i];
-    T const beyond = Kokkos::fma(T(2), projected[i], -before[i]);
-    return counts(i) ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : T(0);
-  }
-};
-
-/// y and A (x before) go `by` times the way to the next ones; `projected` becomes the next y.
-template <class T>
-struct ray_dual_step {
-  ray_dual<T> of;
   T by;
-  T* projected;
-  T* before;
+  T* projected;  ///< A x
+  T* before;     ///< A (x before)
   T* y;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const next = of.next(i);
+    bool const counts = weight == nullptr || weight[i] != T(0);
+    T const step = ratio * row_weight[i];
+    T const beyond = Kokkos::fma(T(2), projected[i], -before[i]);
+    T const next = counts ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : T(0);
     before[i] = Kokkos::fma(by, projected[i] - before[i], before[i]);
     y[i] = Kokkos::fma(by, next - y[i], y[i]);
     projected[i] = next;
   }
 };
 
-/// Finds a voxel's next duals q of differences: q + step (differences of x'), cut back to the
-/// length `most`, with x' = 2 x - (x before).
+/// A voxel's next duals of differences are q + step (differences of x'), cut back to the length
+/// `most`, with x' = 2 x - (x before). q goes `by` times the way to them.
 template <class T>
-struct difference_dual {
+struct difference_dual_step {
   differences<T> of;
-  T const* before;
+  differences<T> before;
   T step;
   T most;
+  T by;
   Kokkos::Array<T*, 3> q;
-
-  [[nodiscard]] KOKKOS_FUNCTION T before_along(typename differences<T>::place const& at,
-                                               std::int64_t i, int axis) const {
-    return of.has(at, i, axis) ? before[i + at.stride[axis]] - before[i] : T(0);
-  }
-  [[nodiscard]] KOKKOS_FUNCTION Kokkos::Array<T, 3> next(typename differences<T>::place const& at,
-                                                         std::int64_t i) const {
-    Kokkos::Array<T, 3> to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const at = of.of(i);
+    T to[3];
     T squares = T(0);
     for (int axis = 0; axis < 3; ++axis) {
-      T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before_along(at, i, axis));
+      T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before.along(at, i, axis));
       to[axis] = Kokkos::fma(step, beyond, q[axis][i]);
       squares = Kokkos::fma(to[axis], to[axis], squares);
     }
     T const length = Kokkos::sqrt(squares);
     T const part = length > most ? most / length : T(1);
     for (int axis = 0; axis < 3; ++axis) {
-      to[axis] *= part;
-    }
-    return to;
-  }
-};
-
-/// q goes `by` times the way to the next one.
-template <class T>
-struct difference_dual_step {
-  difference_dual<T> of;
-  T by;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const to = of.next(of.of.of(i), i);
-    for (int axis = 0; axis < 3; ++axis) {
-      T& q = of.q[axis][i];
-      q = Kokkos::fma(by, to[axis] - q, q);
+      T& held = q[axis][i];
+      held = Kokkos::fma(by, to[axis] * part - held, held);
     }
   }
 };
