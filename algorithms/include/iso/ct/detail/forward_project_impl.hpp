@@ -63,6 +63,7 @@ struct joseph_scratch {
   joseph_range* row_ranges;
   std::uint32_t* flags;
   T* parts;
+  index_view* views;
 
   joseph_scratch(workspace_parts& memory, geometry const& g, joseph_plan const& plan)
       : rows(((g.num_v() - 1) / (32 * plan.whole_rows) + 1) * plan.whole_rows),
@@ -70,9 +71,11 @@ struct joseph_scratch {
         scale(memory.take<ray_sum_scale<T>>({1})),
         ray_columns(memory.take<joseph_ray_column<T>>({g.num_views(), g.num_u()})),
         row_ranges(memory.take<joseph_range>({g.num_views(), g.num_u(), rows})),
-        flags(
-            memory.take<std::uint32_t>({g.num_views(), g.num_u(), rows, std::max(plan.images, 1)})),
-        parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})) {}
+        flags(memory.take<std::uint32_t>(
+            {g.num_views(), std::max(g.num_u() * rows * std::max(plan.images, 1),
+                                     g.num_v() * ((g.num_u() + 31) / 32))})),
+        parts(memory.take<T>({g.num_views(), g.num_u(), g.num_v(), plan.images})),
+        views(memory.take<index_view>({g.num_views()})) {}
 };
 
 /// Returns whether the general kernel's lanes are better neighbours along u than along v: they
@@ -196,22 +199,40 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                      T* projections, joseph_scratch<T> const& s,
                      forward_project_options const& options, job const& control) {
   geometry const& host = g.host();
-  joseph_general_kernel<T, Sum, Weight> const kernel{g.views(),
-                                                     volume.data.data(),
-                                                     projections,
-                                                     s.scale,
-                                                     volume.grid,
-                                                     options.edge,
-                                                     {volume.grid, options.edge},
-                                                     options.within,
-                                                     host.kind(),
-                                                     host.num_u(),
-                                                     host.num_v(),
-                                                     lanes_go_along_u(host, volume.grid),
-                                                     lanes_may_walk(volume.grid)};
-  backend::for_each_lane_group("iso::ct::forward_project", exec, kernel.num_groups(), kernel,
-                               options.shape);
-  control.step(1);
+  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("iso::ct::forward_project::views", policy(exec, 0, host.num_views()),
+                       index_view_kernel{g.views(), s.views, volume.grid, host.kind()});
+  joseph_general_kernel<T, Sum, Weight> kernel{s.views,
+                                               host.num_views(),
+                                               volume.data.data(),
+                                               projections,
+                                               s.scale,
+                                               s.flags,
+                                               volume.grid,
+                                               options.edge,
+                                               {volume.grid, options.edge},
+                                               options.within,
+                                               host.kind(),
+                                               host.num_u(),
+                                               host.num_v(),
+                                               lanes_go_along_u(host, volume.grid),
+                                               lanes_may_walk(volume.grid),
+                                               {},
+                                               slab_place::only};
+  auto const plan = joseph_plan::make<Exec>(host, volume.grid, options.slab_planes);
+  auto const& n = volume.grid.extent;
+  auto const planes = std::int32_t(std::max({n[0], n[1], n[2]}));
+  bool const in_slabs = plan.images == 0 && plan.slab_planes < plan.planes;
+  std::int32_t const chosen =
+      options.slab_planes > 0 ? plan.slab_planes : joseph_general_slab * plan.slab_planes;
+  std::int32_t const step = in_slabs ? chosen : planes;
+  for (std::int32_t first = 0; first < planes; first += step) {
+    kernel.slab = {first, std::min(planes, first + step)};
+    kernel.place = place_of(kernel.slab, planes);
+    backend::for_each_lane_group<128, joseph_general_min_blocks<T>>(
+        "iso::ct::forward_project", exec, kernel.num_groups(), kernel, options.shape);
+    control.step(double(kernel.slab.last) / planes);
+  }
 }
 
 template <class Exec, class T, class Sum>

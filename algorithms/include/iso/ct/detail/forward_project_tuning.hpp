@@ -45,6 +45,17 @@ inline constexpr joseph_tuning joseph_on_host = {
     .few_views = 0,
 };
 
+/// Counts blocks of 128 of the general kernel that a GPU's multiprocessor is to hold: so many
+/// leave a lane the registers for four planes at once, whose loads are under way together. Doubles
+/// would not fit them.
+template <class T>
+inline constexpr unsigned joseph_general_min_blocks = sizeof(T) == 4 ? 6 : 0;
+
+/// Counts the slabs of the fast path in one of the general path, whose launches begin with more
+/// work: of slabs of 64 to 512 planes, 192 and 256 were fastest on an H200 at 512^3 and 128 at
+/// 1024^3.
+inline constexpr std::int32_t joseph_general_slab = 2;
+
 template <class Exec>
 inline constexpr joseph_tuning joseph_tuning_of =
     backend::is_device<Exec> ? joseph_on_gpu : joseph_on_host;

@@ -36,21 +36,6 @@ struct joseph_images {
   }
 };
 
-/// Specifies what a launch of joseph_fast_kernel does with the planes before and after its own.
-enum class slab_place : std::int8_t {
-  only,    ///< there are none
-  first,   ///< leaves its sums for the next launch
-  middle,  ///< takes up and leaves
-  last,    ///< takes up, and finishes the pixels
-  split,   ///< one image of sums for every block of planes, for joseph_join_kernel
-};
-
-inline slab_place place_of(plane_range slab, std::int32_t planes) {
-  bool const to_end = slab.last == planes;
-  return slab.first == 0 ? (to_end ? slab_place::only : slab_place::first)
-                         : (to_end ? slab_place::last : slab_place::middle);
-}
-
 }  // namespace iso::ct::detail
 
 #define ISO_SET_HEADER <iso/ct/detail/joseph_fast_kernel.hpp>
@@ -226,9 +211,6 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
     return images.pixels +
            (at.image * images.num_ray_columns() + at.first_ray_column + f) * images.num_v;
   }
-  KOKKOS_FUNCTION bool takes_up() const {
-    return place == slab_place::middle || place == slab_place::last;
-  }
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void start(Group const& group, tile_position const& at, int f,
@@ -246,7 +228,7 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
         auto const z = ray_column.z(v < images.num_v ? v : images.num_v - 1).template rounded<T>();
         s.slope(r, lane) = z.slope;
         s.base(r, lane) = z.base;
-        sum.start(s.sum, r, lane, takes_up() && v < images.num_v ? pixels[v] : T(0));
+        sum.start(s.sum, r, lane, takes_up(place) && v < images.num_v ? pixels[v] : T(0));
       });
     }
   }
@@ -255,7 +237,7 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
   KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, tile_position const& at, int f,
                                          Sum const& sum, ray_column_state<Group> const& s) const {
     T* const pixels = image_row(at, f);
-    bool const finishes = place == slab_place::only || place == slab_place::last;
+    bool const to_end = finishes(place);
     for (int r = 0; r < present(s); ++r) {
       std::uint32_t bad = 0;
       if constexpr (Sum::keeps_flags) {
@@ -264,8 +246,8 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
         bad = group.mask(is_bad);
         std::uint32_t& kept =
             images.flags[at.image * images.num_ray_columns() * images.rows + row_index(at, f, r)];
-        bad |= takes_up() ? kept : 0U;
-        if (!finishes) {
+        bad |= takes_up(place) ? kept : 0U;
+        if (!to_end) {
           group.once([&] { kept = bad; });
         }
       }
@@ -275,7 +257,7 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
         if (v >= images.num_v) {
           return;
         }
-        if (finishes) {
+        if (to_end) {
           images.finish(this->g, at.first_ray_column + f, v, sum.value(s.sum, r, lane),
                         ((bad >> lane) & 1U) != 0);
         } else {

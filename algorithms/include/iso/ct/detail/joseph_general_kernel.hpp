@@ -93,10 +93,12 @@ struct joseph_general_kernel {
   ISO_KERNEL(joseph_general_kernel<T, AnySum, Weight>);
   using Sum = ISO_OF_SET(AnySum);
 
-  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
+  index_view const* views;
+  std::int64_t num_views;
   T const* volume;
   T* projections;
   ray_sum_scale<T> const* scale;  ///< reproducible sums only
+  std::uint32_t* flags;           ///< reproducible sums only: [group], a bit a pixel
   grid g;
   boundary edge;
   field_range<T> field;
@@ -106,9 +108,11 @@ struct joseph_general_kernel {
   std::int64_t num_v;
   bool lanes_along_u;  ///< neighbouring lanes take neighbouring u instead of v
   bool in_step;        ///< offsets in the volume fit 31 bits and coordinates 22 (lanes_may_walk)
+  plane_range slab;    ///< of whole blocks, whichever axis drives
+  slab_place place;
 
   KOKKOS_FUNCTION std::int64_t num_lines() const {
-    return std::int64_t(views.extent(0)) * (lanes_along_u ? num_v : num_u);
+    return num_views * (lanes_along_u ? num_v : num_u);
   }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return num_lines() * (((lanes_along_u ? num_u : num_v) + 31) / 32);
@@ -133,12 +137,14 @@ struct joseph_general_kernel {
       s.last[lane] = planes.outer.empty() ? 0 : planes.outer.last;
       s.inner_first[lane] = planes.inner.empty() ? none : planes.inner.first;
       s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
-      sum.start(s.sum, 0, lane, T(0));
+      sum.start(
+          s.sum, 0, lane,
+          takes_up(place) && at.exists(*this, lane) ? projections[at.pixel(*this, lane)] : T(0));
     });
     std::int32_t const axis = group.highest(s.axis);
     if (!in_step || axis != group.lowest(s.axis)) {
       group.each([&](int lane) {
-        if (at.exists(*this, lane)) {
+        if (finishes(place) && at.exists(*this, lane)) {
           projections[at.pixel(*this, lane)] =
               (joseph_integral<T, Sum, Weight>)(volume, g, edge, sum, at.line(*this, lane));
         }
@@ -150,16 +156,7 @@ struct joseph_general_kernel {
     } else {
       walk(group, sum, s, sampling<false>(*this, axis));
     }
-    group.each([&](int lane) {
-      if (at.exists(*this, lane)) {
-        T const total = sum.flagged(s.sum, 0, lane)
-                            ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
-                            : sum.value(s.sum, 0, lane);
-        // A ray without length, whose step is NaN, has no planes.
-        projections[at.pixel(*this, lane)] =
-            s.first[lane] < s.last[lane] ? canonical(total * s.step[lane]) : T(0);
-      }
-    });
+    store(group, index, at, sum, s);
   }
 
  private:
@@ -171,12 +168,23 @@ struct joseph_general_kernel {
     std::int64_t first;
 
     KOKKOS_FUNCTION pixel_row(joseph_general_kernel const& k, std::int64_t index) {
-      std::int64_t const tile = index / k.num_lines();
-      std::int64_t const rest = index - tile * k.num_lines();
-      std::int64_t const lines = k.lanes_along_u ? k.num_v : k.num_u;
-      view = rest / lines;
-      across = rest - view * lines;
-      first = tile * 32;
+      // A GPU divides 32 bits several times as fast as 64.
+      if (k.num_groups() < std::int64_t(1) << 32) {
+        locate(k, std::uint32_t(index));
+      } else {
+        locate(k, std::uint64_t(index));
+      }
+    }
+    template <class Index>
+    KOKKOS_FORCEINLINE_FUNCTION void locate(joseph_general_kernel const& k, Index index) {
+      auto const all_lines = Index(k.num_lines());
+      auto const lines = Index(k.lanes_along_u ? k.num_v : k.num_u);
+      Index const tile = index / all_lines;
+      Index const rest = index - tile * all_lines;
+      Index const in_order = rest / lines;
+      view = std::int64_t(in_order);
+      across = std::int64_t(rest - in_order * lines);
+      first = std::int64_t(tile) * 32;
     }
     [[nodiscard]] KOKKOS_FUNCTION bool exists(joseph_general_kernel const& k, int lane) const {
       return first + lane < (k.lanes_along_u ? k.num_u : k.num_v);
@@ -193,9 +201,8 @@ struct joseph_general_kernel {
       std::int64_t const end = (k.lanes_along_u ? k.num_u : k.num_v) - 1;
       auto const along = double(first + lane < end ? first + lane : end);
       auto const beside = double(across);
-      return make_line<T>(to_index(k.views(view), k.g, k.kind), k.kind, k.g,
-                          k.lanes_along_u ? along : beside, k.lanes_along_u ? beside : along,
-                          k.within);
+      return make_line<T>(k.views[view], k.kind, k.g, k.lanes_along_u ? along : beside,
+                          k.lanes_along_u ? beside : along, k.within);
     }
   };
 
@@ -213,6 +220,36 @@ struct joseph_general_kernel {
     lanes<std::int32_t> inner_last;
     typename Sum::template state<Group, 1> sum;
   };
+
+  /// Leaves the sums for the next slab, or finishes the pixels.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, std::int64_t index,
+                                         pixel_row const& at, Sum const& sum,
+                                         ray_state<Group> const& s) const {
+    std::uint32_t bad = 0;
+    if constexpr (Sum::keeps_flags) {
+      typename Group::template lane_array<bool> is_bad;
+      group.each([&](int lane) { is_bad[lane] = sum.flagged(s.sum, 0, lane); });
+      bad = group.mask(is_bad) | (takes_up(place) ? flags[index] : 0U);
+      if (!finishes(place)) {
+        group.once([&] { flags[index] = bad; });
+      }
+    }
+    group.each([&](int lane) {
+      if (!at.exists(*this, lane)) {
+        return;
+      }
+      T& pixel = projections[at.pixel(*this, lane)];
+      if (!finishes(place)) {
+        pixel = sum.carried(s.sum, 0, lane);
+        return;
+      }
+      T const total = ((bad >> lane) & 1U) != 0 ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan)
+                                                : sum.value(s.sum, 0, lane);
+      // A ray without length, whose step is NaN, has no planes.
+      pixel = s.first[lane] < s.last[lane] ? canonical(total * s.step[lane]) : T(0);
+    });
+  }
 
   /// Describes where the voxels about a point lie. `ZAcross`: the second coordinate across the
   /// driving axis is z, whose voxels are neighbours in memory.
@@ -268,7 +305,8 @@ struct joseph_general_kernel {
   template <class Group, class Sampling>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, ray_state<Group>& s,
                                         Sampling const& where) const {
-    plane_range const outer{group.lowest(s.first), group.highest(s.last)};
+    plane_range const outer =
+        plane_range{group.lowest(s.first), group.highest(s.last)}.clipped(slab);
     plane_range const inner{group.highest(s.inner_first), group.lowest(s.inner_last)};
     for (std::int32_t b = outer.first / block_planes * block_planes; b < outer.last;
          b += block_planes) {
@@ -302,7 +340,7 @@ struct joseph_general_kernel {
                           Group::template index_bias<T> * (where.p + where.q);
     T const* const low_p = where.volume;
     T const* const high_p = where.volume + where.p;
-    ISO_DEVICE_UNROLL_TWICE
+    ISO_DEVICE_UNROLL
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       typename Part::index kp;
       typename Part::index kq;

@@ -35,6 +35,27 @@ struct plane_range {
   }
 };
 
+/// Specifies what a launch does with the planes before and after its own.
+enum class slab_place : std::int8_t {
+  only,    ///< there are none
+  first,   ///< leaves its sums for the next launch
+  middle,  ///< takes up and leaves
+  last,    ///< takes up, and finishes the pixels
+  split,   ///< one image of sums for every block of planes, for joseph_join_kernel
+};
+
+inline slab_place place_of(plane_range slab, std::int32_t planes) {
+  bool const to_end = slab.last == planes;
+  return slab.first == 0 ? (to_end ? slab_place::only : slab_place::first)
+                         : (to_end ? slab_place::last : slab_place::middle);
+}
+KOKKOS_INLINE_FUNCTION bool takes_up(slab_place place) {
+  return place == slab_place::middle || place == slab_place::last;
+}
+KOKKOS_INLINE_FUNCTION bool finishes(slab_place place) {
+  return place == slab_place::only || place == slab_place::last;
+}
+
 /// Is a coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
 template <class T>
 struct coordinate {
@@ -106,6 +127,16 @@ KOKKOS_INLINE_FUNCTION index_view to_index(view_vectors const& view, grid const&
           g.to_index(view.detector_origin), g.to_index_vector(view.u_step),
           g.to_index_vector(view.v_step)};
 }
+
+/// Writes a scan's views in voxel coordinates.
+struct index_view_kernel {
+  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
+  index_view* out;
+  grid g;
+  beam kind;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { out[i] = to_index(views(i), g, kind); }
+};
 
 /// Holds axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the
 /// point is the source and the direction ends at the pixel.
