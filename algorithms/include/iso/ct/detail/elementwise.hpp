@@ -93,7 +93,7 @@ struct invert {
   }
 };
 
-/// x becomes x + step w g, within [lower, upper] where w is not zero.
+/// x becomes x + step w g, within [lower, upper] where w is not zero. All loads go out at once.
 template <class T>
 struct step_within {
   T step;
@@ -103,10 +103,11 @@ struct step_within {
   T upper;
   T* x;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if (w[i] != T(0)) {
-      T const to = Kokkos::fma(step * w[i], g[i], x[i]);
-      x[i] = to < lower ? lower : to > upper ? upper : to;
-    }
+    T const weight = w[i];
+    T const from = x[i];
+    T const to = Kokkos::fma(step * weight, g[i], from);
+    T const within = to < lower ? lower : to > upper ? upper : to;
+    x[i] = weight != T(0) ? within : from;
   }
 };
 
