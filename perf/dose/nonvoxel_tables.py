@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of nonvoxel_paper.py from the rows that it measures, the paper's numbers beside."""
+"""The tables of nonvoxel_paper.py from the rows of times, baseline and gamma that it measures, the
+paper's numbers beside."""
 import statistics
 
 from dose_runs import machine
@@ -69,6 +70,8 @@ def pairs(rows, where):
 def table_1(rows, where):
     lines = []
     for key, generic, row in pairs(rows, where):
+        if generic is None:
+            continue
         paper = of_paper(TABLE_1, key, row)
         both = seconds(generic), seconds(row)
         lines.append([size_name(row), key[1], *map(figure, both), ratio(*both),
@@ -82,18 +85,54 @@ def ratio(a, b):
 
 
 def baseline_of(rows):
-    """{voxels along the cube: (row, seconds a direction)}"""
-    return {cells(row): (row, seconds(row) / count(row)) for row in of_role(rows, "baseline")}
+    """{(voxels along the cube, field): (row, seconds a direction)} of what was measured."""
+    found = {}
+    for row in of_role(rows, "baseline"):
+        found.setdefault((cells(row), row["field"]), (row, seconds(row) / count(row)))
+    return found
+
+
+def baseline_table(rows):
+    return markdown(
+        ["voxels", "field, mm", "directions measured", "seconds", "seconds a direction"],
+        [[size_name(row), figure(row["field"]), count(row), figure(seconds(row)),
+          figure(seconds(row) / count(row))] for row in of_role(rows, "baseline")])
 
 
 def beside_baseline(rows, where):
     """(voxels along the cube, row of the baseline, [(directions, seconds on one core, of generic,
-    of non-voxel)]) of what has all three."""
-    for n, (row, one) in baseline_of(rows).items():
+    of non-voxel)]) of the widest field, of what has all three."""
+    baseline = baseline_of(rows)
+    widest = max((field for _, field in baseline), default=0)
+    for n in sorted(n for n, field in baseline if field == widest):
+        row, one = baseline[n, widest]
         found = [(key[1], one * key[1], seconds(generic), seconds(rays))
                  for key, generic, rays in pairs(rows, where) if key[0] == n and generic]
         if found:
             yield n, row, found
+
+
+def acceleration(rows, where, most):
+    """{(voxels along the cube, field): [(directions, how many times as fast as one core with the
+    most directions)]} of non_voxel: figure 15."""
+    baseline = baseline_of(rows)
+    table = {}
+    for row in of_role(rows, "times"):
+        place = cells(row), row["field"]
+        if row["engine"] == "non_voxel" and machine(row) == where and place in baseline:
+            table.setdefault(place, []).append(
+                (count(row), most * baseline[place][1] / seconds(row)))
+    return {place: sorted(points) for place, points in table.items()}
+
+
+def acceleration_table(rows, where, most):
+    table = {place: dict(points) for place, points in acceleration(rows, where, most).items()}
+    sizes = sorted({n for n, _ in table})
+    sets = sorted({number for points in table.values() for number in points})
+    return markdown(["field, mm", "directions", *(f"{n}^3" for n in sizes)],
+                    [[figure(field), number,
+                      *(figure(table.get((n, field), {}).get(number)) for n in sizes)]
+                     for field in sorted({field for _, field in table}) for number in sets])
 
 
 def table_2(rows, where):
@@ -146,6 +185,8 @@ def table_5(rows):
     each = [by_place(rows, "non_voxel", one) for one in where]
     lines = []
     for key, row in each[0].items():
+        if not row["steps"]:
+            continue
         times = [seconds(one.get(key)) for one in each]
         paper = of_paper(TABLE_5, key, row)
         lines.append([f"{key[0]}^3", key[1], *map(figure, times),
@@ -198,6 +239,14 @@ def shortfalls(rows, min_pass, small):
         if row["engine"] == "non_voxel" and row["pass"] < min_pass:
             found.append(f"phantom {row['phantom']}, field of {row['field']:g} mm: "
                          f"{row['pass']:.2f} % of the voxels pass with {count(row)} directions")
+    for where in machines(of_role(rows, "times")):
+        factors = acceleration(rows, where, 1)
+        sizes, fields = ({place[k] for place in factors} for k in range(2))
+        fine = factors.get((max(sizes, default=0), min(fields, default=0)), ())
+        coarse = factors.get((min(sizes, default=0), max(fields, default=0)), ())
+        if fine and coarse and max(x for _, x in fine) < max(x for _, x in coarse):
+            found.append(f"{where}: the smallest field at the finest resolution is accelerated "
+                         "less than the largest at the coarsest")
     if small:
         return found
     for where in machines(of_role(rows, "times")):
@@ -218,9 +267,12 @@ def report(rows, most):
     for where in machines(of_role(rows, "times")):
         text += f"## {where}\n\nTable I, computation times\n\n{table_1(rows, where)}\n"
         if of_role(rows, "baseline"):
+            text += f"One core, {machine(of_role(rows, 'baseline')[0])}\n\n{baseline_table(rows)}\n"
             text += f"Table II, acceleration\n\n{table_2(rows, where)}\n"
             text += ("Table III, acceleration with fewer directions\n\n"
                      f"{table_3(rows, where, most)}\n")
+            text += (f"Figure 15, acceleration over {most} directions on one core\n\n"
+                     f"{acceleration_table(rows, where, most)}\n")
         text += f"Table IV, shares of the steps\n\n{table_4(rows, where)}\n"
         text += f"Figure 14, non-voxel at three resolutions\n\n{resolution_table(rows, where)}\n"
     if of_role(rows, "times"):
@@ -254,6 +306,8 @@ def self_test():
         rows, where), table_1(rows, where)
     assert "| 64^3 | 100 ± 0 | 2 ± 0 | 200 ± 0 | 59.3 | 1.46 | 86.6 |" in table_2(rows, where)
     assert "| 64^3 | 2304 / 64 | 3600 | 7200 | 2100 | 3100 |" in table_3(rows, where, 2304)
+    assert "| 64^3, 4 mm | 100 | 16 | 16 | 1 |" in baseline_table(rows)
+    assert "| 100 | 64 | 7200 | 57600 | 460800 |" in acceleration_table(rows, where, 2304)
     assert "| 10.0 | 5.0 | 80.0 | 5.0 | 4.5 |" in table_4(rows, where), table_4(rows, where)
     assert "| 100 | 64 | 0.32 | 0.32 | 0.32 | 1 |" in resolution_table(rows, where)
     other = [r | {"processor": "Q", "convolution_seconds": r["convolution_seconds"] / 2}
@@ -269,4 +323,7 @@ def self_test():
                    row("times", "non_voxel", 64, 8, 8, 0.32, steps={
                        "iso::dose::convolve: sum": 2.0})):
         assert shortfalls([*rows, broken], 99, False), broken
+    narrow = [row("times", "non_voxel", 256, 8, 8, 0.32, field=10),
+              row("baseline", "voxel_samples", 256, 4, 4, 1e-3, field=10)]
+    assert shortfalls(rows + narrow, 99, True)
     assert report([*rows, passing], 2304).count("\n## ") == 2

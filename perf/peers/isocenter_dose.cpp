@@ -5,7 +5,8 @@
 // calls, between fences; everything is in the backend's memory before), `steps` (seconds by
 // kernel), and `region`, the voxels that got dose. Seconds are those on the wall, or with --backend
 // serial those of the processor, which other programs do not lengthen (`clock`). Where there are
-// several calls, a first one is not timed.
+// several calls, a first one is not timed. `isocenter_dose --lines` answers one command line after
+// the other from its standard input.
 #include "support/program.hpp"
 #include "support/times.hpp"
 
@@ -176,7 +177,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", s.steps, "1: also times every kernel of one more call");
   app.add_option("--vector-bytes", s.vector_bytes, "of a processor's registers");
   app.add_option("--dose", s.dose, "writes the region's dose, float32, z fastest");
-  return run_program(app, argc, argv, [&] {
+  return run_lines(app, argc, argv, s, [&] {
     iso::backend::set_host_vector_bytes(s.vector_bytes);
     iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
       using exec = typename Tag::execution_space;

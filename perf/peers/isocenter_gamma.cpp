@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gamma of two doses, timed, for compare_gamma.py.
+// Gamma of two doses, timed, for compare_gamma.py and perf/dose/nonvoxel_paper.py.
 //
 // Prints JSON: the machine, `plan_seconds` and `gamma_seconds` (the least of the calls, between
 // fences; everything is in the backend's memory before), and what iso::gamma::summarise counts.
 // Seconds are those on the wall, or with --backend serial those of the processor, which other
-// programs do not lengthen (`clock`).
+// programs do not lengthen (`clock`). `isocenter_gamma --lines` answers one command line after the
+// other from its standard input.
 #include "support/program.hpp"
 #include "support/times.hpp"
 
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
   app.add_option("--local", s.local, "1: local normalisation");
   app.add_option("--repeats", s.repeats, "timed calls");
   app.add_option("--gamma", s.gamma, "writes gamma, float32, z fastest; NaN below the cut-off");
-  return run_program(app, argc, argv, [&] {
+  return run_lines(app, argc, argv, s, [&] {
     iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
       using exec = typename Tag::execution_space;
       s.precision == "float" ? measure<exec, float>(s) : measure<exec, double>(s);

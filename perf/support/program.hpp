@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -19,11 +20,9 @@ namespace iso::perf {
 
 using json = nlohmann::ordered_json;
 
-/// Is main of `app`: reads the command line, then calls run() within Kokkos; what that throws goes
-/// to the standard error.
+/// Calls run() within Kokkos; returns main's status. What run() throws goes to the standard error.
 template <class Run>
-int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
-  CLI11_PARSE(app, argc, argv);
+int status_of(CLI::App const& app, Run const& run) {
   try {
     Kokkos::ScopeGuard const kokkos;
     run();
@@ -32,6 +31,31 @@ int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
     return 1;
   }
   return 0;
+}
+
+/// Is main of `app`: reads the command line, then calls run() within Kokkos.
+template <class Run>
+int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
+  CLI11_PARSE(app, argc, argv);
+  return status_of(app, run);
+}
+
+/// Is main of `app`, whose options are members of `s`. With --lines alone, reads command lines from
+/// the standard input, one a line, and answers each before the next: Kokkos and the device are set
+/// up once for all.
+template <class Settings, class Run>
+int run_lines(CLI::App& app, int argc, char** argv, Settings& s, Run const& run) {
+  if (argc != 2 || std::string(argv[1]) != "--lines") {
+    return run_program(app, argc, argv, run);
+  }
+  return status_of(app, [&] {
+    for (std::string line; std::getline(std::cin, line);) {
+      s = {};
+      app.parse(line);
+      run();
+      std::cout.flush();
+    }
+  });
 }
 
 inline std::string read_text(std::string const& path) {

@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts share: runs of programs, rows of benchmarks, tables, ends of papers."""
 import argparse
+import contextlib
 import json
 import math
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
 
+def surroundings(environment):
+    """Threads that wait do not count as work; that they are not bound is said, so that Kokkos does
+    not warn."""
+    return {"OMP_WAIT_POLICY": "passive", "OMP_PROC_BIND": "false"} | os.environ | environment
+
+
 def output_of(command, **environment):
-    """What a program prints; its threads that wait do not count as work."""
-    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ | environment
+    """What a program prints."""
+    environment = surroundings(environment)
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     except OSError as failure:
@@ -36,8 +44,45 @@ def command_of(program, settings):
 
 def run(program, settings, **environment):
     """What a program is asked for, without files, and the JSON that it prints."""
-    asked = {name: x for name, x in settings.items() if not isinstance(x, pathlib.Path)}
-    return asked | json.loads(output_of(command_of(program, settings), **environment))
+    return asked(settings) | json.loads(output_of(command_of(program, settings), **environment))
+
+
+def asked(settings):
+    return {name: x for name, x in settings.items() if not isinstance(x, pathlib.Path)}
+
+
+class Session:
+    """A program that stays, and answers one command line after the other (run_lines of
+    support/program.hpp)."""
+
+    def __init__(self, program, **environment):
+        self._name = str(program)
+        try:
+            self._process = subprocess.Popen(
+                [self._name, "--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                env=surroundings(environment))
+        except OSError as failure:
+            raise SystemExit(f"{program}: {failure.strerror}") from None
+
+    def run(self, settings):
+        """As run() above."""
+        said = ""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(shlex.join(command_of("", settings)[1:]) + "\n")
+            self._process.stdin.flush()
+            said = self._process.stdout.readline()
+        if not said:  # It said why on the standard error.
+            raise SystemExit(f"{self._name}: ended with status {self._process.wait()}")
+        return asked(settings) | json.loads(said)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
 
 
 def document_of(program, pattern=".*"):
