@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times an iteration of ASTRA's SIRT3D_CUDA and CGLS3D_CUDA beside Isocenter's, on one GPU.
+"""Times iterations of peers beside Isocenter's, whose rows are those of iso_bench_iterative.
 
-    iteration_times.py --bench .../iso_bench_iterative [--size 512] [--views 360] [--json FILE]
+    iteration_times.py --bench .../iso_bench_iterative [--peer astra] [--size 512] [--views 360]
+    iteration_times.py --bench .../iso_bench_iterative --peer rtk --size 256 --views 64
+                       [--json FILE]
 
-Both have N^3 voxels and N^2 pixels in the cone of scan.py, upright and with the detector rolled by
-one degree and pitched by two, in float. ASTRA's time is the difference of runs of 4 and of 14
-iterations over ten, so that its copies to and from the GPU do not count; its readings are its own
-projections of a phantom. Isocenter's is the row of iso_bench_iterative, whose scan is the same.
-The error of both is the l1 distance from the phantom over its l1, after six iterations; the
-phantoms differ, so that errors say that the methods converge, and no more.
+astra: SIRT3D_CUDA and CGLS3D_CUDA on one GPU, upright and with the detector rolled by one degree and
+pitched by two. The difference of runs of 4 and of 14 iterations over ten, so that copies to and from
+the GPU do not count.
+rtk: its filters for a processor, on one thread: SART with blocks of 8 views and of all of them, and
+conjugate gradients, each with the transpose of Joseph's projection and with its backprojection by
+voxels. Processor time, the difference of runs of one and of three iterations over two.
+
+All have N^3 voxels and N^2 pixels in the cone of scan.py, in float. A peer's readings are its own
+projections of a phantom. The error of both is the l1 distance from the phantom over its l1, after
+six iterations (rtk: three); the phantoms differ, so that errors say that the methods converge, and
+no more.
 """
 import argparse
+import functools
 import json
 import math
 import subprocess
@@ -18,11 +26,11 @@ import sys
 import tempfile
 import time
 
-import astra
 import numpy as np
 import scan
 
 METHODS = {"sirt": "SIRT3D_CUDA", "cgls": "CGLS3D_CUDA"}
+BLOCK = 8  # views a block of iso_bench_iterative's os_sart
 
 
 def turned(u, v, pitch, roll):
@@ -37,6 +45,8 @@ def turned(u, v, pitch, roll):
 
 
 def geometry_of(s, tilted):
+    import astra
+
     rows = []
     for angle in s.angles():
         source, middle, u, v = (np.asarray(x, float) for x in s.frame(angle))
@@ -53,7 +63,9 @@ def phantom(size):
 
 
 def of_astra(s, method, tilted):
-    """(ms an iteration, error)"""
+    """[(name, ms an iteration, error)]"""
+    import astra
+
     cone, voxels = geometry_of(s, tilted), astra.create_vol_geom(s.size, s.size, s.size)
     truth = phantom(s.size)
     sinogram, _ = astra.create_sino3d_gpu(truth, cone, voxels)
@@ -74,14 +86,44 @@ def of_astra(s, method, tilted):
     error = float(np.abs(astra.data3d.get(volume) - truth).sum() / np.abs(truth).sum())
     few, many = min(seconds(4) for _ in range(2)), min(seconds(14) for _ in range(2))
     astra.data3d.delete([sinogram, volume])
-    return 100 * (many - few), error
+    return [(f"ASTRA {astra.__version__} {METHODS[method]}", 100 * (many - few), error)]
+
+
+@functools.cache
+def rtk_readings(s):
+    from iterations import by_rtk
+
+    rtk = by_rtk(s, threads=1)
+    return rtk, rtk.project(phantom(s.size))
+
+
+def of_rtk(s, method, _):
+    """[(name, ms of processor time an iteration, error)]"""
+    rtk, readings = rtk_readings(s)
+    kind = "CG" if method == "cgls" else "SART"
+    block = BLOCK if method == "os_sart" else s.views
+    found = []
+    for pair in ("joseph", "voxelbased"):
+        def run(count, pair=pair):
+            began = time.process_time()
+            volume = rtk.iterate(kind, pair, readings, count, block)
+            return time.process_time() - began, volume
+
+        few = min(run(1)[0] for _ in range(2))
+        many, volume = run(3)
+        truth = phantom(s.size)
+        what = kind + (f", blocks of {block}" if kind == "SART" else "")
+        found.append((f"RTK {rtk.version} {what}, {pair} backprojection", 500 * (many - few),
+                      float(np.abs(volume - truth).sum() / np.abs(truth).sum())))
+    return found
 
 
 def of_isocenter(given):
     """{(method, tilted): (ms, error)}"""
+    rows_of = {"astra": "(sirt|cgls)/.*/float/cuda", "rtk": "(sirt|os_sart|cgls)/upright/float/serial"}
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        words = [given.bench, "--benchmark_filter=^iteration/(sirt|cgls)/.*/float/cuda/"
-                 f"{given.size}/", f"--benchmark_out={file.name}", "--benchmark_out_format=json"]
+        words = [given.bench, f"--benchmark_filter=^iteration/{rows_of[given.peer]}/{given.size}/",
+                  f"--benchmark_out={file.name}", "--benchmark_out_format=json"]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         rows = json.load(open(file.name, encoding="utf-8"))["benchmarks"]
     found = {}
@@ -94,20 +136,22 @@ def of_isocenter(given):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     a.add_argument("--bench", required=True)
+    a.add_argument("--peer", choices=("astra", "rtk"), default="astra")
     a.add_argument("--size", type=int, default=512)
     a.add_argument("--views", type=int, default=360)
     a.add_argument("--json")
     given = a.parse_args()
     s = scan.scan(given.size, given.views)
-    ours = of_isocenter(given)
+    of_peer = {"astra": of_astra, "rtk": of_rtk}[given.peer]
     rows = []
-    for (method, tilted), (ms, error) in sorted(ours.items()):
-        theirs, their_error = of_astra(s, method, tilted)
-        rows.append({"method": method, "scan": "tilted" if tilted else "upright", "ms": ms,
-                     "error": error, "peer": f"ASTRA {astra.__version__} {METHODS[method]}",
-                     "peer_ms": theirs, "peer_error": their_error, "ratio": theirs / ms})
-        print("{method} {scan}: {ms:.1f} ms (error {error:.4f}), {peer}: {peer_ms:.1f} ms "
-              "(error {peer_error:.4f}), {ratio:.2f} times as long".format(**rows[-1]), flush=True)
+    for (method, tilted), (ms, error) in sorted(of_isocenter(given).items()):
+        for name, peer_ms, peer_error in of_peer(s, method, tilted):
+            rows.append({"method": method, "scan": "tilted" if tilted else "upright", "ms": ms,
+                         "error": error, "peer": name, "peer_ms": peer_ms,
+                         "peer_error": peer_error, "ratio": peer_ms / ms})
+            print("{method} {scan}: {ms:.1f} ms (error {error:.4f}), {peer}: {peer_ms:.1f} ms "
+                  "(error {peer_error:.4f}), {ratio:.2f} times as long".format(**rows[-1]),
+                  flush=True)
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

@@ -124,7 +124,8 @@ class by_rtk:
         return self._run(self._filter(name + "BackProjectionImageFilter").New(),
                          np.zeros((self._s.size,) * 3), stack)
 
-    def iterate(self, method, pair, stack, count):
+    def iterate(self, method, pair, stack, count, block=None):
+        """After so many iterations; `block` views a subset of SART, all where it is None."""
         gradients = method.startswith("CG")
         name = "ConjugateGradient" if gradients else "SART"
         of = self._filter(name + "ConeBeamReconstructionFilter", pair=not gradients)
@@ -138,7 +139,7 @@ class by_rtk:
             work.SetSupportMask(self._peer.image_of(mask, [1.0] * 3))
         if not gradients:
             work.SetLambda(1.0)
-            work.SetNumberOfProjectionsPerSubset(self._s.views)
+            work.SetNumberOfProjectionsPerSubset(block or self._s.views)
         return self._run(work, np.zeros((self._s.size,) * 3), stack)
 
 
