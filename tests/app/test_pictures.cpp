@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -143,4 +144,19 @@ TEST_CASE("a legend has a line of each name's own style, and as many rows as it 
   for (std::size_t n = 1; n < 8; ++n) {
     CHECK(files::style_of(n).c != first.c);
   }
+}
+
+TEST_CASE("curves run from 100 % at the left to where they end") {
+  std::vector<double> falling;
+  for (int n = 0; n <= 10; ++n) {
+    falling.push_back(100 - 10.0 * n);
+  }
+  auto const image = files::draw_curves({{"straight", falling}}, 5, "Gy");
+  auto const c = files::style_of(0).c;
+  rgb const line = {int(std::lround(255 * c[0])), int(std::lround(255 * c[1])),
+                    int(std::lround(255 * c[2]))};
+  // The axes' field is 640 x 360 from (60, 28).
+  CHECK(pixel(image, 60 + 320, 28 + 180) == line);
+  CHECK(pixel(image, 60 + 160, 28 + 90) == line);
+  CHECK(pixel(image, 60 + 160, 28 + 270) != line);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/files/drawing.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace iso::files {
 namespace {
@@ -43,6 +46,13 @@ constexpr std::array<colour, 8> line_colours = {{{1, 0.3, 1},
                                                  {1, 0.65, 0.65},
                                                  {0.45, 0.75, 1}}};
 constexpr std::int64_t dash = 4;  // thicknesses
+constexpr colour grid_colour = {0.3, 0.3, 0.3};
+
+/// Returns 1, 2 or 5 times a power of ten, of which 3 to 8 make up `end`.
+double round_step(double end) {
+  double const tenth = std::pow(10, std::floor(std::log10(end / 3)));
+  return end / tenth >= 15 ? 5 * tenth : end / tenth >= 6 ? 2 * tenth : tenth;
+}
 
 }  // namespace
 
@@ -133,6 +143,63 @@ void add_legend(rgb_image& image, std::vector<std::string> const& names, std::in
     write_text(taller, names[n], at + line, top, size, white);
   }
   image = std::move(taller);
+}
+
+rgb_image draw_curves(std::vector<curve> const& curves, double end, std::string const& unit) {
+  constexpr std::int64_t size = 2;
+  constexpr std::int64_t width = 640;  // of the field that the axes bound
+  constexpr std::int64_t height = 360;
+  constexpr std::int64_t left = 5 * letter_width * size;
+  constexpr std::int64_t top = 2 * letter_height * size;
+  auto image =
+      black_image(left + width + 2 * letter_width * size, top + height + 3 * letter_height * size);
+  auto const write = [&](std::string const& text, double column, std::int64_t row) {
+    auto const wide = letters_of(text) * letter_width * size;
+    write_text(image, text, std::llround(column * double(width) + left) - wide / 2, row, size,
+               white);
+  };
+  for (int percent = 0; percent <= 100; percent += 20) {
+    std::int64_t const y = top + height * (100 - percent) / 100;
+    for (std::int64_t x = 0; x <= width; ++x) {
+      paint(image, left + x, y, grid_colour);
+    }
+    auto const text = fmt::format("{}%", percent);
+    write_text(image, text, left - letters_of(text) * letter_width * size - size,
+               y - letter_height * size / 2, size, white);
+  }
+  std::int64_t const below = top + height + letter_height * size;
+  double const step = round_step(end);
+  for (int n = 0; n * step <= end; ++n) {
+    double const part = n * step / end;
+    for (std::int64_t y = 0; y <= height; ++y) {
+      paint(image, left + std::llround(part * double(width)), top + y, grid_colour);
+    }
+    if (part < 0.92) {  // the unit stands there
+      write(fmt::format("{:.3g}", n * step), part, below);
+    }
+  }
+  write(unit, 1, below);
+  std::vector<std::string> names;
+  for (auto const& c : curves) {
+    auto const style = style_of(names.size());
+    names.push_back(c.name);
+    auto const row_of = [&](std::int64_t x) {
+      double const place = double(x) / double(width) * double(c.percent.size() - 1);
+      auto const low = std::min(std::size_t(place), c.percent.size() - 2);
+      double const between = place - double(low);
+      double const value = (1 - between) * c.percent[low] + between * c.percent[low + 1];
+      return top + std::llround((1 - value / 100) * double(height));
+    };
+    for (std::int64_t x = 0; x < width; ++x) {
+      auto const from = row_of(x);
+      auto const to = row_of(x + 1);
+      for (auto y = std::min(from, to); y <= std::max(from, to); ++y) {
+        paint_line(image, left + x, y, size, style);
+      }
+    }
+  }
+  add_legend(image, names, size);
+  return image;
 }
 
 }  // namespace iso::files

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/drawing.hpp
-//! Draws into pictures in colours: text, lines, legends.
+//! Draws into pictures in colours: text, lines, legends, curves.
 #pragma once
 
 #include <iso/files/png_file.hpp>
@@ -56,5 +56,15 @@ void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::in
 /// Adds black rows below the image that say what the lines of style_of(0), style_of(1), ... are.
 /// \param size  of the text's pixels
 void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size);
+
+/// Is a function from 0 to 100 % of values at even distances from 0.
+struct curve {
+  std::string name;
+  std::vector<double> percent;
+};
+
+/// Draws curves over an axis from 0 to `end`, with a legend of their names.
+/// \param unit  of that axis
+rgb_image draw_curves(std::vector<curve> const& curves, double end, std::string const& unit);
 
 }  // namespace iso::files
