@@ -46,19 +46,20 @@ def tried(coarse):
 
 
 def read_nifti(path):
-    """([x, y, z], spacing) of a NIfTI-1 file of 16-bit integers whose axes run to the patient's
-    left, back and head; ValueError otherwise."""
+    """([x, y, z], spacing, first voxel's middle) of a NIfTI-1 file of 16-bit integers whose axes
+    run to the patient's left, back and head; ValueError otherwise."""
     data = gzip.decompress(pathlib.Path(path).read_bytes())
     size = struct.unpack_from("<8h", data, 40)
     spacing = struct.unpack_from("<8f", data, 76)[1:4]
     start, slope, shift = struct.unpack_from("<3f", data, 108)
-    axes = np.array(struct.unpack_from("<12f", data, 280)).reshape(3, 4)[:, :3]
+    axes = np.array(struct.unpack_from("<12f", data, 280)).reshape(3, 4)
     wanted = np.diag([-1, -1, 1]) * spacing
-    if size[0] != 3 or data[70:72] != b"\x04\0" or not np.allclose(axes, wanted, atol=1e-4):
+    if size[0] != 3 or data[70:72] != b"\x04\0" or not np.allclose(axes[:, :3], wanted, atol=1e-4):
         raise ValueError(f"{path}: not three axes of 16-bit integers along the patient's")
     voxels = np.frombuffer(data, "<i2", int(np.prod(size[1:4])), int(start))
     volume = voxels.reshape(size[1:4], order="F").astype(np.float32)
-    return volume * np.float32(slope or 1) + np.float32(shift), spacing
+    values = volume * np.float32(slope or 1) + np.float32(shift)
+    return values, spacing, axes[:, 3] * (-1, -1, 1)
 
 
 def averaged(volume, by):
@@ -89,7 +90,7 @@ def setting_of(options):
 
 def run(given, folder):
     try:
-        volume, (spacing, *_) = read_nifti(given.ct)
+        volume, (spacing, *_), _ = read_nifti(given.ct)
     except ValueError as failure:
         raise SystemExit(str(failure)) from None
     fine = cropped(np.maximum(volume, -1000), given.coarse)

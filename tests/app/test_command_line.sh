@@ -381,7 +381,7 @@ expect 2 'demo/phantom.png. is named twice' demo --size 8 --views 1 --output dem
 expect 2 'demo.json. is named twice' demo --size 8 --views 1 --output demo --json ./demo/demo.json
 expect 0 'demo.json' demo --size 24 --views 4 --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
-for file in phantom projection_joseph difference_joseph reconstruction_fdk dose_slab dose_matrix; do
+for file in phantom projection_joseph difference_joseph reconstruction_fdk dose_slab dvh_slab dose_matrix; do
   [ -s demo/$file.png ] || fail "demo/$file.png was not written"
 done
 

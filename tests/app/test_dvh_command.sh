@@ -70,13 +70,31 @@ done
 expect 0 'hash' "${both[@]}" --threads 3
 [ "$(hash_of)" = "$serial" ] || fail "dvh with 3 threads: $(hash_of) instead of $serial"
 
+# A dose of a CT, as RT Dose, and its picture with structures. The set's frame of reference is the CT's.
+printf '{"beams": [{"isocentre_mm": [0, 0, 0], "field_mm": {"x": [-8, 8], "y": [-8, 8]}}], "directions": {"cones": 4, "azimuths": 4}}' >plan.json
+dose=(dose --plan plan.json --ct ct)
+expect 0 'hash' "${dose[@]}" --png plain.png
+expect 0 'isodoses at 10, 90 % of that' "${dose[@]}" --structures set.dcm --isodose 10 90 --png outlined.png --out of_ct.dcm --json of_ct.json
+says "'Empty' has no closed contours and is left out"
+height_of() { od -An -tu1 -j20 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
+[ "$(height_of outlined.png)" -gt "$(height_of plain.png)" ] || fail 'the picture has no legend'
+tr -d ' \n' <of_ct.json | grep -qF '"isodoses_percent":[10.0,90.0],"structures":["Box","a,\"b\""]' || fail "of_ct.json: $(cat of_ct.json)"
+expect 0 'RT Dose .PHYSICAL, PLAN.: 12 x 12 x 12 voxels' info of_ct.dcm
+expect 0 '^Box +1.728 +0 ' dvh --dose of_ct.dcm --structures set.dcm --structure Box --quantity mean
+sed 's/0, 0, 0/9, 9, 9/' plan.json >aside.json
+expect 0 "'Box' does not lie in the slices" dose --plan aside.json --ct ct --structures set.dcm --png aside.png
+
 # Help: what it is not is said once.
 [ "$("$iso" dvh --help | grep -c 'Not a medical device')" = 1 ] || fail 'the help does not say once that it is not a medical device'
 
 # Refusals: a sentence, exit code 2, nothing written, no patient.
 mkdir refused
-refuse() {
-  expect 2 "$@" --csv refused/x.csv --json refused/x.json
+refuse() { refuse_with --csv "$@"; }
+refuse_dose() { refuse_with --png "$@" --out refused/x.dcm; }
+refuse_with() {
+  local written=$1
+  shift
+  expect 2 "$@" "$written" "refused/x.${written#--}" --json refused/x.json
   [ "$(wc -l <<<"$answer")" = 1 ] || fail "more than a sentence: $answer"
   grep -q SECRET <<<"$answer" && fail "a patient is named: $answer"
 }
@@ -102,6 +120,13 @@ refuse "'set.dcm' and 'set.dcm' are one file" dvh --dose set.dcm --structures se
 refuse "'dose.dcm'" dvh --dose half.dcm --structures dose.dcm
 refuse "'set.dcm'" dvh --dose set.dcm --structures wrong.dcm --structure Aside
 refuse "'absent.dcm'" dvh --dose absent.dcm --structures set.dcm --structure Box
+refuse_dose "'set.dcm' and 'other' have frames of reference 1.2.3.3 and 1.2.3.9" dose --plan plan.json --ct other --structures set.dcm
+refuse_dose "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dose --plan plan.json --density one.mha --like elsewhere.dcm --structures set.dcm
+refuse_dose "'wrong.dcm': has no structure 'Heart'" "${dose[@]}" --structures wrong.dcm --structure Heart
+refuse_dose "two structures of the name 'Twin'" "${dose[@]}" --structures wrong.dcm
+refuse_dose "'Far' goes from 106 to 118 mm.*they do not overlap" "${dose[@]}" --structures wrong.dcm --structure Far
+refuse_dose "'Crossing'.* crosses itself" "${dose[@]}" --structures wrong.dcm --structure Crossing
+expect 2 'structures requires --png' "${dose[@]}" --structures set.dcm --out refused/x.dcm
 for quantity in X95 D101 ''; do
   refuse "'$quantity' is no quantity" "${box[@]}" --quantity "$quantity"
 done

@@ -4,14 +4,18 @@
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/device_lock.hpp>
+#include <iso/jobs/dvh.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/project.hpp>
 #include <iso/jobs/verify.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace files = iso::files;
 namespace jobs = iso::jobs;
@@ -201,4 +205,34 @@ TEST_CASE("each process of a node computes on the GPU of its number, and none sh
   };
   CHECK(iso::test::names(refused(2, 2), {"process 2", "there are 2", "at most 2"}));
   CHECK(iso::test::names(refused({}, 2), {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
+}
+
+TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") {
+  files::host_volume const patient{{8, 8, 8}, {1, 1, 1}, {0.5, 0.5, 0.5}, {}};
+  auto across_z = patient;
+  across_z.extent[2] = 1;
+  across_z.origin[2] = 2.5;
+  auto across_y = patient;
+  across_y.extent[1] = 1;
+  auto const square = [](double low, double z) {
+    return std::vector<std::array<double, 3>>{{low, 1, z}, {4, 1, z}, {4, 9, z}, {low, 9, z}};
+  };
+  files::rt_structure s;
+  s.name = "Box";
+  s.contours = {square(0.5, 1), square(0.5, 3)};  // with its caps from z = 0 to 4
+  auto const shares = jobs::structure_shares(s, patient, {across_z, across_y});
+  REQUIRE(shares.size() == 2);
+  CHECK(shares[0][0 * 8 + 2] == doctest::Approx(0.5));
+  CHECK(shares[0][1 * 8 + 7] == 1);
+  CHECK(shares[0][1 * 8 + 0] == 0);
+  CHECK(shares[0][4 * 8 + 2] == 0);
+  CHECK(*std::max_element(shares[1].begin(), shares[1].end()) == 0);
+  // One plane is as thick as a voxel.
+  s.contours = {square(1, 2.5)};
+  CHECK(jobs::structure_shares(s, patient, {across_z})[0][1 * 8 + 2] == 1);
+  for (auto& point : s.contours[0]) {
+    point[0] += 100;
+  }
+  CHECK_THROWS_WITH_AS(jobs::structure_shares(s, patient, {across_z}),
+                       doctest::Contains("do not overlap"), iso::invalid_argument);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// write_rt_objects FOLDER: RT Doses and RT Structure Sets of which every figure is known, for
-// test_dvh_command.sh.
+// write_rt_objects FOLDER: RT Doses, RT Structure Sets and CT series of which every figure is
+// known, for test_dvh_command.sh.
 #include "dicom_support.hpp"
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -23,6 +24,21 @@ dicom_elements gradient(std::string const& instance) {
   std::string pixels;
   for (int voxel = 0; voxel < 12 * 12 * 12; ++voxel) {
     pixels += bytes_of_number(std::uint64_t(30 - 11 + 2 * (voxel % 12)), 2);
+  }
+  e[0x7fe00010] = {"OW", pixels};
+  return e;
+}
+
+/// A slice of water for the same voxels.
+dicom_elements water(int slice, std::string const& frame_of_reference) {
+  auto e = ct_slice(-11 + 2 * slice);
+  e[0x00200032] = {"DS", "-11\\-11\\" + std::to_string(-11 + 2 * slice)};
+  e[0x00200052] = {"UI", frame_of_reference};
+  e[0x00280010] = e[0x00280011] = us(12);
+  e[0x00280030] = {"DS", "2\\2"};
+  std::string pixels;
+  for (int pixel = 0; pixel < 12 * 12; ++pixel) {
+    pixels += bytes_of_number(2000, 2);
   }
   e[0x7fe00010] = {"OW", pixels};
   return e;
@@ -77,5 +93,11 @@ int main(int count, char** words) {
            {"Plane", "CLOSED_PLANAR", rectangle(-6, 6, 6, 1), {}},
            box("Aside", 6, 18, 6),
            box("Far", 106, 118, 6)})));
+  for (auto const& [name, frame] : {std::pair("ct", "1.2.3.3"), std::pair("other", "1.2.3.9")}) {
+    std::filesystem::create_directory(folder / name);
+    for (int slice = 0; slice < 12; ++slice) {
+      put(folder / name / (std::to_string(slice) + ".dcm"), dicom_file(water(slice, frame)));
+    }
+  }
   put(folder / "none.dcm", dicom_file(structure_set({empty})));
 }

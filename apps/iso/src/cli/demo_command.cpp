@@ -131,7 +131,7 @@ command add_demo(CLI::App& app) {
       "demo",
       "Projections of the Shepp-Logan phantom by every method on every backend against the exact "
       "answer, and of a chest CT; reconstructions by FDK, and of few views by total variation; a "
-      "dose matrix applied in half precision; "
+      "dose and its dose-volume histograms; a dose matrix applied in half precision; "
       "a table, pictures, "
       "demo.json");
   add_common(*sub, options->common, "all");

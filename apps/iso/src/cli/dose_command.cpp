@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dose_output.hpp"
+#include "structure_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -7,13 +8,18 @@
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/dose.hpp>
+#include <iso/jobs/dvh.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <memory>
 #include <numbers>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -29,6 +35,8 @@ struct dose_options {
   std::string output;
   std::string png;
   std::string curves;
+  std::vector<double> isodoses = {20, 50, 80, 95};
+  structure_options structures;
   files::rt_dose_options rt;
   jobs::dose_request request;
 };
@@ -51,10 +59,10 @@ void check_outputs(dose_options const& options) {
         fmt::format("'{}': does not end in .csv (the curves are a table)", options.curves));
   }
   check_writable(options.curves);
-  check_written(
-      options.output, options.png, options.common.json_file,
-      {options.curves, options.plan, options.density, options.ct, options.rt.like.string(),
-       files::ending(options.density_table) == ".csv" ? options.density_table : ""});
+  check_written(options.output, options.png, options.common.json_file,
+                {options.curves, options.plan, options.density, options.ct, options.structures.file,
+                 options.rt.like.string(),
+                 files::ending(options.density_table) == ".csv" ? options.density_table : ""});
 }
 
 void read_inputs(dose_options& options) {
@@ -85,20 +93,54 @@ void read_inputs(dose_options& options) {
   }
 }
 
-// Before any work: whose dose it is.
-void read_belongings(dose_options& options) {
-  std::string const volume = options.ct.empty() ? options.density : options.ct;
-  if (files::ending(options.output) != ".dcm" || !files::is_dicom_path(volume)) {
-    return;
-  }
+// Before any work: whose dose it is, and the structures of that patient.
+std::vector<files::rt_structure> read_belongings(dose_options& options) {
+  std::string volume = options.ct + options.density;  // one of them
   auto& like = options.rt.like;
-  auto const own = files::read_dicom_identity(volume);
-  if (like.empty()) {
-    like = volume;
-  } else {
-    files::check_same_frame(volume, own.frame_of_reference, like,
-                            files::read_dicom_identity(like).frame_of_reference);
+  bool const is_rt_dose = files::ending(options.output) == ".dcm";
+  std::optional<std::string> frame;
+  if (files::is_dicom_path(volume) && (is_rt_dose || !options.structures.file.empty())) {
+    frame = files::read_dicom_identity(volume).frame_of_reference;
   }
+  if (!like.empty()) {
+    auto const of_like = files::read_dicom_identity(like).frame_of_reference;
+    if (frame) {
+      files::check_same_frame(volume, *frame, like, of_like);
+    } else {
+      volume = like.string();
+      frame = of_like;
+    }
+  } else if (is_rt_dose && frame) {
+    like = volume;
+  }
+  if (options.structures.file.empty()) {
+    return {};
+  }
+  auto const set = files::read_rt_structure_set(options.structures.file);
+  auto chosen = chosen_structures(options.structures, set);
+  check_frame(options.structures, set, volume + options.phantom, frame);
+  tell_left_out(options.structures, set);
+  return chosen;
+}
+
+std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const& structures,
+                                         files::host_volume const& patient,
+                                         picture_slices const& slices) {
+  std::vector<files::host_volume> grids;
+  for (auto const& s : slices) {
+    grids.push_back(grid_of(s, patient));
+  }
+  std::vector<outlined_structure> all;
+  for (auto const& s : structures) {
+    auto shares = jobs::structure_shares(s, patient, grids);
+    if (std::all_of(shares.begin(), shares.end(), [](auto const& of_slice) {
+          return *std::max_element(of_slice.begin(), of_slice.end()) < outline_share;
+        })) {
+      spdlog::info("'{}' does not lie in the slices of the picture", files::shortened(s.name, 64));
+    }
+    all.push_back({s.name, std::move(shares)});
+  }
+  return all;
 }
 
 json beams_of(files::plan_description const& plan, jobs::dose_result const& result) {
@@ -161,8 +203,16 @@ json document_of(jobs::dose_request const& request, jobs::dose_result const& res
 int run_dose(dose_options& options) {
   check_outputs(options);
   read_inputs(options);
-  read_belongings(options);
   auto& request = options.request;
+  auto const structures = read_belongings(options);
+  auto const& point = request.plan.beams.front().isocentre;
+  picture_slices slices{};
+  std::vector<outlined_structure> outlines;
+  if (!options.png.empty()) {
+    auto const patient = jobs::dose_grid(request);
+    slices = slices_through(patient, point);
+    outlines = outlined(structures, patient, slices);
+  }
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dose");
   auto const result = jobs::calculate_dose(request, terminal_observer());
@@ -177,14 +227,21 @@ int run_dose(dose_options& options) {
     outputs.push_back(files::prepare_text(options.curves, dose_curves(request.plan, result)));
   }
   if (!options.png.empty()) {
-    auto const& point = request.plan.beams.front().isocentre;
-    outputs.push_back(files::prepare_png(options.png, dose_picture(result, point)));
+    outputs.push_back(
+        files::prepare_png(options.png, dose_picture(result, slices, options.isodoses, outlines)));
     spdlog::info(
         "'{}': slices through the first isocentre, across z, y and x; density in grey (white is {} "
-        "g/cm3), dose in colours (red is {:.4g} Gy)",
-        options.png, white_density, result.maximum);
-    document["picture"] = {
-        {"point_mm", point}, {"white_g_cm3", white_density}, {"red_gy", result.maximum}};
+        "g/cm3), dose in colours (red is {:.4g} Gy), isodoses at {} % of that",
+        options.png, white_density, result.maximum, fmt::join(options.isodoses, ", "));
+    json names = json::array();
+    for (auto const& s : structures) {
+      names.push_back(s.name);
+    }
+    document["picture"] = {{"point_mm", point},
+                           {"white_g_cm3", white_density},
+                           {"red_gy", result.maximum},
+                           {"isodoses_percent", options.isodoses},
+                           {"structures", std::move(names)}};
   }
   if (options.common.json_file != "-") {
     auto const& n = result.dose.extent;
@@ -234,8 +291,8 @@ void add_input_options(CLI::App& sub, dose_options& options) {
 
 command add_dose(CLI::App& app) {
   auto const options = std::make_shared<dose_options>();
-  auto* const sub =
-      app.add_subcommand("dose", "Dose of photon beams by collapsed-cone convolution");
+  auto* const sub = app.add_subcommand(
+      "dose", "Dose of photon beams by collapsed-cone convolution. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
@@ -250,9 +307,17 @@ command add_dose(CLI::App& app) {
                   "DICOM file or folder of a CT series whose patient, study and frame of reference "
                   "the RT Dose shall have (default: those of the volume where it is DICOM); an RT "
                   "Plan is referred to as the dose's");
-  sub->add_option(
-      "--png", options->png,
-      "picture of slices through the first isocentre: density in grey, dose in colours");
+  auto* const png = sub->add_option("--png", options->png,
+                                    "picture of slices through the first isocentre: density in "
+                                    "grey, dose in colours, isodoses, outlines of structures");
+  sub->add_option("--isodose", options->isodoses,
+                  "levels of the picture's isodoses, per cent of the maximum")
+      ->check(number_from(1e-3, 100))
+      ->needs(png)
+      ->capture_default_str();
+  add_structure_options(*sub, options->structures)
+      ->needs(png)
+      ->description("RT Structure Set (.dcm) whose structures the picture outlines");
   sub->add_option("--curves", options->curves,
                   "table (.csv) of the dose along each beam's axis and across it; "
                   "scripts/dose_curves.py draws it");

@@ -21,34 +21,6 @@ point moved(point const& from, double distance, point const& along) {
           from[2] + distance * along[2]};
 }
 
-/// Linear between voxel centres, the border voxels' beyond theirs; nothing outside of the volume.
-std::optional<double> value_at(files::host_volume const& v, point const& p) {
-  std::array<std::int64_t, 3> low{};
-  std::array<double, 3> part{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    double const index = (p[a] - v.origin[a]) / v.spacing[a];
-    auto const last = double(v.extent[a] - 1);
-    if (!(index >= -0.5 && index <= last + 0.5)) {
-      return std::nullopt;
-    }
-    double const within = std::clamp(index, 0.0, last);
-    low[a] = std::min(std::int64_t(within), std::max<std::int64_t>(v.extent[a] - 2, 0));
-    part[a] = within - double(low[a]);
-  }
-  double sum = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    double weight = 1;
-    std::int64_t at = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      bool const upper = (corner >> a & 1) != 0;
-      weight *= upper ? part[a] : 1 - part[a];
-      at = at * v.extent[a] + std::min(low[a] + (upper ? 1 : 0), v.extent[a] - 1);
-    }
-    sum += weight > 0 ? weight * double(v.values[std::size_t(at)]) : 0;
-  }
-  return sum;
-}
-
 /// Where the line enters and leaves the volume, as distances from `from`; empty where it misses.
 std::optional<std::array<double, 2>> crossing(files::host_volume const& v, point const& from,
                                               point const& along) {
@@ -127,6 +99,33 @@ class curve_table {
 };
 
 }  // namespace
+
+std::optional<double> value_at(files::host_volume const& v, std::array<double, 3> const& p) {
+  std::array<std::int64_t, 3> low{};
+  std::array<double, 3> part{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    double const index = (p[a] - v.origin[a]) / v.spacing[a];
+    auto const last = double(v.extent[a] - 1);
+    if (!(index >= -0.5 && index <= last + 0.5)) {
+      return std::nullopt;
+    }
+    double const within = std::clamp(index, 0.0, last);
+    low[a] = std::min(std::int64_t(within), std::max<std::int64_t>(v.extent[a] - 2, 0));
+    part[a] = within - double(low[a]);
+  }
+  double sum = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    std::int64_t at = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      bool const upper = (corner >> a & 1) != 0;
+      weight *= upper ? part[a] : 1 - part[a];
+      at = at * v.extent[a] + std::min(low[a] + (upper ? 1 : 0), v.extent[a] - 1);
+    }
+    sum += weight > 0 ? weight * double(v.values[std::size_t(at)]) : 0;
+  }
+  return sum;
+}
 
 std::string dose_curves(files::plan_description const& plan, jobs::dose_result const& result) {
   curve_table table(result);

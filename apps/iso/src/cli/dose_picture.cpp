@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dose_output.hpp"
-#include "slice_picture.hpp"
+
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 
@@ -9,15 +10,35 @@
 namespace iso::cli {
 namespace {
 
+constexpr std::size_t widest_name = 32;
+
 /// Blue, cyan, green, yellow, red.
 colour dose_colour(double part) {
   return colour_between({{0, 0, 0.7}, {0, 0.7, 1}, {0, 0.8, 0.2}, {1, 0.9, 0}, {0.9, 0, 0}}, part);
 }
 
+/// The dose at the middles of a slice's pixels.
+std::vector<double> sampled(files::host_volume const& dose, picture_slice const& slice) {
+  auto const g = grid_of(slice, dose);
+  std::vector<double> values;
+  values.reserve(std::size_t(slice.width * slice.height));
+  auto p = g.origin;
+  for (std::int64_t c = 0; c < slice.width; ++c) {
+    p[slice.column_axis] = g.origin[slice.column_axis] + double(c) * g.spacing[slice.column_axis];
+    for (std::int64_t r = 0; r < slice.height; ++r) {
+      p[slice.row_axis] = g.origin[slice.row_axis] + double(r) * g.spacing[slice.row_axis];
+      values.push_back(value_at(dose, p).value_or(0));
+    }
+  }
+  return values;
+}
+
 }  // namespace
 
-files::rgb_image dose_picture(jobs::dose_result const& result, std::array<double, 3> const& point) {
-  auto image = draw_slices(result.dose, point, [&](std::size_t n) {
+files::rgb_image dose_picture(jobs::dose_result const& result, picture_slices const& slices,
+                              std::vector<double> const& isodoses,
+                              std::vector<outlined_structure> const& structures) {
+  auto image = draw_slices(result.dose, slices, [&](std::size_t n) {
     double const grey = std::clamp(double(result.density.values[n]) / white_density, 0.0, 1.0);
     double const part = result.maximum > 0 ? double(result.dose.values[n]) / result.maximum : 0;
     // Little dose leaves the density to be seen.
@@ -29,11 +50,32 @@ files::rgb_image dose_picture(jobs::dose_result const& result, std::array<double
     }
     return mixed;
   });
-  std::vector<bar_mark> marks;
-  for (double const part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    marks.push_back({part, fmt::format("{:.3g}", part * result.maximum)});
+  auto const size = text_size(image);
+  std::vector<bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", result.maximum)}};
+  for (double const percent : isodoses) {
+    marks.push_back(
+        {percent / 100, fmt::format("{:.3g} {:.4g}%", percent / 100 * result.maximum, percent)});
+  }
+  for (std::size_t s = 0; s < slices.size(); ++s) {
+    auto const values = sampled(result.dose, slices[s]);
+    for (double const percent : isodoses) {
+      if (result.maximum > 0) {
+        draw_level(image, slices[s], values, percent / 100 * result.maximum, 1, 0, {files::black});
+      }
+    }
+    for (std::size_t n = 0; n < structures.size(); ++n) {
+      draw_level(image, slices[s], structures[n].shares[s], outline_share, size, 1,
+                 files::style_of(n));
+    }
   }
   add_colour_bar(image, dose_colour, marks, "Gy");
+  if (!structures.empty()) {
+    std::vector<std::string> names;
+    for (auto const& one : structures) {
+      names.push_back(files::shortened(one.name, widest_name));
+    }
+    files::add_legend(image, names, size);
+  }
   return image;
 }
 

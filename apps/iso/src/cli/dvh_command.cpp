@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "structure_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -24,8 +25,7 @@ constexpr std::size_t widest_name = 32;
 struct dvh_options {
   common_options common;
   std::vector<std::string> doses;
-  std::string structures;
-  std::vector<std::string> names;
+  structure_options structures;
   std::vector<std::string> quantities;
   std::string surface = "include";
   double prescription = 0;
@@ -81,7 +81,7 @@ void read_options(dvh_options& options) {
 /// Throws iso::file_error where one file is named twice.
 void check_inputs(dvh_options const& options) {
   auto all = options.doses;
-  all.push_back(options.structures);
+  all.push_back(options.structures.file);
   for (std::size_t b = 1; b < all.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
       std::error_code unknown;
@@ -103,46 +103,15 @@ void check_files(dvh_options const& options) {
         fmt::format("'{}': does not end in .csv (the curves are a table)", options.csv));
   }
   auto inputs = options.doses;
-  inputs.push_back(options.structures);
+  inputs.push_back(options.structures.file);
   check_written(options.csv, "", options.common.json_file, inputs);
-}
-
-/// Reads the structures that are named; all that have contours where none is.
-void read_structures(dvh_options& options, files::rt_structure_set const& set) {
-  auto names = options.names;
-  for (auto const& s : set.structures) {
-    if (options.names.empty() && !s.contours.empty()) {
-      names.push_back(s.name);
-    }
-  }
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    options.request.structures.push_back(files::find_structure(options.structures, set, names[n]));
-    if (std::find(names.begin(), names.begin() + std::ptrdiff_t(n), names[n]) !=
-        names.begin() + std::ptrdiff_t(n)) {
-      throw invalid_argument(
-          fmt::format("--structure '{}' is given twice (once is enough)", names[n]));
-    }
-  }
-  if (names.empty()) {
-    throw file_error(fmt::format(
-        "'{}' has no structure with contours (there is nothing to evaluate)", options.structures));
-  }
-}
-
-void tell_left_out(dvh_options const& options, files::rt_structure_set const& set) {
-  for (auto const& s : set.structures) {
-    if (options.names.empty() && s.contours.empty()) {
-      spdlog::info("'{}' has no closed contours and is left out", files::shortened(s.name, 64));
-    }
-  }
 }
 
 void read_doses(dvh_options& options, files::rt_structure_set const& set) {
   for (auto const& path : options.doses) {
     if (files::is_dicom_path(path)) {
       auto dose = files::read_rt_dose(path);
-      files::check_same_frame(options.structures, set.identity.frame_of_reference, path,
-                              dose.identity.frame_of_reference);
+      check_frame(options.structures, set, path, dose.identity.frame_of_reference);
       if (dose.type == "ERROR") {
         throw file_error(
             fmt::format("'{}' holds differences of doses (type ERROR), no dose", path));
@@ -160,8 +129,7 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
                                    path, files::shortened(dose.unit, 40)));
     }
     warn_of_unit(path, dose.unit, "Gy", "the numbers are taken as they are");
-    spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
-                 path);
+    check_frame(options.structures, set, path, std::nullopt);
     options.request.doses.push_back(std::move(dose));
   }
 }
@@ -295,11 +263,11 @@ std::string curves_of(dvh_options const& options, jobs::dvh_result const& result
 int run_dvh(dvh_options& options) {
   check_files(options);
   read_options(options);
-  auto const set = files::read_rt_structure_set(options.structures);
-  read_structures(options, set);
-  read_doses(options, set);
-  tell_left_out(options, set);
   auto& request = options.request;
+  auto const set = files::read_rt_structure_set(options.structures.file);
+  request.structures = chosen_structures(options.structures, set);
+  read_doses(options, set);
+  tell_left_out(options.structures, set);
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dvh");
   auto const result = jobs::evaluate_structures(request, terminal_observer());
@@ -340,9 +308,7 @@ command add_dvh(CLI::App& app) {
                   "doses in Gy: RT Dose (.dcm), or a volume (.mha, .mhd, .nrrd, .nhdr, .nii, "
                   ".nii.gz) in the structures' coordinates")
       ->required();
-  sub->add_option("--structures", options->structures, "RT Structure Set (.dcm)")->required();
-  sub->add_option("--structure", options->names,
-                  "names of structures (default: all that have contours)");
+  add_structure_options(*sub, options->structures)->required();
   sub->add_option("--quantity", options->quantities,
                   "D95 (dose that 95 % get), D0.1cc, V20Gy (per cent that get 20 Gy), V20Gy_cc, "
                   "V95% (of the prescription), mean, minimum, maximum, volume, outside, HI "

@@ -239,7 +239,7 @@ colour gamma_colour(double gamma, double max_gamma) {
 
 files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_result const& result,
                                std::array<double, 3> const& point) {
-  auto image = draw_slices(result.gamma, point, [&](std::size_t n) {
+  auto image = draw_slices(result.gamma, slices_through(result.gamma, point), [&](std::size_t n) {
     double const gamma = result.gamma.values[n];
     double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
     return std::isnan(gamma) ? colour{grey, grey, grey} : gamma_colour(gamma, request.max_gamma);

@@ -3,66 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <string_view>
+#include <cstdlib>
+#include <utility>
 
 namespace iso::cli {
 namespace {
 
-/// One slice: the axes of its columns and rows, and whether a row further down has a larger
-/// coordinate.
-struct slice {
-  std::size_t across;
-  std::size_t column_axis;
-  std::size_t row_axis;
-  bool downwards;
-};
-
-/// Characters of 5 x 7 pixels: a row a number, its left pixel 16.
-struct glyph {
-  char character;
-  std::array<std::uint8_t, 7> rows;
-};
-constexpr std::int64_t glyph_width = 5;
-constexpr std::int64_t glyph_height = 7;
-constexpr std::array<glyph, 19> glyphs = {{
-    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
-    {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},
-    {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
-    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},
-    {'8', {14, 17, 17, 14, 17, 17, 14}}, {'9', {14, 17, 17, 15, 1, 2, 12}},
-    {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
-    {'+', {0, 4, 4, 31, 4, 4, 0}},       {'e', {0, 0, 14, 17, 31, 16, 14}},
-    {'G', {14, 17, 16, 23, 17, 17, 15}}, {'y', {0, 0, 17, 17, 15, 1, 14}},
-    {'g', {0, 0, 15, 17, 15, 1, 14}},    {'a', {0, 0, 14, 1, 15, 17, 15}},
-    {'m', {0, 0, 26, 21, 21, 17, 17}},
-}};
-
-void paint(files::rgb_image& image, std::int64_t column, std::int64_t row, colour const& c) {
-  auto const first = std::size_t((row * image.width + column) * 3);
-  for (std::size_t n = 0; n < 3; ++n) {
-    image.values[first + n] = std::uint8_t(std::lround(255 * std::clamp(c[n], 0.0, 1.0)));
-  }
-}
-
-/// Writes in white, pixels of `size`, from (left, top); what is beyond the image is left out.
-void write(files::rgb_image& image, std::string_view text, std::int64_t left, std::int64_t top,
-           std::int64_t size) {
-  for (char const c : text) {
-    auto const g = std::find_if(glyphs.begin(), glyphs.end(),
-                                [&](glyph const& known) { return known.character == c; });
-    for (std::int64_t n = 0; g != glyphs.end() && n < glyph_width * glyph_height * size * size;
-         ++n) {
-      std::int64_t const x = n % (glyph_width * size);
-      std::int64_t const y = n / (glyph_width * size);
-      bool const set = (g->rows[std::size_t(y / size)] >> (4 - x / size) & 1) != 0;
-      if (set && left + x < image.width && top + y >= 0 && top + y < image.height) {
-        paint(image, left + x, top + y, {1, 1, 1});
-      }
-    }
-    left += (glyph_width + 1) * size;
-  }
-}
+constexpr double largest_picture =
+    2048;                               // pixels along an axis, unless a voxel needs more than one
+constexpr double least_picture = 1200;  // of the three slices' width
 
 }  // namespace
 
@@ -76,81 +25,155 @@ colour colour_between(std::vector<colour> const& stops, double part) {
   return out;
 }
 
-files::rgb_image draw_slices(files::host_volume const& volume, std::array<double, 3> const& point,
+picture_slices slices_through(files::host_volume const& volume,
+                              std::array<double, 3> const& point) {
+  auto const& n = volume.extent;
+  std::array<double, 3> length{};  // mm
+  for (std::size_t a = 0; a < 3; ++a) {
+    length[a] = volume.spacing[a] * double(n[a]);
+  }
+  // A pixel is as large as the smallest side of a voxel, larger where that would be a poster, and a
+  // part of it where that would be a stamp.
+  double const voxel = *std::min_element(volume.spacing.begin(), volume.spacing.end());
+  double const most = *std::max_element(length.begin(), length.end());
+  double const least_parts = std::ceil(least_picture * voxel / (2 * length[0] + length[1]));
+  double const parts = std::min(least_parts, std::floor(largest_picture * voxel / most));
+  double const side = parts >= 1 ? voxel / parts : most / largest_picture;
+  std::array<std::int64_t, 3> pixels{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    pixels[a] = std::max<std::int64_t>(std::int64_t(std::nearbyint(length[a] / side)), 1);
+  }
+  picture_slices slices = {{{2, 0, 1, true}, {1, 0, 2, false}, {0, 1, 2, false}}};
+  std::int64_t left = 0;
+  for (auto& s : slices) {
+    double const index =
+        std::nearbyint((point[s.across] - volume.origin[s.across]) / volume.spacing[s.across]);
+    s.voxel = std::int64_t(std::clamp(index, 0.0, double(n[s.across] - 1)));
+    s.left = left;
+    s.width = pixels[s.column_axis];
+    s.height = pixels[s.row_axis];
+    left += s.width;
+  }
+  return slices;
+}
+
+files::host_volume grid_of(picture_slice const& slice, files::host_volume const& volume) {
+  files::host_volume g;
+  g.extent[slice.across] = 1;
+  g.extent[slice.column_axis] = slice.width;
+  g.extent[slice.row_axis] = slice.height;
+  for (std::size_t a = 0; a < 3; ++a) {
+    double const low = volume.origin[a] - 0.5 * volume.spacing[a];
+    if (a == slice.across) {
+      g.spacing[a] = volume.spacing[a];
+      g.origin[a] = volume.origin[a] + double(slice.voxel) * volume.spacing[a];
+    } else {
+      g.spacing[a] = volume.spacing[a] * double(volume.extent[a]) / double(g.extent[a]);
+      g.origin[a] = low + 0.5 * g.spacing[a];
+    }
+  }
+  return g;
+}
+
+files::rgb_image draw_slices(files::host_volume const& volume, picture_slices const& slices,
                              std::function<colour(std::size_t)> const& colour_of) {
   auto const& n = volume.extent;
-  std::array<std::int64_t, 3> centre{};
-  std::array<std::int64_t, 3> pixels{};
-  // Square pixels as large as the smallest side of a voxel, fewer where that would be a poster.
-  double side = *std::min_element(volume.spacing.begin(), volume.spacing.end());
-  for (std::size_t a = 0; a < 3; ++a) {
-    side = std::max(side, volume.spacing[a] * double(n[a]) / 2048);
-  }
-  for (std::size_t a = 0; a < 3; ++a) {
-    double const index = std::nearbyint((point[a] - volume.origin[a]) / volume.spacing[a]);
-    centre[a] = std::int64_t(std::clamp(index, 0.0, double(n[a] - 1)));
-    double const count = std::nearbyint(volume.spacing[a] * double(n[a]) / side);
-    pixels[a] = std::max<std::int64_t>(std::int64_t(count), 1);
-  }
-  constexpr std::array<slice, 3> slices = {{{2, 0, 1, true}, {1, 0, 2, false}, {0, 1, 2, false}}};
-  files::rgb_image image;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
   for (auto const& s : slices) {
-    image.width += pixels[s.column_axis];
-    image.height = std::max(image.height, pixels[s.row_axis]);
+    width += s.width;
+    height = std::max(height, s.height);
   }
-  image.values.assign(std::size_t(image.width * image.height * 3), 0);
-  std::int64_t left = 0;
+  auto image = files::black_image(width, height);
   for (auto const& s : slices) {
-    auto const voxel = [&](std::size_t axis, std::int64_t pixel) {
-      return std::min((2 * pixel + 1) * n[axis] / (2 * pixels[axis]), n[axis] - 1);
+    auto const voxel = [&](std::size_t axis, std::int64_t pixel, std::int64_t pixels) {
+      return std::min((2 * pixel + 1) * n[axis] / (2 * pixels), n[axis] - 1);
     };
-    for (std::int64_t row = 0; row < pixels[s.row_axis]; ++row) {
-      for (std::int64_t column = 0; column < pixels[s.column_axis]; ++column) {
-        std::array<std::int64_t, 3> at = centre;
-        at[s.column_axis] = voxel(s.column_axis, column);
-        at[s.row_axis] = voxel(s.row_axis, s.downwards ? row : pixels[s.row_axis] - 1 - row);
-        paint(image, left + column, row,
-              colour_of(std::size_t((at[0] * n[1] + at[1]) * n[2] + at[2])));
+    for (std::int64_t row = 0; row < s.height; ++row) {
+      for (std::int64_t column = 0; column < s.width; ++column) {
+        std::array<std::int64_t, 3> at{};
+        at[s.across] = s.voxel;
+        at[s.column_axis] = voxel(s.column_axis, column, s.width);
+        at[s.row_axis] = voxel(s.row_axis, s.is_downwards ? row : s.height - 1 - row, s.height);
+        files::paint(image, s.left + column, row,
+                     colour_of(std::size_t((at[0] * n[1] + at[1]) * n[2] + at[2])));
       }
     }
-    left += pixels[s.column_axis];
   }
   return image;
 }
 
+void draw_level(files::rgb_image& image, picture_slice const& slice,
+                std::vector<double> const& values, double level, std::int64_t thick,
+                std::int64_t halo, files::line_style const& style) {
+  // Beyond the slice nothing changes: a line does not run along its border.
+  auto const reaches = [&](std::int64_t column, std::int64_t up) {
+    auto const c = std::clamp<std::int64_t>(column, 0, slice.width - 1);
+    auto const u = std::clamp<std::int64_t>(up, 0, slice.height - 1);
+    return values[std::size_t(c * slice.height + u)] >= level;
+  };
+  std::vector<std::pair<std::int64_t, std::int64_t>> line;
+  for (std::int64_t c = 0; c < slice.width; ++c) {
+    for (std::int64_t u = 0; u < slice.height; ++u) {
+      if (reaches(c, u) &&
+          !(reaches(c - 1, u) && reaches(c + 1, u) && reaches(c, u - 1) && reaches(c, u + 1))) {
+        line.emplace_back(slice.left + c, slice.is_downwards ? u : slice.height - 1 - u);
+      }
+    }
+  }
+  if (halo > 0) {
+    for (auto const& [column, row] : line) {
+      files::paint_line(image, column, row, thick + 2 * halo, {files::black});
+    }
+  }
+  for (auto const& [column, row] : line) {
+    files::paint_line(image, column, row, thick, style);
+  }
+}
+
+std::int64_t text_size(files::rgb_image const& image) {
+  return std::max<std::int64_t>({1, image.width / 600, image.height / 250});
+}
+
 void add_colour_bar(files::rgb_image& image, std::function<colour(double)> const& colour_of,
                     std::vector<bar_mark> const& marks, std::string const& title) {
-  std::int64_t const size = std::max<std::int64_t>(1, image.height / 250);
-  std::size_t letters = 0;
+  std::int64_t const size = text_size(image);
+  std::int64_t letters = 0;
   for (auto const& m : marks) {
-    letters = std::max(letters, m.text.size());
+    letters = std::max(letters, files::letters_of(m.text));
   }
   std::int64_t const gap = 6 * size;
   std::int64_t const bar = 12 * size;
-  std::int64_t const letter = (glyph_width + 1) * size;
+  std::int64_t const letter = files::letter_width * size;
   std::int64_t const beside =
-      std::max(bar + gap + letter * std::int64_t(letters), letter * std::int64_t(title.size()));
-  files::rgb_image wide;
-  wide.width = image.width + 2 * gap + beside;
-  wide.height = std::max(image.height, 100 * size);
-  wide.values.assign(std::size_t(wide.width * wide.height * 3), 0);
-  for (std::int64_t row = 0; row < image.height; ++row) {
-    std::copy_n(image.values.begin() + row * image.width * 3, image.width * 3,
-                wide.values.begin() + row * wide.width * 3);
-  }
+      std::max(bar + gap + letter * letters, letter * files::letters_of(title));
+  auto wide =
+      files::black_image(image.width + 2 * gap + beside, std::max(image.height, 100 * size));
+  files::put_image(image, wide, 0, 0);
   std::int64_t const left = image.width + gap;
-  std::int64_t const top = 2 * gap + glyph_height * size;
+  std::int64_t const top = 2 * gap + files::letter_height * size;
   std::int64_t const last = wide.height - 1 - gap - top;  // row of the bar
-  write(wide, title, left, gap, size);
+  files::write_text(wide, title, left, gap, size, files::white);
   for (std::int64_t row = 0; row <= last; ++row) {
     auto const c = colour_of(1 - double(row) / double(last));
     for (std::int64_t column = 0; column < bar; ++column) {
-      paint(wide, left + column, top + row, c);
+      files::paint(wide, left + column, top + row, c);
     }
   }
+  std::vector<std::int64_t> written;
   for (auto const& m : marks) {
     auto const row = top + std::llround((1 - m.part) * double(last));
-    write(wide, m.text, left + bar + gap, row - glyph_height * size / 2, size);
+    for (std::int64_t n = 0; n < (bar + gap / 2) * size; ++n) {
+      files::paint(wide, left + n / size, row + n % size,
+                   n / size < bar ? files::black : files::white);
+    }
+    if (std::none_of(written.begin(), written.end(), [&](std::int64_t other) {
+          return std::abs(other - row) < (files::letter_height + 1) * size;
+        })) {
+      files::write_text(wide, m.text, left + bar + gap, row - files::letter_height * size / 2, size,
+                        files::white);
+      written.push_back(row);
+    }
   }
   image = std::move(wide);
 }

@@ -1,29 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Draws slices of volumes in colours, with a bar that says what the colours mean.
+//! Draws slices of volumes in colours, lines in them, and a bar that says what the colours mean.
 #pragma once
 
-#include <iso/files/png_file.hpp>
+#include <iso/files/drawing.hpp>
 #include <iso/files/volume_file.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace iso::cli {
 
-/// Holds red, green and blue, each from 0 to 1.
-using colour = std::array<double, 3>;
+using files::colour;
 
 /// Returns the colour at `part`, from 0 to 1, of a scale of colours at equal distances.
 colour colour_between(std::vector<colour> const& stops, double part);
 
-/// Returns three slices of the grid of `volume` through `point` (mm), side by side, across z, y and
-/// x. Patients are seen from the feet, from the front and from their left.
+/// Is one of three slices side by side in a picture.
+struct picture_slice {
+  std::size_t across;       ///< axis
+  std::size_t column_axis;  ///< to the right
+  std::size_t row_axis;
+  bool is_downwards;       ///< a row further down has a larger coordinate
+  std::int64_t voxel = 0;  ///< along `across`
+  std::int64_t left = 0;   ///< column of the picture
+  std::int64_t width = 0;  ///< pixels
+  std::int64_t height = 0;
+};
+using picture_slices = std::array<picture_slice, 3>;
+
+/// Returns slices of the grid of `volume` through `point` (mm), across z, y and x, in square
+/// pixels. Patients are seen from the feet, from the front and from their left.
+picture_slices slices_through(files::host_volume const& volume, std::array<double, 3> const& point);
+
+/// Returns the pixels of a slice as a grid one voxel thick, without values.
+files::host_volume grid_of(picture_slice const& slice, files::host_volume const& volume);
+
+/// Draws slices.
 /// \param colour_of  the colour of a voxel, by its number, z fastest
-files::rgb_image draw_slices(files::host_volume const& volume, std::array<double, 3> const& point,
+files::rgb_image draw_slices(files::host_volume const& volume, picture_slices const& slices,
                              std::function<colour(std::size_t)> const& colour_of);
+
+/// Draws a line where values cross `level`, around those that are no less.
+/// \param values  of the pixels, in the order of the voxels of grid_of(slice)
+/// \param halo    black pixels on both sides, which may be none
+void draw_level(files::rgb_image& image, picture_slice const& slice,
+                std::vector<double> const& values, double level, std::int64_t thick,
+                std::int64_t halo, files::line_style const& style);
+
+/// Returns the size of the pixels of text in a picture.
+std::int64_t text_size(files::rgb_image const& image);
 
 /// Holds text beside a colour bar.
 struct bar_mark {
@@ -31,8 +60,8 @@ struct bar_mark {
   std::string text;
 };
 
-/// Adds a bar of colours on the right of `image`, with `title` above it. Text has the characters
-/// 0-9 . - + e G y g a m.
+/// Adds a bar of colours on the right of `image`, with `title` above it. A mark that has no room
+/// between those before it in the list has no text.
 /// \param colour_of  the colour at a part of the bar
 void add_colour_bar(files::rgb_image& image, std::function<colour(double)> const& colour_of,
                     std::vector<bar_mark> const& marks, std::string const& title);

@@ -7,12 +7,14 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/dose.hpp>
+#include <iso/cases/dvh.hpp>
 #include <iso/cases/formats.hpp>
 #include <iso/cases/iteration.hpp>
 #include <iso/cases/product.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
 #include <iso/dose/slab_phantom.hpp>
+#include <iso/files/drawing.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -92,6 +94,54 @@ irradiation slab_irradiation(std::int64_t voxels) {
   return one;
 }
 
+/// Points in the box between two corners.
+grid points_between(vec3<double> const& low, vec3<double> const& high) {
+  constexpr double apart = 2;  // mm
+  grid g;
+  for (int axis = 0; axis < 3; ++axis) {
+    g.extent[std::size_t(axis)] = std::llround((high[axis] - low[axis]) / apart);
+    g.spacing[axis] = apart;
+    g.origin[axis] = low[axis] + 0.5 * apart;
+  }
+  return g;
+}
+
+constexpr double slices = 4;  // mm between contours
+
+/// A ball about the field's isocentre.
+organ target_of(dose::beam const& field, double diameter) {
+  oracle::ideal_body const ball{oracle::ideal_body::shape::sphere, diameter, diameter};
+  auto contours = oracle::contours_of(ball, slices, 90);
+  contours.name = "target";
+  auto const& middle = field.isocentre;
+  for (auto& contour : contours.contours) {
+    for (auto& p : contour.points) {
+      p = p + middle;
+    }
+  }
+  double const radius = 0.5 * diameter;
+  vec3<double> const corner{radius, radius, radius};
+  return {std::move(contours),
+          [=](vec3<double> const& p) { return dot(p - middle, p - middle) <= radius * radius; },
+          points_between(middle - corner, middle + corner)};
+}
+
+/// A layer of the slab phantom, `half` mm to all sides of the beam.
+organ layer_of(std::string const& name, std::size_t number, double half) {
+  double near = 0;
+  auto const slabs = dose::slab_phantom();
+  for (std::size_t n = 0; n < number; ++n) {
+    near += slabs[n].thickness;
+  }
+  double const far = near + slabs[number].thickness;
+  dvh::structure s{name, {}};
+  for (double z = 0.5 * slices - half; z < half; z += slices) {
+    s.contours.push_back({{{-half, near, z}, {half, near, z}, {half, far, z}, {-half, far, z}}});
+  }
+  return {std::move(s), [](vec3<double> const&) { return true; },
+          points_between({-half, near, -half}, {half, far, half})};
+}
+
 /// A field of proton pencil beams on a sphere behind bone and lung, in a cube of 192 mm.
 synthetic::pencil_beams pencil_field(std::int64_t size) {
   std::int64_t const n = std::clamp<std::int64_t>(size, 16, 64);
@@ -138,6 +188,7 @@ class demonstration {
       // The beam comes from above.
       draw_slice("dose_slab.png", slabs.region, dose, slabs.region.extent[2] / 2, rows::downwards);
       show<double>(exec, "dose_slab", dose_case<double>{slabs}, 2);
+      show_histograms(exec, slabs, dose);
     });
     each_backend([&](auto const& exec) { show_matrix(exec); });
     each_backend([&](auto const& exec) { show_large(exec); });
@@ -174,10 +225,11 @@ class demonstration {
   template <class T, class Exec>
   std::vector<T> measure(Exec const& exec, std::string const& operation, prepared<Exec, T> what,
                          int runs, std::vector<double> const& truth = {}) {
-    // Eleven operations in two precisions, two of few views, the matrix in three formats, and four
+    // Twelve operations in two precisions, two of few views, the matrix in three formats, and four
     // on the CT.
-    int const planned = int(request_.backends.size()) * (request_.ct ? 31 : 27);
+    int const planned = int(request_.backends.size()) * (request_.ct ? 33 : 29);
     watch_.step(std::min(0.99, double(started_++) / planned), operation + " on " + backend_);
+    auto const least = what.least;
     measurable<Exec, T> const call(exec, std::move(what));
     double best = 1e30;
     for (int run = 0; run < (backend::is_device<Exec> ? 2 * runs : runs); ++run) {
@@ -186,7 +238,7 @@ class demonstration {
     auto values = call.values();
     auto one = new_record<T>(operation, backend_);
     one.error = truth.empty() ? call.error() : oracle::relative_l1(values, truth);
-    add_time(one, best, call.work(), ceilings_.at(backend_));
+    add_time(one, best, least, ceilings_.at(backend_));
     if constexpr (sizeof(T) == 4) {
       float_judges_[operation].judge(one, values, "against the first backend");
     } else {
@@ -282,6 +334,18 @@ class demonstration {
     });
   }
 
+  /// What a target and layers of the phantom get of the dose.
+  template <class Exec>
+  void show_histograms(Exec const& exec, irradiation const& slabs, std::vector<float> const& dose) {
+    double const end = 1.02 * double(*std::max_element(dose.begin(), dose.end()));
+    auto const wide = std::make_shared<std::vector<double> const>(dose.begin(), dose.end());
+    std::vector<organ> const organs = {target_of(slabs.field, 60), layer_of("lung", 4, 60),
+                                       layer_of("bone", 2, 60)};
+    histogram_case<float> const what{slabs.region, wide, end, organs};
+    draw_histograms("dvh_slab.png", what, show<float>(exec, "dvh_slab", what, 1));
+    show<double>(exec, "dvh_slab", histogram_case<double>{slabs.region, wide, end, organs}, 1);
+  }
+
   /// A matrix of proton pencil beams times weights, in double and in half.
   template <class Exec>
   void show_matrix(Exec const& exec) {
@@ -351,6 +415,27 @@ class demonstration {
   template <class T>
   void draw_view(std::string const& name, ct::geometry const& g, std::vector<T> const& values) {
     draw_slice(name, {{g.num_u(), g.num_v(), 1}, {1, 1, 1}, {}}, values, 0, rows::upwards);
+  }
+
+  /// Cumulative histograms of the first backend, with figures in the legend.
+  void draw_histograms(std::string const& name, histogram_case<float> const& what,
+                       std::vector<float> const& values) {
+    if (std::ranges::find(report_.figures, name) != report_.figures.end()) {
+      return;
+    }
+    std::vector<files::curve> curves;
+    for (std::size_t s = 0; s < what.organs.size(); ++s) {
+      auto const* const of = values.data() + s * std::size_t(what.numbers_each());
+      auto const* const figures = of + what.bins + 1;
+      auto const gray = [&](int n) { return double(figures[n]) / 100 * what.end; };
+      curves.push_back(
+          {message("{}: mean {:.3g}, D95 {:.3g}, D2 {:.3g} Gy",
+                   {std::string_view(what.organs[s].contours.name), gray(0), gray(1), gray(2)}),
+           {of, figures}});
+    }
+    figures_.push_back(
+        files::prepare_png(request_.folder / name, files::draw_curves(curves, what.end, "Gy")));
+    report_.figures.push_back(name);
   }
 
   demo_request const& request_;

@@ -146,6 +146,13 @@ beam_result described(placed_beam const& b, grid const& g) {
   return out;
 }
 
+grid grid_of(dose_request const& request) {
+  grid const g = request.phantom_voxel > 0 ? dose::slab_phantom_grid(request.phantom_voxel)
+                                           : make_grid(request.volume);
+  validate(g, "iso dose");
+  return g;
+}
+
 files::host_volume empty_volume(grid const& g) {
   files::host_volume v;
   v.extent = {g.extent[0], g.extent[1], g.extent[2]};
@@ -224,9 +231,7 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
   if (request.hounsfield) {
     density_table_of(request.density_table);
   }
-  grid const g = request.phantom_voxel > 0 ? dose::slab_phantom_grid(request.phantom_voxel)
-                                           : make_grid(request.volume);
-  validate(g, "iso dose");
+  grid const g = grid_of(request);
   std::vector<placed_beam> beams;
   double all_voxels = 0;
   std::int64_t largest = 0;
@@ -280,6 +285,8 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
 }
 
 }  // namespace
+
+files::host_volume dose_grid(dose_request const& request) { return empty_volume(grid_of(request)); }
 
 dose_result calculate_dose(dose_request const& request, observer const& watch) {
   return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {

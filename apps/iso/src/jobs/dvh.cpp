@@ -197,6 +197,21 @@ std::string unit_of_quantity(std::string const& name) {
   }
 }
 
+std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
+                                                  files::host_volume const& patient,
+                                                  std::vector<files::host_volume> const& grids) {
+  auto const s = files::make_structure(structure);
+  dvh::structure_options options;
+  options.beyond = dvh::off_grid::cut;
+  options.slice_thickness = patient.spacing[2];
+  dvh::structure_grid(s, make_grid(patient), options, 1);  // throws where they do not overlap
+  std::vector<std::vector<double>> shares;
+  for (auto const& g : grids) {
+    shares.push_back(dvh::voxel_fractions(s, make_grid(g), options));
+  }
+  return shares;
+}
+
 dvh_result evaluate_structures(dvh_request const& request, observer const& watch) {
   dvh_result result;
   backend::with_name(request.backend, [&](auto tag) {

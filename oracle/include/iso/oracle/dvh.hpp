@@ -63,4 +63,11 @@ dvh::structure contours_of(ideal_body const& body, double spacing, int points = 
 /// `level` or more.
 double gaussian_volume(double radius, double maximum, double width, double level);
 
+/// Returns the doses at those points of a grid that `inside` takes, the largest first: trilinear
+/// between voxels' middles, the outermost ones' beyond them.
+/// \param dose  [nx, ny, nz]
+std::vector<double> sampled_doses(volume_view<double const, Kokkos::HostSpace> const& dose,
+                                  grid const& points,
+                                  std::function<bool(vec3<double> const&)> const& inside);
+
 }  // namespace iso::oracle

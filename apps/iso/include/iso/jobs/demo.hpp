@@ -31,8 +31,8 @@ struct demo_result {
 /// Computes projections of the Shepp-Logan phantom by every method on every backend against the
 /// analytic answer, and of the CT where there is one; both reconstructed by FDK, and the
 /// phantom from few views by FDK and total variation; the dose of a
-/// photon field on the slab phantom; a matrix of proton pencil beams times spot weights, in half
-/// against double; figures as PNG for the folder.
+/// photon field on the slab phantom, and dose-volume histograms of it; a matrix of proton pencil
+/// beams times spot weights, in half against double; figures as PNG for the folder.
 demo_result demo(demo_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

@@ -48,6 +48,10 @@ struct dose_result {
   double seconds = 0;                        ///< of the calculation alone, data in place
 };
 
+/// Returns the voxels of the dose, without values.
+/// \throws iso::invalid_argument  a phantom's voxel that does not divide it
+files::host_volume dose_grid(dose_request const& request);
+
 /// Calculates the collapsed-cone dose of all beams, added in order, and of each beam bin by bin of
 /// the spectrum where the plan asks for a kernel for each, on the backend that the request names.
 /// \throws iso::invalid_argument  plan, tables, a beam that misses, a density that is none

@@ -55,4 +55,14 @@ std::string unit_of_quantity(std::string const& name);
 /// \throws iso::cancelled         between structures
 dvh_result evaluate_structures(dvh_request const& request, observer const& watch);
 
+/// Returns which share of each voxel lies in the structure, for each of some grids, z fastest, with
+/// half-slice caps; a structure with one plane is as thick as a voxel of `patient`. Volumes are
+/// grids: their values are not read.
+/// \throws iso::invalid_argument  as iso::dvh::voxel_fractions; a structure that lies wholly
+/// outside
+///                                of `patient`
+std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
+                                                  files::host_volume const& patient,
+                                                  std::vector<files::host_volume> const& grids);
+
 }  // namespace iso::jobs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/files/drawing.hpp
+//! Draws into pictures in colours: text, lines, legends, curves.
+#pragma once
+
+#include <iso/files/png_file.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::files {
+
+/// Holds red, green and blue, each from 0 to 1.
+using colour = std::array<double, 3>;
+inline constexpr colour black = {0, 0, 0};
+inline constexpr colour white = {1, 1, 1};
+
+/// Returns a black image.
+rgb_image black_image(std::int64_t width, std::int64_t height);
+
+/// Puts an image into another, its upper left corner at (left, top).
+void put_image(rgb_image const& image, rgb_image& into, std::int64_t left, std::int64_t top);
+
+/// Sets one pixel; nothing beyond the image.
+void paint(rgb_image& image, std::int64_t column, std::int64_t row, colour const& c);
+
+/// Is what a character takes, with the gap behind it, in pixels of a text's size.
+inline constexpr std::int64_t letter_width = 6;
+inline constexpr std::int64_t letter_height = 7;
+
+/// Counts the characters of UTF-8.
+std::int64_t letters_of(std::string_view text);
+
+/// Writes from (left, top), with pixels of `size`. What is not printable ASCII becomes "?".
+void write_text(rgb_image& image, std::string_view text, std::int64_t left, std::int64_t top,
+                std::int64_t size, colour const& c);
+
+/// Says how a line looks.
+struct line_style {
+  colour c = white;
+  bool is_dashed = false;
+};
+
+/// Returns how the n-th of many lines looks: eight colours, then the same dashed.
+line_style style_of(std::size_t n);
+
+/// Puts a square of a line, `thick` pixels wide, about a pixel; nothing where it is a gap between
+/// dashes.
+void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::int64_t thick,
+                line_style const& style);
+
+/// Adds black rows below the image that say what the lines of style_of(0), style_of(1), ... are.
+/// \param size  of the text's pixels
+void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size);
+
+/// Is a function from 0 to 100 % of values at even distances from 0.
+struct curve {
+  std::string name;
+  std::vector<double> percent;
+};
+
+/// Draws curves over an axis from 0 to `end`, with a legend of their names.
+/// \param unit  of that axis
+rgb_image draw_curves(std::vector<curve> const& curves, double end, std::string const& unit);
+
+}  // namespace iso::files

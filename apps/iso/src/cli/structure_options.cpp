@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "structure_options.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace iso::cli {
+
+CLI::Option* add_structure_options(CLI::App& sub, structure_options& options) {
+  auto* const file = sub.add_option("--structures", options.file, "RT Structure Set (.dcm)");
+  sub.add_option("--structure", options.names,
+                 "names of structures (default: all that have contours)")
+      ->needs(file);
+  return file;
+}
+
+std::vector<files::rt_structure> chosen_structures(structure_options const& options,
+                                                   files::rt_structure_set const& set) {
+  auto names = options.names;
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && !s.contours.empty()) {
+      names.push_back(s.name);
+    }
+  }
+  std::vector<files::rt_structure> chosen;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    chosen.push_back(files::find_structure(options.file, set, *name));
+    if (std::find(names.begin(), name, *name) != name) {
+      throw invalid_argument(
+          fmt::format("--structure '{}' is given twice (once is enough)", *name));
+    }
+  }
+  if (names.empty()) {
+    throw file_error(
+        fmt::format("'{}' has no structure with contours (there is none to take)", options.file));
+  }
+  return chosen;
+}
+
+void tell_left_out(structure_options const& options, files::rt_structure_set const& set) {
+  for (auto const& s : set.structures) {
+    if (options.names.empty() && s.contours.empty()) {
+      spdlog::info("'{}' has no closed contours and is left out", files::shortened(s.name, 64));
+    }
+  }
+}
+
+void check_frame(structure_options const& options, files::rt_structure_set const& set,
+                 std::string const& volume, std::optional<std::string> const& frame) {
+  if (frame) {
+    files::check_same_frame(options.file, set.identity.frame_of_reference, volume, *frame);
+  } else {
+    spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
+                 volume);
+  }
+}
+
+}  // namespace iso::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds the options that choose structures of an RT Structure Set.
+#pragma once
+
+#include <iso/files/dicom_rt.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iso::cli {
+
+struct structure_options {
+  std::string file;
+  std::vector<std::string> names;
+};
+
+/// Adds --structures and --structure, and returns the first.
+CLI::Option* add_structure_options(CLI::App& sub, structure_options& options);
+
+/// Returns the structures that are named; all that have contours where none is.
+/// \throws iso::file_error         as files::find_structure; no structure with contours
+/// \throws iso::invalid_argument   one named twice
+std::vector<files::rt_structure> chosen_structures(structure_options const& options,
+                                                   files::rt_structure_set const& set);
+
+/// Says which structures of the set chosen_structures left out.
+void tell_left_out(structure_options const& options, files::rt_structure_set const& set);
+
+/// Throws iso::file_error where `volume` has another frame of reference than the set, and says that
+/// the set's is taken where the volume cannot say.
+/// \param frame  empty where it is no DICOM
+void check_frame(structure_options const& options, files::rt_structure_set const& set,
+                 std::string const& volume, std::optional<std::string> const& frame);
+
+}  // namespace iso::cli

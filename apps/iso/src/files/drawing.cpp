@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/files/drawing.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace iso::files {
+namespace {
+
+constexpr std::int64_t glyph_width = 5;
+constexpr char first_glyph = ' ';
+constexpr char last_glyph = '~';
+
+/// Letters of 5 x 7 pixels from the blank to the tilde: a row each a digit to the base of 32, whose
+/// largest bit is the left pixel.
+constexpr std::string_view glyphs =
+    "00000004444404AAA0000AAVAVAA4FKE5U4PP248JJCIICLID4480000248884284222480LEVEL0044V440"
+    "0000624000V00000000CC11248GGEHJLPHE4C4444EEH1248VV2421HE26AIV22VGU11HE68GUHHEV124888"
+    "EHHEHHEEHHF12C0CC0CC00660624248G84200V0V008421248EH12404EHNLMGEEHHVHHHUHHUHHUEHGGGHE"
+    "UHHHHHUVGGUGGVVGGUGGGEHGNHHEHHHVHHHE44444E72222ICHIKOKIHGGGGGGVHRLLHHHHPLLJHHEHHHHHE"
+    "UHHUGGGEHHHLIDUHHUKIHFGGE11UV444444HHHHHHEHHHHHA4HHHLLRHHHA4AHHHHA4444V1248GVE88888E"
+    "GG84211E22222E4AH0000000000V842000000E1FHFGGUHHHU00FGGGF11FHHHF00EHVGE698S88800FHF1E"
+    "GGUHHHH40C444E20622ICGGIKOKIC44444E00QLLLL00UHHHH00EHHHE00UHUGG00FHF1100MPGGG00FGE1U"
+    "88S889600HHHHF00HHHA400HHLLA00HA4AH00HHF1E00V248V688G8864444444C22122C009LI00";
+static_assert(glyphs.size() == (last_glyph - first_glyph + 1) * letter_height);
+
+/// Returns whether the pixel of a glyph is set.
+bool is_set(char letter, std::int64_t x, std::int64_t y) {
+  char const digit = glyphs[std::size_t((letter - first_glyph) * letter_height + y)];
+  int const row = digit <= '9' ? digit - '0' : digit - 'A' + 10;
+  return x < glyph_width && (row >> (glyph_width - 1 - x) & 1) != 0;
+}
+
+constexpr bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
+/// They are far from the colours of a dose, and from one another.
+constexpr std::array<colour, 8> line_colours = {{{1, 0.3, 1},
+                                                 {1, 1, 1},
+                                                 {1, 0.6, 0.1},
+                                                 {0.5, 1, 0.85},
+                                                 {0.7, 0.5, 1},
+                                                 {0.85, 1, 0.3},
+                                                 {1, 0.65, 0.65},
+                                                 {0.45, 0.75, 1}}};
+constexpr std::int64_t dash = 4;  // thicknesses
+constexpr colour grid_colour = {0.3, 0.3, 0.3};
+
+/// Returns 1, 2 or 5 times a power of ten, of which 3 to 8 make up `end`.
+double round_step(double end) {
+  double const tenth = std::pow(10, std::floor(std::log10(end / 3)));
+  return end / tenth >= 15 ? 5 * tenth : end / tenth >= 6 ? 2 * tenth : tenth;
+}
+
+}  // namespace
+
+rgb_image black_image(std::int64_t width, std::int64_t height) {
+  return {width, height, std::vector<std::uint8_t>(std::size_t(width * height * 3))};
+}
+
+void put_image(rgb_image const& image, rgb_image& into, std::int64_t left, std::int64_t top) {
+  for (std::int64_t row = 0; row < image.height; ++row) {
+    std::copy_n(image.values.begin() + row * image.width * 3, image.width * 3,
+                into.values.begin() + ((top + row) * into.width + left) * 3);
+  }
+}
+
+void paint(rgb_image& image, std::int64_t column, std::int64_t row, colour const& c) {
+  if (column < 0 || column >= image.width || row < 0 || row >= image.height) {
+    return;
+  }
+  auto const first = std::size_t((row * image.width + column) * 3);
+  for (std::size_t n = 0; n < 3; ++n) {
+    image.values[first + n] = std::uint8_t(std::lround(255 * std::clamp(c[n], 0.0, 1.0)));
+  }
+}
+
+std::int64_t letters_of(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); });
+}
+
+void write_text(rgb_image& image, std::string_view text, std::int64_t left, std::int64_t top,
+                std::int64_t size, colour const& c) {
+  for (char const byte : text) {
+    if (continues(byte)) {
+      continue;
+    }
+    char const letter = byte < first_glyph || byte > last_glyph ? '?' : byte;
+    for (std::int64_t y = 0; y < letter_height * size; ++y) {
+      for (std::int64_t x = 0; x < glyph_width * size; ++x) {
+        if (is_set(letter, x / size, y / size)) {
+          paint(image, left + x, top + y, c);
+        }
+      }
+    }
+    left += letter_width * size;
+  }
+}
+
+line_style style_of(std::size_t n) {
+  return {line_colours[n % line_colours.size()], n / line_colours.size() % 2 == 1};
+}
+
+void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::int64_t thick,
+                line_style const& style) {
+  if (style.is_dashed && (column + row) / (dash * thick) % 2 == 1) {
+    return;
+  }
+  for (std::int64_t n = 0; n < thick * thick; ++n) {
+    paint(image, column - thick / 2 + n % thick, row - thick / 2 + n / thick, style.c);
+  }
+}
+
+void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size) {
+  std::int64_t const gap = 2 * letter_width * size;
+  std::int64_t const line = 4 * letter_width * size;  // beside a name
+  std::int64_t const row_height = 2 * letter_height * size;
+  auto const width_of = [&](std::string const& name) {
+    return line + (1 + letters_of(name)) * letter_width * size;
+  };
+  // From left to right, then from top to bottom; a name that is too long is cut by the border.
+  std::vector<std::array<std::int64_t, 2>> places;
+  std::int64_t left = gap;
+  std::int64_t row = 0;
+  for (auto const& name : names) {
+    if (left > gap && left + width_of(name) + gap > image.width) {
+      left = gap;
+      ++row;
+    }
+    places.push_back({left, row});
+    left += width_of(name) + gap;
+  }
+  auto taller = black_image(image.width, image.height + (row + 1) * row_height + gap / 2);
+  put_image(image, taller, 0, 0);
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    auto const [at, of_row] = places[n];
+    auto const top = image.height + gap / 2 + of_row * row_height;
+    for (std::int64_t x = 0; x < line - letter_width * size; ++x) {
+      paint_line(taller, at + x, top + letter_height * size / 2, 2 * size, style_of(n));
+    }
+    write_text(taller, names[n], at + line, top, size, white);
+  }
+  image = std::move(taller);
+}
+
+rgb_image draw_curves(std::vector<curve> const& curves, double end, std::string const& unit) {
+  constexpr std::int64_t size = 2;
+  constexpr std::int64_t width = 640;  // of the field that the axes bound
+  constexpr std::int64_t height = 360;
+  constexpr std::int64_t left = 5 * letter_width * size;
+  constexpr std::int64_t top = 2 * letter_height * size;
+  auto image =
+      black_image(left + width + 2 * letter_width * size, top + height + 3 * letter_height * size);
+  auto const write = [&](std::string const& text, double column, std::int64_t row) {
+    auto const wide = letters_of(text) * letter_width * size;
+    write_text(image, text, std::llround(column * double(width) + left) - wide / 2, row, size,
+               white);
+  };
+  for (int percent = 0; percent <= 100; percent += 20) {
+    std::int64_t const y = top + height * (100 - percent) / 100;
+    for (std::int64_t x = 0; x <= width; ++x) {
+      paint(image, left + x, y, grid_colour);
+    }
+    auto const text = fmt::format("{}%", percent);
+    write_text(image, text, left - letters_of(text) * letter_width * size - size,
+               y - letter_height * size / 2, size, white);
+  }
+  std::int64_t const below = top + height + letter_height * size;
+  double const step = round_step(end);
+  for (int n = 0; n * step <= end; ++n) {
+    double const part = n * step / end;
+    for (std::int64_t y = 0; y <= height; ++y) {
+      paint(image, left + std::llround(part * double(width)), top + y, grid_colour);
+    }
+    if (part < 0.92) {  // the unit stands there
+      write(fmt::format("{:.3g}", n * step), part, below);
+    }
+  }
+  write(unit, 1, below);
+  std::vector<std::string> names;
+  for (auto const& c : curves) {
+    auto const style = style_of(names.size());
+    names.push_back(c.name);
+    auto const row_of = [&](std::int64_t x) {
+      double const place = double(x) / double(width) * double(c.percent.size() - 1);
+      auto const low = std::min(std::size_t(place), c.percent.size() - 2);
+      double const between = place - double(low);
+      double const value = (1 - between) * c.percent[low] + between * c.percent[low + 1];
+      return top + std::llround((1 - value / 100) * double(height));
+    };
+    for (std::int64_t x = 0; x < width; ++x) {
+      auto const from = row_of(x);
+      auto const to = row_of(x + 1);
+      for (auto y = std::min(from, to); y <= std::max(from, to); ++y) {
+        paint_line(image, left + x, y, size, style);
+      }
+    }
+  }
+  add_legend(image, names, size);
+  return image;
+}
+
+}  // namespace iso::files

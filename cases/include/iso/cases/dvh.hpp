@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/cases/dvh.hpp
+//! Reads a dose by dose-volume histograms.
+#pragma once
+
+#include <iso/cases/dose.hpp>
+#include <iso/cases/operation.hpp>
+#include <iso/dvh/dose_volume.hpp>
+#include <iso/dvh/structure.hpp>
+#include <iso/oracle/dvh.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace iso::cases {
+
+/// Holds a structure, and the same body as points.
+struct organ {
+  dvh::structure contours;
+  std::function<bool(vec3<double> const&)> inside;
+  grid points;  ///< a fine grid around it
+};
+
+/// Evaluates structures in a dose. For each of them, in per cent: the volume that gets n bins or
+/// more, n from 0 to `bins`, and as parts of the dose where the last bin ends, mean, D95 and D2.
+template <class T>
+struct histogram_case {
+  grid voxels;
+  std::shared_ptr<std::vector<double> const> dose;
+  double end;  ///< of the last bin
+  std::vector<organ> organs;
+  std::int64_t bins = 50;
+
+  [[nodiscard]] std::int64_t numbers_each() const { return bins + 4; }
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const values = make_volume<T, space>(exec, "iso::cases::dose", voxels);
+    put(exec, values.data, *dose);
+    volume_view<T const, space> const seen_dose = values;
+    std::vector<dvh::region<T, space>> regions;
+    for (auto const& one : organs) {
+      auto const shares = make_volume<T, space>(exec, "iso::cases::fractions",
+                                                dvh::structure_grid(one.contours, voxels, {}, 1));
+      dvh::rasterise<Exec, T>(exec, one.contours, shares);
+      regions.push_back({shares, {}});
+    }
+    auto const with = *this;
+    return {std::int64_t(organs.size()) * numbers_each(),
+            [=](Exec const& on, variant const&, T* out) {
+              auto const curves = dvh::histograms<Exec, T>(on, {seen_dose}, regions,
+                                                           {.bins = with.bins, .end = with.end})[0];
+              auto const figures =
+                  dvh::evaluate<Exec, T>(on, {seen_dose}, regions,
+                                         {dvh::quantity_named("mean"), dvh::quantity_named("D95"),
+                                          dvh::quantity_named("D2")})[0];
+              std::vector<T> all;
+              for (std::size_t s = 0; s < regions.size(); ++s) {
+                for (double const volume : curves[s].cumulative) {
+                  all.push_back(T(100 * volume / curves[s].volume));
+                }
+                for (double const of_dose : figures[s]) {
+                  all.push_back(T(100 * of_dose / with.end));
+                }
+              }
+              put_at(on, out, all);
+            },
+            {},
+            [with](std::int64_t) { return with.exact(); }};
+  }
+
+ private:
+  /// Counts points.
+  [[nodiscard]] std::vector<double> exact() const {
+    std::vector<double> all;
+    for (auto const& one : organs) {
+      auto const doses = oracle::sampled_doses(seen(voxels, *dose), one.points, one.inside);
+      auto const count = double(doses.size());
+      for (std::int64_t n = 0; n <= bins; ++n) {
+        double const level = end * double(n) / double(bins);
+        auto const less =
+            std::partition_point(doses.begin(), doses.end(), [&](double d) { return d >= level; });
+        all.push_back(100 * double(less - doses.begin()) / count);
+      }
+      double sum = 0;
+      for (double const d : doses) {
+        sum += d;
+      }
+      all.push_back(100 * sum / count / end);
+      for (double const part : {0.95, 0.02}) {
+        all.push_back(100 * doses[std::size_t(part * (count - 1))] / end);
+      }
+    }
+    return all;
+  }
+};
+
+}  // namespace iso::cases
