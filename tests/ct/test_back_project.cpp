@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -504,6 +505,64 @@ TEST_CASE_TEMPLATE("back_project: the scatter's bits are those of its definition
     }
   }
   CHECK((sizeof(T) == 4 ? seen[1] > 100 : seen[2] > 100));
+}
+
+TEST_CASE("back_project: no voxel gets more rays or weight of a view than its words are made for") {
+  using namespace iso::ct::detail;
+  std::mt19937_64 random(31);
+  int near = 0;
+  int views = 0;
+  for (int n = 0; n < 120; ++n) {
+    CAPTURE(n);
+    auto const p = any_problem(random, n);
+    auto const& extent = p.volume.extent;
+    std::int64_t const strides[3] = {extent[1] * extent[2], extent[2], 1};
+    for (auto const method : {projector::joseph_linear, projector::joseph_spline}) {
+      for (auto const& view : p.scan.views()) {
+        geometry const one(p.scan.kind(), p.scan.num_u(), p.scan.num_v(), {view});
+        auto const bound = bound_rays(one, p.volume, method);
+        // Every ray, every plane, every voxel, by the definition.
+        std::vector<double> rays(std::size_t(p.volume.size()));
+        std::vector<double> weights(rays.size());
+        auto const w = to_index(view, p.volume, one.kind());
+        for (std::int64_t u = 0; u < one.num_u(); ++u) {
+          for (std::int64_t v = 0; v < one.num_v(); ++v) {
+            auto const line = make_line<float>(w, one.kind(), p.volume, double(u), double(v));
+            int const axes[2] = {other_axis(line.axis, 0), other_axis(line.axis, 1)};
+            for (std::int32_t i = line.planes.first; i < line.planes.last; ++i) {
+              double const at[2] = {double(line.across[0](i)), double(line.across[1](i))};
+              for (int corner = 0; corner < 4; ++corner) {
+                double weight = 1;
+                std::int64_t index = i * strides[line.axis];
+                for (int c = 0; c < 2; ++c) {
+                  double const low = std::floor(at[c]);
+                  double const d = at[c] - low;
+                  double const up = method == projector::joseph_spline ? d * d * (3 - 2 * d) : d;
+                  bool const upper = (corner >> c & 1) != 0;
+                  auto const k = std::int64_t(low) + (upper ? 1 : 0);
+                  bool const inside = k >= 0 && k < extent[std::size_t(axes[c])];
+                  weight *= !inside ? 0 : upper ? up : 1 - up;
+                  index += inside ? k * strides[axes[c]] : 0;
+                }
+                if (weight > 0) {
+                  rays[std::size_t(index)] += 1;
+                  weights[std::size_t(index)] += weight;
+                }
+              }
+            }
+          }
+        }
+        double const most_rays = *std::max_element(rays.begin(), rays.end());
+        double const most_weight = *std::max_element(weights.begin(), weights.end());
+        CHECK(most_rays <= bound.rays);
+        CHECK(most_weight <= bound.weights * (1 + 1e-6));
+        ++views;
+        near += bound.rays <= 4 * most_rays ? 1 : 0;
+      }
+    }
+  }
+  // A bound that is far off would waste bits of every sum.
+  CHECK(near > views / 4);
 }
 
 TEST_CASE_TEMPLATE("back_project: volumes of many bricks, tilted, of any shape", T, float, double) {
