@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dose_output.hpp"
+#include "structure_options.hpp"
 
 #include <iso/files/text.hpp>
 
@@ -9,8 +10,6 @@
 
 namespace iso::cli {
 namespace {
-
-constexpr std::size_t widest_name = 32;
 
 /// Blue, cyan, green, yellow, red.
 colour dose_colour(double part) {

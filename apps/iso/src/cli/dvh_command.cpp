@@ -20,7 +20,6 @@ namespace iso::cli {
 namespace {
 
 constexpr double mm3_per_cm3 = 1000;
-constexpr std::size_t widest_name = 32;
 
 struct dvh_options {
   common_options common;

@@ -6,11 +6,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace iso::cli {
+
+/// Counts the characters of a structure's name that tables and legends show.
+inline constexpr std::size_t widest_name = 32;
 
 struct structure_options {
   std::string file;
