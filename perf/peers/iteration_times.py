@@ -5,9 +5,9 @@
     iteration_times.py --bench .../iso_bench_iterative --peer rtk --size 256 --views 64
                        [--json FILE]
 
-astra: SIRT3D_CUDA and CGLS3D_CUDA on one GPU, upright and with the detector rolled by one degree and
-pitched by two. The difference of runs of 4 and of 14 iterations over ten, so that copies to and from
-the GPU do not count.
+astra: SIRT3D_CUDA and CGLS3D_CUDA on one GPU, upright and with the detector rolled by one degree
+and pitched by two. The difference of runs of 4 and of 14 iterations over ten, so that copies to and
+from the GPU do not count.
 rtk: its filters for a processor, on one thread: SART with blocks of 8 views and of all of them, and
 conjugate gradients, each with the transpose of Joseph's projection and with its backprojection by
 voxels. Processor time, the difference of runs of one and of three iterations over two.
@@ -120,7 +120,8 @@ def of_rtk(s, method, _):
 
 def of_isocenter(given):
     """{(method, tilted): (ms, error)}"""
-    rows_of = {"astra": "(sirt|cgls)/.*/float/cuda", "rtk": "(sirt|os_sart|cgls)/upright/float/serial"}
+    rows_of = {"astra": "(sirt|cgls)/.*/float/cuda",
+               "rtk": "(sirt|os_sart|cgls)/upright/float/serial"}
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         words = [given.bench, f"--benchmark_filter=^iteration/{rows_of[given.peer]}/{given.size}/",
                   f"--benchmark_out={file.name}", "--benchmark_out_format=json"]
