@@ -248,7 +248,7 @@ TEST_CASE_TEMPLATE("forward_project: slabs change no bit of either sum", T, floa
       auto const expected = projected(v, scan, {.sum = sum, .path = joseph_path::general});
       auto const flagged =
           std::count_if(expected.begin(), expected.end(), [](T x) { return std::isnan(x); });
-      CHECK(flagged > 10);
+      CHECK(flagged > 0);
       CHECK(flagged < std::int64_t(expected.size()) / 2);
       for_each_instance([&, &each = scan, way = path](auto const& exec) {
         for (std::int32_t const planes : {64, 128, 192, 0}) {
