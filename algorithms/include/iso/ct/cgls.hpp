@@ -7,6 +7,7 @@
 #include <iso/ct/iterate.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace iso::ct {
 
@@ -66,11 +67,15 @@ class cgls {
                             detail::combine<T>{T(-alpha), projected_.data.data(), T(1), r});
     double const before = normal_;
     normal_ = gradient(control);
-    double const beta = before > 0 ? normal_ / before : 0;
+    // Misfits fall but for rounding. Where they do not, rounding has cost the directions what makes
+    // them conjugate: the next one is the gradient's alone.
+    double const misfit = squares(r, rays);
+    double const beta = before > 0 && misfit <= misfit_ ? normal_ / before : 0;
+    misfit_ = misfit;
     detail::for_each_number(
         "iso::ct::cgls: direction", exec, voxels,
         detail::combine<T>{T(1), state_.correction.data.data(), T(beta), direction_.data.data()});
-    return state_.told(squares(r, rays));
+    return state_.told(misfit_);
   }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
@@ -81,6 +86,7 @@ class cgls {
     f("residual", residual_.data);
     f("direction", direction_.data);
     f("normal", normal_);
+    f("misfit", misfit_);
   }
 
  private:
@@ -99,6 +105,7 @@ class cgls {
   projections projected_;
   volume direction_;
   double normal_ = 0;
+  double misfit_ = std::numeric_limits<double>::max();  ///< of the iterate
 };
 
 }  // namespace iso::ct

@@ -76,7 +76,8 @@ class lsqr {
     double const kept = damped > 0 ? rho_ / damped * phi_ : phi_;
     double const rho = std::sqrt(damped * damped + beta * beta);
     double const cosine = rho > 0 ? damped / rho : 1;
-    double const sine = rho > 0 ? beta / rho : 0;
+    // Where nothing is left to gain x and its misfit stay.
+    double const sine = rho > 0 ? beta / rho : 1;
     double const theta = sine * alpha_;
     rho_ = -cosine * alpha_;
     phi_ = sine * kept;

@@ -47,17 +47,26 @@ class mlem {
                            options.block_views == 0 ? g.num_views() : options.block_views,
                            options.order),
                options.projector, {.lower = 0}, true) {
+    state_.mask_voxels(state_.x);
     if (!(detail::largest_of(exec, static_cast<T const*>(x.data.data()), state_.num_voxels()) >
           0)) {
       detail::for_each_number("iso::ct::mlem: ones", exec, state_.num_voxels(),
                               detail::fill<T>{T(1), x.data.data()});
+      state_.mask_voxels(state_.x);
     }
-    state_.mask_voxels(state_.x);
     for (std::int64_t s = 0; s < state_.pair.blocks().count(); ++s) {
       columns_.push_back(state_.new_volume("iso::ct::mlem: column weights"));
       state_.add_column_sums(s, s + 1, columns_.back(), control);
       state_.invert_columns(columns_.back());
     }
+    // A block leaves what it does not see; what no block sees is zero.
+    auto const& seen = state_.correction;
+    Kokkos::deep_copy(exec, seen.data, T(0));
+    for (auto const& weights : columns_) {
+      state_.raise(seen, weights);
+    }
+    detail::for_each_number("iso::ct::mlem: seen", exec, state_.num_voxels(),
+                            detail::keep_where<T>{seen.data.data(), x.data.data()});
   }
 
   iteration step(job const& control = {}) {

@@ -63,7 +63,7 @@ class sart {
                            options.block_views == 0 ? g.num_views() : options.block_views,
                            options.order),
                options.projector, options.box) {
-    ISO_VALIDATE(options.relaxation > 0 && options.relaxation < 2,
+    ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
                  "iso::ct::sart: relaxation {} (must lie in (0, 2))", options.relaxation);
     auto const& pair = state_.pair;
     std::int64_t const blocks = pair.blocks().count();

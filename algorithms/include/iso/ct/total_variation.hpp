@@ -143,6 +143,10 @@ class total_variation {
                             detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
     std::swap(slope_, state_.correction);
     auto now = state_.told(squares);
+    ISO_VALIDATE(is_finite(primal) && is_finite(dual),
+                 "iso::ct::total_variation: the gap of iteration {} is not finite (numbers too "
+                 "large for the precision) scale the readings, or choose double",
+                 state_.made);
     now.gap = primal > 0 ? (primal - dual) / primal : 0;
     if (state_.made % 100 == 0 && primal > latest) {
       balance((primal - latest) / primal);

@@ -124,13 +124,24 @@ struct ratio {
   }
 };
 
-/// x becomes x g w.
+/// x stays where w is not zero, and becomes zero elsewhere.
+template <class T>
+struct keep_where {
+  T const* w;
+  T* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = w[i] != T(0) ? x[i] : T(0); }
+};
+
+/// x becomes x g w; it stays where w is zero.
 template <class T>
 struct multiply_by {
   T const* g;
   T const* w;
   T* x;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] *= g[i] * w[i]; }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    T const by = g[i] * w[i];
+    x[i] = w[i] != T(0) ? x[i] * by : x[i];
+  }
 };
 
 /// Finds the largest number; a NaN counts as infinite.

@@ -189,6 +189,10 @@ class iterative_state {
   /// Counts an iteration whose misfit has this square norm.
   iteration told(double squares) {
     ++made;
+    ISO_VALIDATE(is_finite(squares),
+                 "{}: the residual of iteration {} is not finite (numbers too large for the "
+                 "precision) scale the readings, or choose double",
+                 name_, made);
     double const residual = std::sqrt(squares);
     return {.number = made,
             .residual = residual,

@@ -65,8 +65,8 @@ struct variation_term {
 };
 
 /// A ray's next dual is (y + s (A x' - b)) / (1 + s) with x' = 2 x - (x before), zero for readings
-/// that do not count. y and A (x before) go `by` times the way to the next ones; `projected`
-/// becomes the next y.
+/// that do not count. A ray without a voxel (s = 0) has -b, its best. y and A (x before) go `by`
+/// times the way to the next ones; `projected` becomes the next y.
 template <class T>
 struct ray_dual_step {
   T const* b;
@@ -81,7 +81,8 @@ struct ray_dual_step {
     bool const counts = weight == nullptr || weight[i] != T(0);
     T const step = ratio * row_weight[i];
     T const beyond = Kokkos::fma(T(2), projected[i], -before[i]);
-    T const next = counts ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : T(0);
+    T const inner = step > T(0) ? Kokkos::fma(step, beyond - b[i], y[i]) / (T(1) + step) : -b[i];
+    T const next = counts ? inner : T(0);
     before[i] = Kokkos::fma(by, projected[i] - before[i], before[i]);
     y[i] = Kokkos::fma(by, next - y[i], y[i]);
     projected[i] = next;
