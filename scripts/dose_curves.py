@@ -12,38 +12,27 @@ maximum of the depth dose. Dose is that of the whole plan, in Gy.
 Usage: dose_curves.py CURVES.csv PICTURE.png
        dose_curves.py --self-test
 """
-import csv
-import pathlib
 import sys
-import tempfile
+
+import curve_table
 
 HEADER = ["beam", "curve", "position_mm", "x_mm", "y_mm", "z_mm", "density_g_cm3", "dose_gy"]
 
 
 def read(text):
     """{beam: {curve: (positions, densities, doses)}}; raises ValueError."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    rows = csv.reader(lines)
-    if next(rows, None) != HEADER:
-        raise ValueError("it was not written by `iso dose --curves`")
     beams = {}
-    for row in rows:
+    for row in curve_table.rows_of(text, HEADER, "iso dose --curves",
+                                   "it has no curves (no beam's axis meets the volume)"):
         curve = beams.setdefault(int(row[0]), {}).setdefault(row[1], ([], [], []))
         for numbers, column in zip(curve, (2, 6, 7)):
             numbers.append(float(row[column]))
-    if not beams:
-        raise ValueError("it has no curves (no beam's axis meets the volume)")
     return beams
 
 
 def draw(beams, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, rows = pyplot.subplots(len(beams), 3, figsize=(13, 3.6 * len(beams)), squeeze=False,
-                                   layout="constrained")
+    figure, rows = curve_table.pyplot().subplots(
+        len(beams), 3, figsize=(13, 3.6 * len(beams)), squeeze=False, layout="constrained")
     for (beam, curves), axes in zip(sorted(beams.items()), rows):
         if "depth_dose" in curves:
             position, density, dose = curves["depth_dose"]
@@ -74,34 +63,9 @@ def self_test():
     for curve in ("depth_dose", "inline_isocentre", "crossline_maximum"):
         text += "".join(f"1,{curve},{x},0,{x},0,1,{1e-12 / (x + 1)}\n" for x in range(5))
     beams = read(text)
-    if beams[1]["depth_dose"][2][1] != 5e-13 or len(beams[1]) != 3:
-        return 1
-    for wrong in ("", "a,b\n1,2\n", ",".join(HEADER) + "\n"):
-        try:
-            read(wrong)
-            return 1
-        except ValueError:
-            pass
-    with tempfile.TemporaryDirectory() as folder:
-        picture = pathlib.Path(folder) / "c.png"
-        draw(beams, picture)
-        return 0 if picture.read_bytes().startswith(b"\x89PNG") else 1
-
-
-def main(words):
-    if words == ["--self-test"]:
-        return self_test()
-    if len(words) != 2 or words[0].startswith("-"):
-        print(__doc__)
-        return 2
-    try:
-        beams = read(pathlib.Path(words[0]).read_text(encoding="utf-8"))
-    except (OSError, ValueError, IndexError) as failure:
-        print(f"'{words[0]}' cannot be read: {failure}", file=sys.stderr)
-        return 2
-    draw(beams, words[1])
-    return 0
+    return (beams[1]["depth_dose"][2][1] == 5e-13 and len(beams[1]) == 3 and
+            curve_table.works(read, draw, HEADER, text))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(curve_table.main(sys.argv[1:], __doc__, read, draw, self_test))

@@ -124,9 +124,9 @@ struct gradient_case {
     // A plane of the contours has z = 1: the largest circle.
     double const reach = oracle::ideal_body{}.radius(0.5 * slices);
     double const anywhere =
-        (0.5 * dose_grid.spacing.x * double(dose_grid.extent[0] - 1) - (prescription - middle)) *
-        dose_grid.spacing.y * double(dose_grid.extent[1] - 1) * dose_grid.spacing.z *
-        double(dose_grid.extent[2] - 1);
+        (0.5 * dose_grid.spacing.x * double(dose_grid.extent[0]) - (prescription - middle)) *
+        dose_grid.spacing.y * double(dose_grid.extent[1]) * dose_grid.spacing.z *
+        double(dose_grid.extent[2]);
     double const inside = volume(prescription);
     double const conformity = inside / whole * (inside / anywhere);
     std::vector<double> all = {volume(8),

@@ -53,6 +53,11 @@ fs::path followed(fs::path const& target) {
                                std::strerror(reason), suggestion));
 }
 
+fs::path folder_of(fs::path const& place) {
+  auto folder = place.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
 fs::path temporary_folder(fs::path const& target) {
   std::error_code failure;
   auto folder = fs::temp_directory_path(failure);
@@ -131,35 +136,116 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
   if (replaces_ && exists) {
     mode_ = old.st_mode & 0777U;
   }
-  auto folder = replaces_ ? place_.parent_path() : temporary_folder(target_);
-  folder = folder.empty() ? fs::path(".") : folder;
+  auto const folder = replaces_ ? folder_of(place_) : temporary_folder(target_);
+  check_space(folder, bytes);
+  if (int const reason = make_temporary(folder)) {
+    refuse_to_write(target_, " check that its folder exists and is yours", reason);
+  }
+}
+
+atomic_file atomic_file::folder(fs::path target, std::uintmax_t bytes) {
+  atomic_file file;
+  file.target_ = target.has_filename() ? std::move(target) : target.parent_path();
+  file.place_ = followed(file.target_);
+  file.replaces_ = true;
+  file.is_folder_ = true;
+  struct stat old{};
+  bool const exists = ::stat(file.place_.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) {
+    refuse_to_write(file.target_, " choose another name");
+  }
+  if (exists) {
+    if (!S_ISDIR(old.st_mode)) {
+      throw file_error(
+          fmt::format("'{}' cannot be made (something of that name is there) name a "
+                      "new folder",
+                      file.target_.string()));
+    }
+    file.check_empty();
+    std::error_code unknown;
+    auto const whole = fs::canonical(file.place_, unknown);
+    file.place_ = unknown ? file.place_ : whole;
+    file.mode_ = old.st_mode & 07777U;
+  }
+  auto const above = folder_of(file.place_);
+  file.check_space(above, bytes);
+  int reason = file.make_temporary(above);
+  if (exists && (reason != 0 || !file.reaches_place())) {
+    reason = file.make_temporary(file.place_);
+  }
+  if (reason != 0) {
+    refuse_to_write(file.target_, " check that the folder around it exists and is yours", reason);
+  }
+  return file;
+}
+
+// Whether what lies in the temporary folder can be moved into the one that is there: from beside a
+// mount it cannot. Removes the former where it cannot.
+bool atomic_file::reaches_place() {
+  auto const within = place_ / temporary_.filename();
+  std::error_code failure;
+  fs::rename(temporary_, within, failure);
+  if (!failure) {
+    fs::rename(within, temporary_, failure);
+    return !failure;
+  }
+  fs::remove(temporary_, failure);
+  return false;
+}
+
+void atomic_file::check_empty() const {
+  std::error_code failure;
+  for (fs::directory_iterator at(place_, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->path().filename() != temporary_.filename()) {
+      throw file_error(
+          fmt::format("'{}' is not empty (what is written would lie among other "
+                      "files) name a new folder",
+                      target_.string()));
+    }
+  }
+  if (failure) {
+    refuse_to_write(target_, "", failure.value());
+  }
+}
+
+void atomic_file::check_space(fs::path const& folder, std::uintmax_t bytes) const {
   std::error_code unknown;
   auto const free = fs::space(folder, unknown).available;
   if (!unknown && free < bytes) {
     throw file_error(fmt::format("'{}' needs {} bytes ({} are free in its folder) make room",
                                  target_.string(), bytes, free));
   }
-  make_temporary(folder);
 }
 
-void atomic_file::make_temporary(fs::path const& folder) {
+// Returns 0, or why there is none.
+int atomic_file::make_temporary(fs::path const& folder) {
   static std::atomic<unsigned> counter{0};
-  // Nobody else reads what replaces a file that they may not read.
-  unsigned const mode = mode_ ? 0600 : 0666;
+  // Nobody else reads what replaces something that they may not read.
+  unsigned const own = is_folder_ ? 0700 : 0600;
+  unsigned const mode = mode_ ? own : is_folder_ ? 0777 : 0666;
   for (int attempt = 0; attempt < 1000; ++attempt) {
     temporary_ = folder / fmt::format(".iso-{}-{}-{}", ::getpid(), counter++,
                                       end_of_name(target_.filename().string()));
-    int const descriptor =
-        ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-    if (descriptor >= 0) {
-      ::close(descriptor);
-      return;
+    if (is_folder_) {
+      if (::mkdir(temporary_.c_str(), mode) == 0) {
+        return 0;
+      }
+    } else {
+      int const descriptor =
+          ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+      if (descriptor >= 0) {
+        ::close(descriptor);
+        return 0;
+      }
     }
     if (errno != EEXIST) {
       break;
     }
   }
-  refuse_to_write(target_, " check that its folder exists and is yours");
+  int const reason = errno;
+  temporary_.clear();
+  return reason;
 }
 
 atomic_file::atomic_file(atomic_file&& from) noexcept
@@ -167,13 +253,14 @@ atomic_file::atomic_file(atomic_file&& from) noexcept
       place_(std::move(from.place_)),
       temporary_(std::move(from.temporary_)),
       replaces_(from.replaces_),
+      is_folder_(from.is_folder_),
       mode_(from.mode_),
       renamed_(std::exchange(from.renamed_, true)) {}
 
 atomic_file::~atomic_file() {
-  if (!renamed_) {
+  if (!renamed_ && !temporary_.empty()) {
     std::error_code ignored;
-    fs::remove(temporary_, ignored);
+    fs::remove_all(temporary_, ignored);
   }
 }
 
@@ -209,14 +296,25 @@ void atomic_file::commit_all(std::span<atomic_file> files, std::function<void()>
   }
 }
 
-// To the disk, which may find only now that it is full.
 void atomic_file::flush() const {
-  int const descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  std::error_code failure;
+  if (is_folder_) {
+    for (fs::directory_iterator at(temporary_, failure), end; !failure && at != end;
+         at.increment(failure)) {
+      flush(at->path(), std::nullopt);
+    }
+  }
+  flush(temporary_, mode_);
+}
+
+// To the disk, which may find only now that it is full.
+void atomic_file::flush(fs::path const& path, std::optional<unsigned> mode) const {
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   bool whole = descriptor >= 0;
   struct stat now{};
-  if (whole && mode_) {
+  if (whole && mode) {
     whole = ::fstat(descriptor, &now) == 0 &&
-            ((now.st_mode & 0777U) == *mode_ || ::fchmod(descriptor, *mode_) == 0);
+            ((now.st_mode & 07777U) == *mode || ::fchmod(descriptor, *mode) == 0);
   }
   // EINVAL: a file system that cannot be told to.
   whole = whole && (::fsync(descriptor) == 0 || errno == EINVAL);
@@ -230,17 +328,46 @@ void atomic_file::flush() const {
   }
 }
 
+// Puts the files of a folder into one that cannot be replaced.
+void atomic_file::move_files() {
+  check_empty();
+  std::vector<fs::path> moved;
+  std::error_code failure;
+  for (fs::directory_iterator at(temporary_, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    auto const to = place_ / at->path().filename();
+    fs::rename(at->path(), to, failure);
+    if (failure) {
+      break;
+    }
+    moved.push_back(to);
+  }
+  if (failure) {
+    std::error_code ignored;
+    for (auto const& file : moved) {
+      fs::remove(file, ignored);
+    }
+    refuse_to_write(target_, " the folder is as it was", failure.value());
+  }
+  fs::remove(temporary_, failure);
+}
+
 void atomic_file::rename() {
   std::error_code failure;
-  fs::rename(temporary_, place_, failure);
-  if (failure) {
+  std::error_code unknown;
+  bool const is_own = is_folder_ && mode_ && fs::equivalent(place_, ".", unknown);
+  if (!is_own) {
+    fs::rename(temporary_, place_, failure);
+  }
+  if (is_folder_ && mode_ && (is_own || failure)) {
+    move_files();
+  } else if (failure) {
     throw file_error(fmt::format("'{}' cannot be replaced ({}) the old file is as it was",
                                  target_.string(), failure.message()));
   }
   renamed_ = true;
   // The file is in place; where its folder cannot be flushed, a crash of the machine may undo that.
-  auto const folder = place_.parent_path().empty() ? fs::path(".") : place_.parent_path();
-  int const descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+  int const descriptor = ::open(folder_of(place_).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
     static_cast<void>(::fsync(descriptor));
     ::close(descriptor);

@@ -13,6 +13,7 @@
 
 namespace iso::files::detail {
 
+constexpr char const* dicomdir_class = "1.2.840.10008.1.3.10";
 constexpr char const* ct_image_class = "1.2.840.10008.5.1.4.1.1.2";
 constexpr char const* rt_dose_class = "1.2.840.10008.5.1.4.1.1.481.2";
 constexpr char const* rt_structure_set_class = "1.2.840.10008.5.1.4.1.1.481.3";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands for dicom_series.cpp and dicom_rt.cpp in a build without DCMTK.
+// Stands for dicom_header.cpp, readers and writers in a build without DCMTK.
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_rt.hpp>
 
@@ -23,9 +23,8 @@ dicom_series read_dicom_series_grid(std::filesystem::path const& folder) { refus
 
 dicom_identity read_dicom_identity(std::filesystem::path const& path) { refuse_all(path); }
 
-std::vector<atomic_file> prepare_dicom_series(std::filesystem::path const& folder,
-                                              host_volume const& /*volume*/,
-                                              std::filesystem::path const& /*like*/) {
+atomic_file prepare_dicom_series(std::filesystem::path const& folder, host_volume const& /*volume*/,
+                                 std::filesystem::path const& /*like*/) {
   refuse_all(folder);
 }
 

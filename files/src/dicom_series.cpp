@@ -1,91 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dicom.hpp"
+#include "dicom_header.hpp"
 #include "memory.hpp"
-#include "regular.hpp"
 
+#include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/reorder.hpp>
-#include <iso/files/text.hpp>
 
-#include <dcmtk/dcmdata/dctk.h>
-#include <dcmtk/oflog/oflog.h>
 #include <fmt/core.h>
 #include <gdcmImageReader.h>
 #include <gdcmTrace.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
-#include <optional>
+#include <cstdio>
 #include <set>
-#include <span>
+#include <string_view>
 #include <utility>
 
 namespace iso::files {
-
-bool const has_dicom = true;
-
-void detail::silence_dcmtk(std::filesystem::path const& path) {
-  OFLog::configure(OFLogger::OFF_LOG_LEVEL);
-  if (!dcmDataDict.isDictionaryLoaded()) {
-    refuse(path,
-           "cannot be read or written (DCMTK's dictionary is not loaded) let DCMDICTPATH name "
-           "its file dicom.dic");
-  }
-}
-
 namespace {
 
 namespace fs = std::filesystem;
 using namespace detail;
-// Headers are read by DCMTK: GDCM, as distributions build it, ends the program at many damaged
-// ones. GDCM unpacks what is compressed.
-
-std::string text_of(DcmItem& set, DcmTagKey tag) {
-  OFString text;
-  return set.findAndGetOFStringArray(tag, text).good() ? trimmed({text.c_str(), text.length()})
-                                                       : std::string();
-}
-
-std::vector<double> numbers_of(DcmItem& set, DcmTagKey tag) {
-  return decimal_numbers(text_of(set, tag));
-}
-
-// NaN where the text is no number.
-double number_of(DcmItem& set, DcmTagKey tag, double otherwise) {
-  auto const text = text_of(set, tag);
-  if (text.empty()) {
-    return otherwise;
-  }
-  auto const numbers = decimal_numbers(text);
-  return numbers.size() == 1 ? numbers.front() : std::numeric_limits<double>::quiet_NaN();
-}
-
-int count_of(DcmItem& set, DcmTagKey tag) {
-  Uint16 number = 0;
-  return set.findAndGetUint16(tag, number).good() ? number : 0;
-}
-
-// A structure set names its frame in a sequence.
-std::string frame_of(DcmItem& set) {
-  auto const own = uid_of(text_of(set, DCM_FrameOfReferenceUID));
-  DcmItem* first = nullptr;
-  if (own.empty() &&
-      set.findAndGetSequenceItem(DCM_ReferencedFrameOfReferenceSequence, first).good()) {
-    return uid_of(text_of(*first, DCM_FrameOfReferenceUID));
-  }
-  return own;
-}
-
-dicom_identity identity_of(DcmItem& set, fs::path const& file) {
-  return {code_of(text_of(set, DCM_Modality)),
-          uid_of(text_of(set, DCM_SOPClassUID)),
-          uid_of(text_of(set, DCM_SOPInstanceUID)),
-          uid_of(text_of(set, DCM_SeriesInstanceUID)),
-          uid_of(text_of(set, DCM_StudyInstanceUID)),
-          frame_of(set),
-          file};
-}
+// Headers are read by DCMTK, and GDCM unpacks what is compressed.
 
 /// What the header of a slice says.
 struct slice {
@@ -143,19 +81,6 @@ bool is_marked(fs::path const& file) {
   return whole && std::string_view(start.data() + 128, 4) == "DICM";
 }
 
-/// Reads a file and gives what it holds to `use`; returns whether it is whole, and DICOM.
-template <class Use>
-bool with_header(fs::path const& file, Use&& use) {
-  silence_dcmtk(file);
-  DcmFileFormat format;
-  if (format.loadFile(file.c_str()).bad() ||
-      text_of(*format.getDataset(), DCM_SOPClassUID).empty()) {
-    return false;
-  }
-  use(*format.getDataset());
-  return true;
-}
-
 struct folder_content {
   std::vector<slice> slices;
   std::int64_t other_objects = 0;
@@ -180,7 +105,7 @@ folder_content headers_of(fs::path const& folder) {
   std::sort(files.begin(), files.end());
   folder_content content;
   for (auto const& file : files) {
-    bool const is_dicom = with_header(file, [&](DcmDataset& set) {
+    auto const kind = with_header(file, [&](DcmDataset& set) {
       auto s = slice_of(set, file);
       auto const& m = s.identity.modality;
       if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
@@ -201,7 +126,10 @@ folder_content headers_of(fs::path const& folder) {
       }
       content.slices.push_back(std::move(s));
     });
-    if (!is_dicom && is_marked(file)) {
+    if (kind == file_kind::unsupported) {
+      refuse(folder, fmt::format("holds a file that {}", unsupported_sentence));
+    }
+    if (kind == file_kind::other && is_marked(file)) {
       refuse(folder,
              "holds a DICOM file that is truncated or damaged (its header cannot be read) "
              "fetch or write it again");
@@ -411,122 +339,6 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
   }
 }
 
-// Patient, study and frame of reference: of `like`, or empty.
-std::array<DcmTagKey, 13> const& inherited() {
-  static std::array<DcmTagKey, 13> const all{DCM_SpecificCharacterSet,
-                                             DCM_PatientName,
-                                             DCM_PatientID,
-                                             DCM_PatientBirthDate,
-                                             DCM_PatientSex,
-                                             DCM_StudyInstanceUID,
-                                             DCM_StudyDate,
-                                             DCM_StudyTime,
-                                             DCM_AccessionNumber,
-                                             DCM_ReferringPhysicianName,
-                                             DCM_StudyID,
-                                             DCM_FrameOfReferenceUID,
-                                             DCM_PositionReferenceIndicator};
-  return all;
-}
-
-void put(DcmItem& set, DcmTagKey tag, std::string const& value) {
-  static_cast<void>(set.putAndInsertString(tag, value.c_str()));
-}
-
-void put(DcmItem& set, DcmTagKey tag, Uint16 number) {
-  static_cast<void>(set.putAndInsertUint16(tag, number));
-}
-
-// What all slices share.
-void put_series(DcmItem& set, host_volume const& v, fs::path const& like, std::string const& uid) {
-  for (auto const& tag : inherited()) {
-    put(set, tag, "");
-  }
-  if (!like.empty()) {
-    auto const identity = read_dicom_identity(like);
-    with_header(identity.file, [&](DcmDataset& from) {
-      for (auto const& tag : inherited()) {
-        put(set, tag, text_of(from, tag));
-      }
-    });
-    put(set, DCM_FrameOfReferenceUID, identity.frame_of_reference);
-  }
-  if (text_of(set, DCM_SpecificCharacterSet).empty()) {
-    put(set, DCM_SpecificCharacterSet, "ISO_IR 192");
-  }
-  for (auto const& tag : {DCM_StudyInstanceUID, DCM_FrameOfReferenceUID}) {
-    if (text_of(set, tag).empty()) {
-      uid_maker maker;
-      maker.add(uid);
-      maker.add(tag == DCM_StudyInstanceUID ? "study" : "frame of reference");
-      put(set, tag, maker.uid());
-    }
-  }
-  put(set, DCM_ImageType, "DERIVED\\SECONDARY\\AXIAL");
-  put(set, DCM_SOPClassUID, ct_image_class);
-  put(set, DCM_Modality, "CT");
-  put(set, DCM_Manufacturer, "Isocenter");
-  put(set, DCM_SeriesDescription, "Isocenter");
-  put(set, DCM_SliceThickness, decimal_string(v.spacing[2]));
-  put(set, DCM_KVP, "");
-  put(set, DCM_PatientPosition, "HFS");
-  put(set, DCM_SeriesInstanceUID, uid);
-  put(set, DCM_SeriesNumber, "");
-  put(set, DCM_AcquisitionNumber, "");
-  put(set, DCM_ImageOrientationPatient, "1\\0\\0\\0\\1\\0");
-  put(set, DCM_Laterality, "");  // of no paired organ
-  put(set, DCM_SamplesPerPixel, Uint16(1));
-  put(set, DCM_PhotometricInterpretation, "MONOCHROME2");
-  put(set, DCM_Rows, Uint16(v.extent[1]));
-  put(set, DCM_Columns, Uint16(v.extent[0]));
-  put(set, DCM_PixelSpacing, joined({v.spacing[1], v.spacing[0]}));
-  put(set, DCM_BitsAllocated, Uint16(16));
-  put(set, DCM_BitsStored, Uint16(16));
-  put(set, DCM_HighBit, Uint16(15));
-  put(set, DCM_PixelRepresentation, Uint16(1));
-  put(set, DCM_RescaleIntercept, "0");
-  put(set, DCM_RescaleSlope, "1");
-  put(set, DCM_RescaleType, "HU");
-}
-
-void check_series(fs::path const& folder, host_volume const& v) {
-  if (v.unit != "HU") {
-    refuse(folder, fmt::format("cannot be a CT series (its values are in {}, not in Hounsfield "
-                               "units)",
-                               v.unit.empty() ? "no known unit" : v.unit));
-  }
-  for (auto const n : v.extent) {
-    if (n < 1 || n > 65535) {
-      refuse(folder,
-             fmt::format("cannot be a CT series ({} x {} x {} voxels; DICOM takes 1 to 65535 "
-                         "along each axis)",
-                         v.extent[0], v.extent[1], v.extent[2]));
-    }
-  }
-  for (float const value : v.values) {
-    if (!(value >= -32768.0F && value <= 32767.0F)) {
-      refuse(folder, fmt::format("cannot be a CT series (a value is {} HU; DICOM's 16 bits hold "
-                                 "-32768 to 32767)",
-                                 value));
-    }
-  }
-}
-
-void make_folder(fs::path const& folder) {
-  std::error_code failure;
-  if (fs::is_directory(folder, failure)) {
-    if (!fs::is_empty(folder, failure) || failure) {
-      refuse(folder, "is not empty (slices would lie among other files) name a new folder");
-    }
-    return;
-  }
-  failure.clear();
-  if (!fs::create_directory(folder, failure)) {
-    refuse(folder, fmt::format("cannot be made ({})",
-                               failure ? failure.message() : "something of that name is there"));
-  }
-}
-
 }  // namespace
 
 dicom_series read_dicom_series_grid(fs::path const& folder) { return ordered(folder).second; }
@@ -544,67 +356,6 @@ dicom_series read_dicom_series(fs::path const& folder) {
                 series.volume.values = reorder<float, float>(values, 0, last_axis_fastest(n));
               });
   return std::move(series);
-}
-
-dicom_identity read_dicom_identity(fs::path const& path) {
-  std::error_code unknown;
-  if (fs::is_directory(path, unknown)) {
-    return read_dicom_series_grid(path).identity;
-  }
-  check_regular(path);
-  std::optional<dicom_identity> identity;
-  if (!with_header(path, [&](DcmDataset& set) { identity = identity_of(set, path); })) {
-    refuse(path, "is no DICOM file, or a damaged one (its header cannot be read)");
-  }
-  return *identity;
-}
-
-std::vector<atomic_file> prepare_dicom_series(fs::path const& folder, host_volume const& volume,
-                                              fs::path const& like) {
-  silence_dcmtk(folder);
-  check_series(folder, volume);
-  auto const& n = volume.extent;
-  uid_maker series;
-  if (!like.empty()) {
-    auto const identity = read_dicom_identity(like);
-    series.add(identity.study);
-    series.add(identity.frame_of_reference);
-  }
-  series.add(joined({double(n[0]), double(n[1]), double(n[2])}));
-  series.add(std::as_bytes(std::span(volume.spacing)));
-  series.add(std::as_bytes(std::span(volume.origin)));
-  series.add(std::as_bytes(std::span(volume.values)));
-  auto const uid = series.uid();
-  DcmFileFormat file;
-  auto& set = *file.getDataset();
-  put_series(set, volume, like, uid);
-  make_folder(folder);
-  auto const values =
-      reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
-  auto const pixels = std::size_t(n[0] * n[1]);
-  std::vector<Uint16> stored(pixels);
-  std::vector<atomic_file> files;
-  for (std::int64_t k = 0; k < n[2]; ++k) {
-    std::transform(values.begin() + k * std::int64_t(pixels),
-                   values.begin() + (k + 1) * std::int64_t(pixels), stored.begin(),
-                   [](float value) { return Uint16(std::int16_t(std::lrint(value))); });
-    uid_maker instance;
-    instance.add(uid);
-    instance.add(std::to_string(k));
-    put(set, DCM_SOPInstanceUID, instance.uid());
-    put(set, DCM_InstanceNumber, std::to_string(k + 1));
-    put(set, DCM_ImagePositionPatient,
-        joined({volume.origin[0], volume.origin[1],
-                volume.origin[2] + double(k) * volume.spacing[2]}));
-    static_cast<void>(set.putAndInsertUint16Array(DCM_PixelData, stored.data(),
-                                                  static_cast<unsigned long>(pixels)));
-    files.emplace_back(folder / fmt::format("ct.{:05}.dcm", k + 1), pixels * 2);
-    if (file.saveFile(files.back().temporary().c_str(), EXS_LittleEndianExplicit).bad()) {
-      refuse(folder, "cannot be written (is the disk full?)");
-    }
-    files.back().check_written(pixels * 2);
-  }
-  return files;
 }
 
 }  // namespace iso::files

@@ -50,14 +50,21 @@ inline std::string item(dicom_elements const& elements) {
   return bytes_of_number(0xe000fffe, 4) + bytes_of_number(bytes.size(), 4) + bytes;
 }
 
-inline std::string dicom_file(dicom_elements const& elements) {
+/// What a file begins with.
+inline std::string dicom_meta(std::string const& sop_class, std::string const& instance,
+                              std::string const& transfer_syntax = "1.2.840.10008.1.2.1") {
   dicom_elements meta{{0x00020001, {"OB", std::string("\0\1", 2)}},
-                      {0x00020002, elements.at(0x00080016)},
-                      {0x00020003, elements.at(0x00080018)},
-                      {0x00020010, {"UI", "1.2.840.10008.1.2.1"}},
+                      {0x00020002, {"UI", sop_class}},
+                      {0x00020003, {"UI", instance}},
+                      {0x00020010, {"UI", transfer_syntax}},
                       {0x00020012, {"UI", "2.25.1"}}};
   meta[0x00020000] = {"UL", bytes_of_number(encoded(meta).size(), 4)};
-  return std::string(128, '\0') + "DICM" + encoded(meta) + encoded(elements);
+  return std::string(128, '\0') + "DICM" + encoded(meta);
+}
+
+inline std::string dicom_file(dicom_elements const& elements) {
+  return dicom_meta(elements.at(0x00080016).value, elements.at(0x00080018).value) +
+         encoded(elements);
 }
 
 inline dicom_element us(int number) { return {"US", bytes_of_number(std::uint64_t(number), 2)}; }

@@ -206,6 +206,78 @@ TEST_CASE("where printing fails, none of the files appears") {
   CHECK(files_in(folder.path()) == 0);
 }
 
+TEST_CASE("a folder appears with all of its files, or not at all") {
+  scratch_folder const scratch;
+  auto const target = scratch / "all";
+  auto const filled = [&](fs::path const& path) {
+    auto folder = files::atomic_file::folder(path);
+    put(folder.temporary() / "a", "1");
+    put(folder.temporary() / "b", "2");
+    return folder;
+  };
+  {
+    auto const dropped = filled(target);
+    CHECK_FALSE(fs::exists(target));
+  }
+  for (int* const failure : {&fsync_failure, &close_failure}) {
+    auto folder = filled(target);
+    *failure = ENOSPC;
+    auto const sentence = refusal([&] { folder.commit(); });
+    *failure = 0;
+    CHECK(names(sentence, {"all", "No space left"}));
+  }
+  CHECK(files_in(scratch.path()) == 0);
+  mode_t const before = ::umask(027);
+  filled(target / "").commit();
+  ::umask(before);
+  CHECK(files_in(scratch.path()) == 1);
+  CHECK(files_in(target) == 2);
+  CHECK(mode_of(target) == 0750);
+  CHECK(names(refusal([&] { filled(target); }), {"all", "is not empty"}));
+  CHECK(names(refusal([&] { filled(target / "a"); }), {"something of that name is there"}));
+  CHECK(names(refusal([&] { filled(scratch / "no/all"); }), {"no/all", "cannot be written"}));
+  CHECK(get(target / "a") == "1");
+}
+
+TEST_CASE("an empty folder is filled with all files, or stays empty, and keeps its permissions") {
+  scratch_folder const scratch;
+  auto const target = scratch / "all";
+  auto const filled = [](fs::path const& path) {
+    auto folder = files::atomic_file::folder(path);
+    put(folder.temporary() / "a", "1");
+    put(folder.temporary() / "b", "2");
+    return folder;
+  };
+  auto const here = fs::current_path();
+  // By its name, and as the folder of this process, which must stay the same one.
+  for (bool const is_own : {false, true}) {
+    CAPTURE(is_own);
+    fs::create_directory(target);
+    ::chmod(target.c_str(), 02750);
+    if (is_own) {
+      fs::current_path(target);
+    }
+    fs::path const name = is_own ? fs::path(".") : target;
+    {
+      auto const dropped = filled(name);
+      CHECK(fs::is_empty(target));
+    }
+    {
+      auto late = filled(name);
+      put(target / "mine", "3");
+      CHECK(names(refusal([&] { late.commit(); }), {"is not empty"}));
+    }
+    CHECK(files_in(target) == 1);
+    fs::remove(target / "mine");
+    filled(name).commit();
+    CHECK(files_in(scratch.path()) == 1);
+    CHECK(files_in(is_own ? fs::path(".") : target) == 2);
+    CHECK(mode_of(target) == 02750);
+    fs::current_path(here);
+    fs::remove_all(target);
+  }
+}
+
 TEST_CASE("a pipe that nobody reads is a sentence") {
   std::signal(SIGPIPE, SIG_IGN);
   int ends[2];

@@ -8,6 +8,7 @@
 #include <iso/files/volume_file.hpp>
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -49,6 +50,24 @@ fs::path series_folder(scratch_folder const& scratch, std::vector<dicom_elements
 dicom_elements with(dicom_elements elements, std::uint32_t tag, dicom_element const& value) {
   elements[tag] = value;
   return elements;
+}
+
+// As dicom_file, deflated behind what the file begins with.
+std::string deflated_file(dicom_elements const& elements) {
+  auto plain = encoded(elements);
+  std::string packed(plain.size() + 100, '\0');
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(plain.data());
+  stream.avail_in = uInt(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = uInt(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out + stream.total_out % 2);
+  REQUIRE(deflateEnd(&stream) == Z_OK);
+  return dicom_meta(elements.at(0x00080016).value, elements.at(0x00080018).value,
+                    "1.2.840.10008.1.2.1.99") +
+         packed;
 }
 
 }  // namespace
@@ -126,8 +145,7 @@ TEST_CASE("a volume in HU comes back from the series that it was written as" *
   scratch_folder const scratch;
   auto const volume = rounded_to(1, small_volume(), "HU");
   auto const written = [&](fs::path const& folder, fs::path const& like = {}) {
-    auto files = files::prepare_dicom_series(folder, volume, like);
-    files::atomic_file::commit_all(files);
+    files::prepare_dicom_series(folder, volume, like).commit();
     return files::read_dicom_series(folder);
   };
   auto const series = written(scratch / "a");
@@ -159,6 +177,81 @@ TEST_CASE("a volume in HU comes back from the series that it was written as" *
   odd.values[5] = 40000;
   CHECK(names(refused(odd), {"40000 HU"}));
   CHECK_FALSE(fs::exists(scratch / "none"));
+}
+
+TEST_CASE("a series that is not committed leaves nothing, and no folder" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const volume = rounded_to(1, small_volume(), "HU");
+  auto const folder = scratch / "ct";
+  {
+    auto const prepared = files::prepare_dicom_series(folder, volume);
+    CHECK_FALSE(fs::exists(folder));
+  }
+  CHECK(fs::is_empty(scratch.path()));
+  // Into an empty folder, by any of its names.
+  fs::create_directory(folder);
+  fs::create_directory_symlink("ct", scratch / "link");
+  for (auto const* name : {"ct", "ct/", "ct/.", "link"}) {
+    CAPTURE(name);
+    {
+      auto const prepared = files::prepare_dicom_series(scratch / name, volume);
+      CHECK(fs::is_empty(folder));
+    }
+    CHECK(fs::is_empty(folder));
+    files::prepare_dicom_series(scratch / name, volume).commit();
+    CHECK(files::read_dicom_series(folder).volume.values == volume.values);
+    CHECK(files_in(scratch.path()) == 2);
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+  }
+}
+
+TEST_CASE("a DICOMDIR beside slices is passed over, and named where it is asked for" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const folder = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  put(folder / "DICOMDIR", dicom_meta("1.2.840.10008.1.3.10", "2.25.7") +
+                               encoded({{0x00041130, {"CS", "SECRET"}},
+                                        {0x00041200, {"UL", std::string(4, '\0')}},
+                                        {0x00041202, {"UL", std::string(4, '\0')}},
+                                        {0x00041212, us(0)},
+                                        {0x00041220, {"SQ", ""}}}));
+  auto const series = files::read_dicom_series(folder);
+  CHECK(series.volume.extent[2] == 2);
+  CHECK(series.other_objects == 0);
+  for (auto const& sentence : {said([&] { files::read_dicom_identity(folder / "DICOMDIR"); }),
+                               said([&] { files::read_rt_dose(folder / "DICOMDIR"); })}) {
+    CHECK(names(sentence, {"is a DICOMDIR", "name one of its files"}));
+  }
+}
+
+TEST_CASE("deflated files are read" * doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const plain = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  auto const folder = scratch / "deflated";
+  fs::create_directory(folder);
+  for (int const z : {3, 6}) {
+    put(folder / std::to_string(z), deflated_file(ct_slice(z)));
+  }
+  CHECK(files::read_dicom_series(folder).volume.values ==
+        files::read_dicom_series(plain).volume.values);
+  // Long runs of one number: the file is far smaller than what it holds.
+  auto dose = dose_object();
+  dose[0x00280010] = us(60);
+  dose[0x00280011] = us(40);
+  dose[0x7fe00010].value = std::string(std::size_t(60 * 40 * 2) * 2, '\1');
+  put(scratch / "plain.dcm", dicom_file(dose));
+  put(scratch / "dose.dcm", deflated_file(dose));
+  CHECK(fs::file_size(scratch / "dose.dcm") < 2000);
+  CHECK(files::read_rt_dose(scratch / "dose.dcm").volume.values ==
+        files::read_rt_dose(scratch / "plain.dcm").volume.values);
+  dose[0x00280010] = us(60000);
+  dose[0x00280011] = us(60000);
+  put(scratch / "dose.dcm", deflated_file(dose));
+  CHECK(names(said([&] { files::read_rt_dose(scratch / "dose.dcm"); }), {"fewer pixels"}));
+  put(scratch / "set.dcm", deflated_file(structure_set({{"cord"}})));
+  CHECK(files::read_rt_structure_set(scratch / "set.dcm").structures.size() == 1);
 }
 
 TEST_CASE("an RT Dose is read whichever way its frames are given" *
@@ -301,6 +394,40 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   CHECK(names(said([&] { files::check_same_frame("a", "1.2", "b", ""); }), {"1.2 and none"}));
   put(file, dicom_file(ct_slice(3)));
   CHECK(names(said([&] { files::read_rt_structure_set(file); }), {"is no RT Structure Set"}));
+}
+
+TEST_CASE("names of structures become UTF-8, whatever letters the file has" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  auto const name_of = [&](std::string const& letters, std::string const& name) {
+    auto set = structure_set({{name}});
+    if (!letters.empty()) {
+      set[0x00080005] = {"CS", letters};
+    }
+    put(file, dicom_file(set));
+    return files::read_rt_structure_set(file).structures.at(0).name;
+  };
+  CHECK(name_of("ISO_IR 100",
+                "Gr\xf6\xdf"
+                "e") == "Gr\u00f6\u00dfe");
+  CHECK(name_of("ISO_IR 192", "Gr\u00f6\u00dfe") == "Gr\u00f6\u00dfe");
+  CHECK(name_of("ISO_IR 144", "\xbf\xc2\xb2") == "\u041f\u0422\u0412");
+  CHECK(name_of("GBK", "\xc7\xb0\xc1\xd0\xcf\xd9") == "\u524d\u5217\u817a");
+  // A character whose second byte is a backslash.
+  CHECK(name_of("GB18030", "\x81\\ 2") == "\u4e57 2");
+  CHECK(name_of("\\ISO 2022 IR 87", "\x1b$BA0N)A#\x1b(B 1") == "\u524d\u7acb\u817a 1");
+  // Letters that the file does not say, or that are none of those it says.
+  CHECK(name_of("", "Gr\u00f6\u00dfe") == "Gr\u00f6\u00dfe");
+  CHECK(name_of("",
+                "Gr\xf6\xdf"
+                "e") == "Gr??e");
+  CHECK(name_of("ISO_IR 192",
+                "Gr\xf6\xdf"
+                "e") == "Gr??e");
+  CHECK(name_of("KLINGON",
+                "Gr\xf6\xdf"
+                "e") == "Gr??e");
 }
 
 TEST_CASE("damaged files are read or refused" * doctest::skip(!files::has_dicom)) {

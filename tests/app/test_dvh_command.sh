@@ -23,10 +23,10 @@ done)
 box=(dvh --dose dose.dcm --structures set.dcm --structure Box)
 expect 0 '^Box +1.728 +0 +30 +24 +36 +24.24 +24.6 +30 +35.76 +0.384$' "${box[@]}"
 says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 Gy +D50 Gy +D2 Gy +HI$'
-# 100 mm3 are the last 100 / 144 mm. Of the dose's middles' box, 11 x 22 x 22 mm get 30 Gy.
-expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.081142 +24 +36 +1.728 +0$' \
+# 100 mm3 are the last 100 / 144 mm. Of the dose's voxels, 12 x 24 x 24 mm get 30 Gy.
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
   "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
-expect 0 '^Box +1.728 +0 +62.5 +0.081142 +50$' "${box[@]}" --prescription 30 --quantity V95% CI V100%
+expect 0 '^Box +1.728 +0 +62.5 +0.0625 +50$' "${box[@]}" --prescription 30 --quantity V95% CI V100%
 expect 0 '^Box +1.44 ' "${box[@]}" --caps none --quantity mean --quiet
 [ "$(wc -l <<<"$answer")" = 2 ] || fail "--quiet: $answer"
 expect 0 '^Box +1.[4-6][0-9]* ' "${box[@]}" --caps rounded --quantity mean

@@ -113,6 +113,30 @@ TEST_CASE("dvh: the volume above a level, against samples of the interpolant") {
   }
 }
 
+TEST_CASE("dvh: a level has the same volume, whatever others are asked for") {
+  auto const exec = host();
+  auto const g = grid::centred({11, 12, 13}, {2, 1.8, 2.2});
+  iso::volume_view<double const, host_space> const dose = dose_on<double>(exec, g, noise);
+  // Voxels that divide the dose's cells, and some that do not.
+  auto const v = iso::make_volume<double, host_space>(
+      exec, "fractions", grid{{17, 19, 23}, {0.7, 0.9, 0.8}, {-6, -8, -9}});
+  rasterise<Kokkos::DefaultHostExecutionSpace, double>(exec, cuboid(), v,
+                                                       {.beyond = off_grid::cut});
+  for (auto const& where :
+       {region_on<double>(exec, cuboid(), g, 1), region_on<double>(exec, cuboid(), g, 3),
+        region<double, host_space>{v, {}}}) {
+    std::vector<double> levels = {0};
+    for (double level = 0.01; level < 1; level += 0.07) {
+      levels.push_back(level);
+    }
+    auto const together = volumes_at(exec, dose, where, levels);
+    for (std::size_t n = 0; n < levels.size(); ++n) {
+      CHECK(volumes_at(exec, dose, where, {levels[n]})[0] == together[n]);
+    }
+    CHECK(together[0] == doctest::Approx(statistics(exec, dose, where).volume).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("dvh: a uniform dose") {
   auto const exec = host();
   auto const g = grid::centred({9, 9, 9}, {2.5, 2.5, 2.5});
@@ -170,11 +194,11 @@ TEST_CASE("dvh: conformity and homogeneity of a cuboid in its own dose") {
   auto const exec = host();
   auto const g = grid::centred({21, 21, 21}, {1, 1, 1});
   auto const where = region_on<double>(exec, cuboid(), g, 2);
-  // 10 + x: 12 or more from x = 2 to the last middle at 10.
+  // 10 + x: 12 or more from x = 2 to the face at 10.5, beyond the last middle.
   iso::volume_view<double const, host_space> const dose =
       dose_on<double>(exec, g, [](double x, double, double) { return 10 + x; });
   double const inside = 960 * 0.3;
-  double const anywhere = 8 * 20 * 20;
+  double const anywhere = 8.5 * 21 * 21;
   CHECK(conformity(exec, dose, where, 12) ==
         doctest::Approx(inside / 960 * inside / anywhere).epsilon(1e-9));
   CHECK(conformity(exec, dose, where, 25) == 0);
@@ -208,6 +232,83 @@ TEST_CASE("dvh: beyond the dose there is none, and it is told") {
   CHECK(
       evaluate<exec_space, double>(exec, {dose}, {{v, {}}}, {quantity_named("outside")})[0][0][0] ==
       doctest::Approx(0.192));
+}
+
+TEST_CASE(
+    "dvh: no more of the dose than of the target gets the prescription, where it ends first") {
+  auto const exec = host();
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  auto const g = grid::centred({5, 6, 5}, {2.5, 2.5, 3});
+  iso::volume_view<double const, host_space> const uniform =
+      dose_on<double>(exec, g, [](double, double, double) { return 10.0; });
+  iso::volume_view<double const, host_space> const rising =
+      dose_on<double>(exec, g, [](double x, double, double) { return 10 + x; });
+  // Beyond all of the dose's voxels, whose faces halve the structure's if the subdivision is odd.
+  structure s{"wide", {}};
+  for (double z = -12; z < 13; z += 3) {
+    s.contours.push_back(rectangle(-20, -20, 20, 20, z));
+  }
+  for (std::int64_t const subdivision : {1, 2, 3, 4}) {
+    CAPTURE(subdivision);
+    auto const where = region_on<double>(exec, s, g, subdivision, {.beyond = off_grid::cut});
+    double const all = conformity(exec, uniform, where, 5);
+    CHECK(all <= 1);
+    CHECK(all == doctest::Approx(1).epsilon(1e-12));
+    CHECK(evaluate<exec_space, double>(exec, {uniform}, {where}, {quantity_named("CI5Gy")})[0][0] ==
+          std::vector<double>{all});
+    CHECK(conformity(exec, rising, where, 10) == doctest::Approx(0.5).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("dvh: what lies between voxels is between theirs, whatever is rounded") {
+  auto const exec = host();
+  auto const g = grid::centred({9, 9, 9}, {2.5, 2.5, 2.5});
+  // Half of the voxels have no dose.
+  double most = 0;
+  iso::volume_view<double const, host_space> const dose =
+      dose_on<double>(exec, g, [&](double x, double y, double z) {
+        double const d = std::max(noise(x, y, z) - 0.5, 0.0);
+        most = std::max(most, d);
+        return d;
+      });
+  for (std::int64_t const subdivision : {3, 5, 7}) {
+    auto const where = region_on<double>(exec, cuboid(), g, subdivision);
+    for (auto const of : {extremes::surface, extremes::whole_voxels, extremes::touched_voxels}) {
+      auto const all = statistics(exec, dose, where, of);
+      CHECK(all.minimum == 0);
+      CHECK(all.maximum <= most);
+    }
+  }
+}
+
+TEST_CASE("dvh: a structure that ends with the dose is inside, wherever both lie") {
+  auto const exec = host();
+  for (double const spacing : {0.7, 1.1, 2.7, 3.3}) {
+    for (double const origin : {-100.3, 0.1, 33.7, 512.9}) {
+      CAPTURE(spacing);
+      CAPTURE(origin);
+      grid const g{{5, 5, 5}, {spacing, spacing, spacing}, {origin, origin, origin}};
+      double const low = origin - 0.5 * spacing;
+      double const high = low + 5 * spacing;
+      structure s{"all", {}};
+      structure beside{"beside", {}};
+      for (int n = 0; n < 5; ++n) {
+        double const z = origin + n * spacing;
+        s.contours.push_back(rectangle(low, low, high, high, z));
+        beside.contours.push_back(rectangle(high, low, high + 2, high, z));
+      }
+      iso::volume_view<double const, host_space> const dose =
+          dose_on<double>(exec, g, [](double, double, double) { return 1.0; });
+      for (std::int64_t const subdivision : {1, 2, 3}) {
+        CAPTURE(subdivision);
+        auto const all = statistics(exec, dose, region_on<double>(exec, s, g, subdivision));
+        CHECK(all.volume == doctest::Approx(std::pow(5 * spacing, 3)).epsilon(1e-9));
+        CHECK(all.outside == 0);
+      }
+      CHECK(iso::test::refusal([&] { structure_grid(beside, g, {}, 2); }).find("do not overlap") !=
+            std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("dvh: extremes with the surface and without") {

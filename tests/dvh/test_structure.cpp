@@ -155,6 +155,73 @@ TEST_CASE("voxel_fractions: regions part, join and end") {
   CHECK(share(forked, 4, 1, 1) < 0.5);
 }
 
+TEST_CASE("voxel_fractions: each part of a structure has slices of its own") {
+  grid const high{{10, 10, 60}, {1, 1, 1}, {0.5, 0.5, 0.5}};
+  auto const column_of = [](structure& s, double x, std::vector<double> const& planes) {
+    for (double const z : planes) {
+      s.contours.push_back(rectangle(x, 1, x + 2, 3, z));
+    }
+  };
+  using pairs = std::vector<std::pair<double, double>>;
+  struct {
+    char const* what;
+    std::vector<double> left;  // heights of planes, mm
+    std::vector<double> right;
+    double right_x;  // mm
+    double heights;  // of both, mm
+    std::int64_t parts;
+    pairs missing;
+    pairs separations;
+  } const all[] = {
+      {"at different heights", {3, 5, 7}, {43, 45, 47}, 6, 12, 2, {}, {}},
+      {"one above the other", {3, 5, 7}, {43, 45, 47}, 2, 12, 2, {}, {{7, 43}}},
+      {"a slice missing in one", {3, 5, 7, 9, 11}, {3, 5, 9, 11}, 6, 20, 2, {{5, 9}}, {}},
+      {"three slices missing in one",
+       {3, 5, 7, 9, 11, 13, 15},
+       {3, 5, 13, 15},
+       6,
+       28,
+       2,
+       {{5, 13}},
+       {}},
+      {"slices of one between those of the other", {3, 5, 7}, {4, 6, 8}, 6, 12, 2, {}, {}},
+      {"wider slices in one", {3, 4, 5, 6, 7, 8, 9, 10}, {3, 8, 13}, 6, 8 + 15, 2, {}, {}},
+      {"one plane beside", {3, 5, 7}, {5}, 6, 8, 2, {}, {}}};
+  for (auto const& one : all) {
+    CAPTURE(std::string(one.what));
+    structure s{"two", {}};
+    column_of(s, 1, one.left);
+    column_of(s, one.right_x, one.right);
+    double volume[2];
+    for (bool const upside_down : {false, true}) {
+      for (auto& c : s.contours) {
+        for (auto& p : c.points) {
+          p.z = upside_down ? 60 - p.z : p.z;
+        }
+      }
+      structure_report report;
+      voxel_fractions(s, high, {}, &report);
+      CHECK(report.volume == doctest::Approx(4 * one.heights));
+      CHECK(report.parts == one.parts);
+      CHECK(report.missing_slices.size() == one.missing.size());
+      CHECK(report.separations.size() == one.separations.size());
+      if (!upside_down) {
+        CHECK(report.missing_slices == one.missing);
+        CHECK(report.separations == one.separations);
+      }
+      volume[upside_down ? 1 : 0] = report.volume;
+      auto const g = structure_grid(s, grid{{10, 10, 80}, {1, 1, 1}, {0.5, 0.5, -9.5}});
+      CHECK(sum(voxel_fractions(s, g)) * g.spacing.x * g.spacing.y * g.spacing.z ==
+            doctest::Approx(4 * one.heights));
+    }
+    CHECK(volume[0] == doctest::Approx(volume[1]).epsilon(1e-12));
+  }
+  // Without joints the thickness is what is given, or the distance of the planes.
+  structure apart{"apart", {rectangle(1, 1, 3, 3, 10), rectangle(6, 1, 8, 3, 20)}};
+  CHECK(sum(voxel_fractions(apart, high, {.slice_thickness = 3})) == doctest::Approx(4 * 6));
+  CHECK(sum(voxel_fractions(apart, high)) == doctest::Approx(4 * 20));
+}
+
 TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
   structure s{"gaps", {}};
   for (double const z : {1.0, 2.0, 3.0, 3.5, 6.5}) {
@@ -166,7 +233,8 @@ TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
   CHECK(report.largest_spacing == 3);
   REQUIRE(report.missing_slices.size() == 1);
   CHECK(report.missing_slices[0] == std::pair(3.5, 6.5));
-  CHECK(2 * sum(all) == doctest::Approx(4 * (8 - 0.5)));
+  // From half of 1 mm below the first plane to half of the usual 1 mm above the last.
+  CHECK(2 * sum(all) == doctest::Approx(4 * 6.5));
 }
 
 TEST_CASE("voxel_fractions: contours of one slice whose z differ by rounding are one plane") {

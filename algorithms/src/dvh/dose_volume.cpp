@@ -42,15 +42,18 @@ void validate_volumes(std::vector<double> const& volumes) {
   }
 }
 
-void validate_facts(region_facts const& facts, std::int64_t voxels, char const* function) {
-  ISO_VALIDATE(facts.bad_fractions == 0,
+void validate_fractions(std::int64_t bad, std::int64_t voxels, char const* function) {
+  ISO_VALIDATE(bad == 0,
                "{}: {} of {} fractions are not from 0 to 1 (they are shares of voxels) use "
                "iso::dvh::rasterise",
-               function, facts.bad_fractions, voxels);
-  ISO_VALIDATE(facts.not_finite == 0,
+               function, bad, voxels);
+}
+
+void validate_finite(std::int64_t not_finite, std::int64_t voxels, char const* function) {
+  ISO_VALIDATE(not_finite == 0,
                "{}: the dose is NaN or infinite in {} of {} voxels of the structure (no volume "
                "could be told) mend the dose",
-               function, facts.not_finite, voxels);
+               function, not_finite, voxels);
 }
 
 void validate_bins(histogram_options const& options, double largest) {
@@ -75,6 +78,51 @@ void validate_extremes(extremes of, char const* function) {
   ISO_VALIDATE(
       of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
       "{}: extremes {} (there is none of that number)", function, int(of));
+}
+
+brick_axis brick_axis_of(double first, double step, std::int64_t extent, std::int64_t most) {
+  // In voxels: as many as a cell has, or a part or some of these.
+  constexpr std::int64_t usual = 4;
+  double const a_cell = std::clamp(std::nearbyint(1 / step), 1.0, 64.0);
+  std::int64_t size = usual;
+  for (std::int64_t const fitting : {3, 5}) {
+    if (std::int64_t(a_cell) % usual != 0 && std::int64_t(a_cell) % fitting == 0) {
+      size = fitting;
+      break;
+    }
+  }
+  size = std::min(size, most);
+  // A brick ends at the first middle of the dose's voxels.
+  double const to_middle = (std::ceil(first - coordinate_slack) - first) / step;
+  std::int64_t const whole = to_middle < double(extent) ? std::int64_t(std::lround(to_middle)) : 0;
+  std::int64_t const shift = (size - whole % size) % size;
+  return {size, shift, (extent + shift + size - 1) / size};
+}
+
+std::pair<std::int64_t, std::int64_t> held_along(double first, double step, std::int64_t extent,
+                                                 std::int64_t dose_extent) {
+  dose_reader<float> const dose{nullptr, {dose_extent, 1, 1}};
+  auto const is_held = [&](std::int64_t n) {
+    return dose.holds(std::fma(double(n) + 0.5, step, first), 0);
+  };
+  std::int64_t from = 0;
+  while (from < extent && !is_held(from)) {
+    ++from;
+  }
+  std::int64_t to = from;
+  while (to < extent && is_held(to)) {
+    ++to;
+  }
+  return {from, to};
+}
+
+std::vector<axis_place> corner_places(double first, double step, std::int64_t extent,
+                                      std::int64_t dose_extent) {
+  std::vector<axis_place> places;
+  for (std::int64_t n = 0; n <= extent; ++n) {
+    places.push_back(axis_place_of(std::fma(double(n), step, first), dose_extent));
+  }
+  return places;
 }
 
 dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
@@ -107,6 +155,7 @@ void dose_search::choose_levels() {
     levels_.push_back(b.least + width * std::min(guess + beside_guess, 1.0));
   }
   std::sort(levels_.begin(), levels_.end());
+  levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
 }
 
 void dose_search::take(std::vector<double> const& volumes_at_levels) {
@@ -224,7 +273,9 @@ std::vector<double> quantity_reader::values(std::vector<double> const& doses,
 }
 
 double paddick(double inside, double whole, double anywhere) {
-  return inside > 0 ? inside / whole * (inside / anywhere) : 0.0;
+  // Either quotient is a part of a whole, but for what is rounded.
+  auto const part = [](double some, double all) { return std::min(some / all, 1.0); };
+  return inside > 0 ? part(inside, whole) * part(inside, anywhere) : 0.0;
 }
 
 std::vector<double> bin_edges(histogram_options const& options, double end) {

@@ -129,12 +129,17 @@ std::vector<double> pixel_areas(std::vector<plane_region const*> const& regions,
   return sum.shares();
 }
 
-corner_distances::corner_distances(std::vector<plane_region const*> regions,
+corner_distances::corner_distances(std::vector<plane_region const*> const& regions,
                                    pixel_frame const& frame, pixel_window const& window)
-    : regions_(std::move(regions)),
-      frame_(frame),
+    : frame_(frame),
       corners_{{window.first[0], window.first[1]}, {window.extent[0] + 1, window.extent[1] + 1}},
-      known_(std::size_t(corners_.size()), std::numeric_limits<double>::quiet_NaN()) {}
+      known_(std::size_t(corners_.size()), std::numeric_limits<double>::quiet_NaN()) {
+  for (auto const* region : regions) {
+    for (auto const& contour : region->contours) {
+      contours_.emplace_back(contour);
+    }
+  }
+}
 
 double corner_distances::at(std::int64_t i, std::int64_t j) {
   double& known = known_[corners_.index(i, j)];
@@ -142,11 +147,9 @@ double corner_distances::at(std::int64_t i, std::int64_t j) {
     point2 const p = frame_.to_mm(double(i), double(j));
     double least = std::numeric_limits<double>::infinity();
     bool inside = false;
-    for (auto const* region : regions_) {
-      for (auto const& contour : region->contours) {
-        least = std::min(least, distance_to(p, contour));
-        inside = inside != (place_of(p, contour) == place::inside);
-      }
+    for (auto& contour : contours_) {
+      least = std::min(least, contour.distance_to(p));
+      inside = inside != (contour.place_of(p) == place::inside);
     }
     known = inside ? -least : least;
   }

@@ -54,7 +54,7 @@ std::vector<double> pixel_areas(std::vector<plane_region const*> const& regions,
 /// each once.
 class corner_distances {
  public:
-  corner_distances(std::vector<plane_region const*> regions, pixel_frame const& frame,
+  corner_distances(std::vector<plane_region const*> const& regions, pixel_frame const& frame,
                    pixel_window const& window);
 
   /// Returns that of the lower corner of pixel (i, j).
@@ -63,7 +63,7 @@ class corner_distances {
   double depth();
 
  private:
-  std::vector<plane_region const*> regions_;
+  std::vector<polygon_index> contours_;
   pixel_frame frame_;
   pixel_window corners_;
   std::vector<double> known_;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <string>
 
 namespace iso::dvh::detail {
@@ -142,12 +140,6 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
   return plane;
 }
 
-double median_of(std::vector<double> values) {
-  auto const middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 contour_stack stack_of(structure const& s, structure_options const& options, char const* function) {
@@ -172,7 +164,7 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
   std::stable_sort(flat.begin(), flat.end(),
                    [](auto const& a, auto const& b) { return a.z < b.z; });
   contour_stack stack;
-  stack.contours = std::int64_t(flat.size());
+  stack.report.contours = std::int64_t(flat.size());
   for (std::size_t first = 0; first < flat.size();) {
     std::vector<polygon> together;
     std::size_t n = first;
@@ -181,58 +173,20 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
     }
     stack.planes.push_back(plane_of(together, flat[first].z, who));
     for (auto const& region : stack.planes.back().regions) {
-      stack.holes += std::int64_t(region.contours.size()) - 1;
+      stack.report.holes += std::int64_t(region.contours.size()) - 1;
     }
     first = n;
   }
-  std::vector<double> spacings;
-  for (std::size_t n = 1; n < stack.planes.size(); ++n) {
-    spacings.push_back(stack.planes[n].z - stack.planes[n - 1].z);
-  }
-  ISO_VALIDATE(!spacings.empty() || options.slice_thickness > 0,
+  ISO_VALIDATE(stack.planes.size() > 1 || options.slice_thickness > 0,
                "{}: '{}' has contours at z = {} mm only (their thickness is not known) give "
                "slice_thickness",
                function, s.name, stack.planes[0].z);
-  ISO_VALIDATE(!spacings.empty() || options.caps != end_cap::none,
+  ISO_VALIDATE(stack.planes.size() > 1 || options.caps != end_cap::none,
                "{}: '{}' has contours at z = {} mm only, and no end caps (it has no volume) choose "
                "end_cap::half_slice",
                function, s.name, stack.planes[0].z);
-  stack.median_spacing = spacings.empty() ? options.slice_thickness : median_of(spacings);
+  join_planes(stack, options.slice_thickness);
   return stack;
-}
-
-double cap_height(contour_stack const& stack, std::size_t n, bool above) {
-  auto const& planes = stack.planes;
-  if (planes.size() == 1) {
-    return 0.5 * stack.median_spacing;
-  }
-  bool const up = n == 0 ? true : n + 1 == planes.size() ? false : above;
-  return 0.5 * (up ? planes[n + 1].z - planes[n].z : planes[n].z - planes[n - 1].z);
-}
-
-std::vector<linked_regions> links_of(contour_plane const& below, contour_plane const& above) {
-  std::size_t const count = below.regions.size();
-  std::vector<std::size_t> group(count + above.regions.size());
-  std::iota(group.begin(), group.end(), std::size_t(0));
-  for (std::size_t n = 0; n < count; ++n) {
-    for (std::size_t m = 0; m < above.regions.size(); ++m) {
-      if (overlap(below.regions[n].contours[0], above.regions[m].contours[0])) {
-        std::size_t const from = std::max(group[n], group[count + m]);
-        std::size_t const to = std::min(group[n], group[count + m]);
-        std::replace(group.begin(), group.end(), from, to);
-      }
-    }
-  }
-  std::map<std::size_t, linked_regions> groups;
-  for (std::size_t n = 0; n < group.size(); ++n) {
-    auto& members = groups[group[n]];
-    (n < count ? members.below : members.above).push_back(n < count ? n : n - count);
-  }
-  std::vector<linked_regions> links;
-  for (auto const& [key, members] : groups) {
-    links.push_back(members);
-  }
-  return links;
 }
 
 }  // namespace iso::dvh::detail

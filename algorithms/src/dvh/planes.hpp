@@ -15,6 +15,9 @@ namespace iso::dvh::detail {
 /// Is an outer contour with the holes in it.
 struct plane_region {
   std::vector<polygon> contours;  ///< the outer one first
+  /// Hold the heights, mm, of its half-slice caps; 0 where it is joined on that side.
+  double cap_below = 0;
+  double cap_above = 0;
 };
 
 struct contour_plane {
@@ -22,26 +25,27 @@ struct contour_plane {
   std::vector<plane_region> regions;
 };
 
+/// Joins regions of two planes that overlap, as seen along z, each the nearest that does.
+struct joint {
+  std::size_t low;  ///< planes
+  std::size_t high;
+  std::vector<std::size_t> below;  ///< regions of them
+  std::vector<std::size_t> above;
+};
+
 /// Holds the planes of a structure, z ascending.
 struct contour_stack {
   std::vector<contour_plane> planes;
-  std::int64_t contours = 0;
-  std::int64_t holes = 0;
-  double median_spacing = 0;  ///< mm; of one plane slice_thickness
+  std::vector<joint> joints;  ///< in the order of their lower planes
+  structure_report report;    ///< all but volumes
 };
 
+/// Joins the regions of the stack's planes, gives those that end their caps, and reports both.
+/// \param slice_thickness  mm, of a structure without joints; 0 where it is not known
+void join_planes(contour_stack& stack, double slice_thickness);
+
+/// Sorts contours into planes and joins these.
 /// \throws iso::invalid_argument  as voxel_fractions does for contours
 contour_stack stack_of(structure const& s, structure_options const& options, char const* function);
-
-/// Returns the height of a cap below (or above) plane `n`: half the distance to the plane there,
-/// and at either end of the stack to the one on the other side.
-double cap_height(contour_stack const& stack, std::size_t n, bool above);
-
-/// Returns the groups of regions of planes n and n + 1 that overlap each other, as seen along z.
-struct linked_regions {
-  std::vector<std::size_t> below;
-  std::vector<std::size_t> above;
-};
-std::vector<linked_regions> links_of(contour_plane const& below, contour_plane const& above);
 
 }  // namespace iso::dvh::detail

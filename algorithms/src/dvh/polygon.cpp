@@ -56,6 +56,31 @@ std::pair<point2, point2> box_of(polygon const& p) {
   return box;
 }
 
+/// Returns where `at` lies with one more edge, where the edges before have it at `so_far`.
+place beyond_edge(point2 const& at, point2 const& a, point2 const& b, place so_far) {
+  if (std::min(a.y, b.y) > at.y || std::max(a.y, b.y) < at.y) {
+    return so_far;
+  }
+  int const side = side_of(a, b, at);
+  if (side == 0 && at.x >= std::min(a.x, b.x) && at.x <= std::max(a.x, b.x)) {
+    return place::on;
+  }
+  bool const crosses = (a.y <= at.y) != (b.y <= at.y) && (b.y > a.y ? side > 0 : side < 0);
+  return !crosses ? so_far : so_far == place::inside ? place::outside : place::inside;
+}
+
+/// Returns the square of the distance from `at` to an edge.
+double square_to(point2 const& at, point2 const& a, point2 const& b) {
+  double const dx = b.x - a.x;
+  double const dy = b.y - a.y;
+  double const length = dx * dx + dy * dy;
+  double const along = (at.x - a.x) * dx + (at.y - a.y) * dy;
+  double const t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0.0;
+  double const ex = a.x + t * dx - at.x;
+  double const ey = a.y + t * dy - at.y;
+  return ex * ex + ey * ey;
+}
+
 point2 middle(point2 const& a, point2 const& b) { return {0.5 * (a.x + b.x), 0.5 * (a.y + b.y)}; }
 
 }  // namespace
@@ -69,22 +94,11 @@ double signed_area(polygon const& p) {
 }
 
 place place_of(point2 const& at, polygon const& p) {
-  bool inside = false;
-  for (std::size_t n = 0; n < p.size(); ++n) {
-    point2 const a = p[n];
-    point2 const b = next_of(p, n);
-    if (std::min(a.y, b.y) > at.y || std::max(a.y, b.y) < at.y) {
-      continue;
-    }
-    int const side = side_of(a, b, at);
-    if (side == 0 && at.x >= std::min(a.x, b.x) && at.x <= std::max(a.x, b.x)) {
-      return place::on;
-    }
-    if ((a.y <= at.y) != (b.y <= at.y) && (b.y > a.y ? side > 0 : side < 0)) {
-      inside = !inside;
-    }
+  auto so_far = place::outside;
+  for (std::size_t n = 0; n < p.size() && so_far != place::on; ++n) {
+    so_far = beyond_edge(at, p[n], next_of(p, n), so_far);
   }
-  return inside ? place::inside : place::outside;
+  return so_far;
 }
 
 place place_of(polygon const& inner, polygon const& outer) {
@@ -119,9 +133,20 @@ std::optional<point2> crossing_point(polygon const& a, polygon const& b) {
 }
 
 bool overlap(polygon const& a, polygon const& b) {
+  auto const [low, high] = box_of(a);
+  auto const [first, last] = box_of(b);
+  if (high.x < first.x || high.y < first.y || last.x < low.x || last.y < low.y) {
+    return false;
+  }
   auto const has_point_in = [](polygon const& p, polygon const& around) {
-    return std::any_of(p.begin(), p.end(),
-                       [&](point2 const& at) { return place_of(at, around) == place::inside; });
+    for (std::size_t n = 0; n < p.size(); ++n) {
+      // Of polygons with edges on one line only the middle of another edge may lie inside.
+      if (place_of(p[n], around) == place::inside ||
+          place_of(middle(p[n], next_of(p, n)), around) == place::inside) {
+        return true;
+      }
+    }
+    return false;
   };
   return has_point_in(a, b) || has_point_in(b, a) || place_of(a, b) != place::outside ||
          first_crossing({a, b}).has_value();
@@ -150,21 +175,60 @@ std::optional<crossing> first_crossing(std::vector<polygon> const& all) {
   return {};
 }
 
-double distance_to(point2 const& at, polygon const& p) {
+polygon_index::polygon_index(polygon const& p) : points_(p) {
+  points_.push_back(p[0]);
+  for (std::size_t from = 0; from < p.size(); from += edges_a_block) {
+    std::size_t const to = std::min(from + edges_a_block, p.size());
+    auto const [low, high] =
+        box_of({points_.begin() + std::ptrdiff_t(from), points_.begin() + std::ptrdiff_t(to) + 1});
+    blocks_.push_back({low, high});
+  }
+}
+
+template <class F>
+void polygon_index::for_each_edge(std::size_t n, F const& f) const {
+  std::size_t const to = std::min((n + 1) * edges_a_block, points_.size() - 1);
+  for (std::size_t edge = n * edges_a_block; edge < to; ++edge) {
+    f(points_[edge], points_[edge + 1]);
+  }
+}
+
+double polygon_index::distance_to(point2 const& at) {
+  constexpr double rounding = 1 - 1e-9;
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t n = 0; n < p.size(); ++n) {
-    point2 const a = p[n];
-    point2 const b = next_of(p, n);
-    double const dx = b.x - a.x;
-    double const dy = b.y - a.y;
-    double const length = dx * dx + dy * dy;
-    double const along = (at.x - a.x) * dx + (at.y - a.y) * dy;
-    double const t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0.0;
-    double const ex = a.x + t * dx - at.x;
-    double const ey = a.y + t * dy - at.y;
-    least = std::min(least, ex * ex + ey * ey);
+  auto const look = [&](std::size_t n) {
+    for_each_edge(n, [&](point2 const& a, point2 const& b) {
+      double const square = square_to(at, a, b);
+      if (square < least) {
+        least = square;
+        nearest_ = n;
+      }
+    });
+  };
+  std::size_t const first = nearest_;
+  look(first);
+  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    auto const& [low, high] = blocks_[n];
+    double const x = std::max({low.x - at.x, at.x - high.x, 0.0});
+    double const y = std::max({low.y - at.y, at.y - high.y, 0.0});
+    if (n != first && (x * x + y * y) * rounding < least) {
+      look(n);
+    }
   }
   return std::sqrt(least);
+}
+
+place polygon_index::place_of(point2 const& at) const {
+  auto so_far = place::outside;
+  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    if (blocks_[n].low.y > at.y || blocks_[n].high.y < at.y) {
+      continue;
+    }
+    for_each_edge(n, [&](point2 const& a, point2 const& b) {
+      so_far = so_far == place::on ? so_far : beyond_edge(at, a, b, so_far);
+    });
+  }
+  return so_far;
 }
 
 }  // namespace iso::dvh::detail

@@ -47,7 +47,29 @@ struct crossing {
 /// on each other, do not.
 std::optional<crossing> first_crossing(std::vector<polygon> const& all);
 
-/// Returns the distance from `at` to the nearest edge.
-double distance_to(point2 const& at, polygon const& p);
+/// Says of many points how far they are from a polygon's nearest edge and whether they lie in it.
+/// Edges are looked at in blocks, of which boxes leave most out.
+class polygon_index {
+ public:
+  explicit polygon_index(polygon const& p);
+  [[nodiscard]] double distance_to(point2 const& at);
+  /// As place_of.
+  [[nodiscard]] place place_of(point2 const& at) const;
+
+ private:
+  struct block {
+    point2 low;
+    point2 high;
+  };
+  static constexpr std::size_t edges_a_block = 16;
+
+  /// Calls f(a, b) for the edges of a block.
+  template <class F>
+  void for_each_edge(std::size_t n, F const& f) const;
+
+  polygon points_;  ///< with the first at the end too
+  std::vector<block> blocks_;
+  std::size_t nearest_ = 0;  ///< block that the last point was nearest to
+};
 
 }  // namespace iso::dvh::detail

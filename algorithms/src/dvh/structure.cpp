@@ -14,7 +14,6 @@ namespace iso::dvh {
 namespace detail {
 namespace {
 
-constexpr double gap = 1.5;              // median spacings: a slice is missing
 constexpr int cap_steps = 8;             // straight parts of a rounded cap
 constexpr double area_rounding = 1e-6;   // of a pixel
 constexpr double least_outside = 1e-9;   // of the volume: rounding
@@ -47,14 +46,14 @@ class voxel_sums {
   void add_prism(regions const& of, double z_low, double z_high) {
     auto const window = window_of(of, frame_, function_);
     auto const areas = areas_of(of, window, z_low);
-    for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
+    for (auto const& part : layers_of(z_low, z_high)) {
       for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
         double const area = areas[window.index(i, j)];
         if (area != 0) {
-          add(i, j, layer, area * (to - from));
+          add(i, j, part.layer, area * (part.to - part.from));
         }
       });
-    });
+    }
   }
 
   /// Adds what is between regions at z_low and others at z_high.
@@ -131,9 +130,16 @@ class voxel_sums {
     }
     return areas;
   }
-  /// Calls f(layer, from, to) for each layer of voxels that z_low to z_high reaches.
-  template <class F>
-  void for_each_layer(double z_low, double z_high, F const& f) const {
+  /// Is what some part of a structure has of a layer of voxels.
+  struct layer_part {
+    std::int64_t layer;
+    double from;  ///< mm
+    double to;
+  };
+
+  /// Returns the layers of voxels that z_low to z_high reaches.
+  [[nodiscard]] std::vector<layer_part> layers_of(double z_low, double z_high) const {
+    std::vector<layer_part> layers;
     double const face = grid_.origin.z - 0.5 * grid_.spacing.z;
     auto const first = std::int64_t(std::floor((z_low - face) / grid_.spacing.z));
     auto const last = std::int64_t(std::floor((z_high - face) / grid_.spacing.z));
@@ -144,9 +150,10 @@ class voxel_sums {
       double const from = layer < 0 ? z_low : std::max(z_low, low);
       double const to = layer == grid_.extent[2] ? z_high : std::min(z_high, low + grid_.spacing.z);
       if (to > from) {
-        f(layer, from, to);
+        layers.push_back({layer, from, to});
       }
     }
+    return layers;
   }
   template <class F>
   static void for_each_pixel(pixel_window const& window, F const& f) {
@@ -165,14 +172,15 @@ class voxel_sums {
   void add_between(pixel_window const& window, std::vector<double> const& low,
                    std::vector<double> const& high, double z_low, double z_high, F const& distances,
                    int exact_at = 2) {
+    auto const layers = layers_of(z_low, z_high);
     for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
       double const ends[2] = {low[window.index(i, j)], high[window.index(i, j)]};
       bool const whole = ends[0] == 1 && ends[1] == 1;
       if (exact_at == 2 && ends[0] == ends[1] && (ends[0] == 0 || whole)) {
         if (whole) {
-          for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
-            add(i, j, layer, to - from);
-          });
+          for (auto const& part : layers) {
+            add(i, j, part.layer, part.to - part.from);
+          }
         }
         return;
       }
@@ -186,14 +194,14 @@ class voxel_sums {
           rest[end] = ends[end] - share_between(corners, end, end);
         }
       }
-      for_each_layer(z_low, z_high, [&](std::int64_t layer, double from, double to) {
-        double const t = (from - z_low) / (z_high - z_low);
-        double const u = (to - z_low) / (z_high - z_low);
+      for (auto const& part : layers) {
+        double const t = (part.from - z_low) / (z_high - z_low);
+        double const u = (part.to - z_low) / (z_high - z_low);
         double const middle = 0.5 * (t + u);
-        add(i, j, layer,
-            (to - from) *
+        add(i, j, part.layer,
+            (part.to - part.from) *
                 (share_between(corners, t, u) + (1 - middle) * rest[0] + middle * rest[1]));
-      });
+      }
     });
   }
 
@@ -205,7 +213,7 @@ class voxel_sums {
       c.value[2 * n] = -((1 - t) * low + t * high);
       c.value[2 * n + 1] = -((1 - u) * low + u * high);
     }
-    return share_at_least(c, 0);
+    return sorted_cell(c).share_at_least(0);
   }
 
   void add(std::int64_t i, std::int64_t j, std::int64_t layer, double height) {
@@ -225,65 +233,33 @@ class voxel_sums {
   double outside_ = 0;        ///< the same
 };
 
-/// Adds a region's cap at plane n.
-void add_cap(voxel_sums& sums, contour_stack const& stack, std::size_t n, bool above,
-             regions const& of, end_cap caps) {
-  double const z = stack.planes[n].z;
-  double const height = cap_height(stack, n, above);
-  if (caps == end_cap::half_slice) {
-    sums.add_prism(of, above ? z : z - height, above ? z + height : z);
-  } else if (caps == end_cap::rounded) {
-    sums.add_rounded_cap(of, z, above ? z + height : z - height);
-  }
-}
-
-/// Adds caps of all regions of a plane, one by one.
-void add_caps(voxel_sums& sums, contour_stack const& stack, std::size_t n, bool above,
-              end_cap caps) {
-  for (auto const& region : stack.planes[n].regions) {
-    add_cap(sums, stack, n, above, {&region}, caps);
-  }
-}
-
-/// Adds what is between planes n and n + 1.
-void add_slab(voxel_sums& sums, contour_stack const& stack, std::size_t n,
-              structure_options const& options) {
-  auto const& low = stack.planes[n];
-  auto const& high = stack.planes[n + 1];
-  for (auto const& link : links_of(low, high)) {
-    auto const below = chosen(low, link.below);
-    auto const above = chosen(high, link.above);
-    if (!below.empty() && !above.empty()) {
-      double const middle = 0.5 * (low.z + high.z);
-      if (options.between == between_planes::frusta) {
-        sums.add_frustum(below, above, low.z, high.z);
-      } else {
-        sums.add_prism(below, low.z, middle);
-        sums.add_prism(above, middle, high.z);
-      }
-    } else if (!below.empty()) {
-      add_cap(sums, stack, n, true, below, options.caps);
-    } else {
-      add_cap(sums, stack, n + 1, false, above, options.caps);
+/// Adds the caps below or above a plane, one by one.
+void add_caps(voxel_sums& sums, contour_plane const& plane, bool above, end_cap caps) {
+  for (auto const& region : plane.regions) {
+    double const height = above ? region.cap_above : region.cap_below;
+    double const tip = above ? plane.z + height : plane.z - height;
+    if (height > 0 && caps == end_cap::half_slice) {
+      sums.add_prism({&region}, std::min(plane.z, tip), std::max(plane.z, tip));
+    } else if (height > 0 && caps == end_cap::rounded) {
+      sums.add_rounded_cap({&region}, plane.z, tip);
     }
   }
 }
 
-structure_report report_of(contour_stack const& stack) {
-  structure_report report;
-  auto const& planes = stack.planes;
-  report.planes = std::int64_t(planes.size());
-  report.contours = stack.contours;
-  report.holes = stack.holes;
-  for (std::size_t n = 1; n < planes.size(); ++n) {
-    double const spacing = planes[n].z - planes[n - 1].z;
-    report.least_spacing = n == 1 ? spacing : std::min(report.least_spacing, spacing);
-    report.largest_spacing = std::max(report.largest_spacing, spacing);
-    if (spacing > gap * stack.median_spacing) {
-      report.missing_slices.emplace_back(planes[n - 1].z, planes[n].z);
-    }
+/// Adds what is between the planes of a joint.
+void add_joint(voxel_sums& sums, contour_stack const& stack, joint const& j,
+               between_planes between) {
+  auto const& low = stack.planes[j.low];
+  auto const& high = stack.planes[j.high];
+  auto const below = chosen(low, j.below);
+  auto const above = chosen(high, j.above);
+  if (between == between_planes::frusta) {
+    sums.add_frustum(below, above, low.z, high.z);
+  } else {
+    double const middle = 0.5 * (low.z + high.z);
+    sums.add_prism(below, low.z, middle);
+    sums.add_prism(above, middle, high.z);
   }
-  return report;
 }
 
 struct box {
@@ -292,15 +268,14 @@ struct box {
 };
 
 /// Returns the box of a structure with its caps.
-box box_of(contour_stack const& stack, structure_options const& options) {
-  auto const& planes = stack.planes;
-  std::size_t const last = planes.size() - 1;
+box box_of(contour_stack const& stack, end_cap caps) {
   double const infinity = HUGE_VAL;
-  bool const capped = options.caps != end_cap::none;
-  box b{{infinity, infinity, planes[0].z - (capped ? cap_height(stack, 0, false) : 0)},
-        {-infinity, -infinity, planes[last].z + (capped ? cap_height(stack, last, true) : 0)}};
-  for (auto const& plane : planes) {
+  bool const capped = caps != end_cap::none;
+  box b{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
+  for (auto const& plane : stack.planes) {
     for (auto const& region : plane.regions) {
+      b.low.z = std::min(b.low.z, plane.z - (capped ? region.cap_below : 0));
+      b.high.z = std::max(b.high.z, plane.z + (capped ? region.cap_above : 0));
       for (auto const& p : region.contours[0]) {
         b.low.x = std::min(b.low.x, p.x);
         b.low.y = std::min(b.low.y, p.y);
@@ -323,14 +298,16 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
                "{}: off-grid rule {} (there is none of that number)", function,
                int(options.beyond));
   auto const stack = detail::stack_of(s, options, function);
-  auto found = detail::report_of(stack);
+  auto found = stack.report;
   detail::voxel_sums sums(g, function, s.name);
-  std::size_t const last = stack.planes.size() - 1;
-  detail::add_caps(sums, stack, 0, false, options.caps);
-  for (std::size_t n = 0; n < last; ++n) {
-    detail::add_slab(sums, stack, n, options);
+  auto next = stack.joints.begin();
+  for (std::size_t n = 0; n < stack.planes.size(); ++n) {
+    detail::add_caps(sums, stack.planes[n], false, options.caps);
+    for (; next != stack.joints.end() && next->low == n; ++next) {
+      detail::add_joint(sums, stack, *next, options.between);
+    }
+    detail::add_caps(sums, stack.planes[n], true, options.caps);
   }
-  detail::add_caps(sums, stack, last, true, options.caps);
   auto shares = sums.shares(found);
   double const all = found.volume + found.outside;
   ISO_VALIDATE(all > 0, "{}: '{}' has no volume (its contours lie apart, without end caps)",
@@ -371,7 +348,7 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
   ISO_VALIDATE(subdivision >= 0 && subdivision <= 64,
                "{}: a subdivision of {} (1 to 64, or 0 for voxels of at most 1 mm)", function,
                subdivision);
-  auto const box = detail::box_of(detail::stack_of(s, options, function), options);
+  auto const box = detail::box_of(detail::stack_of(s, options, function), options.caps);
   grid g;
   for (int axis = 0; axis < 3; ++axis) {
     double const target =
@@ -384,8 +361,11 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
     double const origin = dose.origin[axis];
     double const lowest = -std::ceil(0.5 * parts);
     double const highest = double(dose.extent[axis] - 1) * parts + std::ceil(0.5 * parts);
-    double const first = std::max(std::floor((box.low[axis] - origin) / spacing), lowest);
-    double const end = std::min(std::ceil((box.high[axis] - origin) / spacing), highest);
+    // A face of the structure that rounding moves across one of the grid is on it.
+    double const low = (box.low[axis] - origin) / spacing + detail::share_rounding;
+    double const high = (box.high[axis] - origin) / spacing - detail::share_rounding;
+    double const first = std::max(std::floor(low), lowest);
+    double const end = std::min(std::ceil(high), highest);
     ISO_VALIDATE(end > first,
                  "{}: '{}' goes from {} to {} mm along axis {}, the dose's voxels from {} to {} mm "
                  "(they do not overlap) are both in one frame of reference?",
@@ -406,20 +386,17 @@ std::vector<vec3<double>> surface_points(structure const& s, double distance,
   ISO_VALIDATE(std::isfinite(distance) && distance > 0,
                "{}: a distance of {} mm (it must be finite and positive)", function, distance);
   auto const stack = detail::stack_of(s, options, function);
-  std::size_t const last = stack.planes.size() - 1;
+  bool const capped = options.caps == end_cap::half_slice;
   std::vector<vec3<double>> points;
-  for (std::size_t n = 0; n <= last; ++n) {
-    auto const& plane = stack.planes[n];
-    std::vector<double> heights = {plane.z};
-    if (options.caps == end_cap::half_slice) {
-      if (n == 0) {
-        heights.push_back(plane.z - detail::cap_height(stack, n, false));
-      }
-      if (n == last) {
-        heights.push_back(plane.z + detail::cap_height(stack, n, true));
-      }
-    }
+  for (auto const& plane : stack.planes) {
     for (auto const& region : plane.regions) {
+      std::vector<double> heights = {plane.z};
+      if (capped && region.cap_below > 0) {
+        heights.push_back(plane.z - region.cap_below);
+      }
+      if (capped && region.cap_above > 0) {
+        heights.push_back(plane.z + region.cap_above);
+      }
       for (auto const& contour : region.contours) {
         for (std::size_t p = 0; p < contour.size(); ++p) {
           auto const a = contour[p];

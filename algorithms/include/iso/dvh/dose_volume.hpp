@@ -5,9 +5,10 @@
 //!
 //! The dose is linear on six tetrahedra of each cell between the middles of eight voxels, cut as
 //! iso::gamma::interpolation::tetrahedra cuts it, and constant beyond the outermost middles, to the
-//! voxels' faces. A structure is the share of each voxel of a grid of its own that lies inside. In
-//! such a voxel the dose is that of the interpolant at its corners, and linear on its six
-//! tetrahedra: the interpolant itself where the structure's voxels divide the dose's cells
+//! voxels' faces. At every point it lies between the least and the largest of the voxels around. A
+//! structure is the share of each voxel of a grid of its own that lies inside. In such a voxel the
+//! dose is that of the interpolant at its corners, and linear on its six tetrahedra: the
+//! interpolant itself where the structure's voxels divide the dose's cells
 //! (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that share, on the side
 //! where its neighbours have more. A volume that gets a dose is then a sum of closed forms; nothing
 //! is sampled, and there are no bins in it.
@@ -43,9 +44,11 @@ struct region {
 
 /// Says what a structure gets in all.
 struct dose_statistics {
-  double volume = 0;   ///< mm3, where there is a dose
-  double outside = 0;  ///< mm3 in voxels whose middle lies outside of the dose's voxels
-  double mean = 0;     ///< NaN where there is no volume, as the next two
+  double volume = 0;  ///< mm3, where there is a dose
+  /// Is the volume, mm3, of voxels whose middle lies outside of the dose's voxels. A middle on
+  /// their faces, to 1e-9 voxels of the dose, is inside.
+  double outside = 0;
+  double mean = 0;  ///< NaN where there is no volume, as the next two
   double minimum = 0;
   double maximum = 0;
 };
@@ -154,9 +157,11 @@ std::vector<std::vector<histogram>> histograms(
     histogram_options const& options = {});
 
 /// Returns Paddick's conformity index of a target: (volume of the target that gets
-/// `prescription`)^2 / (volume of the target x volume that gets it anywhere between the middles of
-/// the dose's voxels). 1 is best; 0 where nothing gets it. Waits for `exec`. Determinism:
-/// backend_to_backend.
+/// `prescription`)^2 / (volume of the target x volume that gets it anywhere). From 0, where nothing
+/// of the target gets it, to 1. Waits for `exec`. Determinism: backend_to_backend.
+///
+/// All three volumes are of the same interpolant and the same region: the dose's voxels up to their
+/// faces, and the rest of the target's voxels that these faces cut.
 /// \throws iso::invalid_argument  as statistics; doses that are not finite anywhere; a prescription
 ///                                that is not finite and positive
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222

@@ -40,10 +40,10 @@ enum class between_planes {
   prisms,  ///< each plane's contours go half-way to the next
 };
 
-/// Specifies what lies beyond a contour that has none to join in the next plane.
+/// Specifies what lies beyond a contour that is joined to none on one side.
 enum class end_cap {
   none,
-  half_slice,  ///< the contour, half-way to where the next plane is or would be
+  half_slice,  ///< the contour, half-way to where its next plane would be
   rounded,     ///< to the same height, shrunk as the radius of an ellipsoid
 };
 
@@ -57,7 +57,9 @@ struct structure_options {
   between_planes between = between_planes::frusta;
   end_cap caps = end_cap::half_slice;
   off_grid beyond = off_grid::refuse;
-  double slice_thickness = 0;  ///< mm, of a structure with one plane, which must have it
+  /// Is the thickness, mm, of contours of a structure that has none to join. One plane must have
+  /// it.
+  double slice_thickness = 0;
 };
 
 /// Says what the contours were.
@@ -67,11 +69,15 @@ struct structure_report {
   std::int64_t planes = 0;
   std::int64_t contours = 0;
   std::int64_t holes = 0;      ///< contours that bound a hole from outside
-  double least_spacing = 0;    ///< mm, between neighbouring planes
+  std::int64_t parts = 0;      ///< that no contours join
+  double least_spacing = 0;    ///< mm, between joined planes; 0 where none are
   double largest_spacing = 0;  ///< mm
-  /// Holds neighbouring planes (mm) farther apart than 1.5 times the median spacing. The shape
-  /// goes on between them.
+  /// Holds joined planes (mm) farther apart than 1.5 times the median spacing of their part. The
+  /// shape goes on between them.
   std::vector<std::pair<double, double>> missing_slices;
+  /// Holds planes (mm) whose contours overlap but are not joined: they are farther apart than 4
+  /// times that spacing, and end in caps.
+  std::vector<std::pair<double, double>> separations;
 };
 
 /// Returns the share of each voxel of `g` that lies inside, [nx, ny, nz], z fastest.
@@ -84,8 +90,17 @@ struct structure_report {
 /// are alike.
 ///
 /// Contours whose z differ by at most 0.01 mm, or 1e-6 of the largest contour's extent if that is
-/// more, lie in one plane, at the least of their z. Contours of neighbouring planes are joined
-/// where they overlap as seen along z. Several may join one.
+/// more, lie in one plane, at the least of their z.
+///
+/// A contour is joined to those that overlap it, as seen along z, in the nearest plane that has
+/// such, if that plane is the nearest to these too. Several may join one. Contours that joints hold
+/// together are a part of the structure, and what a slice is is judged by each part's own planes: a
+/// joint longer than 1.5 times the median of its part bridges missing slices, and one longer than 4
+/// times that is none, so that the structure falls into two parts there. A cap of half a slice has
+/// half the height of the joint on its other side, or of that median where the joint bridges
+/// missing slices. A contour without joints has half the median height of all joints above and
+/// below, and in a structure without joints half of slice_thickness, or of the median distance of
+/// planes.
 ///
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] report  may be null

@@ -142,6 +142,11 @@ void warn_of(jobs::dvh_entry const& entry, std::string const& name, std::string 
     spdlog::warn("'{}' lacks contours in {} places (the shape goes on between its planes)", name,
                  entry.missing_slices);
   }
+  if (entry.separations > 0) {
+    spdlog::warn(
+        "'{}' ends and begins anew in {} places (more than 4 slices lie between its parts)", name,
+        entry.separations);
+  }
 }
 
 std::string heading_of(std::string const& text, std::string const& unit) {
@@ -198,7 +203,9 @@ json structures_of(dvh_options const& options, std::vector<jobs::dvh_entry> cons
                     {"planes", entry.planes},
                     {"contours", entry.contours},
                     {"holes", entry.holes},
+                    {"parts", entry.parts},
                     {"missing_slices", entry.missing_slices},
+                    {"separations", entry.separations},
                     {"values", std::move(values)}});
   }
   return list;

@@ -200,8 +200,8 @@ int run_reconstruct(reconstruct_options& options) {
   if (!options.output.empty()) {
     if (names_folder(options.output)) {
       auto const& like = options.grid.like;
-      outputs = files::prepare_dicom_series(options.output, v,
-                                            files::is_dicom_path(like) ? like : std::string());
+      outputs.push_back(files::prepare_dicom_series(
+          options.output, v, files::is_dicom_path(like) ? like : std::string()));
     } else {
       outputs.push_back(files::prepare_volume(options.output, v));
     }

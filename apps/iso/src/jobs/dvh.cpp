@@ -99,7 +99,9 @@ dvh_entry entry_of(Exec const& exec,
   entry.planes = report.planes;
   entry.contours = report.contours;
   entry.holes = report.holes;
+  entry.parts = report.parts;
   entry.missing_slices = std::int64_t(report.missing_slices.size());
+  entry.separations = std::int64_t(report.separations.size());
   entry.values.assign(values.begin() + 2, values.end());
   for (std::size_t n = 0; n < quantities.size(); ++n) {
     if (quantities[n].what == dvh::quantity::kind::outside) {

@@ -27,37 +27,86 @@ struct split_sum {
   }
 };
 
-/// Adds up terms that are finite.
+/// Gives each index one term, of any size.
 template <class Term>
+struct single_terms {
+  Term term;
+
+  template <class Add>
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Add const& add) const {
+    add(term(i));
+  }
+  [[nodiscard]] KOKKOS_FUNCTION double bound(std::int64_t /*i*/) const {
+    return Kokkos::Experimental::infinity_v<double>;
+  }
+};
+
+/// Adds up terms that are finite.
+template <class Terms>
 struct split_sum_kernel {
   using value_type = split_sum;
   using grid = reproducible_scale<double>;
-  Term term;
+  Terms terms;
   grid coarse;
   grid fine;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, split_sum& sum) const {
-    double const x = term(i);
-    std::uint64_t const bits = coarse.round(x);
-    double const rounded = (Kokkos::bit_cast<double>(bits) - grid::rounder) * coarse.unit();
-    sum.coarse += coarse.without_rounder(bits, 1);
-    sum.fine += fine.without_rounder(fine.round(x - rounded), 1);
+    terms(i, [&](double x) {
+      std::uint64_t const bits = coarse.round(x);
+      double const rounded = (Kokkos::bit_cast<double>(bits) - grid::rounder) * coarse.unit();
+      sum.coarse += coarse.without_rounder(bits, 1);
+      sum.fine += fine.without_rounder(fine.round(x - rounded), 1);
+    });
   }
   KOKKOS_FUNCTION void join(split_sum& to, split_sum const& of) const { to += of; }
   KOKKOS_FUNCTION void init(split_sum& sum) const { sum = {}; }
 };
 
 /// Finds the largest |term|, infinite where one is not finite.
-template <class Term>
+template <class Terms>
 struct term_range_kernel {
-  Term term;
+  Terms terms;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const size = Kokkos::fabs(term(i));
-    double const known = is_finite(size) ? size : Kokkos::Experimental::infinity_v<double>;
-    most = known > most ? known : most;
+    if (!(terms.bound(i) > most)) {
+      return;
+    }
+    terms(i, [&](double x) {
+      double const size = Kokkos::fabs(x);
+      double const known = is_finite(size) ? size : Kokkos::Experimental::infinity_v<double>;
+      most = known > most ? known : most;
+    });
   }
 };
+
+/// Returns iso::sum_of of at most `count` terms, which come in groups.
+/// \param terms  a functor that can be copied: terms(i, add) calls add(x) for each term of group i,
+///               terms.bound(i) is at least the largest |x| of them
+template <execution_space Exec, class Terms>
+double sum_of_groups(Exec const& exec, std::int64_t groups, std::int64_t count,
+                     Terms const& terms) {
+  if (groups == 0) {
+    return 0;
+  }
+  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  double most = 0;
+  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, groups),
+                          term_range_kernel<Terms>{terms}, Kokkos::Max<double>(most));
+  exec.fence("iso::sum_of: the range is here");
+  if (!(most > 0)) {
+    return 0;  // below all numbers where there are no terms
+  }
+  if (!is_finite(most)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  reproducible_scale<double> const coarse(most, double(count));
+  reproducible_scale<double> const fine(coarse.unit(), double(count));
+  split_sum sum;
+  Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, groups),
+                          split_sum_kernel<Terms>{terms, coarse, fine}, sum);
+  exec.fence("iso::sum_of: the sum is here");
+  return coarse.value(sum.coarse) + fine.value(sum.fine);
+}
 
 template <class T>
 struct product_term {
@@ -75,27 +124,7 @@ struct product_term {
 /// \param term  a functor that can be copied: double operator()(std::int64_t) const
 template <execution_space Exec, class Term>
 double sum_of(Exec const& exec, std::int64_t count, Term const& term) {
-  if (count == 0) {
-    return 0;
-  }
-  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  double most = 0;
-  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, count),
-                          detail::term_range_kernel<Term>{term}, Kokkos::Max<double>(most));
-  exec.fence("iso::sum_of: the range is here");
-  if (!is_finite(most)) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  if (!(most > 0)) {
-    return 0;
-  }
-  reproducible_scale<double> const coarse(most, double(count));
-  reproducible_scale<double> const fine(coarse.unit(), double(count));
-  detail::split_sum sum;
-  Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, count),
-                          detail::split_sum_kernel<Term>{term, coarse, fine}, sum);
-  exec.fence("iso::sum_of: the sum is here");
-  return coarse.value(sum.coarse) + fine.value(sum.fine);
+  return detail::sum_of_groups(exec, count, count, detail::single_terms<Term>{term});
 }
 
 /// Returns the sum of x[i] y[i], products rounded to double, as sum_of makes it.

@@ -19,16 +19,25 @@ namespace iso::files {
 /// hands on its permission bits. Where the target is a symbolic link, the file that it leads to is
 /// replaced. Devices, pipes and descriptors such as /dev/stdout are not replaced: what was written,
 /// in the folder for temporary files, is copied into them.
+///
+/// A folder of files appears in the same way (atomic_file::folder).
 class atomic_file {
  public:
   /// Reserves the temporary name; throws iso::file_error where the folder does not allow it, or
   /// where fewer than `bytes` are free: not every format's writer notices a full disk.
   explicit atomic_file(std::filesystem::path target, std::uintmax_t bytes = 0);
+  /// Reserves a folder whose files, without folders among them, are written into temporary(). The
+  /// target is not there yet, or an empty folder, which hands on its permission bits. An empty
+  /// folder that cannot be replaced (a mount, this process' own, one in a folder of somebody else)
+  /// gets the files one by one: all of them, or none where one fails, but a kill at that moment
+  /// leaves some.
+  /// \throws iso::file_error  as the constructor; something else of that name, a folder with files
+  static atomic_file folder(std::filesystem::path target, std::uintmax_t bytes = 0);
   /// Throws iso::file_error unless at least `bytes` were written.
   void check_written(std::uintmax_t bytes) const;
   atomic_file(atomic_file&& from) noexcept;
   atomic_file& operator=(atomic_file&&) = delete;
-  /// Removes the temporary file unless it was renamed.
+  /// Removes the temporary file or folder unless it was renamed.
   ~atomic_file();
 
   [[nodiscard]] std::filesystem::path const& temporary() const { return temporary_; }
@@ -40,15 +49,22 @@ class atomic_file {
   static void commit_all(std::span<atomic_file> files, std::function<void()> const& print = {});
 
  private:
-  void make_temporary(std::filesystem::path const& folder);
+  atomic_file() = default;
+  void check_empty() const;
+  bool reaches_place();
+  void check_space(std::filesystem::path const& folder, std::uintmax_t bytes) const;
+  [[nodiscard]] int make_temporary(std::filesystem::path const& folder);
   void flush() const;
+  void flush(std::filesystem::path const& path, std::optional<unsigned> mode) const;
   void rename();
+  void move_files();
 
   std::filesystem::path target_;  ///< as it was named
   std::filesystem::path place_;   ///< where its links lead
   std::filesystem::path temporary_;
   bool replaces_ = false;
-  std::optional<unsigned> mode_;  ///< permission bits of the file that is replaced
+  bool is_folder_ = false;
+  std::optional<unsigned> mode_;  ///< permission bits of what is replaced
   bool renamed_ = false;
 };
 

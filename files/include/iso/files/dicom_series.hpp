@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace iso::files {
 
@@ -57,8 +56,8 @@ dicom_series read_dicom_series_grid(std::filesystem::path const& folder);
 /// \throws iso::file_error  no DICOM; as read_dicom_series_grid
 dicom_identity read_dicom_identity(std::filesystem::path const& path);
 
-/// Prepares a CT series in `folder`, a file for each slice, which a commit puts in place. Values
-/// are rounded to whole HU. The folder is made where it is not there, and is empty otherwise.
+/// Prepares a CT series in `folder`, a file for each slice: a commit puts all in place, or none
+/// (atomic_file::folder). Values are rounded to whole HU.
 ///
 /// Patient, study and frame of reference are those of `like`, a DICOM file or the folder of a
 /// series; where `like` is empty there is no patient, and new study and frame. UIDs are made of
@@ -66,9 +65,9 @@ dicom_identity read_dicom_identity(std::filesystem::path const& path);
 /// \throws iso::file_error  a volume that is not in HU, without voxels, with more than 65535 along
 ///                          an axis, or with values beyond -32768 to 32767; a folder that is not
 ///                          empty; `like` as read_dicom_identity; what cannot be written
-[[nodiscard]] std::vector<atomic_file> prepare_dicom_series(std::filesystem::path const& folder,
-                                                            host_volume const& volume,
-                                                            std::filesystem::path const& like = {});
+[[nodiscard]] atomic_file prepare_dicom_series(std::filesystem::path const& folder,
+                                               host_volume const& volume,
+                                               std::filesystem::path const& like = {});
 
 /// Returns true for a folder, and for a name that ends in .dcm.
 bool is_dicom_path(std::filesystem::path const& path);

@@ -43,6 +43,34 @@ inline std::string one_line(std::string_view text) {
   return line;
 }
 
+/// Returns the text with "?" for each byte that is not UTF-8 and each control character.
+inline std::string printable(std::string_view text) {
+  auto const byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    unsigned const first = byte(at);
+    // Bytes of a character, and its least number: a shorter form would do below that.
+    std::size_t const bytes = first < 0x80U   ? 1
+                              : first < 0xc0U ? 0
+                              : first < 0xe0U ? 2
+                              : first < 0xf0U ? 3
+                              : first < 0xf8U ? 4
+                                              : 0;
+    constexpr unsigned least[] = {0, 0x20U, 0x80U, 0x800U, 0x10000U};
+    unsigned number = bytes > 1 ? first & (0x7fU >> bytes) : first;
+    bool good = bytes > 0 && at + bytes <= text.size();
+    for (std::size_t n = 1; good && n < bytes; ++n) {
+      good = (byte(at + n) & 0xc0U) == 0x80U;
+      number = (number << 6U) | (byte(at + n) & 0x3fU);
+    }
+    good = good && number >= least[bytes] && number <= 0x10ffffU &&
+           (number < 0x7fU || number > 0x9fU) && (number < 0xd800U || number > 0xdfffU);
+    line.append(good ? text.substr(at, bytes) : std::string_view("?"));
+    at += good ? bytes : 1;
+  }
+  return line;
+}
+
 /// Returns at most `most` bytes of UTF-8, no character cut; "..." stands for what is left out.
 inline std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) {

@@ -6,10 +6,12 @@
 #include <iso/core/sum_of.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dvh/detail/dose_volume_kernels.hpp>
+#include <iso/dvh/detail/placed_region.hpp>
 #include <iso/dvh/dose_volume.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace iso::dvh {
@@ -17,7 +19,6 @@ namespace detail {
 
 void validate_levels(std::vector<double> const& levels);
 void validate_volumes(std::vector<double> const& volumes);
-void validate_facts(region_facts const& facts, std::int64_t voxels, char const* function);
 void validate_bins(histogram_options const& options, double largest);
 void validate_prescription(double prescription);
 void validate_extremes(extremes of, char const* function);
@@ -80,63 +81,6 @@ histogram histogram_of(std::vector<double> const& cumulative, double bin_width, 
                        double outside);
 std::vector<double> bin_edges(histogram_options const& options, double end);
 
-template <class Exec>
-auto cells_range(Exec const& exec, std::int64_t count) {
-  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count);
-}
-
-template <class T, class Space>
-dose_reader<T> reader_of(volume_view<T const, Space> const& dose) {
-  auto const& n = dose.grid.extent;
-  return {dose.data.data(), {n[0], n[1], n[2]}};
-}
-
-/// Returns the voxels of `g` in the dose.
-template <class T, class Space>
-structure_cells<T> cells_of(volume_view<T const, Space> const& dose, T const* fractions,
-                            grid const& g) {
-  grid const& d = dose.grid;
-  structure_cells<T> cells{reader_of(dose), fractions, {}, {}, {}};
-  for (int axis = 0; axis < 3; ++axis) {
-    cells.extent[axis] = g.extent[axis];
-    cells.step[axis] = g.spacing[axis] / d.spacing[axis];
-    cells.first[axis] =
-        (g.origin[axis] - d.origin[axis]) / d.spacing[axis] - 0.5 * cells.step[axis];
-  }
-  return cells;
-}
-
-template <class T, class Space>
-structure_cells<T> cells_of(volume_view<T const, Space> const& dose, region<T, Space> const& where,
-                            char const* function) {
-  iso::validate(dose, function);
-  iso::validate(where.fractions, function);
-  validate_contiguous(dose.data, "dose", function);
-  validate_contiguous(where.fractions.data, "fractions", function);
-  validate_contiguous(where.surface, "surface", function);
-  return cells_of(dose, where.fractions.data.data(), where.fractions.grid);
-}
-
-inline std::int64_t size_of(std::int64_t const (&extent)[3]) {
-  return extent[0] * extent[1] * extent[2];
-}
-
-inline double voxel_volume(grid const& g) { return g.spacing.x * g.spacing.y * g.spacing.z; }
-
-template <execution_space Exec, class T>
-region_facts facts_of(Exec const& exec, structure_cells<T> const& cells, char const* function) {
-  region_facts facts{};
-  std::int64_t const count = size_of(cells.extent);
-  Kokkos::parallel_reduce("iso::dvh: facts", cells_range(exec, count),
-                          region_facts_kernel<T>{cells}, facts);
-  exec.fence("iso::dvh: facts");
-  validate_facts(facts, count, function);
-  for (auto* range : {&facts.touched, &facts.whole}) {
-    *range = {range->least + 0.0, range->largest + 0.0};  // -0 and 0 come in any order
-  }
-  return facts;
-}
-
 /// Returns the largest finite dose at the voxels' middles; below all doses where there is none.
 template <execution_space Exec, class T, class Space>
 double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
@@ -148,10 +92,10 @@ double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
   return largest;
 }
 
-/// Returns the shares, in voxels, that get each level or more.
+/// Returns the volumes, mm3, that get each level or more.
 template <execution_space Exec, class T>
-std::vector<double> shares_at(Exec const& exec, structure_cells<T> const& cells,
-                              std::vector<double> const& levels) {
+std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& placed,
+                               std::vector<double> const& levels) {
   using space = typename Exec::memory_space;
   char const* const label = "iso::dvh::volumes_at";
   auto const count = std::int64_t(levels.size());
@@ -160,71 +104,94 @@ std::vector<double> shares_at(Exec const& exec, structure_cells<T> const& cells,
   }
   auto const there = iso::detail::copied<space>(exec, label, levels);
   auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
-  std::int64_t const voxels = size_of(cells.extent);
-  reproducible_scale<double> const scale(1, double(voxels));
-  Kokkos::parallel_for(label, cells_range(exec, voxels),
-                       volumes_kernel<T>{cells, there.data(), count, scale, counts.data()});
+  std::int64_t const run = most_of_brick<space>(0) > 1 ? 8 : 1;
+  Kokkos::parallel_for(label, cells_range(exec, (placed.cells.num_bricks() + run - 1) / run),
+                       volumes_kernel<T>{placed.cells, placed.bricks.data(), run, there.data(),
+                                         count, placed.scale, counts.data()});
   std::vector<std::uint64_t> sums(levels.size());
   Kokkos::deep_copy(exec,
                     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
                         sums.data(), sums.size()),
                     counts);
   exec.fence("iso::dvh::volumes_at: the counts are here");
-  std::vector<double> shares(levels.size());
+  std::vector<double> volumes(levels.size());
   std::uint64_t above = 0;
   for (std::size_t n = levels.size(); n-- > 0;) {
     above += sums[n];
-    shares[n] = scale.value(above);
-  }
-  return shares;
-}
-
-template <execution_space Exec, class T>
-std::vector<double> volumes_of(Exec const& exec, structure_cells<T> const& cells, double voxel,
-                               std::vector<double> const& levels) {
-  auto volumes = shares_at(exec, cells, levels);
-  for (double& v : volumes) {
-    v *= voxel;
+    volumes[n] = placed.scale.value(above) * placed.voxel;
   }
   return volumes;
 }
 
-/// Returns the volumes, mm3, between the middles of the dose's voxels that get each level or more.
-template <execution_space Exec, class T, class Space>
-std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
-                                     std::vector<double> const& levels, char const* function) {
-  grid between = dose.grid;
+/// Returns the sum of shares where there is a dose, or where there is none.
+template <execution_space Exec, class T>
+double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool with_dose) {
+  auto const& cells = placed.cells;
+  bool all_held = true;
   for (int axis = 0; axis < 3; ++axis) {
-    if (between.extent[axis] > 1) {
-      --between.extent[axis];
-      between.origin[axis] += 0.5 * between.spacing[axis];
-    }
+    all_held = all_held && cells.held.from[axis] == 0 && cells.held.to[axis] == cells.extent[axis];
   }
-  auto const everywhere = cells_of<T>(dose, nullptr, between);
-  facts_of(exec, everywhere, function);
-  return volumes_of(exec, everywhere, voxel_volume(between), levels);
+  if (!with_dose && all_held) {
+    return 0;
+  }
+  return iso::detail::sum_of_groups(exec, cells.num_bricks(), size_of(cells.extent),
+                                    share_terms<T>{cells, with_dose});
 }
 
+/// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
+/// voxels of a region that their faces cut have beyond.
+template <execution_space Exec, class T, class Space>
+std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
+                                     grid const& of_region, std::vector<double> const& levels,
+                                     char const* function) {
+  grid const& d = dose.grid;
+  placed_region<Exec, T> everywhere{};
+  auto& cells = everywhere.cells;
+  cells.dose = reader_of(dose);
+  double widest = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    // Cells between the middles, and one at either end to the faces. The dose is constant there:
+    // how far they reach makes no other corner.
+    std::int64_t const extent = d.extent[axis];
+    place_axis(exec, everywhere, axis, -1, 1, extent + 1);
+    auto const steps = steps_of(of_region, d, axis);
+    auto const held = held_along(steps.first, steps.step, of_region.extent[axis], extent);
+    double const last = double(extent - 1);
+    double low = -0.5;
+    double high = last + 0.5;
+    if (held.first < held.second) {
+      low = std::min(low, steps.first + double(held.first) * steps.step);
+      high = std::max(high, steps.first + double(held.second) * steps.step);
+    }
+    cells.held.to[axis] = extent + 1;
+    cells.end_width[axis][0] = -low;
+    cells.end_width[axis][1] = high - last;
+    widest *= std::max({1.0, -low, high - last});
+  }
+  everywhere.voxel = voxel_volume(d);
+  everywhere.scale = {widest, double(size_of(cells.extent))};
+  find_facts(exec, everywhere, function);
+  return volumes_of(exec, everywhere, levels);
+}
+
+/// \param whole  mm3, of all that has a dose
 template <execution_space Exec, class T>
-std::vector<double> search_doses(Exec const& exec, structure_cells<T> const& cells,
-                                 dose_range const& range, double voxel,
-                                 std::vector<double> const& volumes) {
-  double const all = sum_of(exec, size_of(cells.extent), share_term<T>{cells, true}) * voxel;
-  dose_search search(volumes, range, all);
+std::vector<double> search_doses(Exec const& exec, placed_region<Exec, T> const& placed,
+                                 double whole, std::vector<double> const& volumes) {
+  dose_search search(volumes, placed.facts.touched, whole);
   while (!search.done()) {
-    search.take(volumes_of(exec, cells, voxel, search.levels()));
+    search.take(volumes_of(exec, placed, search.levels()));
   }
   return search.result();
 }
 
 template <execution_space Exec, class T, class Space>
 dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> const& dose,
-                              region<T, Space> const& where, structure_cells<T> const& cells,
-                              region_facts const& facts, extremes of) {
-  std::int64_t const count = size_of(cells.extent);
-  double const voxel = voxel_volume(where.fractions.grid);
-  double const share = sum_of(exec, count, share_term<T>{cells, true});
-  dose_range r = of == extremes::touched_voxels ? facts.touched : facts.whole;
+                              region<T, Space> const& where, placed_region<Exec, T> const& placed,
+                              extremes of) {
+  auto const& cells = placed.cells;
+  double const share = share_of(exec, placed, true);
+  dose_range r = of == extremes::touched_voxels ? placed.facts.touched : placed.facts.whole;
   if (of == extremes::surface && where.surface.extent(0) > 0) {
     dose_range on{};
     Kokkos::parallel_reduce("iso::dvh::statistics: surface",
@@ -238,8 +205,13 @@ dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> cons
   double const none = std::numeric_limits<double>::quiet_NaN();
   bool const has_range = r.least <= r.largest;
   r = {r.least + 0.0, r.largest + 0.0};
-  return {share * voxel, sum_of(exec, count, share_term<T>{cells, false}) * voxel,
-          share > 0 ? sum_of(exec, count, dose_term<T>{cells}) / share : none,
+  double mean = none;
+  if (share > 0) {
+    mean = iso::detail::sum_of_groups(exec, cells.num_bricks(), size_of(cells.extent),
+                                      dose_terms<T>{cells, placed.bricks.data()}) /
+           share;
+  }
+  return {share * placed.voxel, share_of(exec, placed, false) * placed.voxel, mean,
           has_range ? r.least : none, has_range ? r.largest : none};
 }
 
@@ -251,8 +223,8 @@ dose_statistics statistics(Exec const& exec,
                            region<T, typename Exec::memory_space> const& where, extremes of) {
   char const* const function = "iso::dvh::statistics";
   detail::validate_extremes(of, function);
-  auto const cells = detail::cells_of(dose, where, function);
-  return detail::statistics_of(exec, dose, where, cells, detail::facts_of(exec, cells, function),
+  detail::validate_region(dose, where, function);
+  return detail::statistics_of(exec, dose, where, detail::placed_in(exec, dose, where, function),
                                of);
 }
 
@@ -262,10 +234,9 @@ std::vector<double> volumes_at(Exec const& exec,
                                region<T, typename Exec::memory_space> const& where,
                                std::vector<double> const& levels) {
   char const* const function = "iso::dvh::volumes_at";
-  auto const cells = detail::cells_of(dose, where, function);
+  detail::validate_region(dose, where, function);
   detail::validate_levels(levels);
-  detail::facts_of(exec, cells, function);
-  return detail::volumes_of(exec, cells, detail::voxel_volume(where.fractions.grid), levels);
+  return detail::volumes_of(exec, detail::placed_in(exec, dose, where, function), levels);
 }
 
 template <execution_space Exec, real T>
@@ -274,11 +245,11 @@ std::vector<double> doses_at(Exec const& exec,
                              region<T, typename Exec::memory_space> const& where,
                              std::vector<double> const& volumes) {
   char const* const function = "iso::dvh::doses_at";
-  auto const cells = detail::cells_of(dose, where, function);
+  detail::validate_region(dose, where, function);
   detail::validate_volumes(volumes);
-  auto const facts = detail::facts_of(exec, cells, function);
-  return detail::search_doses(exec, cells, facts.touched,
-                              detail::voxel_volume(where.fractions.grid), volumes);
+  auto const placed = detail::placed_in(exec, dose, where, function);
+  return detail::search_doses(exec, placed, detail::share_of(exec, placed, true) * placed.voxel,
+                              volumes);
 }
 
 template <execution_space Exec, real T>
@@ -292,15 +263,15 @@ std::vector<std::vector<std::vector<double>>> evaluate(
   for (auto const& dose : doses) {
     auto& of_dose = all.emplace_back();
     for (auto const& where : structures) {
-      auto const cells = detail::cells_of(dose, where, function);
-      auto const facts = detail::facts_of(exec, cells, function);
-      double const voxel = detail::voxel_volume(where.fractions.grid);
-      detail::quantity_reader const reader(
-          quantities, detail::statistics_of(exec, dose, where, cells, facts, of));
+      detail::validate_region(dose, where, function);
+      auto const placed = detail::placed_in(exec, dose, where, function);
+      auto const statistics = detail::statistics_of(exec, dose, where, placed, of);
+      detail::quantity_reader const reader(quantities, statistics);
       of_dose.push_back(reader.values(
-          detail::search_doses(exec, cells, facts.touched, voxel, reader.volumes()),
-          detail::volumes_of(exec, cells, voxel, reader.levels()),
-          reader.has_conformity() ? detail::volumes_anywhere(exec, dose, reader.levels(), function)
+          detail::search_doses(exec, placed, statistics.volume, reader.volumes()),
+          detail::volumes_of(exec, placed, reader.levels()),
+          reader.has_conformity() ? detail::volumes_anywhere<Exec, T>(
+                                        exec, dose, where.fractions.grid, reader.levels(), function)
                                   : std::vector<double>()));
     }
   }
@@ -328,15 +299,12 @@ std::vector<std::vector<histogram>> histograms(
   for (auto const& dose : doses) {
     auto& of_dose = all.emplace_back();
     for (auto const& where : structures) {
-      auto const cells = detail::cells_of(dose, where, function);
-      detail::facts_of(exec, cells, function);
-      double const voxel = detail::voxel_volume(where.fractions.grid);
-      auto const share = [&](bool with_dose) {
-        return sum_of(exec, detail::size_of(cells.extent), detail::share_term<T>{cells, with_dose});
-      };
-      of_dose.push_back(detail::histogram_of(detail::volumes_of(exec, cells, voxel, edges),
-                                             end / double(options.bins), share(true) * voxel,
-                                             share(false) * voxel));
+      detail::validate_region(dose, where, function);
+      auto const placed = detail::placed_in(exec, dose, where, function);
+      of_dose.push_back(detail::histogram_of(detail::volumes_of(exec, placed, edges),
+                                             end / double(options.bins),
+                                             detail::share_of(exec, placed, true) * placed.voxel,
+                                             detail::share_of(exec, placed, false) * placed.voxel));
     }
   }
   return all;
@@ -346,15 +314,13 @@ template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
                   region<T, typename Exec::memory_space> const& target, double prescription) {
   char const* const function = "iso::dvh::conformity";
-  auto const cells = detail::cells_of(dose, target, function);
+  detail::validate_region(dose, target, function);
   detail::validate_prescription(prescription);
-  detail::facts_of(exec, cells, function);
-  double const voxel = detail::voxel_volume(target.fractions.grid);
-  double const whole =
-      sum_of(exec, detail::size_of(cells.extent), detail::share_term<T>{cells, true}) * voxel;
-  double const inside = detail::volumes_of(exec, cells, voxel, {prescription})[0];
-  return detail::paddick(inside, whole,
-                         detail::volumes_anywhere(exec, dose, {prescription}, function)[0]);
+  auto const placed = detail::placed_in(exec, dose, target, function);
+  return detail::paddick(detail::volumes_of(exec, placed, {prescription})[0],
+                         detail::share_of(exec, placed, true) * placed.voxel,
+                         detail::volumes_anywhere<Exec, T>(exec, dose, target.fractions.grid,
+                                                           {prescription}, function)[0]);
 }
 
 #define ISO_DVH(linkage, Exec, T)                                                                 \

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <iso/backend/integer_atomics.hpp>
-#include <iso/core/math.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/reproducible.hpp>
 #include <iso/core/vec3.hpp>
+#include <iso/dvh/detail/structure_cells.hpp>
 #include <iso/dvh/detail/tetrahedra.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -14,156 +14,6 @@
 #include <cstdint>
 
 namespace iso::dvh::detail {
-
-/// Is the slope of a cut, as a part of all, that is taken for none.
-constexpr double least_slope = 1e-5;
-/// Is how near to a voxel's middle, in voxels, is taken for there.
-constexpr double on_middle = 1e-9;
-
-/// Reads a dose between voxels.
-template <class T>
-struct dose_reader {
-  T const* dose;
-  std::int64_t extent[3];
-
-  /// Returns the dose at `p`, in voxels; outside of the middles' box, of the nearest point there.
-  [[nodiscard]] KOKKOS_FUNCTION double at(vec3<double> const& p) const {
-    double fraction[3];
-    std::int64_t first = 0;
-    std::int64_t step[3] = {extent[1] * extent[2], extent[2], 1};
-    for (int axis = 0; axis < 3; ++axis) {
-      std::int64_t const last = extent[axis] - 1;
-      double const nearest = Kokkos::floor(p[axis] + 0.5);
-      double const there = Kokkos::fabs(p[axis] - nearest) < on_middle ? nearest : p[axis];
-      double const inside = there > 0 ? (there < double(last) ? there : double(last)) : 0.0;
-      std::int64_t const top = last > 0 ? last - 1 : 0;
-      std::int64_t const below = std::int64_t(inside) < top ? std::int64_t(inside) : top;
-      fraction[axis] = inside - double(below);
-      first += below * step[axis];
-      step[axis] = last > 0 ? step[axis] : 0;
-    }
-    // The tetrahedron is where the coordinates have one order: upwards along the largest first.
-    // By differences a uniform dose is exact; voxels without weight are not read.
-    double below = double(dose[first]);
-    double sum = below;
-    for (int n = 0; n < 3; ++n) {
-      int const a = fraction[0] >= fraction[1] ? (fraction[0] >= fraction[2] ? 0 : 2)
-                                               : (fraction[1] >= fraction[2] ? 1 : 2);
-      if (!(fraction[a] > 0)) {
-        break;
-      }
-      first += step[a];
-      double const above = double(dose[first]);
-      sum = Kokkos::fma(fraction[a], above - below, sum);
-      below = above;
-      fraction[a] = -1;
-    }
-    return sum;
-  }
-  /// Returns whether `p` lies in a voxel.
-  [[nodiscard]] KOKKOS_FUNCTION bool holds(vec3<double> const& p) const {
-    bool inside = true;
-    for (int axis = 0; axis < 3; ++axis) {
-      inside = inside && p[axis] >= -0.5 && p[axis] <= double(extent[axis]) - 0.5;
-    }
-    return inside;
-  }
-};
-
-/// A structure's voxels in a dose.
-template <class T>
-struct structure_cells {
-  dose_reader<T> dose;
-  T const* fractions;  ///< null: all voxels are wholly inside
-  std::int64_t extent[3];
-  vec3<double> first;  ///< lower corner of voxel (0, 0, 0), in voxels of the dose
-  vec3<double> step;
-
-  [[nodiscard]] KOKKOS_FUNCTION double fraction(std::int64_t cell) const {
-    return fractions == nullptr ? 1.0 : double(fractions[cell]);
-  }
-  /// Returns a corner, x slowest.
-  [[nodiscard]] KOKKOS_FUNCTION vec3<double> corner(std::int64_t cell, double i, double j,
-                                                    double k) const {
-    std::int64_t const row = cell / extent[2];
-    std::int64_t const x = row / extent[1];
-    return {Kokkos::fma(double(x) + i, step.x, first.x),
-            Kokkos::fma(double(row - x * extent[1]) + j, step.y, first.y),
-            Kokkos::fma(double(cell - row * extent[2]) + k, step.z, first.z)};
-  }
-  /// Returns whether the voxel has a share and a dose.
-  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t cell) const {
-    return fraction(cell) > 0 && dose.holds(corner(cell, 0.5, 0.5, 0.5));
-  }
-  /// Returns the dose at a voxel's corners.
-  [[nodiscard]] KOKKOS_FUNCTION cell_corners doses(std::int64_t cell) const {
-    cell_corners c{};
-    for (int n = 0; n < 8; ++n) {
-      c.value[n] = dose.at(corner(cell, (n >> 2) & 1, (n >> 1) & 1, n & 1));
-    }
-    return c;
-  }
-  /// Returns the part inside of a voxel with these doses.
-  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t cell, cell_corners const& doses) const {
-    cut_cell c{doses, {}, false};
-    c.whole = !(fraction(cell) < 1) || !cut(cell, c.depth);
-    return c;
-  }
-
- private:
-  /// Returns the share of a voxel beside `cell`, which may lie off the grid.
-  [[nodiscard]] KOKKOS_FUNCTION double beside(std::int64_t const (&at)[3], int i, int j,
-                                              int k) const {
-    std::int64_t const x = at[0] + i;
-    std::int64_t const y = at[1] + j;
-    std::int64_t const z = at[2] + k;
-    bool const inside =
-        x >= 0 && x < extent[0] && y >= 0 && y < extent[1] && z >= 0 && z < extent[2];
-    return inside ? fraction((x * extent[1] + y) * extent[2] + z) : 0.0;
-  }
-  /// Finds the plane that cuts a voxel's share off it, with its inner side where the 26 voxels
-  /// around have more: Youngs' gradient, weights 1, 2, 1 along both other axes.
-  /// \return  false where no side has more
-  KOKKOS_FUNCTION bool cut(std::int64_t cell, cell_corners& depth) const {
-    std::int64_t const row = cell / extent[2];
-    std::int64_t const x = row / extent[1];
-    std::int64_t const at[3] = {x, row - x * extent[1], cell - row * extent[2]};
-    double rise[3] = {0, 0, 0};
-    for (int i = -1; i <= 1; ++i) {
-      for (int j = -1; j <= 1; ++j) {
-        double const weight = (2 - i * i) * (2 - j * j);
-        rise[0] += weight * (beside(at, 1, i, j) - beside(at, -1, i, j));
-        rise[1] += weight * (beside(at, i, 1, j) - beside(at, i, -1, j));
-        rise[2] += weight * (beside(at, i, j, 1) - beside(at, i, j, -1));
-      }
-    }
-    double const all = (Kokkos::fabs(rise[0]) + Kokkos::fabs(rise[1])) + Kokkos::fabs(rise[2]);
-    if (!(all > 0)) {
-      return false;
-    }
-    double sorted[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      rise[axis] /= all;
-      sorted[axis] = Kokkos::fabs(rise[axis]) < least_slope ? 0.0 : Kokkos::fabs(rise[axis]);
-    }
-    sort_two(sorted[0], sorted[1]);
-    sort_two(sorted[1], sorted[2]);
-    sort_two(sorted[0], sorted[1]);
-    double const share = fraction(cell);
-    double const distance =
-        share <= 0.5 ? distance_of_share(sorted, share) : 1 - distance_of_share(sorted, 1 - share);
-    for (int n = 0; n < 8; ++n) {
-      // The farthest corner along `rise` is the first to be inside.
-      double along = 0;
-      for (int axis = 0; axis < 3; ++axis) {
-        bool const high = ((n >> (2 - axis)) & 1) != 0;
-        along += high == (rise[axis] > 0) ? 0.0 : Kokkos::fabs(rise[axis]);
-      }
-      depth.value[n] = distance - along;
-    }
-    return true;
-  }
-};
 
 struct dose_range {
   double least;
@@ -183,22 +33,88 @@ KOKKOS_INLINE_FUNCTION dose_range range_of(cut_cell const& c) {
   return {r.least, r.largest};
 }
 
-/// Joins ranges and counts of what is refused.
+/// Rounds a share of a voxel to an integer: volumes are sums of these.
+KOKKOS_INLINE_FUNCTION std::uint64_t rounded(reproducible_scale<double> const& scale,
+                                             double share) {
+  return scale.without_rounder(scale.round(share), 1);
+}
+
+/// Finds what bounds the voxels of each brick, and counts fractions that are not from 0 to 1.
+template <class T>
+struct brick_kernel {
+  using value_type = std::int64_t;
+  structure_cells<T> cells;
+  reproducible_scale<double> scale;  ///< of shares
+  brick* bricks;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t n, std::int64_t& bad_fractions) const {
+    brick b{0, 0, 0, false, false};
+    bool const is_given = cells.fractions != nullptr;
+    cells.for_each(cells.box_of(n, false),
+                   [&](std::int64_t x, std::int64_t y, std::int64_t z, double share) {
+                     if (is_given && !(share >= 0 && share <= 1)) {
+                       ++bad_fractions;
+                     } else if (share > 0 && cells.is_held(x, y, z)) {
+                       b.has_dose = true;
+                       b.shares += rounded(scale, share);
+                       b.has_whole = b.has_whole || share == 1;
+                     }
+                   });
+    if (b.has_dose) {
+      bound(cells.box_of(n, true), b);
+    }
+    bricks[n] = b;
+  }
+
+ private:
+  /// Takes in all of the dose's voxels that corners of the box lie between.
+  KOKKOS_FUNCTION void bound(voxel_box const& box, brick& b) const {
+    std::int64_t low[3];
+    std::int64_t high[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      auto const& last = cells.corners[axis][box.to[axis]];
+      low[axis] = cells.corners[axis][box.from[axis]].below;
+      high[axis] = last.below + (last.fraction > 0 ? 1 : 0);
+    }
+    double const infinity = Kokkos::Experimental::infinity_v<double>;
+    b.least = infinity;
+    b.largest = -infinity;
+    bool finite = true;
+    auto const& dose = cells.dose;
+    for (std::int64_t x = low[0]; x <= high[0]; ++x) {
+      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
+        for (std::int64_t z = low[2]; z <= high[2]; ++z) {
+          auto const d = double(dose.dose[(x * dose.extent[1] + y) * dose.extent[2] + z]);
+          finite = finite && is_finite(d);
+          b.least = d < b.least ? d : b.least;
+          b.largest = d > b.largest ? d : b.largest;
+        }
+      }
+    }
+    if (!finite) {
+      b.least = -infinity;
+      b.largest = infinity;
+    }
+  }
+};
+
+/// Joins ranges and counts what is refused.
 struct region_facts {
   dose_range touched;
   dose_range whole;
-  std::int64_t not_finite;     ///< voxels with a share, some corner's dose
-  std::int64_t bad_fractions;  ///< not from 0 to 1
+  std::int64_t not_finite;  ///< voxels with a share, some corner's dose
 };
 
+/// Finds the facts, brick by brick.
 template <class T>
 struct region_facts_kernel {
   using value_type = region_facts;
   structure_cells<T> cells;
+  brick const* bricks;
 
   KOKKOS_FUNCTION void init(region_facts& f) const {
     double const infinity = Kokkos::Experimental::infinity_v<double>;
-    f = {{infinity, -infinity}, {infinity, -infinity}, 0, 0};
+    f = {{infinity, -infinity}, {infinity, -infinity}, 0};
   }
   KOKKOS_FUNCTION static void join(dose_range& r, dose_range const& other) {
     r.least = other.least < r.least ? other.least : r.least;
@@ -208,31 +124,31 @@ struct region_facts_kernel {
     join(f.touched, other.touched);
     join(f.whole, other.whole);
     f.not_finite += other.not_finite;
-    f.bad_fractions += other.bad_fractions;
   }
-  KOKKOS_FUNCTION void operator()(std::int64_t cell, region_facts& f) const {
-    double const share = cells.fraction(cell);
-    if (!(share >= 0 && share <= 1)) {
-      ++f.bad_fractions;
-      return;
+  KOKKOS_FUNCTION void operator()(std::int64_t n, region_facts& f) const {
+    brick const& b = bricks[n];
+    auto const holds = [&](dose_range const& r) {
+      return r.least <= b.least && b.largest <= r.largest;
+    };
+    if (!b.has_dose || (holds(f.touched) && (!b.has_whole || holds(f.whole)))) {
+      return;  // it would change nothing
     }
-    if (!cells.counts(cell)) {
-      return;
-    }
-    auto const doses = cells.doses(cell);
-    bool finite = true;
-    for (double const d : doses.value) {
-      finite = finite && is_finite(d);
-    }
-    if (!finite) {
-      ++f.not_finite;
-      return;
-    }
-    auto const r = range_of(cells.part(cell, doses));
-    join(f.touched, r);
-    if (share == 1) {
-      join(f.whole, r);
-    }
+    cells.for_each_dosed(n, [&](std::int64_t x, std::int64_t y, std::int64_t z, double share,
+                                cell_corners const& doses) {
+      bool finite = true;
+      for (double const d : doses.value) {
+        finite = finite && is_finite(d);
+      }
+      if (!finite) {
+        ++f.not_finite;
+        return;
+      }
+      auto const r = range_of(cells.part(x, y, z, share, doses));
+      join(f.touched, r);
+      if (share == 1) {
+        join(f.whole, r);
+      }
+    });
   }
 };
 
@@ -274,46 +190,87 @@ struct surface_range_kernel {
   }
 };
 
-/// Is a voxel's share: where there is a dose, or where there is none.
+/// Gives the shares of a brick's voxels to a sum: where there is a dose, or where there is none.
 template <class T>
-struct share_term {
+struct share_terms {
   structure_cells<T> cells;
   bool with_dose;
 
-  KOKKOS_FUNCTION double operator()(std::int64_t cell) const {
-    double const share = cells.fraction(cell);
-    return share > 0 && cells.counts(cell) == with_dose ? share : 0.0;
+  template <class Add>
+  KOKKOS_FUNCTION void operator()(std::int64_t brick, Add const& add) const {
+    cells.for_each(cells.box_of(brick, with_dose),
+                   [&](std::int64_t x, std::int64_t y, std::int64_t z, double share) {
+                     if (share > 0 && (with_dose || !cells.is_held(x, y, z))) {
+                       add(share);
+                     }
+                   });
   }
+  [[nodiscard]] KOKKOS_FUNCTION double bound(std::int64_t /*brick*/) const { return 1; }
 };
 
-/// Is a voxel's share times its mean dose.
+/// Gives the shares of a brick's voxels, times their mean doses, to a sum.
 template <class T>
-struct dose_term {
+struct dose_terms {
   structure_cells<T> cells;
+  brick const* bricks;
 
-  KOKKOS_FUNCTION double operator()(std::int64_t cell) const {
-    if (!cells.counts(cell)) {
-      return 0;
+  template <class Add>
+  KOKKOS_FUNCTION void operator()(std::int64_t n, Add const& add) const {
+    if (!bricks[n].has_dose) {
+      return;
     }
-    part_integral all;
-    for_each_part(cells.part(cell, cells.doses(cell)), all);
-    return all.part > 0 ? cells.fraction(cell) * (all.sum / all.part) : 0.0;
+    cells.for_each_dosed(n, [&](std::int64_t x, std::int64_t y, std::int64_t z, double share,
+                                cell_corners const& doses) {
+      part_integral all;
+      for_each_part(cells.part(x, y, z, share, doses), all);
+      add(all.part > 0 ? share * (all.sum / all.part) : 0.0);
+    });
+  }
+  [[nodiscard]] KOKKOS_FUNCTION double bound(std::int64_t n) const {
+    // A mean of numbers within bounds, and what is rounded.
+    constexpr double slack = 1 + 1e-12;
+    double const low = Kokkos::fabs(bricks[n].least);
+    double const high = Kokkos::fabs(bricks[n].largest);
+    return slack * (low > high ? low : high);
   }
 };
 
-/// Adds to counts[n] what a voxel has between levels n and n + 1 (the last: above), as integers.
+/// Adds to counts[n] what a run of bricks has between levels n and n + 1 (the last: above), as
+/// integers. Bricks whose dose crosses no level are added as one.
 template <class T>
 struct volumes_kernel {
   structure_cells<T> cells;
+  brick const* bricks;
+  std::int64_t run;
   double const* levels;  ///< ascending
   std::int64_t num_levels;
-  reproducible_scale<double> scale;  ///< of a voxel
+  reproducible_scale<double> scale;  ///< of shares
   std::uint64_t* counts;
 
-  /// Returns how many levels are at most `dose`.
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t levels_to(double dose) const {
-    std::int64_t low = 0;
-    std::int64_t high = num_levels;
+  /// Adds to one count after the other, neighbours at once.
+  struct pending_sum {
+    std::uint64_t* counts;
+    std::int64_t n = 0;
+    std::uint64_t sum = 0;
+
+    KOKKOS_FUNCTION void flush() {
+      if (sum != 0) {
+        backend::atomic_sum(counts + n, sum);
+      }
+    }
+    KOKKOS_FUNCTION void add(std::int64_t to, std::uint64_t x) {
+      if (to != n) {
+        flush();
+        n = to;
+        sum = 0;
+      }
+      sum += x;
+    }
+  };
+
+  /// Returns how many levels are at most `dose`, which is from `low` to `high`.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t levels_to(double dose, std::int64_t low,
+                                                       std::int64_t high) const {
     while (low < high) {
       std::int64_t const middle = (low + high) / 2;
       if (levels[middle] <= dose) {
@@ -324,34 +281,61 @@ struct volumes_kernel {
     }
     return low;
   }
-  [[nodiscard]] KOKKOS_FUNCTION std::uint64_t rounded(double volume) const {
-    return scale.without_rounder(scale.round(volume), 1);
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t cell) const {
-    if (!cells.counts(cell)) {
-      return;
-    }
-    double const share = cells.fraction(cell);
-    auto const doses = cells.doses(cell);
-    auto const r = range_of(doses);
-    std::int64_t const whole = levels_to(r.least);
-    std::int64_t const some = levels_to(r.largest);
-    std::uint64_t above = rounded(share);
-    if (whole < some) {
-      auto const part = cells.part(cell, doses);
-      for (std::int64_t n = whole; n < some; ++n) {
-        part_at_least of{levels[n]};
-        for_each_part(part, of);
-        std::uint64_t const next = rounded(share * (of.above / of.part));
-        if (n > 0) {
-          backend::atomic_sum(counts + n - 1, above - next);
-        }
-        above = next;
+  KOKKOS_FUNCTION void operator()(std::int64_t first) const {
+    pending_sum sum{counts};
+    std::int64_t const last = (first + 1) * run;
+    std::int64_t const end = last < cells.num_bricks() ? last : cells.num_bricks();
+    for (std::int64_t n = first * run; n < end; ++n) {
+      brick const& b = bricks[n];
+      if (b.shares == 0) {
+        continue;
+      }
+      std::int64_t const whole = levels_to(b.least, 0, num_levels);
+      if (whole < num_levels && levels[whole] <= b.largest) {
+        add_voxels(n, whole, levels_to(b.largest, whole, num_levels), sum);
+      } else if (whole > 0) {
+        sum.add(whole - 1, b.shares);
       }
     }
-    if (some > 0) {
-      backend::atomic_sum(counts + some - 1, above);
-    }
+    sum.flush();
+  }
+
+ private:
+  /// \param low, high  how many levels are at most the least and the largest dose in the brick
+  KOKKOS_FUNCTION void add_voxels(std::int64_t brick, std::int64_t low, std::int64_t high,
+                                  pending_sum& sum) const {
+    cells.for_each_dosed(brick, [&](std::int64_t x, std::int64_t y, std::int64_t z, double share,
+                                    cell_corners const& doses) {
+      auto const r = range_of(doses);
+      std::int64_t const whole = levels_to(r.least, low, high);
+      std::int64_t const some = levels_to(r.largest, whole, high);
+      std::uint64_t above = rounded(scale, share);
+      auto const add = [&](std::int64_t n, double part) {
+        std::uint64_t const next = rounded(scale, share * part);
+        if (n > 0) {
+          sum.add(n - 1, above - next);
+        }
+        above = next;
+      };
+      if (whole < some) {
+        auto const part = cells.part(x, y, z, share, doses);
+        if (part.whole) {
+          sorted_cell const all(doses);
+          for (std::int64_t n = whole; n < some; ++n) {
+            add(n, all.share_at_least(levels[n]));
+          }
+        } else {
+          for (std::int64_t n = whole; n < some; ++n) {
+            part_at_least of{levels[n]};
+            for_each_part(part, of);
+            add(n, of.above / of.part);
+          }
+        }
+      }
+      if (some > 0) {
+        sum.add(some - 1, above);
+      }
+    });
   }
 };
 

@@ -20,14 +20,29 @@ KOKKOS_INLINE_FUNCTION void sort_two(double& a, double& b) {
   a = low;
 }
 
-/// Returns the share of a tetrahedron where a linear function with these corners is `level` or
-/// more.
-KOKKOS_INLINE_FUNCTION double share_at_least(double a, double b, double c, double d, double level) {
+/// Holds a linear function's values at the corners of a tetrahedron, ascending.
+struct sorted_corners {
+  double a;
+  double b;
+  double c;
+  double d;
+};
+
+KOKKOS_INLINE_FUNCTION sorted_corners sorted(double a, double b, double c, double d) {
   sort_two(a, b);
   sort_two(c, d);
   sort_two(a, c);
   sort_two(b, d);
   sort_two(b, c);
+  return {a, b, c, d};
+}
+
+/// Returns the share of a tetrahedron where the function is `level` or more.
+KOKKOS_INLINE_FUNCTION double share_at_least(sorted_corners const& corners, double level) {
+  double const a = corners.a;
+  double const b = corners.b;
+  double const c = corners.c;
+  double const d = corners.d;
   if (level <= a) {
     return 1;
   }
@@ -52,18 +67,31 @@ KOKKOS_INLINE_FUNCTION double share_at_least(double a, double b, double c, doubl
   return (x / (d - a)) * (x / (d - b)) * (x / (d - c));
 }
 
-/// Returns the share of a cell where the function is `level` or more.
-KOKKOS_INLINE_FUNCTION double share_at_least(cell_corners const& c, double level) {
-  double const* const v = c.value;
-  // Along x, y, z in each of their orders.
-  double sum = share_at_least(v[0], v[4], v[6], v[7], level);
-  sum += share_at_least(v[0], v[4], v[5], v[7], level);
-  sum += share_at_least(v[0], v[2], v[6], v[7], level);
-  sum += share_at_least(v[0], v[2], v[3], v[7], level);
-  sum += share_at_least(v[0], v[1], v[5], v[7], level);
-  sum += share_at_least(v[0], v[1], v[3], v[7], level);
-  return sum / 6;
-}
+/// Holds the six tetrahedra of a cell.
+class sorted_cell {
+ public:
+  KOKKOS_FUNCTION explicit sorted_cell(cell_corners const& c) {
+    double const* const v = c.value;
+    // Along x, y, z in each of their orders.
+    part_[0] = sorted(v[0], v[4], v[6], v[7]);
+    part_[1] = sorted(v[0], v[4], v[5], v[7]);
+    part_[2] = sorted(v[0], v[2], v[6], v[7]);
+    part_[3] = sorted(v[0], v[2], v[3], v[7]);
+    part_[4] = sorted(v[0], v[1], v[5], v[7]);
+    part_[5] = sorted(v[0], v[1], v[3], v[7]);
+  }
+  /// Returns the share of the cell where the function is `level` or more.
+  [[nodiscard]] KOKKOS_FUNCTION double share_at_least(double level) const {
+    double sum = 0;
+    for (auto const& corners : part_) {
+      sum += detail::share_at_least(corners, level);
+    }
+    return sum / 6;
+  }
+
+ private:
+  sorted_corners part_[6];
+};
 
 /// Is a cell of which a plane may leave a part.
 struct cut_cell {
@@ -94,8 +122,13 @@ KOKKOS_INLINE_FUNCTION void for_each_part(cut_corner const (&all)[4], F& f) {
   auto const share = [](cut_corner const& p, cut_corner const& q) {
     return p.depth / (p.depth - q.depth);
   };
+  // Between both, whatever is rounded: a part has no less and no more than the whole.
   auto const value = [](cut_corner const& p, cut_corner const& q, double t) {
-    return Kokkos::fma(t, q.value - p.value, p.value);
+    double least = p.value;
+    double largest = q.value;
+    sort_two(least, largest);
+    double const there = Kokkos::fma(t, q.value - p.value, p.value);
+    return there < least ? least : (there > largest ? largest : there);
   };
   if (inside == 4) {
     f(1.0, a.value, b.value, c.value, d.value);
@@ -151,7 +184,7 @@ struct part_at_least {
 
   KOKKOS_FUNCTION void operator()(double volume, double a, double b, double c, double d) {
     part += volume;
-    above = Kokkos::fma(volume, share_at_least(a, b, c, d, level), above);
+    above = Kokkos::fma(volume, share_at_least(sorted(a, b, c, d), level), above);
   }
 };
 

@@ -30,7 +30,9 @@ struct dvh_entry {
   std::int64_t planes = 0;
   std::int64_t contours = 0;
   std::int64_t holes = 0;
+  std::int64_t parts = 0;
   std::int64_t missing_slices = 0;
+  std::int64_t separations = 0;
   std::vector<double> values;        ///< of the quantities; NaN where there is none
   std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
   std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace iso::dvh::detail {
+namespace {
+
+// Median distances of a part's planes: beyond the first a slice is missing, beyond the second what
+// lies above is another part.
+constexpr double gap = 1.5;
+constexpr double farthest = 4;
+
+using planes_of_stack = std::vector<contour_plane>;
+
+/// Returns the lower one of two in the middle: a gap beside one slice spacing is a gap.
+double median_of(std::vector<double> values) {
+  auto const middle = values.begin() + std::ptrdiff_t((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Says which regions of the nearest plane that has some overlap one.
+struct neighbours {
+  std::size_t plane = 0;
+  std::vector<std::size_t> regions;  ///< empty: there are none
+};
+
+std::vector<std::size_t> overlapping(plane_region const& region, contour_plane const& plane) {
+  std::vector<std::size_t> found;
+  for (std::size_t m = 0; m < plane.regions.size(); ++m) {
+    if (overlap(region.contours[0], plane.regions[m].contours[0])) {
+      found.push_back(m);
+    }
+  }
+  return found;
+}
+
+/// Of each plane's regions.
+using neighbour_lists = std::vector<std::vector<neighbours>>;
+
+neighbour_lists neighbours_above(planes_of_stack const& planes) {
+  neighbour_lists all(planes.size());
+  for (std::size_t n = 0; n < planes.size(); ++n) {
+    for (auto const& region : planes[n].regions) {
+      auto& found = all[n].emplace_back();
+      for (std::size_t k = n + 1; k < planes.size() && found.regions.empty(); ++k) {
+        found = {k, overlapping(region, planes[k])};
+      }
+    }
+  }
+  return all;
+}
+
+neighbour_lists neighbours_below(planes_of_stack const& planes, neighbour_lists const& above) {
+  neighbour_lists all(planes.size());
+  for (std::size_t k = 0; k < planes.size(); ++k) {
+    for (std::size_t m = 0; m < planes[k].regions.size(); ++m) {
+      auto& found = all[k].emplace_back();
+      for (std::size_t n = k; n-- > 0 && found.regions.empty();) {
+        if (n + 1 < k) {
+          found = {n, overlapping(planes[k].regions[m], planes[n])};
+          continue;
+        }
+        // What overlaps the next plane is known.
+        found.plane = n;
+        for (std::size_t r = 0; r < above[n].size(); ++r) {
+          auto const& up = above[n][r];
+          if (up.plane == k &&
+              std::find(up.regions.begin(), up.regions.end(), m) != up.regions.end()) {
+            found.regions.push_back(r);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// Returns joints of each plane with the one above: groups of regions that overlap each other and
+/// have no nearer ones.
+std::vector<joint> joints_of(planes_of_stack const& planes) {
+  auto const above = neighbours_above(planes);
+  auto const below = neighbours_below(planes, above);
+  std::vector<joint> joints;
+  for (std::size_t n = 0; n < planes.size(); ++n) {
+    std::size_t const count = planes[n].regions.size();
+    // By the higher plane: the group of each region of both.
+    std::map<std::size_t, std::vector<std::size_t>> groups;
+    for (std::size_t r = 0; r < count; ++r) {
+      auto const& up = above[n][r];
+      for (std::size_t const m : up.regions) {
+        if (below[up.plane][m].plane != n) {
+          continue;
+        }
+        auto& group = groups[up.plane];
+        if (group.empty()) {
+          group.resize(count + planes[up.plane].regions.size());
+          std::iota(group.begin(), group.end(), std::size_t(0));
+        }
+        std::size_t const from = std::max(group[r], group[count + m]);
+        std::size_t const to = std::min(group[r], group[count + m]);
+        std::replace(group.begin(), group.end(), from, to);
+      }
+    }
+    for (auto const& [plane, group] : groups) {
+      std::map<std::size_t, joint> members;
+      for (std::size_t g = 0; g < group.size(); ++g) {
+        auto& j = members.try_emplace(group[g], joint{n, plane, {}, {}}).first->second;
+        (g < count ? j.below : j.above).push_back(g < count ? g : g - count);
+      }
+      for (auto const& [key, j] : members) {
+        if (!j.below.empty() && !j.above.empty()) {
+          joints.push_back(j);
+        }
+      }
+    }
+  }
+  return joints;
+}
+
+/// Finds the parts of a structure, each all regions that joints hold together.
+class structure_parts {
+ public:
+  structure_parts(planes_of_stack const& planes, std::vector<joint> const& joints) {
+    for (auto const& plane : planes) {
+      first_.push_back(part_.size());
+      part_.resize(part_.size() + plane.regions.size());
+    }
+    std::iota(part_.begin(), part_.end(), std::size_t(0));
+    for (auto const& j : joints) {
+      for (std::size_t const r : j.below) {
+        unite(index(j.low, r), index(j.low, j.below[0]));
+      }
+      for (std::size_t const r : j.above) {
+        unite(index(j.high, r), index(j.low, j.below[0]));
+      }
+    }
+    std::map<std::size_t, std::vector<double>> spacings;
+    for (auto const& j : joints) {
+      spacings[root(index(j.low, j.below[0]))].push_back(planes[j.high].z - planes[j.low].z);
+    }
+    for (auto const& [part, all] : spacings) {
+      spacing_[part] = median_of(all);
+    }
+  }
+  /// Returns the median distance of the planes that the part of a joint has.
+  [[nodiscard]] double spacing(joint const& j) const {
+    return spacing_.at(root(index(j.low, j.below[0])));
+  }
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t parts = 0;
+    for (std::size_t n = 0; n < part_.size(); ++n) {
+      parts += part_[n] == n ? 1 : 0;
+    }
+    return parts;
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(std::size_t plane, std::size_t region) const {
+    return first_[plane] + region;
+  }
+  [[nodiscard]] std::size_t root(std::size_t n) const {
+    while (part_[n] != n) {
+      n = part_[n];
+    }
+    return n;
+  }
+  void unite(std::size_t a, std::size_t b) {
+    std::size_t const first = std::min(root(a), root(b));
+    part_[std::max(root(a), root(b))] = first;
+  }
+
+  std::vector<std::size_t> first_;  ///< of each plane's regions
+  std::vector<std::size_t> part_;   ///< of a region: itself, or one before
+  std::map<std::size_t, double> spacing_;
+};
+
+void add_once(std::vector<std::pair<double, double>>& all, std::pair<double, double> const& one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) {
+    all.push_back(one);
+  }
+}
+
+}  // namespace
+
+void join_planes(contour_stack& stack, double slice_thickness) {
+  auto& planes = stack.planes;
+  auto& report = stack.report;
+  auto const distance = [&](joint const& j) { return planes[j.high].z - planes[j.low].z; };
+  auto const between = [&](joint const& j) { return std::pair(planes[j.low].z, planes[j.high].z); };
+  auto const found = joints_of(planes);
+  structure_parts const whole(planes, found);
+  for (auto const& j : found) {
+    if (distance(j) > farthest * whole.spacing(j)) {
+      add_once(report.separations, between(j));
+    } else {
+      stack.joints.push_back(j);
+    }
+  }
+  structure_parts const parts(planes, stack.joints);
+  report.parts = parts.count();
+  report.planes = std::int64_t(planes.size());
+  std::vector<double> distances;
+  for (auto const& j : stack.joints) {
+    distances.push_back(distance(j));
+  }
+  // Of a region without joints nothing says how thick it is.
+  double usual = slice_thickness;
+  if (!distances.empty()) {
+    usual = median_of(distances);
+    report.least_spacing = *std::min_element(distances.begin(), distances.end());
+    report.largest_spacing = *std::max_element(distances.begin(), distances.end());
+  } else if (!(usual > 0)) {
+    for (std::size_t n = 1; n < planes.size(); ++n) {
+      distances.push_back(planes[n].z - planes[n - 1].z);
+    }
+    usual = median_of(distances);
+  }
+  for (auto& plane : planes) {
+    for (auto& region : plane.regions) {
+      region.cap_below = region.cap_above = 0.5 * usual;
+    }
+  }
+  // A region that is joined on one side is on the other as high as half of that, or of its part's
+  // spacing where a slice is missing.
+  for (auto const& j : stack.joints) {
+    double const spacing = parts.spacing(j);
+    bool const is_gap = distance(j) > gap * spacing;
+    if (is_gap) {
+      add_once(report.missing_slices, between(j));
+    }
+    double const height = 0.5 * (is_gap ? spacing : distance(j));
+    for (std::size_t const r : j.below) {
+      planes[j.low].regions[r].cap_below = height;
+    }
+    for (std::size_t const r : j.above) {
+      planes[j.high].regions[r].cap_above = height;
+    }
+  }
+  for (auto const& j : stack.joints) {
+    for (std::size_t const r : j.below) {
+      planes[j.low].regions[r].cap_above = 0;
+    }
+    for (std::size_t const r : j.above) {
+      planes[j.high].regions[r].cap_below = 0;
+    }
+  }
+}
+
+}  // namespace iso::dvh::detail
