@@ -148,8 +148,10 @@ void validate_request(iso::grid const& reference, iso::grid const& evaluated,
       "iso::gamma::gamma_plan: a cut-off of {} (must be finite and at least 0: a fraction, "
       "0.1 for 10 %)",
       o.cut_off);
-  ISO_VALIDATE(o.max_gamma >= 1 / max_spacings && o.max_gamma <= max_spacings,
-               "iso::gamma::gamma_plan: a maximum gamma of {} (must lie in 1e-6..1e6)",
+  // A point at the maximum must not pass.
+  ISO_VALIDATE(o.max_gamma > 1 && o.max_gamma <= max_spacings,
+               "iso::gamma::gamma_plan: a maximum gamma of {} (must lie above 1, where points "
+               "fail, and at most at 1e6)",
                o.max_gamma);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(evaluated.extent[axis] < std::numeric_limits<std::int32_t>::max() / 2,

@@ -43,6 +43,7 @@ struct gamma_options {
   /// dose) are not compared.
   double cut_off = 0.1;
   /// No gamma is larger, but for rounding to T, and no point farther than max_gamma x distance.
+  /// Above 1: a point at the maximum fails.
   double max_gamma = 2;
 };
 

@@ -111,10 +111,7 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
     if (files::is_dicom_path(path)) {
       auto dose = files::read_rt_dose(path);
       check_frame(options.structures, set, path, dose.identity.frame_of_reference);
-      if (dose.type == "ERROR") {
-        throw file_error(
-            fmt::format("'{}' holds differences of doses (type ERROR), no dose", path));
-      }
+      refuse_differences(path, dose);
       if (dose.type != "PHYSICAL" || dose.summation != "PLAN") {
         spdlog::warn("'{}' is a dose of type {} of a {} (figures are of that alone)", path,
                      files::shortened(dose.type, 16), files::shortened(dose.summation, 16));

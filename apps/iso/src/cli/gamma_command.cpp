@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace iso::cli {
 namespace {
@@ -114,23 +115,32 @@ void check_files(gamma_options const& options) {
                 {options.csv, options.reference, options.evaluated});
 }
 
-/// Returns the frame of reference that a dose states: an RT Dose alone does.
-std::string read_dose(std::string const& path, files::host_volume& volume) {
+/// Returns what an RT Dose states, with an empty volume, and nothing of other files.
+std::optional<files::rt_dose> read_dose(std::string const& path, files::host_volume& volume) {
   if (!files::is_dicom_path(path)) {
     volume = files::read_volume(path);
     return {};
   }
   auto dose = files::read_rt_dose(path, files::dose_units::any);
-  volume = std::move(dose.volume);
-  return dose.identity.frame_of_reference;
+  refuse_differences(path, dose);
+  volume = std::exchange(dose.volume, {});
+  return dose;
 }
 
 void read_doses(gamma_options& options) {
   auto& request = options.request;
-  auto const reference_frame = read_dose(options.reference, request.reference);
-  auto const evaluated_frame = read_dose(options.evaluated, request.evaluated);
-  if (files::is_dicom_path(options.reference) && files::is_dicom_path(options.evaluated)) {
-    files::check_same_frame(options.reference, reference_frame, options.evaluated, evaluated_frame);
+  auto const reference = read_dose(options.reference, request.reference);
+  auto const evaluated = read_dose(options.evaluated, request.evaluated);
+  if (reference && evaluated) {
+    files::check_same_frame(options.reference, reference->identity.frame_of_reference,
+                            options.evaluated, evaluated->identity.frame_of_reference);
+    if (reference->type != evaluated->type || reference->summation != evaluated->summation) {
+      spdlog::warn("'{}' is a dose of type {} of a {}, '{}' one of type {} of a {}",
+                   options.reference, files::shortened(reference->type, 16),
+                   files::shortened(reference->summation, 16), options.evaluated,
+                   files::shortened(evaluated->type, 16),
+                   files::shortened(evaluated->summation, 16));
+    }
   }
   auto const& one = request.reference.unit;
   auto const& other = request.evaluated.unit;
@@ -325,9 +335,9 @@ command add_gamma(CLI::App& app) {
       "gamma", "Gamma index of an evaluated dose against a reference. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
-  sub->add_option(
-         "reference", options->reference,
-         "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz)")
+  sub->add_option("reference", options->reference,
+                  "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, "
+                  ".nii.gz, or an RT Dose)")
       ->required();
   sub->add_option("evaluated", options->evaluated,
                   "dose that is searched, on any grid that overlaps; in the same unit")

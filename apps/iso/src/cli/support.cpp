@@ -308,6 +308,12 @@ std::array<double, 3> middle_of(files::host_volume const& volume) {
   return middle;
 }
 
+void refuse_differences(std::string const& path, files::rt_dose const& dose) {
+  if (dose.type == "ERROR") {
+    throw file_error(fmt::format("'{}' holds differences of doses (type ERROR), no dose", path));
+  }
+}
+
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice) {
   if (!has.empty() && has != wanted) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
+#include <iso/files/dicom_rt.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
@@ -115,6 +116,10 @@ void warn_of_unit(std::string const& name, std::string const& has, char const* w
 bool is_shown(CLI::App const* sub);
 /// Returns the name with those above it: "iso matrix apply".
 std::string full_name(CLI::App const& app);
+
+/// Refuses an RT Dose that holds differences (type ERROR).
+/// \throws iso::file_error
+void refuse_differences(std::string const& path, files::rt_dose const& dose);
 
 /// Registers a subcommand: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;
