@@ -51,7 +51,7 @@ TEST_CASE("gamma_index: criteria and options that make no sense are refused") {
   }
   CHECK(says(refused({{0.03, 3}}, {.max_gamma = 1e-170}), "must lie above 1"));
   CHECK(says(refused({{0.03, 3}}, {.max_gamma = 1}), "must lie above 1"));
-  CHECK(refused({{0.03, 3}}, {.max_gamma = 1e-6}) == "");
+  CHECK(refused({{0.03, 3}}, {.max_gamma = 1.000001}) == "");
   CHECK(says(refused({{0.03, 3}}, {.cut_off = -0.1}), "a cut-off of -0.1"));
   CHECK(says(refused({{0.03, 3}}, {.cut_off = not_a_number}), "a cut-off of nan"));
   CHECK(says(refused({{0.03, 3}}, {.given_dose = 2}), "it would not be used"));
