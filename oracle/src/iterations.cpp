@@ -93,8 +93,14 @@ numbers exact_sart(linear_pair const& a, numbers const& b,
 
 numbers exact_osem(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, std::int64_t steps) {
-  numbers x(std::size_t(a.volume.size()), 1);
+  numbers x(std::size_t(a.volume.size()), 0);
   auto const parts = blocks_of(a, b, blocks);
+  for (auto const& part : parts) {
+    auto const sums = inverse(part.a.adjoint(numbers(part.b.size(), 1)));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = sums[i] > 0 ? 1 : x[i];
+    }
+  }
   for (std::int64_t step = 0; step < steps; ++step) {
     for (auto const& part : parts) {
       auto const columns = inverse(part.a.adjoint(numbers(part.b.size(), 1)));
@@ -104,7 +110,7 @@ numbers exact_osem(linear_pair const& a, numbers const& b,
       }
       auto const correction = part.a.adjoint(ratio);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] *= correction[i] * columns[i];
+        x[i] *= columns[i] > 0 ? correction[i] * columns[i] : 1;
       }
     }
   }

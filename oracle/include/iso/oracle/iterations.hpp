@@ -28,7 +28,7 @@ struct linear_pair {
 numbers exact_sart(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, double relaxation,
                    std::int64_t steps);
-/// Returns the same of OSEM, from ones.
+/// Returns the same of OSEM, from ones. A block leaves what it does not see; what none sees is 0.
 numbers exact_osem(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, std::int64_t steps);
 /// Returns what `steps` of conjugate gradients make of (A^T A + damping^2) x = A^T b: the x of CGLS
