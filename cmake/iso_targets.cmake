@@ -140,10 +140,10 @@ function(iso_run_nvcc_once)
   endif()
 endfunction()
 
-# For files that share most of what they include or instantiate: several at once, which takes a third to
-# a half of the time. Without names, all of the target's, eight at once. Files that are named, whose
-# kernels take long, as one, and only where nvcc compiles them or CMAKE_UNITY_BUILD asks for it:
-# a processor's compilers take them side by side. Joined files must not name two things alike.
+# For files that share most of what they include or instantiate: several at once (measured with nvcc:
+# a third to a half of the time). Without names, all of the target's, eight at once. Files that are
+# named, whose kernels take long, as one, and only where nvcc compiles them or CMAKE_UNITY_BUILD asks
+# for it: a processor's compilers take them side by side. Joined files must not name two things alike.
 function(iso_join_files target)
   if(Kokkos_ENABLE_CUDA OR NOT ARGN)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/oracle/dvh.hpp>
+#include <iso/oracle/interpolation.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -199,37 +200,17 @@ double gaussian_volume(double radius, double maximum, double width, double level
 std::vector<double> sampled_doses(volume_view<double const, Kokkos::HostSpace> const& dose,
                                   grid const& points,
                                   std::function<bool(vec3<double> const&)> const& inside) {
-  auto const& g = dose.grid;
   std::vector<double> doses;
   for (std::int64_t n = 0; n < points.size(); ++n) {
     std::int64_t const at[3] = {n / (points.extent[1] * points.extent[2]),
                                 n / points.extent[2] % points.extent[1], n % points.extent[2]};
     vec3<double> p;
-    std::int64_t low[3];
-    double part[3];
     for (int axis = 0; axis < 3; ++axis) {
       p[axis] = points.origin[axis] + points.spacing[axis] * double(at[axis]);
-      double const last = double(g.extent[std::size_t(axis)] - 1);
-      double const index =
-          std::clamp((p[axis] - g.origin[axis]) / g.spacing[axis], 0.0, std::max(last, 0.0));
-      low[axis] = std::int64_t(std::min(std::floor(index), std::max(last - 1, 0.0)));
-      part[axis] = index - double(low[axis]);
     }
-    if (!inside(p)) {
-      continue;
+    if (inside(p)) {
+      doses.push_back(trilinear(dose, dose.grid.to_index(p)));
     }
-    double sum = 0;
-    for (int corner = 0; corner < 8; ++corner) {
-      double weight = 1;
-      std::int64_t voxel[3];
-      for (int axis = 0; axis < 3; ++axis) {
-        bool const upper = (corner >> axis & 1) != 0;
-        weight *= upper ? part[axis] : 1 - part[axis];
-        voxel[axis] = low[axis] + (upper ? 1 : 0);
-      }
-      sum += weight > 0 ? weight * dose.data(voxel[0], voxel[1], voxel[2]) : 0;
-    }
-    doses.push_back(sum);
   }
   std::sort(doses.rbegin(), doses.rend());
   return doses;

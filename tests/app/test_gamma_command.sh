@@ -109,7 +109,7 @@ refuse "--cut-off '0.1' .a part of a dose in % is expected" "${uniform[@]}" --cu
 refuse 'a cut-off of -0.1' "${uniform[@]}" --cut-off -10%
 refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1. lower the cut-off' "${uniform[@]}" --cut-off 101%
 refuse 'no reference dose reaches the cut-off of 10 ' "${uniform[@]}" --normalisation 100
-refuse '--max-gamma: 0 is not a number from 1e-06 to 1000000' "${uniform[@]}" --max-gamma 0
+refuse '--max-gamma: 0 is not a number from 1 to 1000000' "${uniform[@]}" --max-gamma 0
 refuse 'a maximum gamma of 1 .must lie above 1' "${uniform[@]}" --max-gamma 1
 refuse '--max-gamma: nan is not' "${uniform[@]}" --max-gamma nan
 refuse '--bins' "${uniform[@]}" --bins 0

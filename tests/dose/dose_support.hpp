@@ -12,6 +12,7 @@
 #include <iso/dose/kernel.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/dose/terma.hpp>
+#include <iso/oracle/interpolation.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -46,35 +47,10 @@ inline vec3<double> middle_of(grid const& g, std::int64_t i, std::int64_t j, std
           g.origin.z + g.spacing.z * double(k)};
 }
 
-/// Linear between the middles of voxels, in voxels; the nearest on the border beyond it.
-template <class T>
-double at_index(host_volume<T> const& v, vec3<double> const& p) {
-  std::int64_t low[3];
-  double share[3];
-  for (int axis = 0; axis < 3; ++axis) {
-    auto const last = v.grid.extent[std::size_t(axis)] - 1;
-    double const kept = std::clamp(p[axis], 0.0, double(last));
-    low[axis] = std::min(std::int64_t(kept), last - 1);
-    share[axis] = kept - double(low[axis]);
-  }
-  double sum = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    double weight = 1;
-    std::int64_t n[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      bool const upper = (corner >> axis & 1) != 0;
-      weight *= upper ? share[axis] : 1 - share[axis];
-      n[axis] = low[axis] + (upper ? 1 : 0);
-    }
-    sum += weight * double(v.data(n[0], n[1], n[2]));
-  }
-  return sum;
-}
-
-/// The same at a point in mm.
+/// Linear between the middles of voxels, at a point in mm; the nearest on the border beyond it.
 template <class T>
 double interpolated(host_volume<T> const& v, vec3<double> const& at) {
-  return at_index(v, v.grid.to_index(at));
+  return iso::oracle::trilinear(v, v.grid.to_index(at));
 }
 
 template <class T>

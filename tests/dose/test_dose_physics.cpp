@@ -135,7 +135,7 @@ struct compared {
     return nearest;
   }
   [[nodiscard]] bool gamma_below_one(vec3<double> const& at, double reference) const {
-    if (std::fabs(at_index(dose, at) - reference) <= 0.02 * most) {
+    if (std::fabs(iso::oracle::trilinear(dose, at) - reference) <= 0.02 * most) {
       return true;
     }
     double const step = 0.125;  // voxels
@@ -148,7 +148,8 @@ struct compared {
             continue;
           }
           double const difference =
-              (at_index(dose, {at.x + step * a, at.y + step * b, at.z + step * c}) - reference) /
+              (iso::oracle::trilinear(dose, {at.x + step * a, at.y + step * b, at.z + step * c}) -
+               reference) /
               (0.02 * most);
           if (square + difference * difference <= 1) {
             return true;

@@ -44,7 +44,8 @@ struct stopping_rules {
 /// Determinism: backend_to_backend.
 /// \param control  progress in iterations of `rules.iterations`, and cancellation, asked between
 ///                 the launches of a projection
-/// \throws iso::invalid_argument  fewer than one iteration, a rule that is negative or NaN
+/// \throws iso::invalid_argument  fewer than one iteration, a rule that is negative or NaN, a
+///                                residual or gap that is no longer finite
 /// \throws iso::cancelled         the volume is then somewhere within an iteration
 template <class Method>
 std::vector<iteration> iterate(Method& method, stopping_rules const& rules = {},

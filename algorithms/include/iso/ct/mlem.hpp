@@ -21,7 +21,8 @@ struct mlem_options {
 ///     x <- x C_s A_s^T (b_s / A_s x), C_s = 1 / (A_s^T 1),
 ///
 /// which keeps x positive and, with one block, the sum of A x that of the readings. Column sums and
-/// projections at or below 1e-6 of the largest give weight 0: voxels without a ray become 0.
+/// projections at or below 1e-6 of the largest give weight 0: a block leaves voxels that it gives
+/// none, and voxels to which no block gives any become 0.
 ///
 /// Determinism: backend_to_backend, iterates and residuals.
 /// \par Method  L. A. Shepp, Y. Vardi, IEEE TMI 1(2), 1982, doi:10.1109/TMI.1982.4307558; blocks:

@@ -317,8 +317,8 @@ void add_rules(CLI::App& sub, gamma_options& options) {
                  "points below this part of the largest reference dose, or of the dose that "
                  "--normalisation gives, are not compared")
       ->capture_default_str();
-  sub.add_option("--max-gamma", request.max_gamma, "no larger gamma is looked for")
-      ->check(number_from(1e-6, 1e6))
+  sub.add_option("--max-gamma", request.max_gamma, "no larger gamma is looked for; above 1")
+      ->check(number_from(1, 1e6))
       ->capture_default_str();
   sub.add_option("--interpolation", request.interpolation,
                  "of the evaluated dose; tetrahedra: linear on six a cell; grid: none")

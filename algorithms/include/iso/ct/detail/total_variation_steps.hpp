@@ -24,17 +24,8 @@ struct differences {
     Kokkos::Array<std::int64_t, 3> stride;
   };
   [[nodiscard]] KOKKOS_FUNCTION place of(std::int64_t i) const {
-    // Divisions of 64 bits would take a GPU longer than what the memory gives.
-    return extent[0] * extent[1] * extent[2] < std::int64_t(1) << 32 ? of_index(std::uint32_t(i))
-                                                                     : of_index(i);
-  }
-  template <class Index>
-  [[nodiscard]] KOKKOS_FUNCTION place of_index(Index i) const {
-    auto const n_y = Index(extent[1]);
-    auto const n_z = Index(extent[2]);
-    Index const row = i / n_z;
-    Index const plane = row / n_y;
-    return {{std::int64_t(plane), std::int64_t(row - plane * n_y), std::int64_t(i - row * n_z)},
+    std::int64_t const row = i / extent[2];
+    return {{row / extent[1], row % extent[1], i % extent[2]},
             {extent[1] * extent[2], extent[2], 1}};
   }
   [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
@@ -139,7 +130,7 @@ struct add_difference_adjoint {
   }
 };
 
-/// x becomes (x before) - t z within the box; stays where t is 0. All loads go out at once.
+/// x becomes (x before) - t z within the box; stays where t is 0.
 template <class T>
 struct primal_step {
   T const* step;  ///< t times the ratio
@@ -150,9 +141,8 @@ struct primal_step {
   T const* before;
   T* x;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const t = step[i];
-    T const to = Kokkos::fma(-(part * t), z[i], before[i]);
-    if (t != T(0)) {
+    if (step[i] != T(0)) {
+      T const to = Kokkos::fma(-(part * step[i]), z[i], before[i]);
       x[i] = to < lower ? lower : to > upper ? upper : to;
     }
   }
