@@ -55,14 +55,25 @@ struct dose_layout {
   double scaling = 0;
 };
 
+/// As the unit of a volume. The standard knows GY and RELATIVE; another word is told as it is, and
+/// what is no word may hold anything.
+std::string unit_of(std::string const& text) {
+  bool const is_word =
+      text.size() <= 16 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      });
+  return text == "GY" ? "Gy" : text == "RELATIVE" ? "relative" : is_word ? text : "unknown units";
+}
+
 dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units, rt_dose& result) {
   dose_layout layout;
-  auto const unit = text_of([&](auto& t) { return dose.getDoseUnits(t); });
-  if (unit != "GY" && units == dose_units::gray) {
-    refuse(path, unit == "RELATIVE" ? "has a dose in relative units (Gy are needed)"
-                                    : "does not say the dose's units (Gy are needed)");
+  auto const unit = unit_of(text_of([&](auto& t) { return dose.getDoseUnits(t); }));
+  if (unit != "Gy" && units == dose_units::gray) {
+    refuse(path, unit.empty()         ? "does not say its dose's units (Gy are needed)"
+                 : unit == "relative" ? "has a dose in relative units (Gy are needed)"
+                                      : fmt::format("has a dose in {} (Gy are needed)", unit));
   }
-  result.volume.unit = unit == "GY" ? "Gy" : "relative";
+  result.volume.unit = unit;
   result.type = code_of(text_of([&](auto& t) { return dose.getDoseType(t); }));
   result.summation = code_of(text_of([&](auto& t) { return dose.getDoseSummationType(t); }));
   for (std::size_t i = 0; i < dose.getReferencedRTPlanSequence().getNumberOfItems(); ++i) {

@@ -301,6 +301,15 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   auto const relative = with(dose_object(), 0x30040002, {"CS", "RELATIVE"});
   CHECK(names(refused(relative), {"relative units (Gy are needed)"}));
   CHECK(read(relative, files::dose_units::any).volume.unit == "relative");
+  auto without = dose_object();
+  without.erase(0x30040002);
+  CHECK(names(refused(without), {"does not say its dose's units (Gy are needed)"}));
+  CHECK(read(without, files::dose_units::any).volume.unit.empty());
+  auto const other = with(dose_object(), 0x30040002, {"CS", "CGY"});
+  CHECK(names(refused(other), {"has a dose in CGY (Gy are needed)"}));
+  CHECK(read(other, files::dose_units::any).volume.unit == "CGY");
+  auto const secret = with(dose_object(), 0x30040002, {"CS", "SECRET^NAME"});
+  CHECK(names(refused(secret), {"has a dose in unknown units (Gy are needed)"}));
   CHECK(names(refused(dose_object("0\\3\\6")), {"3 frame offsets for 2 frames"}));
   CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
   CHECK(names(refused(dose_object("0\\0")), {"two frames"}));

@@ -56,6 +56,15 @@ printf '\0\0\x80\x3f%.0s' {1..512} >>one.mha
 sed 's/^Offset/Unit = HU\n&/' one.mha >hu.mha
 expect 0 '^Box +1.728 +0 +1 +1 +1$' dvh --dose one.mha --structures set.dcm --structure Box --quantity mean min max
 says "'one.mha' does not say its frame of reference"
+says "'one.mha' does not say its unit: its numbers are taken for Gy"
+sed 's/^Offset/Unit = Gy\n&/' one.mha >gy.mha
+expect 0 '^Box +1.728 ' dvh --dose gy.mha --structures set.dcm --structure Box --quantity mean
+grep -q 'its unit' <<<"$answer" && fail "a volume with a unit: $answer"
+# Doses in other units than Gy, or in none: told, and compared with their like.
+expect 0 'at most 20.5 CGY$' info cgy.dcm
+expect 0 'at most 20.5, of units that the file does not say$' info unitless.dcm
+expect 0 "'unitless.dcm' does not say its unit: its numbers are taken for Gy, as those of 'dose.dcm'" gamma dose.dcm unitless.dcm
+expect 0 "'one.mha' does not say its unit: its numbers are taken for Gy, as those of 'dose.dcm'" gamma one.mha dose.dcm
 
 # The same bits on every backend and from every number of threads.
 hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
@@ -109,6 +118,12 @@ refuse "'Plane' has contours at z = 1 mm only" "${wrong[@]}" --structure Plane
 refuse "'Far' goes from 106 to 118 mm.*they do not overlap" "${wrong[@]}" --structure Far
 refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structures none.dcm
 refuse "'Box' is given twice" "${box[@]}" --structure Box
+refuse "'unitless.dcm': does not say its dose's units .Gy are needed" dvh --dose unitless.dcm --structures set.dcm --structure Box
+refuse "'cgy.dcm': has a dose in CGY .Gy are needed" dvh --dose cgy.dcm --structures set.dcm --structure Box
+refuse "'dose.dcm' holds values in Gy, 'cgy.dcm' in CGY" gamma dose.dcm cgy.dcm
+refuse "'unitless.dcm' holds values in units that it does not say, 'relative.dcm' in relative" gamma unitless.dcm relative.dcm
+refuse "'unitless.dcm' does not say its dose's units .a dose difference of Gy" gamma dose.dcm unitless.dcm --normalisation 2
+refuse "'cgy.dcm' holds values in CGY .a dose difference of Gy" gamma cgy.dcm one.mha --normalisation 2
 refuse "'relative.dcm'.*Gy" dvh --dose relative.dcm --structures set.dcm --structure Box
 refuse "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dvh --dose elsewhere.dcm --structures set.dcm --structure Box
 refuse "'dose.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" gamma dose.dcm elsewhere.dcm

@@ -77,6 +77,10 @@ int main(int count, char** words) {
   put(folder / "half.dcm", dicom_file(dose));
   dose[0x30040002] = {"CS", "RELATIVE"};
   put(folder / "relative.dcm", dicom_file(dose));
+  dose[0x30040002] = {"CS", "CGY"};
+  put(folder / "cgy.dcm", dicom_file(dose));
+  dose.erase(0x30040002);
+  put(folder / "unitless.dcm", dicom_file(dose));
   auto elsewhere = gradient("1.2.3.8");
   elsewhere[0x00200052] = {"UI", "1.2.3.9"};
   put(folder / "elsewhere.dcm", dicom_file(elsewhere));

@@ -124,7 +124,9 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
       throw file_error(fmt::format("'{}' holds values in {} (a dose in Gy is needed) convert it",
                                    path, files::shortened(dose.unit, 40)));
     }
-    warn_of_unit(path, dose.unit, "Gy", "the numbers are taken as they are");
+    if (dose.unit.empty()) {
+      spdlog::warn("'{}' does not say its unit: its numbers are taken for Gy", path);
+    }
     check_frame(options.structures, set, path, std::nullopt);
     options.request.doses.push_back(std::move(dose));
   }

@@ -127,6 +127,42 @@ std::optional<files::rt_dose> read_dose(std::string const& path, files::host_vol
   return dose;
 }
 
+/// Throws iso::file_error where a given dose has not the unit of an RT Dose.
+void refuse_without_unit(std::string const& path, std::optional<files::rt_dose> const& dose,
+                         std::string const& unit) {
+  if (dose && unit != "Gy") {
+    auto const what = unit.empty()         ? std::string("does not say its dose's units")
+                      : unit == "relative" ? std::string("holds a relative dose")
+                                           : fmt::format("holds values in {}", unit);
+    throw file_error(fmt::format(
+        "'{}' {} (a dose difference of Gy means nothing there) choose --normalisation global or "
+        "local",
+        path, what));
+  }
+}
+
+/// Throws iso::file_error where doses have two units, and tells which are taken for one.
+void compare_units(gamma_options const& options) {
+  auto const& one = options.request.reference.unit;
+  auto const& other = options.request.evaluated.unit;
+  bool const relative = one == "relative" || other == "relative";
+  auto const name_of = [](std::string const& unit) {
+    return unit.empty() ? std::string("units that it does not say") : files::shortened(unit, 40);
+  };
+  if (one != other && (relative || (!one.empty() && !other.empty()))) {
+    throw file_error(fmt::format(
+        "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
+        options.reference, name_of(one), options.evaluated, name_of(other)));
+  }
+  if (one != other) {
+    spdlog::warn("'{}' does not say its unit: its numbers are taken for {}, as those of '{}'",
+                 one.empty() ? options.reference : options.evaluated,
+                 name_of(one.empty() ? other : one),
+                 one.empty() ? options.evaluated : options.reference);
+  }
+  warn_of_unit(options.reference, one, "Gy", "the numbers are taken as they are");
+}
+
 void read_doses(gamma_options& options) {
   auto& request = options.request;
   auto const reference = read_dose(options.reference, request.reference);
@@ -142,22 +178,11 @@ void read_doses(gamma_options& options) {
                    files::shortened(evaluated->summation, 16));
     }
   }
-  auto const& one = request.reference.unit;
-  auto const& other = request.evaluated.unit;
-  bool const relative = one == "relative" || other == "relative";
-  if (relative && request.normalisation == "given") {
-    throw file_error(fmt::format(
-        "'{}' holds a relative dose (a dose difference of Gy means nothing there) choose "
-        "--normalisation global or local",
-        one == "relative" ? options.reference : options.evaluated));
+  if (request.normalisation == "given") {
+    refuse_without_unit(options.reference, reference, request.reference.unit);
+    refuse_without_unit(options.evaluated, evaluated, request.evaluated.unit);
   }
-  if ((relative || (!one.empty() && !other.empty())) && one != other) {
-    throw file_error(fmt::format(
-        "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
-        options.reference, files::shortened(one, 40), options.evaluated,
-        files::shortened(other, 40)));
-  }
-  warn_of_unit(options.reference, one, "Gy", "the numbers are taken as they are");
+  compare_units(options);
 }
 
 /// Per cent, two digits, rounded down: 100.00 is all points.

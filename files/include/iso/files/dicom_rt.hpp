@@ -15,16 +15,18 @@
 
 namespace iso::files {
 
-/// Says what a dose in relative units is good for.
+/// Says what a dose in other units than Gy is good for.
 enum class dose_units {
-  gray,  ///< relative units are refused
-  any,   ///< they are told in the volume's unit
+  gray,  ///< it is refused
+  any,   ///< its units are told in the volume's unit
 };
 
 /// Holds an RT Dose.
 struct rt_dose {
   dicom_identity identity;
-  host_volume volume;                       ///< unit "Gy", or "relative"
+  /// Has unit "Gy" or "relative", another word that the file has, "unknown units" where that is no
+  /// word, or none where the file says none.
+  host_volume volume;
   std::string type;                         ///< "PHYSICAL", "EFFECTIVE", "ERROR"
   std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
   std::vector<std::string> plans;           ///< UIDs of the RT Plans that it refers to
@@ -34,7 +36,7 @@ struct rt_dose {
 /// Reads an RT Dose. Frames are put in the order of their positions, z ascending; offsets relative
 /// to the first frame and absolute ones are told apart as PS3.3 C.8.8.3.2 says. Distances of frames
 /// are as those of slices in read_dicom_series.
-/// \throws iso::file_error     no such file, no RT Dose, relative units unless `units` is any;
+/// \throws iso::file_error     no such file, no RT Dose, other units than Gy unless `units` is any;
 ///                             frames that are missing, doubled or unevenly spaced, planes that
 ///                             are not axial; pixels of other than 16 or 32 bits, compressed
 ///                             ones, fewer than the header says
