@@ -26,6 +26,10 @@ says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 
 # 100 mm3 are the last 100 / 144 mm. Of the dose's voxels, 12 x 24 x 24 mm get 30 Gy.
 expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
   "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
+# A volume larger than the structure has no dose: said, and null in JSON.
+expect 0 "'Box' has no D2cc in 'dose.dcm' .it is of more than the structure's 1.728 cm3" "${box[@]}" --quantity D2cc D1.728cc mean --json none.json
+says '^Box +1.728 +0 +none +24 +30$'
+tr -d ' \n' <none.json | grep -qF '"values":{"D2cc":null,"D1.728cc":24.0,"mean":30.0}' || fail "none.json: $(cat none.json)"
 expect 0 '^Box +1.728 +0 +62.5 +0.0625 +50$' "${box[@]}" --prescription 30 --quantity V95% CI V100%
 expect 0 '^Box +1.44 ' "${box[@]}" --caps none --quantity mean --quiet
 [ "$(wc -l <<<"$answer")" = 2 ] || fail "--quiet: $answer"

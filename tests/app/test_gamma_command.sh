@@ -61,10 +61,24 @@ expect 0 '^50%/3mm ' gamma one.mha more.mha --criterion 50%/3mm --quiet
 [ "$(wc -l <<<"$answer")" = 2 ] || fail "--quiet: $answer"
 expect 0 'are of 1%/10mm, the first' "${there[@]}" --criterion 2%/3mm --png g.png
 
+cp one.mha one2.mha
 # Other grids: points beyond the middles of the evaluated voxels are counted apart.
 floats 60 $one | volume small.mha '3 4 5' '3 2.5 2' '-3 -3 -3' 
 expect 0 '^3%/3mm +512 +[0-9]+ +[0-9.]+ +[0-9.]+ +2 +[1-9][0-9]+ ' gamma one.mha small.mha --json small.json
+# They are told in a volume of their own and in the picture.
+outside=$(awk '/"outside":/ { gsub(/[^0-9]/, ""); print; exit }' small.json)
+expect 0 "^3%/3mm +512 .* $outside +[0-9]+$" gamma one.mha small.mha --status status.mha --png small.png --json small.json
+[ "$(tail -c 2048 status.mha | od -An -v -tf4 -w4 | sort -n | uniq -c | xargs)" = "$((512 - outside)) 0 $outside 2" ] || fail 'status.mha does not hold what became of the points'
+tr -d ' \n' <small.json | grep -qF '"status_values":{"compared":0,"below_cut_off":1,"outside":2}' || fail "small.json: $(cat small.json)"
+tr -d ' \n' <small.json | grep -qF '"outside_colour":[0.9,0.2,0.9]' || fail "small.json: $(cat small.json)"
+expect 0 '^1%/10mm +1 ' "${there[@]}" --cut-off 51% --status status.nii
+expect 0 '^3%/3mm ' gamma one.mha one2.mha --png whole.png
+height_of() { od -An -tu1 -j20 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
+[ "$(height_of small.png)" -gt "$(height_of whole.png)" ] || fail 'the picture does not say what lies outside'
 expect 0 '^3%/3mm +60 +60 +100.00 +0 +0 +0 +0$' gamma small.mha one.mha
+# A point of the picture outside of the reference.
+expect 0 "at: 9 mm along y lies outside of 'one.mha', from -8 to 8 mm .its nearest slice is shown" gamma one.mha one2.mha --png whole.png --at 8 9 -8
+[ "$(grep -c 'lies outside' <<<"$answer")" = 1 ] || fail "on the faces: $answer"
 # A plane, and volumes of another format.
 floats 64 $more | volume plane.mha '8 8 1' '2 2 2' '-7 -7 0'
 expect 0 '^50%/3mm +64 +64 +100.00 ' gamma plane.mha more.mha --criterion 50%/3mm --out plane.nii.gz --png plane.png
@@ -125,11 +139,13 @@ refuse 'the largest reference dose is 0 .must be above 0' gamma none.mha one.mha
 { floats 209 $one && floats 1 '\0\0\0\0' && floats 302 $one; } | volume hole.mha "${cube[@]}"
 refuse 'fraction of the least reference dose compared. raise the cut-off' gamma hole.mha one.mha --normalisation local --cut-off 0%
 floats 512 $half | volume aside.mha "${cube[@]:0:2}" '9.1 -7 -7'
-refuse 'evaluated ones from 8.1 to 24.1 mm .they do not overlap' gamma one.mha aside.mha
+refuse "'one.mha' goes from -8 to 8 mm along x, 'aside.mha' from 8.1 to 24.1 mm .they do not overlap. are both in one frame" gamma one.mha aside.mha
 floats 512 $half | volume percent.mha "${cube[@]}" 'Unit = %%\n'
 refuse "'here.mha' holds values in Gy, 'percent.mha' in %+ .doses of one unit" gamma here.mha percent.mha
 expect 2 '--at requires --png' "${uniform[@]}" --at 0 0 0
 expect 2 "ending '.jpg'" "${uniform[@]}" --out refused/x.jpg
+expect 2 "ending '.jpg'" "${uniform[@]}" --status refused/x.jpg
+expect 2 'is named twice' "${uniform[@]}" --out refused/x.mha --status refused/x.mha
 expect 2 'does not end in .png' "${uniform[@]}" --png refused/x.jpg
 expect 2 'does not end in .csv' "${uniform[@]}" --csv refused/x.txt
 expect 2 "folder 'no'" "${uniform[@]}" --out no/x.mha

@@ -129,6 +129,27 @@ TEST_CASE("a job stops where it is asked to, and tells how far it is") {
   CHECK_THROWS_AS(jobs::project(request, watch), iso::cancelled);
 }
 
+TEST_CASE("a structure beside the doses is refused before any other is evaluated") {
+  auto const square = [](std::string const& name, double x, double z) {
+    files::rt_structure s;
+    s.name = name;
+    s.contours = {{{x, -4, z}, {x + 8, -4, z}, {x + 8, 4, z}, {x, 4, z}}};
+    s.contours.push_back(s.contours.front());
+    for (auto& point : s.contours.back()) {
+      point[2] += 2;
+    }
+    return s;
+  };
+  jobs::dvh_request request;
+  request.backend = "serial";
+  request.structures = {square("near", -4, 0), square("far", 96, 0)};
+  request.doses.push_back({{8, 8, 8}, {2, 2, 2}, {-7, -7, -7}, std::vector<float>(512, 1.0F)});
+  jobs::observer watch;
+  watch.progress = [](double, std::string const& what) { CHECK(what == "preparing"); };
+  CHECK_THROWS_WITH_AS(jobs::evaluate_structures(request, watch),
+                       doctest::Contains("'far' goes from 96 to 104 mm"), iso::invalid_argument);
+}
+
 TEST_CASE("records that agree on what is no number do not pass") {
   jobs::record good;
   good.error = 1e-7;

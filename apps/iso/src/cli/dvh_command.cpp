@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <system_error>
 
@@ -132,7 +133,22 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
   }
 }
 
-void warn_of(jobs::dvh_entry const& entry, std::string const& name, std::string const& dose) {
+/// Says of a figure that is none why.
+std::string reason_of(std::string const& quantity, jobs::dvh_entry const& entry) {
+  return quantity.ends_with("cc") && quantity.starts_with('D')
+             ? fmt::format("it is of more than the structure's {:.5g} cm3",
+                           entry.volume / mm3_per_cm3)
+             : "it divides by a dose of 0";
+}
+
+void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quantities,
+             std::string const& name, std::string const& dose) {
+  for (std::size_t q = 0; q < quantities.size(); ++q) {
+    if (!std::isfinite(entry.values[q])) {
+      spdlog::warn("'{}' has no {} in '{}' ({})", name, quantities[q], dose,
+                   reason_of(quantities[q], entry));
+    }
+  }
   if (entry.outside > 0) {
     spdlog::warn("{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest)",
                  100 * entry.outside / (entry.volume + entry.outside), name, dose);
@@ -181,7 +197,9 @@ void print_table(dvh_options const& options, jobs::dvh_result const& result) {
       row.insert(row.end(), entry.values.begin(), entry.values.end());
       fmt::print("{:<{}}", files::shortened(request.structures[s].name, widest_name), wide);
       for (std::size_t column = 0; column < row.size(); ++column) {
-        fmt::print(" {:>{}.5g}", row[column], width(column));
+        fmt::print(" {:>{}}",
+                   std::isfinite(row[column]) ? fmt::format("{:.5g}", row[column]) : "none",
+                   width(column));
       }
       fmt::print("\n");
     }
@@ -278,8 +296,8 @@ int run_dvh(dvh_options& options) {
   auto const result = jobs::evaluate_structures(request, terminal_observer());
   for (std::size_t d = 0; d < options.doses.size(); ++d) {
     for (std::size_t s = 0; s < request.structures.size(); ++s) {
-      warn_of(result.entries[d][s], files::shortened(request.structures[s].name, 64),
-              options.doses[d]);
+      warn_of(result.entries[d][s], options.quantities,
+              files::shortened(request.structures[s].name, 64), options.doses[d]);
     }
   }
   std::vector<files::atomic_file> outputs;

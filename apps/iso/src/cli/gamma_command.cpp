@@ -31,6 +31,7 @@ struct gamma_options {
   std::string normalisation = "global";
   std::string cut_off = "10%";
   std::string output;
+  std::string status;
   std::string png;
   std::vector<double> at;
   std::string csv;
@@ -106,13 +107,20 @@ void check_files(gamma_options const& options) {
                     "are)",
                     options.output, files::ending(options.output)));
   }
+  if (!options.status.empty() && !files::is_image_path(options.status)) {
+    throw file_error(
+        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
+                    "are)",
+                    options.status, files::ending(options.status)));
+  }
   if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
     throw file_error(
         fmt::format("'{}': does not end in .csv (the histogram is a table)", options.csv));
   }
   check_writable(options.csv);
+  check_writable(options.status);
   check_written(options.output, options.png, options.common.json_file,
-                {options.csv, options.reference, options.evaluated});
+                {options.csv, options.status, options.reference, options.evaluated});
 }
 
 /// Returns what an RT Dose states, with an empty volume, and nothing of other files.
@@ -125,6 +133,12 @@ std::optional<files::rt_dose> read_dose(std::string const& path, files::host_vol
   refuse_differences(path, dose);
   volume = std::exchange(dose.volume, {});
   return dose;
+}
+
+/// Returns where the voxels begin and end along an axis, mm.
+std::pair<double, double> faces_of(files::host_volume const& v, std::size_t axis) {
+  double const low = v.origin[axis] - 0.5 * v.spacing[axis];
+  return {low, low + v.spacing[axis] * double(v.extent[axis])};
 }
 
 /// Throws iso::file_error where a given dose has not the unit of an RT Dose.
@@ -163,6 +177,36 @@ void compare_units(gamma_options const& options) {
   warn_of_unit(options.reference, one, "Gy", "the numbers are taken as they are");
 }
 
+/// Throws iso::file_error where no voxel of one dose lies in the other's.
+void check_overlap(gamma_options const& options) {
+  auto const& r = options.request.reference;
+  auto const& e = options.request.evaluated;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    auto const [r0, r1] = faces_of(r, axis);
+    auto const [e0, e1] = faces_of(e, axis);
+    if (r0 >= e1 || e0 >= r1) {
+      throw file_error(
+          fmt::format("'{}' goes from {:.6g} to {:.6g} mm along {}, '{}' from {:.6g} to {:.6g} mm "
+                      "(they do not overlap) are both in one frame of reference?",
+                      options.reference, r0, r1, "xyz"[axis], options.evaluated, e0, e1));
+    }
+  }
+}
+
+/// Says where the picture's slices are not those that --at asks for.
+void tell_of_point(gamma_options const& options) {
+  for (std::size_t axis = 0; axis < options.at.size(); ++axis) {
+    auto const [low, high] = faces_of(options.request.reference, axis);
+    double const at = options.at[axis];
+    if (!(at >= low && at <= high)) {
+      spdlog::warn(
+          "--at: {:.6g} mm along {} lies outside of '{}', from {:.6g} to {:.6g} mm (its nearest "
+          "slice is shown)",
+          at, "xyz"[axis], options.reference, low, high);
+    }
+  }
+}
+
 void read_doses(gamma_options& options) {
   auto& request = options.request;
   auto const reference = read_dose(options.reference, request.reference);
@@ -183,6 +227,8 @@ void read_doses(gamma_options& options) {
     refuse_without_unit(options.evaluated, evaluated, request.evaluated.unit);
   }
   compare_units(options);
+  check_overlap(options);
+  tell_of_point(options);
 }
 
 /// Per cent, two digits, rounded down: 100.00 is all points.
@@ -241,6 +287,10 @@ json document_of(jobs::gamma_request const& request, jobs::gamma_result const& r
                    {"compared", result.compared},
                    {"below_cut_off", result.below_cut_off},
                    {"outside", result.outside},
+                   {"status_values",
+                    {{"compared", int(jobs::gamma_status::compared)},
+                     {"below_cut_off", int(jobs::gamma_status::below_cut_off)},
+                     {"outside", int(jobs::gamma_status::outside)}}},
                    {"bin_width", result.bin_width},
                    {"criteria", std::move(criteria)},
                    {"hash", result.hash},
@@ -272,12 +322,28 @@ colour gamma_colour(double gamma, double max_gamma) {
   return colour_between({{1, 0.85, 0}, {0.95, 0.4, 0}, {0.7, 0, 0}}, (gamma - 1) / (max_gamma - 1));
 }
 
+constexpr auto outside_value = float(jobs::gamma_status::outside);
+constexpr colour outside_colour = {0.9, 0.2, 0.9};
+
+/// Adds a line of text below the image.
+void tell_outside(files::rgb_image& image) {
+  auto const size = text_size(image);
+  auto const gap = 2 * size;
+  auto all = files::black_image(image.width, image.height + 2 * gap + files::letter_height * size);
+  files::put_image(image, all, 0, 0);
+  files::write_text(all, "outside of the evaluated dose", gap, image.height + gap, size,
+                    outside_colour);
+  image = std::move(all);
+}
+
 files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_result const& result,
                                std::array<double, 3> const& point) {
   auto image = draw_slices(result.gamma, slices_through(result.gamma, point), [&](std::size_t n) {
     double const gamma = result.gamma.values[n];
     double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
-    return std::isnan(gamma) ? colour{grey, grey, grey} : gamma_colour(gamma, request.max_gamma);
+    return std::isnan(gamma)                          ? colour{grey, grey, grey}
+           : result.status.values[n] == outside_value ? outside_colour
+                                                      : gamma_colour(gamma, request.max_gamma);
   });
   std::vector<bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
   if (request.max_gamma > 1.15) {
@@ -287,6 +353,9 @@ files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_r
     return gamma_colour(part * request.max_gamma, request.max_gamma);
   };
   add_colour_bar(image, colour_of, marks, "gamma");
+  if (result.outside > 0) {
+    tell_outside(image);
+  }
   return image;
 }
 
@@ -303,6 +372,9 @@ int run_gamma(gamma_options& options) {
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_volume(options.output, result.gamma));
   }
+  if (!options.status.empty()) {
+    outputs.push_back(files::prepare_volume(options.status, result.status));
+  }
   if (!options.csv.empty()) {
     outputs.push_back(files::prepare_text(options.csv, histogram_of(request, result)));
   }
@@ -310,7 +382,7 @@ int run_gamma(gamma_options& options) {
     std::array<double, 3> point = result.maximum_position;
     std::copy_n(options.at.begin(), options.at.size(), point.begin());
     outputs.push_back(files::prepare_png(options.png, gamma_picture(request, result, point)));
-    document["picture"] = {{"point_mm", point}};
+    document["picture"] = {{"point_mm", point}, {"outside_colour", outside_colour}};
   }
   if (request.criteria.size() > 1 && !(options.output.empty() && options.png.empty())) {
     spdlog::info("volume and picture are of {}, the first criterion", text_of(request.criteria[0]));
@@ -371,9 +443,13 @@ command add_gamma(CLI::App& app) {
   sub->add_option("--output,--out", options->output,
                   "gamma of the first criterion on the reference's grid, NaN below the cut-off: "
                   ".mha, .nrrd, .nii or .nii.gz");
+  sub->add_option("--status", options->status,
+                  "what became of each point of the reference, in the same formats: 0 compared, 1 "
+                  "below the cut-off, 2 compared but outside of the evaluated dose");
   auto* const png = sub->add_option(
       "--png,--picture", options->png,
-      "picture of slices: gamma of the first criterion in colours, the rest of the reference grey");
+      "picture of slices: gamma of the first criterion in colours, points outside of the evaluated "
+      "dose magenta, the rest of the reference grey");
   sub->add_option("--at", options->at,
                   "X Y Z: point of the slices, mm (default: the largest reference dose)")
       ->expected(3)

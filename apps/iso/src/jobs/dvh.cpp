@@ -131,6 +131,19 @@ std::string hash_of(dvh_result const& result) {
   return hash_text(hash_bits<double>(all));
 }
 
+/// Before any work: throws where one of the structures does not overlap one of the doses.
+std::vector<dvh::structure> structures_of(dvh_request const& request) {
+  auto const options = options_of(request);
+  std::vector<dvh::structure> structures;
+  for (auto const& s : request.structures) {
+    structures.push_back(files::make_structure(s));
+    for (auto const& dose : request.doses) {
+      dvh::structure_grid(structures.back(), make_grid(dose), options);
+    }
+  }
+  return structures;
+}
+
 template <class Exec>
 dvh_result run(Exec const& exec, dvh_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
@@ -142,9 +155,9 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
                "iso dvh: {} doses and {} structures (there must be one of each)",
                request.doses.size(), request.structures.size());
   watch.step(0, "preparing");
+  auto const structures = structures_of(request);
   double wanted = 0;
   for (auto const& dose : request.doses) {
-    validate(make_grid(dose), "iso dvh");
     wanted += double(dose.values.size()) * sizeof(float);
   }
   std::vector<volume_view<float const, space>> doses;
@@ -159,11 +172,11 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
   dvh_result result;
   result.bin_width = request.bins > 0 ? end / request.bins : 0;
   result.entries.resize(doses.size());
-  for (std::size_t s = 0; s < request.structures.size(); ++s) {
-    auto const structure = files::make_structure(request.structures[s]);
+  for (std::size_t s = 0; s < structures.size(); ++s) {
+    auto const& structure = structures[s];
     placed_structure<Exec> placed;
     for (std::size_t d = 0; d < doses.size(); ++d) {
-      watch.step(double(s * doses.size() + d) / double(request.structures.size() * doses.size()),
+      watch.step(double(s * doses.size() + d) / double(structures.size() * doses.size()),
                  structure.name);
       if (d == 0 || doses[d].grid != doses[d - 1].grid) {
         placed = {};  // its memory, before there is more

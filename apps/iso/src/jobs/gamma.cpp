@@ -12,6 +12,12 @@
 namespace iso::jobs {
 namespace {
 
+template <gamma::point_status A, gamma_status B>
+constexpr bool is_same = int(A) == int(B);
+static_assert(is_same<gamma::point_status::compared, gamma_status::compared> &&
+              is_same<gamma::point_status::below_cut_off, gamma_status::below_cut_off> &&
+              is_same<gamma::point_status::outside, gamma_status::outside>);
+
 gamma::gamma_options options_of(gamma_request const& request) {
   auto const& between = request.interpolation;
   auto const& normalise = request.normalisation;
@@ -96,7 +102,11 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
         result.gamma.spacing = request.reference.spacing;
         result.gamma.origin = request.reference.origin;
         result.gamma.unit = "1";
+        result.status = result.gamma;
         result.gamma.values.assign(numbers.begin(), numbers.begin() + std::ptrdiff_t(r.size()));
+        for (auto const one : fetch(exec, status)) {
+          result.status.values.push_back(float(one));
+        }
         return 0;
       });
   result.maximum_position = position_of_maximum(request.reference);

@@ -41,6 +41,13 @@ struct gamma_counts {
   std::vector<std::int64_t> histogram;
 };
 
+/// Says what became of a point of the reference, as iso::gamma::point_status.
+enum class gamma_status {
+  compared = 0,
+  below_cut_off = 1,
+  outside = 2,  ///< compared, outside of the box of the evaluated middles
+};
+
 struct gamma_result {
   std::int64_t compared = 0;  ///< points at or above the cut-off, those outside included
   std::int64_t below_cut_off = 0;
@@ -50,9 +57,10 @@ struct gamma_result {
   double reference_maximum = 0;
   std::array<double, 3> maximum_position{};  ///< mm; of its first voxel
   double cut_off_dose = 0;
-  files::host_volume gamma;  ///< of the first criterion, on the reference's grid; NaN below
-  std::string hash;          ///< of the bits of gamma, all criteria
-  double seconds = 0;        ///< of the search alone, data in place
+  files::host_volume gamma;   ///< of the first criterion, on the reference's grid; NaN below
+  files::host_volume status;  ///< gamma_status as a number, there too
+  std::string hash;           ///< of the bits of gamma, all criteria
+  double seconds = 0;         ///< of the search alone, data in place
 };
 
 /// Compares two doses by the gamma index on the backend that the request names.
