@@ -126,8 +126,10 @@ organ target_of(dose::beam const& field, double diameter) {
           points_between(middle - corner, middle + corner)};
 }
 
-/// A layer of the slab phantom, `half` mm to all sides of the beam.
-organ layer_of(std::string const& name, std::size_t number, double half) {
+/// A layer of the slab phantom, 120 mm wide along x and 60 mm along z, about the beam's axis.
+organ layer_of(std::string const& name, std::size_t number) {
+  constexpr double x = 60;
+  constexpr double half = 30;
   double near = 0;
   auto const slabs = dose::slab_phantom();
   for (std::size_t n = 0; n < number; ++n) {
@@ -136,10 +138,10 @@ organ layer_of(std::string const& name, std::size_t number, double half) {
   double const far = near + slabs[number].thickness;
   dvh::structure s{name, {}};
   for (double z = 0.5 * slices - half; z < half; z += slices) {
-    s.contours.push_back({{{-half, near, z}, {half, near, z}, {half, far, z}, {-half, far, z}}});
+    s.contours.push_back({{{-x, near, z}, {x, near, z}, {x, far, z}, {-x, far, z}}});
   }
   return {std::move(s), [](vec3<double> const&) { return true; },
-          points_between({-half, near, -half}, {half, far, half})};
+          points_between({-x, near, -half}, {x, far, half})};
 }
 
 /// A field of proton pencil beams on a sphere behind bone and lung, in a cube of 192 mm.
@@ -339,8 +341,8 @@ class demonstration {
   void show_histograms(Exec const& exec, irradiation const& slabs, std::vector<float> const& dose) {
     double const end = 1.02 * double(*std::max_element(dose.begin(), dose.end()));
     auto const wide = std::make_shared<std::vector<double> const>(dose.begin(), dose.end());
-    std::vector<organ> const organs = {target_of(slabs.field, 60), layer_of("lung", 4, 60),
-                                       layer_of("bone", 2, 60)};
+    std::vector<organ> const organs = {target_of(slabs.field, 60), layer_of("lung", 4),
+                                       layer_of("bone", 2)};
     histogram_case<float> const what{slabs.region, wide, end, organs};
     draw_histograms("dvh_slab.png", what, show<float>(exec, "dvh_slab", what, 1));
     show<double>(exec, "dvh_slab", histogram_case<double>{slabs.region, wide, end, organs}, 1);
@@ -428,10 +430,9 @@ class demonstration {
       auto const* const of = values.data() + s * std::size_t(what.numbers_each());
       auto const* const figures = of + what.bins + 1;
       auto const gray = [&](int n) { return double(figures[n]) / 100 * what.end; };
-      curves.push_back(
-          {message("{}: mean {:.3g}, D95 {:.3g}, D2 {:.3g} Gy",
-                   {std::string_view(what.organs[s].contours.name), gray(0), gray(1), gray(2)}),
-           {of, figures}});
+      curves.push_back({message("{}: mean {:.3g} Gy, D95 {:.3g} Gy",
+                                {std::string_view(what.organs[s].contours.name), gray(0), gray(1)}),
+                        {of, figures}});
     }
     figures_.push_back(
         files::prepare_png(request_.folder / name, files::draw_curves(curves, what.end, "Gy")));

@@ -25,7 +25,7 @@ struct organ {
 };
 
 /// Evaluates structures in a dose. For each of them, in per cent: the volume that gets n bins or
-/// more, n from 0 to `bins`, and as parts of the dose where the last bin ends, mean, D95 and D2.
+/// more, n from 0 to `bins`, and as parts of the dose where the last bin ends, mean and D95.
 template <class T>
 struct histogram_case {
   grid voxels;
@@ -34,7 +34,7 @@ struct histogram_case {
   std::vector<organ> organs;
   std::int64_t bins = 50;
 
-  [[nodiscard]] std::int64_t numbers_each() const { return bins + 4; }
+  [[nodiscard]] std::int64_t numbers_each() const { return bins + 3; }
 
   template <class Exec>
   prepared<Exec, T> prepare(Exec const& exec) const {
@@ -54,10 +54,9 @@ struct histogram_case {
             [=](Exec const& on, variant const&, T* out) {
               auto const curves = dvh::histograms<Exec, T>(on, {seen_dose}, regions,
                                                            {.bins = with.bins, .end = with.end})[0];
-              auto const figures =
-                  dvh::evaluate<Exec, T>(on, {seen_dose}, regions,
-                                         {dvh::quantity_named("mean"), dvh::quantity_named("D95"),
-                                          dvh::quantity_named("D2")})[0];
+              auto const figures = dvh::evaluate<Exec, T>(
+                  on, {seen_dose}, regions,
+                  {dvh::quantity_named("mean"), dvh::quantity_named("D95")})[0];
               std::vector<T> all;
               for (std::size_t s = 0; s < regions.size(); ++s) {
                 for (double const volume : curves[s].cumulative) {
@@ -91,9 +90,7 @@ struct histogram_case {
         sum += d;
       }
       all.push_back(100 * sum / count / end);
-      for (double const part : {0.95, 0.02}) {
-        all.push_back(100 * doses[std::size_t(part * (count - 1))] / end);
-      }
+      all.push_back(100 * doses[std::size_t(0.95 * (count - 1))] / end);
     }
     return all;
   }
