@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts that draw a table of curves have in common: dose_curves.py, dvh_plot.py."""
+"""What the scripts that draw a table of curves have in common: dose_curves.py, dvh_plot.py,
+gamma_plot.py."""
 import csv
 import pathlib
 import sys

@@ -455,7 +455,8 @@ command add_gamma(CLI::App& app) {
       ->expected(3)
       ->check(number_from(-1e9, 1e9))
       ->needs(png);
-  sub->add_option("--csv", options->csv, "table (.csv) of the histograms");
+  sub->add_option("--csv", options->csv,
+                  "table (.csv) of the histograms, which scripts/gamma_plot.py draws");
   sub->add_option("--bins", options->request.bins, "of the histograms, from 0 to the maximum gamma")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
