@@ -114,12 +114,17 @@ TEST_CASE("dvh: bodies in gradients along and across the slices") {
     double ideal_volume;
     double ideal_along;  ///< volume at a dose
     double ideal_across;
-  } const all[] = {
-      {shape::sphere, 0.2, 0.4, 0.1, 0.1, 0.1}, {shape::sphere, 1, 1, 0.1, 0.22, 0.12},
-      {shape::sphere, 3, 3, 0.1, 1.1, 0.66},    {shape::cylinder, 0.2, 0.4, 0.1, 0.1, 0.1},
-      {shape::cylinder, 1, 1, 0.1, 0.1, 0.1},   {shape::cylinder, 3, 3, 0.1, 0.1, 0.1},
-      {shape::cone, 0.2, 0.4, 0.1, 0.1, 0.1},   {shape::cone, 1, 1, 0.14, 0.14, 0.14},
-      {shape::cone, 3, 3, 1.1, 1.1, 1.1}};
+    double dose_along;  ///< dose at a volume
+    double dose_across;
+  } const all[] = {{shape::sphere, 0.2, 0.4, 0.1, 0.1, 0.1, 0.1, 0.1},
+                   {shape::sphere, 1, 1, 0.1, 0.22, 0.12, 1.11, 0.15},
+                   {shape::sphere, 3, 3, 0.1, 1.1, 0.66, 13.6, 1.3},
+                   {shape::cylinder, 0.2, 0.4, 0.1, 0.1, 0.1, 0.1, 0.1},
+                   {shape::cylinder, 1, 1, 0.1, 0.1, 0.1, 0.1, 0.1},
+                   {shape::cylinder, 3, 3, 0.1, 0.1, 0.1, 0.1, 0.1},
+                   {shape::cone, 0.2, 0.4, 0.1, 0.1, 0.1, 0.1, 0.1},
+                   {shape::cone, 1, 1, 0.14, 0.14, 0.14, 0.26, 0.35},
+                   {shape::cone, 3, 3, 1.1, 1.1, 1.1, 1.1, 2.75}};
   for (auto const& one : all) {
     CAPTURE(std::string(name_of(one.what)));
     CAPTURE(one.contours);
@@ -151,6 +156,7 @@ TEST_CASE("dvh: bodies in gradients along and across the slices") {
       CHECK(ours.at_a_volume < 0.1);
       CHECK(ideal.volume < one.ideal_volume);
       CHECK(ideal.at_a_dose < (along ? one.ideal_along : one.ideal_across));
+      CHECK(ideal.at_a_volume < (along ? one.dose_along : one.dose_across));
       if (prints_table()) {
         std::printf("| %s | %s | %g, %g | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f |\n",
                     name_of(one.what), along ? "along" : "across", one.contours, one.voxels,
