@@ -4,6 +4,7 @@
 // Rows:
 //
 //   gamma/<interpolation>/<criterion>/<precision>/<backend>/<voxels along a side>
+//   gamma_1mm/...      voxels of 1 mm: those of n along a side fill the cube of n / 2 of 2 mm
 //   gamma_rough/...    both doses times 1 + 0.05 times numbers that look random
 //   gamma_plan/...     the plan alone: doses looked at, ranges of cells, order of the search
 //
@@ -62,6 +63,21 @@ void add_rows_of(std::string const& name) {
   std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{12}
                                           : device ? std::vector<std::int64_t>{64, 128, 256}
                                                    : std::vector<std::int64_t>{32, 64, 128};
+  // Of these alone the largest sizes, whose growth is the goal's.
+  std::vector<std::int64_t> most = sizes;
+  if (!smoke()) {
+    most.push_back(2 * sizes.back());
+  }
+  for (std::int64_t const n : most) {
+    auto const row = [&](std::string const& rows, two_doses const& doses) {
+      add_row(rows + "/trilinear/3_3/float/" + name + "/" + std::to_string(n), iterations,
+              [=](benchmark::State& state) { measure<Exec, float>(state, doses); });
+    };
+    row("gamma_1mm", documented_doses(n, 1));
+    if (n > sizes.back()) {
+      row("gamma", documented_doses(n));
+    }
+  }
   struct limits {
     char const* name;
     gamma::criterion both;

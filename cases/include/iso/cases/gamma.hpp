@@ -66,11 +66,11 @@ struct two_doses {
   }
 };
 
-/// Returns the doses of the documentation, a cube of 2 mm voxels: at 64 voxels along a side the
-/// hill is 30 mm wide, and as wide in voxels of other sizes times the side.
-inline two_doses documented_doses(std::int64_t side) {
-  auto const g = grid::centred({side, side, side}, {2, 2, 2});
-  return {g, g, 30 * double(side) / 64};
+/// Returns the doses of the documentation, a cube of 2 mm voxels unless told otherwise. In a cube
+/// of 128 mm the hill is 30 mm wide, and in others as wide in parts of the side.
+inline two_doses documented_doses(std::int64_t side, double voxel = 2) {
+  auto const g = grid::centred({side, side, side}, {voxel, voxel, voxel});
+  return {g, g, 30 * voxel * double(side) / 128};
 }
 
 /// Computes gamma and status of every point, [criteria, points] and [points].
