@@ -80,6 +80,12 @@ for backend in $backends; do
   expect 0 'hash' "${both[@]}" --backend "$backend"
   [ "$(hash_of)" = "$serial" ] || fail "dvh on $backend: $(hash_of) instead of $serial"
 done
+# What lies outside too, which bands of rows add up.
+beside=(dvh --dose dose.dcm --structures wrong.dcm --structure Aside --quantity outside)
+expect 0 'hash' "${beside[@]}" --threads 1
+alone=$(hash_of)
+expect 0 'hash' "${beside[@]}" --threads 3
+[ "$(hash_of)" = "$alone" ] || fail "outside with 3 threads: $(hash_of) instead of $alone"
 expect 0 'hash' "${both[@]}" --threads 3
 [ "$(hash_of)" = "$serial" ] || fail "dvh with 3 threads: $(hash_of) instead of $serial"
 

@@ -20,10 +20,12 @@ double rounded(double x) { return std::nearbyint(x * parts) / parts; }
 /// Adds up trapezoids between edges and the far end of v. `u` is the index of rows.
 class trapezoids {
  public:
-  explicit trapezoids(pixel_window const& window)
-      : columns_(window.extent[1]),
-        area_(std::size_t(window.size())),
-        cover_(std::size_t(window.size())) {}
+  trapezoids(pixel_window const& window, pixel_window const& part)
+      : first_row_(part.first[0] - window.first[0]),
+        end_row_(first_row_ + part.extent[0]),
+        columns_(part.extent[1]),
+        area_(std::size_t(part.size())),
+        cover_(std::size_t(part.size())) {}
 
   /// \param sign  1 where the edge counts as it runs
   void add(point2 a, point2 b, double sign) {
@@ -35,10 +37,15 @@ class trapezoids {
       sign = -sign;
     }
     double const slope = (b.y - a.y) / (b.x - a.x);
-    for (point2 from = a; from.x < b.x;) {
+    auto const at_row = [&](double row) { return point2{row, a.y + slope * (row - a.x)}; };
+    auto const first = double(first_row_);
+    for (point2 from = a.x < first ? at_row(first) : a; from.x < b.x;) {
       double const row = std::floor(from.x);
-      point2 const to = row + 1 < b.x ? point2{row + 1, a.y + slope * (row + 1 - a.x)} : b;
-      add_in_row(std::int64_t(row), from, to, sign);
+      if (row >= double(end_row_)) {
+        break;
+      }
+      point2 const to = row + 1 < b.x ? at_row(row + 1) : b;
+      add_in_row(std::int64_t(row) - first_row_, from, to, sign);
       from = to;
     }
   }
@@ -79,6 +86,8 @@ class trapezoids {
     }
   }
 
+  std::int64_t first_row_;  ///< of those that are wanted
+  std::int64_t end_row_;
   std::int64_t columns_;
   std::vector<double> area_;   ///< beyond edges, in their pixels
   std::vector<double> cover_;  ///< of rows, by the edges in a pixel
@@ -111,8 +120,9 @@ pixel_window window_of(std::vector<plane_region const*> const& regions, pixel_fr
 }
 
 std::vector<double> pixel_areas(std::vector<plane_region const*> const& regions,
-                                pixel_frame const& frame, pixel_window const& window) {
-  trapezoids sum(window);
+                                pixel_frame const& frame, pixel_window const& window,
+                                pixel_window const& part) {
+  trapezoids sum(window, part);
   auto const local = [&](point2 const& p) {
     auto const at = frame.to_pixels(p);
     return point2{at.x - double(window.first[0]), at.y - double(window.first[1])};

@@ -4,6 +4,7 @@
 
 #include "planes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,8 +35,11 @@ struct pixel_window {
   [[nodiscard]] std::size_t index(std::int64_t i, std::int64_t j) const {
     return std::size_t((i - first[0]) * extent[1] + (j - first[1]));
   }
-  [[nodiscard]] bool holds(std::int64_t i, std::int64_t j) const {
-    return i >= first[0] && i < first[0] + extent[0] && j >= first[1] && j < first[1] + extent[1];
+  /// Returns the rows of it that are at least `from` and less than `to`; there may be none.
+  [[nodiscard]] pixel_window rows(std::int64_t from, std::int64_t to) const {
+    std::int64_t const low = std::max(from, first[0]);
+    std::int64_t const high = std::min(to, first[0] + extent[0]);
+    return {{low, first[1]}, {std::max<std::int64_t>(high - low, 0), extent[1]}};
   }
 };
 
@@ -44,11 +48,13 @@ struct pixel_window {
 pixel_window window_of(std::vector<plane_region const*> const& regions, pixel_frame const& frame,
                        char const* function);
 
-/// Returns the share of each pixel of `window` in the regions, by signed trapezoids. Pixels wholly
-/// inside have 1 and those outside 0, exactly.
+/// Returns the share of each pixel of `part` in the regions, by signed trapezoids. Pixels wholly
+/// inside have 1 and those outside 0, exactly. Shares do not depend on what the part is.
 /// \param window  as window_of, or larger
+/// \param part    rows of it
 std::vector<double> pixel_areas(std::vector<plane_region const*> const& regions,
-                                pixel_frame const& frame, pixel_window const& window);
+                                pixel_frame const& frame, pixel_window const& window,
+                                pixel_window const& part);
 
 /// Finds signed distances (mm, negative inside) from the boundary of regions at corners of pixels,
 /// each once.

@@ -7,8 +7,12 @@
 #include <iso/core/check.hpp>
 #include <iso/dvh/detail/tetrahedra.hpp>
 
+#include <Kokkos_Core.hpp>
+
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <numeric>
 
 namespace iso::dvh {
 namespace detail {
@@ -33,11 +37,20 @@ regions chosen(contour_plane const& plane, std::vector<std::size_t> const& which
   return some;
 }
 
-/// Adds parts of a structure to the voxels of a grid, and what lies beyond apart.
+/// Adds parts of a structure to some rows of the voxels of a grid, and what lies beyond apart.
 class voxel_sums {
  public:
-  voxel_sums(grid const& g, char const* function, std::string const& name)
-      : grid_(g), function_(function), name_(name), sums_(std::size_t(g.size())) {
+  /// \param sums     of the whole grid; only rows from `first` to before `end` are written
+  /// \param outside  of what lies beyond, a number a row and one each for rows below and above
+  voxel_sums(grid const& g, char const* function, std::string const& name, std::int64_t first,
+             std::int64_t end, std::vector<double>& sums, std::vector<double>& outside)
+      : grid_(g),
+        function_(function),
+        name_(name),
+        first_(first),
+        end_(end),
+        sums_(sums),
+        outside_(outside) {
     frame_ = {g.origin.x - 0.5 * g.spacing.x, g.origin.y - 0.5 * g.spacing.y, g.spacing.x,
               g.spacing.y};
   }
@@ -45,10 +58,11 @@ class voxel_sums {
   /// Adds what is between z_low and z_high and has the same outline at every z.
   void add_prism(regions const& of, double z_low, double z_high) {
     auto const window = window_of(of, frame_, function_);
+    auto const rows = window.rows(first_, end_);
     auto const areas = areas_of(of, window, z_low);
     for (auto const& part : layers_of(z_low, z_high)) {
-      for_each_pixel(window, [&](std::int64_t i, std::int64_t j) {
-        double const area = areas[window.index(i, j)];
+      for_each_pixel(rows, [&](std::int64_t i, std::int64_t j) {
+        double const area = areas[rows.index(i, j)];
         if (area != 0) {
           add(i, j, part.layer, area * (part.to - part.from));
         }
@@ -61,9 +75,10 @@ class voxel_sums {
     regions both = low;
     both.insert(both.end(), high.begin(), high.end());
     auto const window = window_of(both, frame_, function_);
-    corner_distances at_low(low, frame_, window);
-    corner_distances at_high(high, frame_, window);
-    add_between(window, areas_of(low, window, z_low), areas_of(high, window, z_high), z_low, z_high,
+    auto const rows = window.rows(first_, end_);
+    corner_distances at_low(low, frame_, rows);
+    corner_distances at_high(high, frame_, rows);
+    add_between(rows, areas_of(low, window, z_low), areas_of(high, window, z_high), z_low, z_high,
                 [&](std::int64_t i, std::int64_t j) {
                   return std::pair{at_low.at(i, j), at_high.at(i, j)};
                 });
@@ -72,6 +87,10 @@ class voxel_sums {
   /// Adds a cap from z to its tip, which may be below.
   void add_rounded_cap(regions const& of, double z, double tip) {
     auto const window = window_of(of, frame_, function_);
+    auto const rows = window.rows(first_, end_);
+    if (rows.size() == 0) {
+      return;
+    }
     auto const areas = areas_of(of, window, z);
     corner_distances distances(of, frame_, window);
     double const depth = distances.depth();
@@ -90,7 +109,7 @@ class voxel_sums {
       auto const none = std::vector<double>(areas.size());
       auto const& base = n == 0 ? areas : none;
       add_between(
-          window, first == 0 ? base : none, first == 0 ? none : base, ends[first], ends[1 - first],
+          rows, first == 0 ? base : none, first == 0 ? none : base, ends[first], ends[1 - first],
           [&](std::int64_t i, std::int64_t j) {
             double const d = distances.at(i, j);
             return std::pair{d + shrunk[first], d + shrunk[1 - first]};
@@ -99,27 +118,11 @@ class voxel_sums {
     }
   }
 
-  /// Returns the shares of voxels, and tells volumes.
-  std::vector<double> shares(structure_report& report) {
-    double inside = 0;
-    for (double& share : sums_) {
-      share = std::clamp(share / grid_.spacing.z, 0.0, 1.0);
-      // Sums along z round: a voxel wholly inside must count as whole.
-      share = share < share_rounding ? 0 : share > 1 - share_rounding ? 1 : share;
-      inside += share;
-    }
-    double const pixel = grid_.spacing.x * grid_.spacing.y;
-    report.volume = inside * pixel * grid_.spacing.z;
-    report.outside = std::max(outside_, 0.0) * pixel;
-    report.outside = report.outside > least_outside * report.volume ? report.outside : 0.0;
-    return std::move(sums_);
-  }
-
  private:
-  /// Returns the pixels' shares in regions at z.
+  /// Returns the pixels' shares in regions at z, of the rows.
   [[nodiscard]] std::vector<double> areas_of(regions const& of, pixel_window const& window,
                                              double z) const {
-    auto areas = pixel_areas(of, frame_, window);
+    auto areas = pixel_areas(of, frame_, window, window.rows(first_, end_));
     for (double& share : areas) {
       // Contours that cross at one of their points go around something twice, or the other way.
       ISO_VALIDATE(share > -area_rounding && share < 1 + area_rounding,
@@ -221,7 +224,7 @@ class voxel_sums {
     if (i >= 0 && i < n[0] && j >= 0 && j < n[1] && layer >= 0 && layer < n[2]) {
       sums_[std::size_t((i * n[1] + j) * n[2] + layer)] += height;
     } else {
-      outside_ += height;
+      outside_[std::size_t(std::clamp<std::int64_t>(i, -1, n[0]) + 1)] += height;
     }
   }
 
@@ -229,9 +232,62 @@ class voxel_sums {
   char const* function_;
   std::string const& name_;
   pixel_frame frame_;
-  std::vector<double> sums_;  ///< of height times share of the pixel, mm
-  double outside_ = 0;        ///< the same
+  std::int64_t first_;  ///< row of voxels along x
+  std::int64_t end_;
+  std::vector<double>& sums_;     ///< of height times share of the pixel, mm
+  std::vector<double>& outside_;  ///< the same
 };
+
+/// Makes shares of the sums, and tells volumes.
+void finish_shares(std::vector<double>& sums, double outside, grid const& g,
+                   structure_report& report) {
+  double inside = 0;
+  for (double& share : sums) {
+    share = std::clamp(share / g.spacing.z, 0.0, 1.0);
+    // Sums along z round: a voxel wholly inside must count as whole.
+    share = share < share_rounding ? 0 : share > 1 - share_rounding ? 1 : share;
+    inside += share;
+  }
+  double const pixel = g.spacing.x * g.spacing.y;
+  report.volume = inside * pixel * g.spacing.z;
+  report.outside = std::max(outside, 0.0) * pixel;
+  report.outside = report.outside > least_outside * report.volume ? report.outside : 0.0;
+}
+
+using host = Kokkos::DefaultHostExecutionSpace;
+
+std::int64_t threads_of_host() { return Kokkos::is_initialized() ? host().concurrency() : 1; }
+
+/// Calls f(0) to f(count - 1), each by a thread of the host. What calls throw is thrown: of several
+/// the first one's.
+template <class F>
+void for_each_on_host(std::int64_t count, F const& f) {
+  std::vector<std::exception_ptr> failures(std::size_t(count), nullptr);
+  auto const guarded = [&](std::int64_t n) {
+    try {
+      f(n);
+    } catch (...) {
+      failures[std::size_t(n)] = std::current_exception();
+    }
+  };
+  if (count > 1) {
+    host const exec;
+    Kokkos::parallel_for("iso::dvh::voxel_fractions",
+                         Kokkos::RangePolicy<host, Kokkos::Schedule<Kokkos::Dynamic>, std::int64_t>(
+                             exec, 0, count, Kokkos::ChunkSize(1)),
+                         guarded);
+    exec.fence("iso::dvh::voxel_fractions: all rows are there");
+  } else {
+    for (std::int64_t n = 0; n < count; ++n) {
+      guarded(n);
+    }
+  }
+  for (auto const& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+  }
+}
 
 /// Adds the caps below or above a plane, one by one.
 void add_caps(voxel_sums& sums, contour_plane const& plane, bool above, end_cap caps) {
@@ -299,16 +355,27 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
                int(options.beyond));
   auto const stack = detail::stack_of(s, options, function);
   auto found = stack.report;
-  detail::voxel_sums sums(g, function, s.name);
-  auto next = stack.joints.begin();
-  for (std::size_t n = 0; n < stack.planes.size(); ++n) {
-    detail::add_caps(sums, stack.planes[n], false, options.caps);
-    for (; next != stack.joints.end() && next->low == n; ++next) {
-      detail::add_joint(sums, stack, *next, options.between);
+  std::vector<double> shares(std::size_t(g.size()));
+  std::vector<double> outside(std::size_t(g.extent[0]) + 2);
+  // A band of rows a thread: what a row adds up, and in which order, does not depend on bands. A
+  // rounded cap measures the whole of its contour.
+  std::int64_t const bands =
+      options.caps == end_cap::rounded ? 1 : std::min(detail::threads_of_host(), g.extent[0]);
+  detail::for_each_on_host(bands, [&](std::int64_t band) {
+    constexpr auto far = std::int64_t(1) << 62;
+    detail::voxel_sums sums(g, function, s.name, band == 0 ? -far : g.extent[0] * band / bands,
+                            band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares,
+                            outside);
+    auto next = stack.joints.begin();
+    for (std::size_t n = 0; n < stack.planes.size(); ++n) {
+      detail::add_caps(sums, stack.planes[n], false, options.caps);
+      for (; next != stack.joints.end() && next->low == n; ++next) {
+        detail::add_joint(sums, stack, *next, options.between);
+      }
+      detail::add_caps(sums, stack.planes[n], true, options.caps);
     }
-    detail::add_caps(sums, stack.planes[n], true, options.caps);
-  }
-  auto shares = sums.shares(found);
+  });
+  detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
   double const all = found.volume + found.outside;
   ISO_VALIDATE(all > 0, "{}: '{}' has no volume (its contours lie apart, without end caps)",
                function, s.name);
