@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Structures and dose-volume histograms.
 #include <iso/cases/catalogue.hpp>
+#include <iso/cases/dvh.hpp>
 #include <iso/cases/gamma.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
@@ -200,6 +201,25 @@ void add_dvh(catalogue& all) {
                              {"iso::dvh::volumes_at", "iso::dvh::doses_at", "iso::dvh::statistics",
                               "iso::dvh::evaluate", "iso::dvh::histograms", "iso::dvh::conformity"},
                              {{}}});
+
+  all.add_sized({"dose_volume",
+                 "a curve of 100 bins, mean, D95, D50 and D2 of a sphere of 1 mm voxels in a hill "
+                 "of 2 mm voxels",
+                 "voxels along each side",
+                 16,
+                 512,
+                 {"float", "double"},
+                 3,
+                 shapes::fixed,
+                 [](double n) { return 2 * n * n * n; },
+                 [](double n) { return 8 * n * n * n; },
+                 [](double n) { return 500 * n * n * n; }},
+                [](auto const& exec, point const& p) {
+                  return in_precision(p, [&]<class T>(T) {
+                    sphere_case<T> const what{p.size};
+                    return ready_of(exec, what.prepare(exec), p);
+                  });
+                });
 }
 
 }  // namespace iso::cases
