@@ -447,58 +447,80 @@ TEST_CASE("mlem keeps the readings' sum and positive voxels") {
 }
 
 TEST_CASE("damped lsqr is the solution by elimination") {
-  std::int64_t const side = 6;
+  std::int64_t const side = 12;
+  std::int64_t const views = 10;
+  std::int64_t const pixels = 15;
   auto const box = grid::centred({side, side, side}, {1, 1, 1});
-  auto const g = tilted(9, 9, 1.1);
-  std::int64_t const n = side * side * side;
-  std::int64_t const rays = 9 * 9 * 9;
+  auto const g = tilted(views, pixels, 1.3);
+  auto const n = std::size_t(side * side * side);
+  auto const rays = std::size_t(views * pixels * pixels);
   iso::ct::projector_pair<Kokkos::Serial, double> const pair(
-      Kokkos::Serial(), g, box, iso::ct::split_views(9, 9, iso::ct::block_order::sequential));
-  std::vector<std::vector<double>> columns;
+      Kokkos::Serial(), g, box,
+      iso::ct::split_views(views, views, iso::ct::block_order::sequential));
+  // Each ray's voxels.
+  std::vector<std::vector<std::pair<std::size_t, double>>> rows(rays);
   auto const unit = iso::make_volume<double, host>("unit", box);
-  auto const p = iso::make_projections<double, host>("p", 9, 9, 9);
-  for (std::int64_t i = 0; i < n; ++i) {
-    Kokkos::deep_copy(unit.data, 0);
+  auto const p = iso::make_projections<double, host>("p", views, pixels, pixels);
+  for (std::size_t i = 0; i < n; ++i) {
     unit.data.data()[i] = 1;
     pair.forward(0, unit, p);
-    columns.emplace_back(p.data.data(), p.data.data() + rays);
-  }
-  auto const body = random_body<double>(box);
-  std::vector<double> b(std::size_t(rays), 0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t r = 0; r < rays; ++r) {
-      b[std::size_t(r)] += columns[std::size_t(i)][std::size_t(r)] * body[std::size_t(i)];
-    }
-  }
-  double const damping = 0.7;
-  std::vector<std::vector<double>> normal(std::size_t(n),
-                                          std::vector<double>(std::size_t(n + 1), 0));
-  for (std::size_t i = 0; i < std::size_t(n); ++i) {
-    for (std::size_t j = 0; j < std::size_t(n); ++j) {
-      for (std::size_t r = 0; r < std::size_t(rays); ++r) {
-        normal[i][j] += columns[i][r] * columns[j][r];
+    unit.data.data()[i] = 0;
+    for (std::size_t r = 0; r < rays; ++r) {
+      if (p.data.data()[r] != 0) {
+        rows[r].emplace_back(i, p.data.data()[r]);
       }
     }
-    normal[i][i] += damping * damping;
-    for (std::size_t r = 0; r < std::size_t(rays); ++r) {
-      normal[i].back() += columns[i][r] * b[r];
-    }
   }
-  for (std::size_t k = 0; k < std::size_t(n); ++k) {
-    for (std::size_t i = 0; i < std::size_t(n); ++i) {
-      if (i != k) {
-        double const factor = normal[i][k] / normal[k][k];
-        for (std::size_t j = k; j <= std::size_t(n); ++j) {
-          normal[i][j] -= factor * normal[k][j];
+  // A^T A + damping^2, its lower half, and A^T b.
+  double const damping = 0.7;
+  auto const body = random_body<double>(box);
+  std::vector<std::vector<double>> normal;
+  std::vector<double> solution(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    normal.emplace_back(i + 1, 0.0);
+    normal[i][i] = damping * damping;
+  }
+  for (auto const& row : rows) {
+    double b = 0;
+    for (auto const& [j, a] : row) {
+      b += a * body[j];
+    }
+    for (auto const& [i, a] : row) {
+      solution[i] += a * b;
+      for (auto const& [j, other] : row) {
+        if (j <= i) {
+          normal[i][j] += a * other;
         }
       }
     }
   }
+  // Cholesky's factor, row by row, then forth and back.
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = normal[i][j];
+      for (std::size_t k = 0; k < j; ++k) {
+        sum -= normal[i][k] * normal[j][k];
+      }
+      normal[i][j] = i == j ? std::sqrt(sum) : sum / normal[j][j];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      solution[i] -= normal[i][k] * solution[k];
+    }
+    solution[i] /= normal[i][i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    solution[i] /= normal[i][i];
+    for (std::size_t k = 0; k < i; ++k) {
+      solution[k] -= normal[i][k] * solution[i];
+    }
+  }
   auto const found = run_on<Kokkos::Serial, double>(
-      g, box, body, 150, make<iso::ct::lsqr>(iso::ct::lsqr_options{.damping = damping}));
+      g, box, body, 500, make<iso::ct::lsqr>(iso::ct::lsqr_options{.damping = damping}));
   double worst = 0;
-  for (std::size_t i = 0; i < std::size_t(n); ++i) {
-    worst = std::max(worst, std::abs(found.x[i] - normal[i].back() / normal[i][i]));
+  for (std::size_t i = 0; i < n; ++i) {
+    worst = std::max(worst, std::abs(found.x[i] - solution[i]));
   }
   CHECK(worst < 1e-10);
 }
