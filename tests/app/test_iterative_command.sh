@@ -164,6 +164,14 @@ expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgl
 expect 2 'window .method sirt has no such option' "${scan[@]}" --method sirt --window hann --output no.mha
 expect 2 'iterations .method fdk has no such option' "${scan[@]}" --method fdk --iterations 3 --output no.mha
 
+# What is asked for before a run: os-sart holds the residuals of all blocks, and one block, here of 7 of 20 views.
+bytes_of() { grep -oE '[0-9]+ bytes do not fit' <<<"$answer" | grep -oE '^[0-9]+'; }
+huge=(reconstruct --projections p.h5 --extent 8192 8192 8192 --spacing 0.01 --backend serial --output no.mha)
+expect 3 'do not fit' "${huge[@]}" --method sirt
+sirt=$(bytes_of)
+expect 3 'do not fit' "${huge[@]}" --method os-sart --column-sums scan --block 8
+[ $(($(bytes_of) - sirt)) = $((7 * 28 * 28 * 4)) ] || fail "os-sart asks for $(bytes_of) bytes, sirt for $sirt"
+
 # What is not the adjoint says so.
 cone=(reconstruct --phantom shepp-logan --width 64 --geometry upright.json --extent 16 16 16 --spacing 4)
 for method in sirt os-sart mlem; do

@@ -68,6 +68,8 @@ class sart {
     auto const& pair = state_.pair;
     std::int64_t const blocks = pair.blocks().count();
     state_.make_row_weights(control);
+    residual_ =
+        blocks == 1 ? state_.block_buffer(0) : state_.new_projections("iso::ct::sart: residual");
     std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
     for (std::int64_t c = 0; c < held; ++c) {
       columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
@@ -84,16 +86,22 @@ class sart {
   /// Takes every block once.
   iteration step(job const& control = {}) {
     auto const& pair = state_.pair;
+    std::int64_t const blocks = pair.blocks().count();
     double squares = 0;
-    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
+    for (std::int64_t s = 0; s < blocks; ++s) {
+      auto const r = pair.part(residual_, s);
       auto const p = state_.block_buffer(s);
-      pair.forward(s, state_.x, p, control);
-      squares += state_.subtract_from_readings(s, p);
-      state_.weigh_rows(s, p);
+      pair.forward(s, state_.x, r, control);
+      state_.subtract_from_readings(s, r);
+      if (blocks == 1) {
+        squares = state_.square_norm(r);
+      }
+      state_.weigh_rows(s, r, p);
       pair.adjoint(s, p, state_.correction, onto::zero, control);
       state_.step(options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)]);
     }
-    return state_.told(squares);
+    // Once, as the host waits for it.
+    return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));
   }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
@@ -106,6 +114,8 @@ class sart {
  private:
   sart_options options_;
   detail::iterative_state<Exec, T> state_;
+  /// Of all blocks, each as it found x; with one block its memory is the weighed residual's too.
+  projection_view<T, space> residual_;
   std::vector<volume> columns_;
 };
 

@@ -68,20 +68,23 @@ inline void check_options(iterative_request const& request, iterative_method met
 }
 
 /// Counts volumes and sets of projections that a method holds at once: the table of
-/// docs/algorithms/iterative.md, and the readings.
-inline std::array<std::int64_t, 2> arrays_held(iterative_method method, std::int64_t blocks,
-                                               bool columns_of_scan) {
+/// docs/algorithms/iterative.md, and the readings. A block is `part` of a set.
+inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t blocks, double part,
+                                         bool columns_of_scan) {
+  double const columns = columns_of_scan ? 1 : double(blocks);
   switch (method) {
     case iterative_method::sart:
     case iterative_method::os_sart:
+      return {2 + columns, (blocks == 1 ? 3 : 4) + part};
     case iterative_method::osem:
-      return {2 + (columns_of_scan ? 1 : blocks), 4};
+      return {2 + columns, 2 + part};
+    case iterative_method::mlem:
+      return {3, 3};
     case iterative_method::lsqr:
       return {4, 4};
     case iterative_method::tv:
       return {9, 7};
     case iterative_method::sirt:
-    case iterative_method::mlem:
     case iterative_method::cgls:
       break;
   }
@@ -221,10 +224,11 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   std::int64_t const block =
       by == method::sart ? 1 : request.block.value_or(std::min<std::int64_t>(8, views));
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
-  auto const held = arrays_held(by, blocks, columns == ct::column_sums::of_scan);
+  double const part = double((views + blocks - 1) / blocks) / double(views);
+  auto const held = arrays_held(by, blocks, part, columns == ct::column_sums::of_scan);
   // Texture units read three stacks of planes; one volume more says how many there are.
-  double const volumes = double(held[0]) + (request.mask ? 1 : 0) + (by_texture ? 4 : 0);
-  double const sets = double(held[1]) + (request.reading_mask ? 2 : 0);
+  double const volumes = held[0] + (request.mask ? 1 : 0) + (by_texture ? 4 : 0);
+  double const sets = held[1] + (request.reading_mask ? 2 : 0);
   double const wanted =
       (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
       double(ct::back_project_bytes_needed<T>(

@@ -74,6 +74,17 @@ struct scale_by {
   }
 };
 
+/// y becomes x times w, zero where w is.
+template <class T>
+struct weigh {
+  T const* w;
+  T const* x;
+  T* y;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    y[i] = w[i] == T(0) ? T(0) : w[i] * x[i];
+  }
+};
+
 /// y becomes the larger of x and y.
 template <class T>
 struct raise_to {

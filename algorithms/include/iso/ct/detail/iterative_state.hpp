@@ -162,22 +162,24 @@ class iterative_state {
         scale_by<T>{mask_data(pair.blocks().begins[std::size_t(block)]), p.data.data()});
   }
 
-  /// `p` becomes b_s - p; returns its square norm.
-  double subtract_from_readings(std::int64_t block, projections const& p) {
-    std::int64_t const count = std::int64_t(p.data.size());
-    for_each_number("iso::ct::iterate: residual", pair.exec(), count,
+  /// `p` becomes b_s - p.
+  void subtract_from_readings(std::int64_t block, projections const& p) const {
+    for_each_number("iso::ct::iterate: residual", pair.exec(), std::int64_t(p.data.size()),
                     misfit<T>{part_data(readings_, block), block_mask(block), p.data.data()});
-    return dot(pair.exec(), static_cast<T const*>(p.data.data()),
-               static_cast<T const*>(p.data.data()), count);
+  }
+  [[nodiscard]] double square_norm(projections const& p) const {
+    T const* const values = p.data.data();
+    return dot(pair.exec(), values, values, std::int64_t(p.data.size()));
   }
   /// Returns the square norm of b_s - p, and leaves p.
   [[nodiscard]] double square_misfit(std::int64_t block, projections const& p) const {
     return sum_of(pair.exec(), std::int64_t(p.data.size()),
                   square_misfit_term<T>{block_readings(block), block_mask(block), p.data.data()});
   }
-  void weigh_rows(std::int64_t block, projections const& p) const {
+  /// `p` becomes the residual `r` times the weights of its rays; both may be one.
+  void weigh_rows(std::int64_t block, projections const& r, projections const& p) const {
     for_each_number("iso::ct::iterate: weigh", pair.exec(), std::int64_t(p.data.size()),
-                    scale_by<T>{part_data(row_weights_.data, block), p.data.data()});
+                    weigh<T>{part_data(row_weights_.data, block), r.data.data(), p.data.data()});
   }
   /// x becomes x + relaxation weights correction within the box.
   void step(double relaxation, volume const& weights) {
