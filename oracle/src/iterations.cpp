@@ -155,10 +155,11 @@ numbers exact_total_variation(linear_pair const& a, numbers const& b, double wei
   for (std::size_t i = 0; i < b.size(); ++i) {
     average = std::max(average, std::abs(b[i]) * sigma[i]);
   }
-  double const reaching = 2 * weight / average;
+  double const side = (a.volume.spacing.x + a.volume.spacing.y + a.volume.spacing.z) / 3;
+  double const reaching = 2 * weight / (average * side);
   double const most = *std::max_element(columns.begin(), columns.end());
   double const g = std::max(reaching, std::sqrt(reaching * most / 6));
-  double const c = 8;  // of the first 100 iterations
+  double const c = 8 * side;  // of the first 100 iterations
   double const relaxation = 1.9;
   numbers x(size, 0);
   numbers before = x;

@@ -681,6 +681,71 @@ TEST_CASE("the gap bounds how far total variation is above the minimum") {
   }
 }
 
+/// Counts the iterations to a gap of 1e-3.
+std::int64_t to_gap(std::vector<iteration> const& history) {
+  auto const reached = std::find_if(history.begin(), history.end(),
+                                    [](iteration const& now) { return now.gap <= 1e-3; });
+  REQUIRE(reached != history.end());
+  return reached->number;
+}
+
+TEST_CASE("total variation takes as many iterations in metres as in millimetres") {
+  auto const in_unit = [&](double unit) {
+    auto const box = grid::centred({8, 9, 7}, {1.5 * unit, 1.5 * unit, 1.2 * unit});
+    auto const scan = tilted(10, 13, 1.8);
+    std::vector<iso::ct::view_vectors> views;
+    for (auto const& w : scan.views()) {
+      views.push_back(
+          {unit * w.source, unit * w.detector_origin, unit * w.u_step, unit * w.v_step});
+    }
+    auto body = random_body<double>(box);
+    for (double& value : body) {
+      value /= unit;
+    }
+    return run_on<Kokkos::Serial, double>(
+               {iso::ct::beam::cone, 13, 13, views}, box, body, 1000,
+               make<iso::ct::total_variation>(
+                   iso::ct::total_variation_options{.weight = 0.5 * unit}))
+        .history;
+  };
+  auto const millimetres = in_unit(1);
+  auto const metres = in_unit(1e-3);
+  auto const binary = in_unit(0x1p-10);
+  CHECK(to_gap(metres) == to_gap(millimetres));
+  CHECK(std::equal(binary.begin(), binary.end(), millimetres.begin(),
+                   [](iteration const& a, iteration const& b) {
+                     return a.gap == b.gap && a.residual == b.residual;
+                   }));
+}
+
+TEST_CASE("total variation does not cut what is small and dense, whatever box it begins with") {
+  auto const box = grid::centred({14, 14, 14}, {1, 1, 1});
+  auto const g = tilted(12, 19, 1.3);
+  std::vector<double> body(14 * 14 * 14, 0);
+  for (std::size_t i = 6; i < 8; ++i) {
+    for (std::size_t j = 6; j < 8; ++j) {
+      for (std::size_t k = 6; k < 8; ++k) {
+        body[(i * 14 + j) * 14 + k] = 1;
+      }
+    }
+  }
+  auto const made = [&](iso::ct::value_range const& range) {
+    return run_on<Kokkos::Serial, double>(
+        g, box, body, 700,
+        make<iso::ct::total_variation>(
+            iso::ct::total_variation_options{.weight = 0.5, .box = range}));
+  };
+  auto const free = made({});
+  CHECK(free.history.back().gap < 1e-3);
+  CHECK(*std::max_element(free.x.begin(), free.x.end()) > 0.9);
+  auto const wide = made({-4, 4});
+  double worst = 0;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    worst = std::max(worst, std::abs(free.x[i] - wide.x[i]));
+  }
+  CHECK(worst < 1e-3);
+}
+
 /// Makes a method of readings to which `change` did something: change(index, reading).
 template <template <class, class> class Method, class Change, class... Options>
 auto make_of_changed(Change const& change, Options const&... options) {

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace iso::ct {
@@ -19,10 +20,12 @@ namespace iso::ct {
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
   /// Scales the differences' rows beside the rays' (g), mm; 0: twice the weight over the largest
-  /// average along a ray, or the root of that times a sixth of the largest column sum, whichever is
-  /// larger. It changes how fast the method is, and not the minimum.
+  /// average along a ray and the side of a voxel, or the root of that times a sixth of the largest
+  /// column sum, whichever is larger. It changes how fast the method is, and not the minimum.
   double gradient_scale = 0;
-  value_range box = {};  ///< of voxels; a side without a bound gets one from the data
+  /// Of voxels. A side without a bound begins at four times the largest average along a ray, and
+  /// is doubled whenever a voxel comes to it: it cuts nothing off.
+  value_range box = {};
   projector_options projector = {};
 };
 
@@ -32,7 +35,7 @@ struct total_variation_options {
 ///
 /// Every iteration tells the relative gap (P - D) / P of the value P at the x that it found and a
 /// lower bound D of the minimum from its dual variables: x is no further above the minimum than
-/// that. Its residual is that of the same x.
+/// that, but for rounding, which in float is about 1e-5 of P. Its residual is that of the same x.
 ///
 /// Determinism: backend_to_backend, iterates, residuals and gaps.
 /// \par Method  A. Chambolle, T. Pock, JMIV 40, 2011, doi:10.1007/s10851-010-0251-1, with the
@@ -40,7 +43,8 @@ struct total_variation_options {
 ///              steps of T. Pock, A. Chambolle, ICCV 2011, doi:10.1109/ICCV.2011.6126441 (alpha =
 ///              1), relaxed as L. Condat, JOTA 158, 2013, doi:10.1007/s10957-012-0245-9: steps
 ///              c / (row sum) for rays, c g / 2 for differences, 1 / (c (column sum + 6 g)) for
-///              voxels. c is 8 at first. After every 100 iterations it is doubled or halved as the
+///              voxels. c is 8 times a voxel's side (of the three the mean) at first, so that no
+///              unit of length matters. After every 100 iterations it is doubled or halved as the
 ///              time before, or the other way where the gap's logarithm fell by less than 0.8 of
 ///              what it fell the time before. D is the larger of the bounds of the duals and of
 ///              their averages since iteration 25, 50, 100, 200, ...
@@ -66,6 +70,8 @@ class total_variation {
       : weight_(options.weight),
         scale_(options.gradient_scale),
         box_(options.box),
+        given_(options.box),
+        side_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
         state_("iso::ct::total_variation", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                detail::matched(options.projector, "iso::ct::total_variation"), options.box),
@@ -91,8 +97,10 @@ class total_variation {
                                            state_.num_voxels());
     double const average = largest_average();
     if (scale_ == 0) {
-      // Duals of differences reach the weight by steps of g / 2 times a difference.
-      double const reaching = average > 0 ? 2 * weight_ / average : weight_ > 0 ? most / 6 : 0;
+      // Duals of differences reach the weight by steps of c g / 2 times a difference.
+      double const reaching = average > 0   ? 2 * weight_ / (average * side_)
+                              : weight_ > 0 ? most / 6
+                                            : 0;
       scale_ = std::max(reaching, std::sqrt(reaching * most / 6));
     }
     bound_box(4 * average);
@@ -112,6 +120,7 @@ class total_variation {
         "iso::ct::total_variation: x", exec, voxels,
         detail::primal_step<T>{voxel_step_.data.data(), T(1 / ratio_), slope_.data.data(),
                                T(box_.lower), T(box_.upper), relaxed_.data.data(), x});
+    widen_box();
     state_.pair.forward(0, state_.x, projected_, control);
     double const squares = state_.square_misfit(0, projected_);
     double const variation =
@@ -154,7 +163,7 @@ class total_variation {
     return now;
   }
 
-  /// Returns the box that the gap is taken on, which is bounded.
+  /// Returns the box that the gap of the last iteration was taken on, which is bounded.
   [[nodiscard]] value_range const& box() const { return box_; }
   [[nodiscard]] double gradient_scale() const { return scale_; }  ///< g, mm
 
@@ -172,6 +181,8 @@ class total_variation {
     f("dual_z", duals_[2].data);
     f("mean_slope", mean_slope_.data);
     f("mean_ray_dual", mean_ray_dual_.data);
+    f("lower", box_.lower);
+    f("upper", box_.upper);
     f("averaged", averaged_);
     f("ratio", ratio_);
     f("factor", factor_);
@@ -218,7 +229,7 @@ class total_variation {
       double const fall = math::log(gap_ / gap);
       factor_ = fall < 0.8 * fall_ ? 1 / factor_ : factor_;
       fall_ = fall;
-      ratio_ = std::clamp(factor_ * ratio_, 0.5, 256.0);
+      ratio_ = std::clamp(factor_ * ratio_, 0.5 * side_, 256 * side_);
     }
     gap_ = gap;
   }
@@ -238,9 +249,26 @@ class total_variation {
     box_.upper = is_finite(box_.upper) ? box_.upper : std::max(most, box_.lower);
   }
 
+  /// Doubles the bounds that are not given where a voxel has come to one.
+  void widen_box() {
+    if (is_finite(given_.lower) && is_finite(given_.upper)) {
+      return;
+    }
+    double const infinite = std::numeric_limits<double>::infinity();
+    detail::at_bound<T> const touching{voxel_step_.data.data(), state_.x.data.data(),
+                                       T(is_finite(given_.lower) ? -infinite : box_.lower),
+                                       T(is_finite(given_.upper) ? infinite : box_.upper)};
+    if (detail::count_of(state_.pair.exec(), state_.num_voxels(), touching) > 0) {
+      box_.lower = is_finite(given_.lower) ? box_.lower : 2 * box_.lower;
+      box_.upper = is_finite(given_.upper) ? box_.upper : 2 * box_.upper;
+    }
+  }
+
   double weight_;
   double scale_;
   value_range box_;
+  value_range given_;
+  double side_;  ///< of a voxel, mm
   detail::iterative_state<Exec, T> state_;
   projections ray_dual_;  ///< this and what follows goes beyond the iterates, by the relaxation
   projections relaxed_projection_;
@@ -252,10 +280,10 @@ class total_variation {
   volume mean_slope_;  ///< averages of iterates, not of what goes beyond
   projections mean_ray_dual_;
   std::int64_t averaged_ = 0;
-  double ratio_ = 8;   ///< c
-  double factor_ = 2;  ///< by which c changes next
-  double gap_ = 0;     ///< of the duals themselves when c was last looked at
-  double fall_ = 0;    ///< of its logarithm, then
+  double ratio_ = 8 * side_;  ///< c, mm
+  double factor_ = 2;         ///< by which c changes next
+  double gap_ = 0;            ///< of the duals themselves when c was last looked at
+  double fall_ = 0;           ///< of its logarithm, then
 };
 
 }  // namespace iso::ct

@@ -342,8 +342,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         ct::total_variation<Exec, T> made(
             exec, g, b, x, {.weight = *request.weight, .box = range, .projector = projector}, masks,
             control);
-        result.box = {made.box().lower, made.box().upper};
         run(made);
+        result.box = {made.box().lower, made.box().upper};
         break;
       }
     }

@@ -188,6 +188,17 @@ struct outside {
   }
 };
 
+/// Returns what `counter` adds up to over `count` numbers. Waits for `exec`.
+template <execution_space Exec, class Counter>
+std::int64_t count_of(Exec const& exec, std::int64_t count, Counter const& counter) {
+  std::int64_t number = 0;
+  Kokkos::parallel_reduce(
+      "iso::ct::iterate: count",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), counter, number);
+  exec.fence("iso::ct::iterate: the count is here");
+  return number;
+}
+
 /// Returns the largest of `count` numbers, at least zero. Waits for `exec`.
 template <execution_space Exec, class T>
 double largest_of(Exec const& exec, T const* x, std::int64_t count) {

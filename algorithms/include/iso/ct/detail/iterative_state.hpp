@@ -245,24 +245,14 @@ class iterative_state {
     return all.data() + pair.blocks().begins[std::size_t(block)] * n[1] * n[2];
   }
   void refuse_unfit(bool refuse_negative) const {
-    std::int64_t number = 0;
-    auto const& exec = pair.exec();
-    Kokkos::parallel_reduce(
-        "iso::ct::iterate: unfit",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_readings()),
-        unfit<T>{readings_.data(), mask_data(0), refuse_negative}, number);
-    exec.fence("iso::ct::iterate: the readings are checked");
+    std::int64_t const number = count_of(pair.exec(), num_readings(),
+                                         unfit<T>{readings_.data(), mask_data(0), refuse_negative});
     ISO_VALIDATE(number == 0, "{}: {} readings are {} (mask them or mend them)", name_, number,
                  refuse_negative ? "negative or not finite" : "not finite");
   }
   void refuse_start() const {
-    auto const& exec = pair.exec();
-    std::int64_t number = 0;
-    Kokkos::parallel_reduce(
-        "iso::ct::iterate: start",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, num_voxels()),
-        outside<T>{x.data.data(), T(box_.lower), T(box_.upper)}, number);
-    exec.fence("iso::ct::iterate: the start is checked");
+    std::int64_t const number = count_of(pair.exec(), num_voxels(),
+                                         outside<T>{x.data.data(), T(box_.lower), T(box_.upper)});
     ISO_VALIDATE(number == 0,
                  "{}: {} voxels of the start are not within [{}, {}] (the box excludes it)", name_,
                  number, box_.lower, box_.upper);

@@ -148,6 +148,18 @@ struct primal_step {
   }
 };
 
+/// Counts voxels that a step has brought to a bound.
+template <class T>
+struct at_bound {
+  T const* step;
+  T const* x;
+  T lower;
+  T upper;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    number += step[i] != T(0) && (!(x[i] > lower) || !(x[i] < upper)) ? 1 : 0;
+  }
+};
+
 /// (x before) goes `by` times the way to x.
 template <class T>
 struct approach {
