@@ -127,3 +127,30 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
               exec_space(), c.scan, grid{{std::int64_t(1) << 24, 4, 4}, {1, 1, 1}, {0, 0, 0}});
         }).find("iso::ct::back_project: volume of [16777216, 4, 4] voxels") == 0);
 }
+
+TEST_CASE("back_project: a processor's thread is asked to stop after a part of the volume") {
+  // Sixteen views of 64^3 voxels and 256 x 256 pixels are 2^26 samples.
+  problem const p{grid::centred({64, 64, 64}, {1, 1, 1}),
+                  iso::ct::circular_cone({256, 256, 0.5, 0.5}, 300, 500,
+                                         iso::ct::even_angles(16, 2 * pi, 0.1))};
+  auto const pixels = random_pixels<float>(p.scan);
+  auto const scan = iso::ct::stage(exec_space(), p.scan);
+  auto const readings = staged_pixels(exec_space(), p.scan, pixels, 0, 16);
+  auto const out = iso::make_volume<float, host>("out", p.volume);
+  for (auto const path : {iso::ct::joseph_path::automatic, iso::ct::joseph_path::general}) {
+    back_project_options const options{.path = path};
+    iso::workspace<host> const scratch(
+        iso::ct::back_project_bytes_needed<float>(exec_space(), p.scan, p.volume, options));
+    int asked = 0;
+    auto const run = [&](int stop_at) {
+      asked = 0;
+      iso::job const control{{}, [&] { return ++asked == stop_at; }};
+      iso::ct::back_project<exec_space, float>(exec_space(), scan, readings, out, scratch, options,
+                                               control);
+    };
+    run(0);
+    CHECK(asked >= 2);
+    CHECK_THROWS_AS(run(1), iso::cancelled);
+    CHECK(asked == 1);
+  }
+}

@@ -378,3 +378,22 @@ TEST_CASE("forward_project: progress, and a caller who says stop") {
     CHECK(difference(projected(exec(), v, scan, slabs, never), projected(v, scan)) == "");
   });
 }
+
+TEST_CASE("forward_project: a processor's thread is asked to stop after a few views") {
+  // Sixteen views of 256 x 256 rays through 64 planes are 2^26 samples.
+  auto const v = random_volume<float>(grid::centred({64, 64, 8}, {1, 1, 1}));
+  auto const scan =
+      iso::ct::circular_cone({256, 256, 0.5, 0.5}, 300, 500, iso::ct::even_angles(16, 2 * pi, 0.1));
+  auto const last = scan.subset(15, 1);
+  for (auto const method : all_methods) {
+    forward_project_options const options{
+        .method = method,
+        .sum = iso::ct::detail::is_joseph(method) ? summation::reproducible : summation::ordered};
+    std::vector<double> told;
+    iso::job const watch{[&](double fraction) { told.push_back(fraction); }, {}};
+    auto const whole = projected(exec_space(), v, scan, options, watch);
+    CHECK(told == std::vector<double>{0.5, 1});
+    auto const alone = projected(exec_space(), v, last, options);
+    CHECK(std::equal(alone.begin(), alone.end(), whole.end() - std::ptrdiff_t(alone.size())));
+  }
+}

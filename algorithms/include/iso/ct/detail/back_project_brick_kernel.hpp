@@ -72,9 +72,11 @@ struct brick_kernel {
   std::int32_t low_bits;
   bool far;     ///< three words: coordinates round by too much for clipping by division
   bool begins;  ///< the voxels begin at zero
+  std::int64_t first_brick = 0;  ///< of this launch
 
   template <class Team>
-  KOKKOS_FUNCTION void operator()(Team const& team, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Team const& team, std::int64_t place) const {
+    std::int64_t const index = first_brick + place;
     brick_place const brick(bricks, index);
     auto const words = team.words();
     team.each(team_words, [&](int n) { words.set(words.first() + 4 * std::uint32_t(n), 0); });

@@ -169,18 +169,39 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
                        u_range_kernel<T>{views, t, volume, kind, plan.edge});
 }
 
+/// Calls launch(first, count) for a launch of `count` of so many parts of equal work, from `first`
+/// on, until all are under way, and asks `control` after each. Of the whole call the parts are from
+/// the fraction `from` to the fraction `to`.
+template <class Exec, class Launch>
+void launch_parts(Exec const& exec, std::int64_t parts, double samples, double from, double to,
+                  job const& control, Launch const& launch) {
+  std::int64_t const step = parts_a_launch(exec, parts, samples);
+  for (std::int64_t first = 0; first < parts; first += step) {
+    std::int64_t const last = std::min(parts, first + step);
+    launch(first, last - first);
+    control.step(last == parts ? to : from + (to - from) * double(last) / double(parts));
+  }
+}
+
+/// Adds a batch of views, fractions `from` to `to` of the whole call, whose samples are so many.
 template <class Exec, class T>
 void launch_gather(Exec const& exec, back_project_tables<T> const& t,
-                   back_project_volume<T> const& out, backend::launch_shape shape) {
+                   back_project_volume<T> const& out, double samples, double from, double to,
+                   backend::launch_shape shape, job const& control) {
   constexpr auto tuned = back_project_tuning_of<Exec, T>;
-  auto const launch = [&](auto const& kernel) {
+  if constexpr (backend::is_device<Exec>) {
+    back_project_register_kernel<T, tuned.heights> const kernel{t, out};
     backend::for_each_lane_group<128, tuned.min_blocks>("iso::ct::back_project", exec,
                                                         kernel.num_groups(), kernel, shape);
-  };
-  if constexpr (backend::is_device<Exec>) {
-    launch(back_project_register_kernel<T, tuned.heights>{t, out});
+    control.step(to);
   } else {
-    launch(back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows>{t, out});
+    back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows> kernel{t, out};
+    launch_parts(exec, kernel.num_groups(), samples, from, to, control,
+                 [&](std::int64_t first, std::int64_t count) {
+                   kernel.first_tile = first;
+                   backend::for_each_lane_group<128, tuned.min_blocks>("iso::ct::back_project",
+                                                                       exec, count, kernel, shape);
+                 });
   }
 }
 
@@ -202,16 +223,18 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
     make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
                 options.within);
     out.begins = first == 0 && options.onto == onto::zero;
-    launch_gather(exec, s.tables, out, options.shape);
-    control.step(double(first + s.tables.num_views) / double(count));
+    launch_gather(exec, s.tables, out, s.tables.num_views * samples_of_view(g.host(), volume.grid),
+                  double(first) / double(count), double(first + s.tables.num_views) / double(count),
+                  options.shape, control);
   }
 }
 
-/// Adds a block of views, one ray a pixel, to the volume.
+/// Adds a block of views, one ray a pixel, to the volume: fractions `from` to `to` of the call.
 template <class Exec, class T, class Samples>
 void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
                    scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
-                   T* volume, bool begins, backend::launch_shape shape) {
+                   T* volume, bool begins, double samples, double from, double to,
+                   backend::launch_shape shape, job const& control) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
@@ -228,12 +251,23 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
     using brick = decltype(kind);
     // In floating point one word is for float, in double one would not do.
     if constexpr (sizeof(T) == 4 || brick::words > 1) {
-      backend::for_each_team<brick::threads, brick::teams>(
-          "iso::ct::back_project", exec, plan.bricks.size(),
-          brick_kernel<T, Samples, brick>{plan.bricks, s.rectangles, s.rays, s.products, volume,
-                                          block.num_u, block.num_v, std::int32_t(views),
-                                          plan.words.low_bits, plan.far, begins},
-          shape);
+      brick_kernel<T, Samples, brick> kernel{plan.bricks,
+                                             s.rectangles,
+                                             s.rays,
+                                             s.products,
+                                             volume,
+                                             block.num_u,
+                                             block.num_v,
+                                             std::int32_t(views),
+                                             plan.words.low_bits,
+                                             plan.far,
+                                             begins};
+      launch_parts(exec, plan.bricks.size(), samples, from, to, control,
+                   [&](std::int64_t first, std::int64_t count) {
+                     kernel.first_brick = first;
+                     backend::for_each_team<brick::threads, brick::teams>(
+                         "iso::ct::back_project", exec, count, kernel, shape);
+                   });
     }
   });
   Kokkos::parallel_for("iso::ct::back_project::not_finite", policy(exec, 0, count),
@@ -284,11 +318,12 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
                              options.within,
                              ray::traversal_grid(volume.grid),
                              {volume.grid, options.within}};
+      double const before = double(first) + double(views) * part * share;
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
                     volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero,
-                    options.shape);
+                    double(views) * samples_of_view(host, volume.grid), before / double(count),
+                    (before + double(views) * share) / double(count), options.shape, control);
     }
-    control.step(double(first + views) / double(count));
   }
 }
 

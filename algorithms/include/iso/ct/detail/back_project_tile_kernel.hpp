@@ -40,13 +40,15 @@ struct back_project_tile_kernel {
 
   back_project_tables<T> t;
   back_project_volume<T> out;
+  std::int64_t first_tile = 0;  ///< of this launch
 
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return std::int64_t(t.tiles_x) * t.tiles_y * out.layers(height);
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t place) const {
+    std::int64_t const index = first_tile + place;
     std::int64_t const per_layer = std::int64_t(t.tiles_x) * t.tiles_y;
     tile s;
     s.z = std::int32_t(index / per_layer) * height;

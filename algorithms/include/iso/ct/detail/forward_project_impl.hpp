@@ -56,15 +56,16 @@ struct joseph_plan {
 /// Describes where the parts of a call's scratch memory lie.
 template <class T>
 struct joseph_scratch {
-  std::int64_t rows;  ///< of 32 pixels a column of rays
-  voxel_range* voxels;
-  ray_sum_scale<T>* scale;
-  joseph_ray_column<T>* ray_columns;
-  joseph_range* row_ranges;
-  std::uint32_t* flags;
-  T* parts;
-  index_view* views;
+  std::int64_t rows = 0;  ///< of 32 pixels a column of rays
+  voxel_range* voxels = nullptr;
+  ray_sum_scale<T>* scale = nullptr;
+  joseph_ray_column<T>* ray_columns = nullptr;
+  joseph_range* row_ranges = nullptr;
+  std::uint32_t* flags = nullptr;
+  T* parts = nullptr;
+  index_view* views = nullptr;
 
+  joseph_scratch() = default;
   joseph_scratch(workspace_parts& memory, geometry const& g, joseph_plan const& plan)
       : rows(((g.num_v() - 1) / (32 * plan.whole_rows) + 1) * plan.whole_rows),
         voxels(memory.take<voxel_range>({1})),
@@ -286,6 +287,29 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
   }
 }
 
+template <class Exec, class T>
+void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
+                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
+                   joseph_scratch<T> const& s, forward_project_options const& options,
+                   job const& control) {
+  switch (options.method) {
+    case projector::amanatides_woo:
+      return project_exact<ray::amanatides_woo>(exec, g, volume, projections, options, control);
+    case projector::branchless:
+      return project_exact<ray::branchless>(exec, g, volume, projections, options, control);
+    case projector::siddon:
+      return project_exact<ray::siddon>(exec, g, volume, projections, options, control);
+    case projector::joseph_linear:
+    case projector::joseph_spline:
+      break;
+  }
+  if (options.sum == summation::reproducible) {
+    project_joseph<Exec, T, reproducible_sum<T>>(exec, g, volume, projections, s, options, control);
+  } else {
+    project_joseph<Exec, T, ordered_sum<T>>(exec, g, volume, projections, s, options, control);
+  }
+}
+
 }  // namespace detail
 
 template <real T, execution_space Exec>
@@ -316,25 +340,34 @@ void forward_project(
   validate(scratch, forward_project_bytes_needed<T>(exec, g.host(), volume.grid, options),
            "iso::ct::forward_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::forward_project");
-  if (options.method == projector::amanatides_woo) {
-    return detail::project_exact<ray::amanatides_woo>(exec, g, volume, p.data(), options, control);
-  }
-  if (options.method == projector::branchless) {
-    return detail::project_exact<ray::branchless>(exec, g, volume, p.data(), options, control);
-  }
-  if (options.method == projector::siddon) {
-    return detail::project_exact<ray::siddon>(exec, g, volume, p.data(), options, control);
-  }
-  workspace_parts parts(scratch, "iso::ct::forward_project");
-  detail::joseph_scratch<T> const s(
-      parts, g.host(), detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
-  if (options.sum == summation::reproducible) {
+  auto const s = [&] {
+    if (!detail::is_joseph(options.method)) {
+      return detail::joseph_scratch<T>();
+    }
+    workspace_parts parts(scratch, "iso::ct::forward_project");
+    return detail::joseph_scratch<T>(
+        parts, g.host(),
+        detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
+  }();
+  if (detail::is_joseph(options.method) && options.sum == summation::reproducible) {
     detail::prepare_reproducible(exec, volume, s, options.max_abs);
-    detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(exec, g, volume, p.data(), s,
-                                                                 options, control);
-  } else {
-    detail::project_joseph<Exec, T, detail::ordered_sum<T>>(exec, g, volume, p.data(), s, options,
-                                                            control);
+  }
+  std::int64_t const views = g.host().num_views();
+  std::int64_t const batch = detail::parts_a_launch(
+      exec, views, double(views) * detail::samples_of_view(g.host(), volume.grid));
+  if (batch == views) {
+    return detail::project_views(exec, g, volume, p.data(), s, options, control);
+  }
+  for (std::int64_t first = 0; first < views; first += batch) {
+    std::int64_t const count = std::min(batch, views - first);
+    job part{{}, control.cancelled};
+    if (control.progress) {
+      part.progress = [&](double fraction) {
+        control.progress((double(first) + fraction * double(count)) / double(views));
+      };
+    }
+    detail::project_views(exec, g.subset(first, count), volume,
+                          p.data() + first * g.host().num_u() * g.host().num_v(), s, options, part);
   }
 }
 

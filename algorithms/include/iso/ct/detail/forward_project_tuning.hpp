@@ -3,7 +3,10 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/ct/geometry.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace iso::ct::detail {
@@ -59,5 +62,29 @@ inline constexpr std::int32_t joseph_general_slab = 2;
 template <class Exec>
 inline constexpr joseph_tuning joseph_tuning_of =
     backend::is_device<Exec> ? joseph_on_gpu : joseph_on_host;
+
+/// Bounds the samples that a thread of a processor takes in one launch: by exact lengths, at 7e7 a
+/// second, half a second's. Between launches a job is asked whether to go on.
+inline constexpr double samples_a_thread = 0x1p25;
+
+/// Counts the samples of a view, about: one of each ray in each plane, or one of each voxel.
+inline double samples_of_view(geometry const& g, iso::grid const& volume) {
+  auto const& n = volume.extent;
+  double const planes = double(std::max({n[0], n[1], n[2]}));
+  return std::max(double(g.num_u()) * double(g.num_v()) * planes, double(volume.size()));
+}
+
+/// Returns how many of `parts` equal parts of so many samples one launch takes: on a processor as
+/// many whole ones for each thread as the bound allows, and one at least.
+template <class Exec>
+std::int64_t parts_a_launch(Exec const& exec, std::int64_t parts, double samples) {
+  if constexpr (backend::is_device<Exec>) {
+    return parts;
+  } else {
+    double const of_thread =
+        std::clamp(samples_a_thread / samples * double(parts), 1.0, std::max(double(parts), 1.0));
+    return std::min(parts, std::int64_t(of_thread) * std::int64_t(exec.concurrency()));
+  }
+}
 
 }  // namespace iso::ct::detail
