@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace iso::files {
 namespace {
 
@@ -50,7 +52,8 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 }
 
 template <class T>
-projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry) {
+projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
+                               std::vector<float> const& mask) {
   auto const file = detail::open_hdf5(path);
   detail::hdf5_dataset const set(path, file, dataset_name, 3);
   if (set.kind() != H5T_FLOAT) {
@@ -66,13 +69,19 @@ projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry) {
     stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
   }
   stack.values = set.read<T>(native_type<T>());
+  if (mask.size() == stack.values.size()) {
+    std::transform(stack.values.begin(), stack.values.end(), mask.begin(), stack.values.begin(),
+                   [](T value, float counts) { return counts == 0 ? T(0) : value; });
+  }
   check_finite(path, stack);
   return stack;
 }
 
 template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
 template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
-template projection_stack<float> read_stack(fs::path const&, stack_geometry);
-template projection_stack<double> read_stack(fs::path const&, stack_geometry);
+template projection_stack<float> read_stack(fs::path const&, stack_geometry,
+                                            std::vector<float> const&);
+template projection_stack<double> read_stack(fs::path const&, stack_geometry,
+                                             std::vector<float> const&);
 
 }  // namespace iso::files

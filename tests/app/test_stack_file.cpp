@@ -184,6 +184,20 @@ TEST_CASE("stacks that are cut, damaged or something else are refused") {
   files::prepare_stack(folder / "nan.h5", stack).commit();
   CHECK(names(refusal([&] { files::read_stack<float>(folder / "nan.h5"); }),
               {"view 1, u 2, v 1", "finite"}));
+  // A mask hides it, and what else it is 0 for.
+  std::vector<float> mask(stack.values.size(), 0.5F);
+  mask[0] = 0;
+  auto const masked = [&] {
+    return files::read_stack<float>(folder / "nan.h5", files::stack_geometry::leave, mask);
+  };
+  CHECK(names(refusal([&] { masked(); }), {"view 1, u 2, v 1", "finite"}));
+  mask[(1 * 3 + 2) * 4 + 1] = 0;
+  auto expected = small_stack<float>().values;
+  expected[0] = 0;
+  expected[(1 * 3 + 2) * 4 + 1] = 0;
+  CHECK(masked().values == expected);
+  mask.pop_back();
+  CHECK(names(refusal([&] { masked(); }), {"view 1, u 2, v 1", "finite"}));
 }
 
 TEST_CASE("a killed writer leaves the old file whole") {

@@ -70,8 +70,10 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--mask", options.mask,
                      "volume on the result's voxels: those that are 0 stay as they begin (mlem, "
                      "osem: become 0)"),
-      sub.add_option("--reading-mask", options.reading_mask,
-                     "stack of the readings' shape (.h5): those that are 0 do not count"),
+      sub.add_option(
+          "--reading-mask", options.reading_mask,
+          "stack of the readings' shape (.h5): readings where it is 0 do not count, whatever "
+          "a stack has there"),
       sub.add_option("--stop-residual", request.stop_residual,
                      "end where the norm of the readings' differences from the projections is this "
                      "part of the readings' (but for cgls and lsqr, of the volume before the "
@@ -108,6 +110,13 @@ void check_iterative_outputs(iterative_options const& options) {
   check_writable(checkpoint);
 }
 
+void read_reading_mask(iterative_options& options) {
+  if (!options.reading_mask.empty()) {
+    options.request.reading_mask =
+        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave);
+  }
+}
+
 void read_iterative_inputs(iterative_options& options, placement const& place) {
   auto& request = options.request;
   if (!options.start.empty()) {
@@ -116,10 +125,6 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
   }
   if (!options.mask.empty()) {
     request.mask = read_placed(options.mask, place);
-  }
-  if (!options.reading_mask.empty()) {
-    request.reading_mask =
-        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave);
   }
   if (request.projector == jobs::texture_projector) {
     spdlog::warn(

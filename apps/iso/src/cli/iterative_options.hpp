@@ -27,7 +27,11 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
 /// cannot be written.
 void check_iterative_outputs(iterative_options const& options);
 
-/// Reads the start and the masks, whose coordinates are those of `place`.
+/// Reads the mask of readings, before these.
+/// \throws iso::file_error
+void read_reading_mask(iterative_options& options);
+
+/// Reads the start and the mask of voxels, whose coordinates are those of `place`.
 /// \throws iso::file_error
 void read_iterative_inputs(iterative_options& options, placement const& place);
 

@@ -86,8 +86,11 @@ void check(reconstruct_options const& options) {
 std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   auto& request = options.request;
   std::optional<jobs::scan_request> scan;
+  read_reading_mask(options.iterative);
   if (options.phantom.empty()) {
-    scan = read_scan(options.scan, options.projections, options.geometry);
+    auto const& mask = options.iterative.request.reading_mask;
+    scan = read_scan(options.scan, options.projections, options.geometry,
+                     mask ? mask->values : std::vector<float>());
     request.geometry = scan->geometry;
   } else {
     request.geometry = files::read_geometry(options.geometry);

@@ -136,7 +136,7 @@ void add_scan_options(CLI::App& app, scan_options& options) {
 }
 
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
-                             std::string const& geometry_file) {
+                             std::string const& geometry_file, std::vector<float> const& mask) {
   jobs::scan_request request;
   if (!options.centre.empty()) {
     request.find_centre = options.centre == "estimate";
@@ -153,9 +153,9 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
                       "out --flats, --darks, --white, --dead-pixels and --line-integrals",
                       projections));
     }
-    auto stack =
-        files::read_stack<float>(projections, geometry_file.empty() ? files::stack_geometry::read
-                                                                    : files::stack_geometry::leave);
+    auto stack = files::read_stack<float>(
+        projections,
+        geometry_file.empty() ? files::stack_geometry::read : files::stack_geometry::leave, mask);
     if (geometry_file.empty() && stack.geometry.empty()) {
       throw file_error(fmt::format(
           "'{}': has no geometry (dataset /geometry with the JSON text of a geometry file is "

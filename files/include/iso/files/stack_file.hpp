@@ -34,12 +34,14 @@ template <class T>
 enum class stack_geometry { read, leave };
 
 /// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where
-/// the file has none, or `geometry` is left. Text may be of fixed or variable length.
+/// the file has none, or `geometry` is left. Text may be of fixed or variable length. Values where
+/// `mask` is 0 are not looked at and become 0; a mask of another size than the file's masks none.
 /// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
 ///                             that is not finite
 /// \throws iso::out_of_memory  more than this machine has
 template <class T>
 projection_stack<T> read_stack(std::filesystem::path const& path,
-                               stack_geometry geometry = stack_geometry::read);
+                               stack_geometry geometry = stack_geometry::read,
+                               std::vector<float> const& mask = {});
 
 }  // namespace iso::files
