@@ -84,7 +84,8 @@ tv=("${scan[@]}" --method tv --weight 1)
 expect 0 'hash' "${tv[@]}" --iterations 2 --checkpoint state.h5 --json r.json
 cp state.h5 before.h5
 expect 2 "'state.h5': is a checkpoint of another method .tv, here cgls" "${scan[@]}" --method cgls --checkpoint state.h5 --output no.mha
-expect 2 'of another options .weight 1, here weight 2' "${scan[@]}" --method tv --weight 2 --checkpoint state.h5 --output no.mha
+expect 2 'of another weight .1, here 2' "${scan[@]}" --method tv --weight 2 --checkpoint state.h5 --output no.mha
+expect 2 'of another lower bound .from the data, here 0' "${tv[@]}" --lower 0 --checkpoint state.h5 --output no.mha
 expect 2 'of another precision .float, here double' "${tv[@]}" --precision double --checkpoint state.h5 --output no.mha
 expect 2 'of another volume' reconstruct --projections p.h5 --extent 16 16 15 --spacing 4 --method tv --weight 1 --checkpoint state.h5 --output no.mha
 expect 0 'hash' project --phantom shepp-logan --size 16 --width 60 --geometry tilted.json --output other.h5
@@ -94,6 +95,14 @@ expect 2 'iterations 1 .the checkpoint has made 2' "${tv[@]}" --iterations 1 --c
 head -c 4000 state.h5 >cut.h5
 expect 2 "'cut.h5': " "${tv[@]}" --checkpoint cut.h5 --output no.mha
 cmp -s state.h5 before.h5 || fail 'a refused run wrote its checkpoint'
+
+# An option that is given as it is by default changes nothing; another value is named.
+rm -f state.h5
+expect 0 '2 iterations' "${scan[@]}" --method os-sart --iterations 2 --checkpoint state.h5 --json r.json
+expect 0 '3 iterations.* 2 of them before' "${scan[@]}" --method os-sart --iterations 3 --checkpoint state.h5 --relaxation 1 --block 8 --order golden --column-sums blocks --json r.json
+expect 2 'of another block .8, here 4' "${scan[@]}" --method os-sart --block 4 --checkpoint state.h5 --output no.mha
+expect 2 'of another relaxation .1, here 0.5' "${scan[@]}" --method os-sart --relaxation 0.5 --checkpoint state.h5 --output no.mha
+expect 2 'of another upper bound .none, here 3' "${scan[@]}" --method os-sart --upper 3 --checkpoint state.h5 --output no.mha
 
 # Ctrl-C ends a run within a second; what the checkpoint held is there, and is gone on from.
 rm -f state.h5 no.mha

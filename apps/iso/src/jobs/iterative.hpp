@@ -36,33 +36,62 @@ inline constexpr std::array<std::pair<std::string_view, iterative_method>, 8> it
      {"osem", iterative_method::osem},
      {"tv", iterative_method::tv}}};
 
+/// Says which options a method has.
+struct options_of_method {
+  bool relaxation;
+  bool block;
+  bool order;
+  bool columns;
+  bool box;
+  bool damping;
+  bool weight;
+
+  explicit options_of_method(iterative_method method)
+      : relaxation(method == iterative_method::sirt || method == iterative_method::sart ||
+                   method == iterative_method::os_sart),
+        block(method == iterative_method::os_sart || method == iterative_method::osem),
+        order(block || method == iterative_method::sart),
+        columns(order && relaxation),
+        box(relaxation || method == iterative_method::tv),
+        damping(method == iterative_method::lsqr),
+        weight(method == iterative_method::tv) {}
+};
+
+inline constexpr double default_relaxation = 1;
+inline constexpr char const* default_order = "golden";
+inline constexpr char const* default_columns = "blocks";
+
+/// Returns the views of a block.
+inline std::int64_t block_of(iterative_request const& request, iterative_method method,
+                             std::int64_t views) {
+  return method == iterative_method::sart
+             ? 1
+             : request.block.value_or(std::min<std::int64_t>(8, views));
+}
+
 /// Throws iso::invalid_argument naming the first option that the method has not, or has to have.
 inline void check_options(iterative_request const& request, iterative_method method) {
-  bool const row_action = method == iterative_method::sirt || method == iterative_method::sart ||
-                          method == iterative_method::os_sart;
-  bool const blocks = method == iterative_method::os_sart || method == iterative_method::osem;
-  bool const ordered = blocks || method == iterative_method::sart;
-  bool const boxed = row_action || method == iterative_method::tv;
+  options_of_method const has(method);
   auto const refuse = [&](bool given, bool has, char const* option) {
     ISO_VALIDATE(has || !given, "iso reconstruct: --{} (method {} has no such option) leave it out",
                  option, request.method);
   };
-  refuse(request.relaxation.has_value(), row_action, "relaxation");
-  refuse(request.block.has_value(), blocks, "block");
+  refuse(request.relaxation.has_value(), has.relaxation, "relaxation");
+  refuse(request.block.has_value(), has.block, "block");
   ISO_VALIDATE(request.block.value_or(1) >= 1, "iso reconstruct: --block {} (at least one view)",
                *request.block);
-  refuse(request.order.has_value(), ordered, "order");
-  refuse(request.columns.has_value(), ordered && row_action, "column-sums");
-  refuse(request.lower.has_value(), boxed, "lower");
-  refuse(request.upper.has_value(), boxed, "upper");
-  refuse(request.damping.has_value(), method == iterative_method::lsqr, "damping");
-  refuse(request.weight.has_value(), method == iterative_method::tv, "weight");
-  refuse(request.stop_gap.has_value(), method == iterative_method::tv, "stop-gap");
+  refuse(request.order.has_value(), has.order, "order");
+  refuse(request.columns.has_value(), has.columns, "column-sums");
+  refuse(request.lower.has_value(), has.box, "lower");
+  refuse(request.upper.has_value(), has.box, "upper");
+  refuse(request.damping.has_value(), has.damping, "damping");
+  refuse(request.weight.has_value(), has.weight, "weight");
+  refuse(request.stop_gap.has_value(), has.weight, "stop-gap");
   ISO_VALIDATE(
       request.damping.value_or(0) == 0 || (request.stop_residual == 0 && !request.stop_noise),
       "iso reconstruct: --damping with --stop-residual or --stop-noise (what lsqr tells is then "
       "that of the damped problem) leave one out");
-  ISO_VALIDATE(method != iterative_method::tv || request.weight.has_value(),
+  ISO_VALIDATE(!has.weight || request.weight.has_value(),
                "iso reconstruct: --method tv without --weight (how much variation costs is for you "
                "to say) give --weight");
 }
@@ -116,6 +145,7 @@ inline ct::iteration told(iteration_record const& now) {
 /// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
 template <class T>
 std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request const& request,
+                                                               iterative_method by,
                                                                ct::geometry const& g,
                                                                grid const& box,
                                                                std::vector<T> const& readings) {
@@ -144,29 +174,49 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   add_vector(volume, box.origin);
   volume.add(request.start ? request.start->values : std::vector<float>());
   volume.add(request.mask ? request.mask->values : std::vector<float>());
-  std::string options;
-  auto const tell = [&](char const* name, auto const& option) {
-    if (option) {
-      options += message(options.empty() ? "{} {}" : ", {} {}",
-                         {iso::detail::as_message_arg(name), iso::detail::as_message_arg(*option)});
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"method", request.method},
+      {"projector", request.projector},
+      {"backprojector", request.backprojector},
+      {"oversampling", std::to_string(request.oversampling)},
+      {"precision", sizeof(T) == 4 ? "float" : "double"},
+      {"scan", scan.text()},
+      {"volume", volume.text()}};
+  // Those that the method has, as it takes them: where one is not given, by its default.
+  auto const tell = [&](char const* name, auto const& value) {
+    all.emplace_back(name, message("{}", {iso::detail::as_message_arg(value)}));
+  };
+  auto const tell_bound = [&](char const* name, std::optional<double> const& bound) {
+    if (bound) {
+      tell(name, *bound);
+    } else {
+      tell(name, by == iterative_method::tv ? "from the data" : "none");
     }
   };
-  tell("relaxation", request.relaxation);
-  tell("block", request.block);
-  tell("order", request.order);
-  tell("lower", request.lower);
-  tell("upper", request.upper);
-  tell("damping", request.damping);
-  tell("weight", request.weight);
-  tell("column sums", request.columns);
-  return {{"method", request.method},
-          {"projector", request.projector},
-          {"backprojector", request.backprojector},
-          {"oversampling", std::to_string(request.oversampling)},
-          {"precision", sizeof(T) == 4 ? "float" : "double"},
-          {"scan", scan.text()},
-          {"volume", volume.text()},
-          {"options", options.empty() ? "none" : options}};
+  options_of_method const has(by);
+  if (has.relaxation) {
+    tell("relaxation", request.relaxation.value_or(default_relaxation));
+  }
+  if (has.block) {
+    tell("block", block_of(request, by, g.num_views()));
+  }
+  if (has.order) {
+    tell("order", request.order.value_or(default_order));
+  }
+  if (has.columns) {
+    tell("column sums", request.columns.value_or(default_columns));
+  }
+  if (has.box) {
+    tell_bound("lower bound", request.lower);
+    tell_bound("upper bound", request.upper);
+  }
+  if (has.damping) {
+    tell("damping", request.damping.value_or(0));
+  }
+  if (has.weight) {
+    tell("weight", *request.weight);
+  }
+  return all;
 }
 
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
@@ -190,10 +240,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                  second);
     return name == first;
   };
-  auto const order = named(request.order, "order", "golden", "sequential")
+  auto const order = named(request.order, "order", default_order, "sequential")
                          ? ct::block_order::golden
                          : ct::block_order::sequential;
-  auto const columns = named(request.columns, "column sums", "blocks", "scan")
+  auto const columns = named(request.columns, "column sums", default_columns, "scan")
                            ? ct::column_sums::of_blocks
                            : ct::column_sums::of_scan;
   double const infinite = std::numeric_limits<double>::infinity();
@@ -221,8 +271,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                  n[0], n[1], n[2], views, g.num_u(), g.num_v());
   }
 
-  std::int64_t const block =
-      by == method::sart ? 1 : request.block.value_or(std::min<std::int64_t>(8, views));
+  std::int64_t const block = block_of(request, by, views);
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
   double const part = double((views + blocks - 1) / blocks) / double(views);
   auto const held = arrays_held(by, blocks, part, columns == ct::column_sums::of_scan);
@@ -274,7 +323,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         exec, request.checkpoint,
         request.checkpoint.empty()
             ? typename checkpoint_of<T, Exec>::belongings()
-            : belongings_of<T>(request, g, box, cases::fetch(exec, given.data)));
+            : belongings_of<T>(request, by, g, box, cases::fetch(exec, given.data)));
     std::string doing = "preparing";
     job control;
     control.cancelled = [&] {
@@ -317,7 +366,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         run(ct::sart<Exec, T>(exec, g, b, x,
                               {.block_views = by == method::sirt ? 0 : block,
                                .order = order,
-                               .relaxation = request.relaxation.value_or(1),
+                               .relaxation = request.relaxation.value_or(default_relaxation),
                                .columns = columns,
                                .box = range,
                                .projector = projector},
