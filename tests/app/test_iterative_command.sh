@@ -204,6 +204,15 @@ sirt=$(bytes_of)
 expect 3 'do not fit' "${huge[@]}" --method os-sart --column-sums scan --block 8
 [ $(($(bytes_of) - sirt)) = $((7 * 28 * 28 * 4)) ] || fail "os-sart asks for $(bytes_of) bytes, sirt for $sirt"
 
+# A checkpoint's copies on the host count too: of sirt the volume, of tv seven volumes and three sets.
+expect 3 'do not fit' "${huge[@]}" --method sirt --checkpoint state.h5
+[ $(($(bytes_of) - sirt)) = $((4 * 8192 ** 3)) ] || fail "a checkpoint of sirt asks for $(bytes_of) bytes, none for $sirt"
+expect 3 'do not fit' "${huge[@]}" --method tv --weight 1
+tv=$(bytes_of)
+expect 3 'do not fit' "${huge[@]}" --method tv --weight 1 --checkpoint state.h5
+[ $(($(bytes_of) - tv)) = $((4 * (7 * 8192 ** 3 + 3 * 20 * 28 * 28))) ] ||
+  fail "a checkpoint of tv asks for $(bytes_of) bytes, none for $tv"
+
 # What is not the adjoint says so.
 cone=(reconstruct --phantom shepp-logan --width 64 --geometry upright.json --extent 16 16 16 --spacing 4)
 for method in sirt os-sart mlem; do

@@ -120,6 +120,34 @@ inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t b
   return {3, 4};
 }
 
+/// Counts volumes and sets of projections of a method's state, which a checkpoint holds.
+inline std::array<double, 2> arrays_of_state(iterative_method method) {
+  switch (method) {
+    case iterative_method::cgls:
+      return {2, 1};
+    case iterative_method::lsqr:
+      return {3, 1};
+    case iterative_method::tv:
+      return {7, 3};
+    case iterative_method::sirt:
+    case iterative_method::sart:
+    case iterative_method::os_sart:
+    case iterative_method::mlem:
+    case iterative_method::osem:
+      break;
+  }
+  return {1, 0};
+}
+
+/// Returns the bytes of the host that a checkpoint takes: its arrays, or once the readings, which
+/// it knows the scan by; and one array on its way from a GPU.
+template <class T, class Exec>
+double checkpoint_bytes(Exec const&, iterative_method method, double voxels, double pixels) {
+  auto const state = arrays_of_state(method);
+  double const held = std::max(state[0] * voxels + state[1] * pixels, pixels);
+  return (held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0)) * double(sizeof(T));
+}
+
 /// Throws iso::invalid_argument where a volume lies on other voxels than the result.
 inline void check_placed(files::host_volume const& given, grid const& box, char const* what) {
   auto const on = make_grid(given);
@@ -401,10 +429,17 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   };
   bool const could_share = (by == method::sart || by == method::os_sart) && blocks > 1 &&
                            columns == ct::column_sums::of_blocks;
-  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
-               could_share ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
-                           : "iso reconstruct",
-               compute);
+  char const* const what = could_share
+                               ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
+                               : "iso reconstruct";
+  auto const whole = [](double bytes) {
+    return bytes < 0x1p61 ? std::int64_t(bytes) : std::int64_t(1) << 61;
+  };
+  if (!request.checkpoint.empty()) {
+    check_free(exec, whole(wanted),
+               whole(checkpoint_bytes<T>(exec, by, double(box.size()), pixels)), what);
+  }
+  guard_memory(exec, whole(wanted), what, compute);
 }
 
 }  // namespace iso::jobs
