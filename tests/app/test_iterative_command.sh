@@ -61,8 +61,12 @@ PYTHON
 # Rules end it.
 expect 0 '[2-7] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-residual 0.2 --json r.json
 expect 0 'gap [0-9.e-]+ on \[0, 2\]' "${scan[@]}" --method tv --weight 1 --lower 0 --upper 2 --iterations 400 --stop-gap 0.5 --json r.json
+! grep -q 'above --stop-gap' <<<"$answer" || fail "a gap that is reached: $answer"
 python3 -c 'import json; r = json.load(open("r.json")); assert r["gap"] <= 0.5 and r["iterations"] < 400, r' ||
   fail 'total variation does not stop by its gap'
+expect 0 'the gap is [0-9.e+-]+ after 3 iterations, above --stop-gap 0.001 .*double' "${scan[@]}" --method tv --weight 1 --iterations 3 --json r.json
+expect 2 'stop-gap 1e-06 in float .a gap is off by about 1e-05 there. give --precision double' "${scan[@]}" --method tv --weight 1 --stop-gap 1e-6 --output no.mha
+expect 0 'hash' "${scan[@]}" --method tv --weight 1 --stop-gap 1e-6 --iterations 2 --precision double --json r.json
 
 # A run that is ended and goes on has the bits of one that is not; its table goes on too.
 for method in sirt os-sart cgls lsqr mlem 'tv --weight 1'; do

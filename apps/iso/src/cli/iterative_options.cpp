@@ -85,7 +85,8 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "beam, is expected to leave (discrepancy principle)")
           ->check(number_from(1e-6, 1e30)),
       sub.add_option("--stop-gap", request.stop_gap,
-                     "tv: end where the primal-dual gap is this part of the value (default: 0.001)")
+                     "tv: end where the primal-dual gap is this part of the value; in float at "
+                     "least 1e-5, 0: never (default: 0.001)")
           ->check(number_from(0, 1)),
       sub.add_option("--checkpoint", request.checkpoint,
                      "file (.h5) to go on from where it is there, bit for bit, and to write"),

@@ -163,6 +163,14 @@ int run_reconstruct(reconstruct_options& options) {
         "--extent, --spacing and --isocentre",
         result.blind_views, result.views);
   }
+  if (!result.gap_reached && request.iterative->stop_gap != 0.0) {
+    spdlog::warn(
+        "the gap is {:.2e} after {} iterations, above --stop-gap {:g} (the value may be that part "
+        "above the least) give more --iterations{}",
+        result.history.back().gap, result.history.size(),
+        request.iterative->stop_gap.value_or(1e-3),
+        request.precision == "float" ? ", or --precision double where it falls no further" : "");
+  }
   auto const& v = result.volume;
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", operation},

@@ -260,6 +260,12 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                request.method);
   method const by = known->second;
   check_options(request, by);
+  double const least_gap = sizeof(T) == 4 ? 1e-5 : 0;
+  double const gap = request.stop_gap.value_or(1e-3);
+  ISO_VALIDATE(gap == 0 || gap >= least_gap,
+               "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there) give "
+               "--precision double",
+               gap, least_gap);
   auto const named = [](std::optional<std::string> const& given, char const* what,
                         std::string const& first, std::string const& second) {
     auto const name = given.value_or(first);
@@ -337,9 +343,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       cases::put(exec, mask.data, ones(request.reading_mask->values));
       masks.readings = mask.data;
     }
-    ct::stopping_rules rules{.iterations = request.iterations,
-                             .relative_residual = request.stop_residual,
-                             .gap = request.stop_gap.value_or(1e-3)};
+    ct::stopping_rules rules{
+        .iterations = request.iterations, .relative_residual = request.stop_residual, .gap = gap};
     if (request.stop_noise) {
       rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
       ISO_VALIDATE(
@@ -421,6 +426,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
             control);
         run(made);
         result.box = {made.box().lower, made.box().upper};
+        result.gap_reached = result.history.back().gap <= gap;
         break;
       }
     }

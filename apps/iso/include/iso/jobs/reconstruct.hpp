@@ -42,7 +42,8 @@ struct iterative_request {
   std::optional<double> damping{};      ///< LSQR, mm
   std::optional<double> weight{};       ///< TV
   double stop_residual = 0;             ///< ||b - A x|| / ||b|| at or below; 0: no matter
-  std::optional<double> stop_gap{};     ///< TV: relative primal-dual gap at or below
+  /// TV: relative primal-dual gap at or below (0.001); 0: no matter. In float at least 1e-5.
+  std::optional<double> stop_gap{};
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
   std::string projector = "joseph";       ///< one of iterative_projector_names()
@@ -105,6 +106,7 @@ struct reconstruct_result {
   std::int64_t resumed = 0;               ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
+  bool gap_reached = true;  ///< TV: the gap ended the run
   std::int64_t views = 0;
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
   std::string hash;
