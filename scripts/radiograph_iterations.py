@@ -31,7 +31,7 @@ RADII, HEIGHTS = 400, 1999
 METHODS = (
     ("FDK", {"method": "fdk"}),
     *((f"CGLS, {n} it.", {"method": "cgls", "iterations": n}) for n in (10, 20)),
-    *((f"TV, {w}", {"method": "tv", "lower": 0, "upper": 1, "weight": w, "iterations": 150})
+    *((f"TV, {w}", {"method": "tv", "lower": 0, "upper": 1, "weight": w, "iterations": 300})
       for w in (0.01, 0.03)),
 )
 
