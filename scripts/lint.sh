@@ -94,6 +94,12 @@ check_layers() {
   wrong "no atomics in algorithms/: every sum has a defined order" "$(in_code 'Kokkos::atomic_|ScatterView' algorithms)"
   wrong "no library transcendental in a kernel: iso::math has them" \
     "$(in_code '(std|Kokkos)::(exp|expm1|exp2|log|log1p|log2|pow|sin|cos|tan|atan2?)\s*\(' algorithms/include)"
+  # What a region includes would be compiled for its instruction set, and the linker may choose that copy.
+  # shellcheck disable=SC2016
+  wrong "no #include within a namespace of an instruction set" \
+    "$(files core backends algorithms cases examples | grep -E '\.hpp$' | xargs -r awk '
+      FNR == 1 { within = 0 } /^namespace .*ISO_SET \{/ { within = 1 } /^\}  \/\/ namespace/ { within = 0 }
+      within && /^ *# *include/ { print FILENAME ":" FNR ": " $0 }')"
   wrong "half by itself means ::half in a CUDA build: write iso::half" \
     "$(in_code 'using (namespace iso|iso::half);' tests perf examples apps)"
   # shellcheck disable=SC2046

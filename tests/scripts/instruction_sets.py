@@ -21,7 +21,9 @@ import sys
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 # A call or a jump: by address, or by a relocation in the line after it.
 CALL = re.compile(r"\s(?:call|jmp)q?\s+\w+ <([^>+]+)>|\sR_X86_64_(?:PLT32)\s+([^\s+-]+)")
-AVX512 = re.compile(r"%zmm|%[xy]mm(?:1[6-9]|2\d|3[01])|%k[0-7]")
+# An instruction whose first byte is 62 is one of AVX-512, whatever registers it names. Those of
+# masks alone begin otherwise.
+AVX512 = re.compile(r"^\s*[0-9a-f]+:\s62 |%k[0-7]")
 SETS = re.compile(r"\b(avx512|avx2|portable)::")
 
 
@@ -39,7 +41,7 @@ def without_brackets(name):
 
 
 def look_at(lines):
-    """Calls by (caller, callee), and functions that use registers of AVX-512."""
+    """Calls by (caller, callee), and functions that have instructions of AVX-512."""
     calls, wide, function = collections.Counter(), set(), None
     for line in lines:
         begins = FUNCTION.match(line)
@@ -69,7 +71,7 @@ def sets_of(names):
 
 
 def faults_of(file):
-    command = ["objdump", "-dr", "--no-show-raw-insn", file]
+    command = ["objdump", "-dr", "--insn-width=15", file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dump:
         calls, wide = look_at(dump.stdout)
     if dump.returncode != 0:
