@@ -142,6 +142,9 @@ floats 512 $half | volume aside.mha "${cube[@]:0:2}" '9.1 -7 -7'
 refuse "'one.mha' goes from -8 to 8 mm along x, 'aside.mha' from 8.1 to 24.1 mm .they do not overlap. are both in one frame" gamma one.mha aside.mha
 floats 512 $half | volume percent.mha "${cube[@]}" 'Unit = %%\n'
 refuse "'here.mha' holds values in Gy, 'percent.mha' in %+ .doses of one unit" gamma here.mha percent.mha
+floats 512 $half | volume relative.mha "${cube[@]}" 'Unit = relative\n'
+cp relative.mha relative2.mha
+refuse "'relative.mha' holds a relative dose .a dose difference of Gy" gamma relative.mha relative2.mha --normalisation 2
 expect 2 '--at requires --png' "${uniform[@]}" --at 0 0 0
 expect 2 "ending '.jpg'" "${uniform[@]}" --out refused/x.jpg
 expect 2 "ending '.jpg'" "${uniform[@]}" --status refused/x.jpg

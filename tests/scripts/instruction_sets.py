@@ -21,9 +21,9 @@ import sys
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 # A call or a jump: by address, or by a relocation in the line after it.
 CALL = re.compile(r"\s(?:call|jmp)q?\s+\w+ <([^>+]+)>|\sR_X86_64_(?:PLT32)\s+([^\s+-]+)")
-# An instruction whose first byte is 62 is one of AVX-512, whatever registers it names. Those of
-# masks alone begin otherwise.
-AVX512 = re.compile(r"^\s*[0-9a-f]+:\s62 |%k[0-7]")
+# An instruction whose first byte, after prefixes, is 62 is one of AVX-512, whatever registers it
+# names. Those of masks alone begin otherwise.
+AVX512 = re.compile(r"^\s*[0-9a-f]+:\s(?:(?:2e|36|3e|26|64|65|67) )*62 |%k[0-7]")
 SETS = re.compile(r"\b(avx512|avx2|portable)::")
 
 

@@ -359,22 +359,31 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   std::vector<double> outside(std::size_t(g.extent[0]) + 2);
   // A band of rows a thread: what a row adds up, and in which order, does not depend on bands. A
   // rounded cap measures the whole of its contour.
-  std::int64_t const bands =
+  std::int64_t const most_bands =
       options.caps == end_cap::rounded ? 1 : std::min(detail::threads_of_host(), g.extent[0]);
-  detail::for_each_on_host(bands, [&](std::int64_t band) {
-    constexpr auto far = std::int64_t(1) << 62;
-    detail::voxel_sums sums(g, function, s.name, band == 0 ? -far : g.extent[0] * band / bands,
-                            band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares,
-                            outside);
-    auto next = stack.joints.begin();
-    for (std::size_t n = 0; n < stack.planes.size(); ++n) {
-      detail::add_caps(sums, stack.planes[n], false, options.caps);
-      for (; next != stack.joints.end() && next->low == n; ++next) {
-        detail::add_joint(sums, stack, *next, options.between);
+  auto const add_bands = [&](std::int64_t bands) {
+    detail::for_each_on_host(bands, [&](std::int64_t band) {
+      constexpr auto far = std::int64_t(1) << 62;
+      detail::voxel_sums sums(g, function, s.name, band == 0 ? -far : g.extent[0] * band / bands,
+                              band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares,
+                              outside);
+      auto next = stack.joints.begin();
+      for (std::size_t n = 0; n < stack.planes.size(); ++n) {
+        detail::add_caps(sums, stack.planes[n], false, options.caps);
+        for (; next != stack.joints.end() && next->low == n; ++next) {
+          detail::add_joint(sums, stack, *next, options.between);
+        }
+        detail::add_caps(sums, stack.planes[n], true, options.caps);
       }
-      detail::add_caps(sums, stack.planes[n], true, options.caps);
-    }
-  });
+    });
+  };
+  try {
+    add_bands(most_bands);
+  } catch (invalid_argument const&) {
+    // Of several faults the first plane's is told, however many threads there are.
+    add_bands(1);
+    throw;
+  }
   detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
   double const all = found.volume + found.outside;
   ISO_VALIDATE(all > 0, "{}: '{}' has no volume (its contours lie apart, without end caps)",

@@ -24,7 +24,7 @@ struct total_variation_options {
   /// column sum, whichever is larger. It changes how fast the method is, and not the minimum.
   double gradient_scale = 0;
   /// Of voxels. A side without a bound begins at four times the largest average along a ray, and
-  /// is doubled whenever a voxel comes to it: it cuts nothing off.
+  /// is doubled whenever a voxel comes to it.
   value_range box = {};
   projector_options projector = {};
 };
@@ -34,8 +34,8 @@ struct total_variation_options {
 /// beyond the grid or with mask 0 count as equal.
 ///
 /// Every iteration tells the relative gap (P - D) / P of the value P at the x that it found and a
-/// lower bound D of the minimum from its dual variables: x is no further above the minimum than
-/// that, but for rounding, which in float is about 1e-5 of P. Its residual is that of the same x.
+/// lower bound D of the minimum on box() from its dual variables: x is no further above that than
+/// the gap, but for rounding, in float about 1e-5 of P. Its residual is that of the same x.
 ///
 /// Determinism: backend_to_backend, iterates, residuals and gaps.
 /// \par Method  A. Chambolle, T. Pock, JMIV 40, 2011, doi:10.1007/s10851-010-0251-1, with the
@@ -245,6 +245,8 @@ class total_variation {
   }
   /// A side without a bound gets `most` from the data.
   void bound_box(double most) {
+    // Readings that are all 0 say nothing of a size, and 0 cannot be doubled.
+    most = most > 0 ? most : 1 / side_;
     box_.lower = is_finite(box_.lower) ? box_.lower : std::min(-most, box_.upper);
     box_.upper = is_finite(box_.upper) ? box_.upper : std::max(most, box_.lower);
   }

@@ -102,6 +102,9 @@ struct structure_report {
 /// below, and in a structure without joints half of slice_thickness, or of the median distance of
 /// planes.
 ///
+/// Threads of Kokkos' default host space share the work where Kokkos is initialised: not to be
+/// called within a kernel.
+///
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] report  may be null
 /// \throws iso::invalid_argument  an invalid grid; no contours; contours with fewer than 3 points,

@@ -141,10 +141,10 @@ std::pair<double, double> faces_of(files::host_volume const& v, std::size_t axis
   return {low, low + v.spacing[axis] * double(v.extent[axis])};
 }
 
-/// Throws iso::file_error where a given dose has not the unit of an RT Dose.
+/// Throws iso::file_error where a dose difference in Gy means nothing in a dose.
 void refuse_without_unit(std::string const& path, std::optional<files::rt_dose> const& dose,
                          std::string const& unit) {
-  if (dose && unit != "Gy") {
+  if ((dose && unit != "Gy") || unit == "relative") {
     auto const what = unit.empty()         ? std::string("does not say its dose's units")
                       : unit == "relative" ? std::string("holds a relative dose")
                                            : fmt::format("holds values in {}", unit);
@@ -163,7 +163,8 @@ void compare_units(gamma_options const& options) {
   auto const name_of = [](std::string const& unit) {
     return unit.empty() ? std::string("units that it does not say") : files::shortened(unit, 40);
   };
-  if (one != other && (relative || (!one.empty() && !other.empty()))) {
+  bool const both_unknown = one == "unknown units" && one == other;
+  if (both_unknown || (one != other && (relative || (!one.empty() && !other.empty())))) {
     throw file_error(fmt::format(
         "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
         options.reference, name_of(one), options.evaluated, name_of(other)));

@@ -163,7 +163,8 @@ int run_reconstruct(reconstruct_options& options) {
         "--extent, --spacing and --isocentre",
         result.blind_views, result.views);
   }
-  if (!result.gap_reached && request.iterative->stop_gap != 0.0) {
+  // Total variation alone has a box.
+  if (result.box && !result.rule_met && request.iterative->stop_gap != 0.0) {
     spdlog::warn(
         "the gap is {:.2e} after {} iterations, above --stop-gap {:g} (the value may be that part "
         "above the least) give more --iterations{}",

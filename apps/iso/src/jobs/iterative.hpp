@@ -78,6 +78,8 @@ inline void check_options(iterative_request const& request, iterative_method met
   };
   refuse(request.relaxation.has_value(), has.relaxation, "relaxation");
   refuse(request.block.has_value(), has.block, "block");
+  ISO_VALIDATE(request.iterations >= 1, "iso reconstruct: --iterations {} (at least one)",
+               request.iterations);
   ISO_VALIDATE(request.block.value_or(1) >= 1, "iso reconstruct: --block {} (at least one view)",
                *request.block);
   refuse(request.order.has_value(), has.order, "order");
@@ -391,6 +393,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
           checkpoint.save(made, result.history);
         }
       }
+      result.rule_met = rules.met_by(told(result.history.back()));
     };
     switch (by) {
       case method::sirt:
@@ -426,7 +429,6 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
             control);
         run(made);
         result.box = {made.box().lower, made.box().upper};
-        result.gap_reached = result.history.back().gap <= gap;
         break;
       }
     }

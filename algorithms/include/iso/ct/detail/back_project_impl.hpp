@@ -318,11 +318,13 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
                              options.within,
                              ray::traversal_grid(volume.grid),
                              {volume.grid, options.within}};
-      double const before = double(first) + double(views) * part * share;
+      auto const done = [&](std::int32_t parts_done) {
+        return (double(first) + double(views) * parts_done / (side * side)) / double(count);
+      };
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
                     volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero,
-                    double(views) * samples_of_view(host, volume.grid), before / double(count),
-                    (before + double(views) * share) / double(count), options.shape, control);
+                    double(views) * samples_of_view(host, volume.grid), done(part), done(part + 1),
+                    options.shape, control);
     }
   }
 }

@@ -106,7 +106,7 @@ struct reconstruct_result {
   std::int64_t resumed = 0;               ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
-  bool gap_reached = true;  ///< TV: the gap ended the run
+  bool rule_met = true;  ///< a rule for stopping ended the iterations, and not their number
   std::int64_t views = 0;
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
   std::string hash;
