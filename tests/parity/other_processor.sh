@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # other_processor.sh QEMU MODEL PARITY: PARITY gives the same hashes on an emulated processor of
-# QEMU's MODEL as on this one. As many programs as this machine has processors share the work, and
-# run for about an hour of one. Exit code 77: QEMU is too old to emulate it.
+# QEMU's MODEL as on this one. As many programs as this machine has processors share the work, which
+# takes one processor hours. Exit code 77: QEMU is too old to emulate it.
 set -euo pipefail
 qemu=$1 model=$2 parity=$3
 work=$(mktemp -d)
