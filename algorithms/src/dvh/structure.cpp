@@ -381,7 +381,9 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
     add_bands(most_bands);
   } catch (invalid_argument const&) {
     // Of several faults the first plane's is told, however many threads there are.
-    add_bands(1);
+    if (most_bands > 1) {
+      add_bands(1);
+    }
     throw;
   }
   detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
