@@ -429,7 +429,39 @@ TEST_CASE("sirt of one voxel and one ray") {
   CHECK(result.history[2].residual == doctest::Approx(0.15).epsilon(1e-14));
 }
 
-TEST_CASE("a cube of ones") {
+TEST_CASE("a cube of ones in an empty volume") {
+  // Cube [25, 35)^3 of 64^3 voxels. Its edges ring: the mean is that of the inner voxels.
+  auto const box = grid::centred({64, 64, 64}, {1, 1, 1});
+  auto const voxel = [](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return std::size_t((i * 64 + j) * 64 + k);
+  };
+  std::vector<float> cube(64 * 64 * 64, 0);
+  for (std::int64_t i = 25; i < 35; ++i) {
+    for (std::int64_t j = 25; j < 35; ++j) {
+      std::fill_n(cube.begin() + std::ptrdiff_t(voxel(i, j, 25)), 10, 1.0F);
+    }
+  }
+  auto const scan =
+      iso::ct::circular_cone({.num_u = 72, .num_v = 72, .pitch_u = 1.5, .pitch_v = 1.5}, 500, 750,
+                             iso::ct::even_angles(120, 2 * pi));
+  auto const inner = [&](auto const& method, std::int64_t iterations) {
+    using exec = Kokkos::DefaultHostExecutionSpace;
+    auto const found = run_on<exec, float>(scan, box, cube, iterations, method).x;
+    double sum = 0;
+    for (std::int64_t i = 27; i < 33; ++i) {
+      for (std::int64_t j = 27; j < 33; ++j) {
+        for (std::int64_t k = 27; k < 33; ++k) {
+          sum += double(found[voxel(i, j, k)]);
+        }
+      }
+    }
+    return sum / 216;
+  };
+  CHECK(std::abs(inner(make<iso::ct::sart>(), 200) - 1) < 1e-2);
+  CHECK(std::abs(inner(make<iso::ct::cgls>(), 20) - 1) < 1e-2);
+}
+
+TEST_CASE("a volume of ones") {
   auto const box = grid::centred({12, 12, 12}, {1, 1, 1});
   std::vector<double> const ones(12 * 12 * 12, 1);
   for (auto const& g :
