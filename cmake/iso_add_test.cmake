@@ -51,10 +51,9 @@ function(iso_add_test name)
     target_link_libraries(${target} PRIVATE ${arg_LINK})
   else()
     iso_add_program(${target} SOURCES ${arg_SOURCES} LINK iso_test_main ${arg_LINK})
-    # Kernels are the library's; what a test compiles itself need not be fast. A test that says
-    # otherwise has OPTIMISED.
+    # A test that has kernels of its own to measure or to look into has OPTIMISED.
     if(NOT arg_OPTIMISED AND NOT Kokkos_ENABLE_CUDA)
-      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+      iso_optimise_little(${target})
     endif()
   endif()
   add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})

@@ -157,6 +157,14 @@ function(iso_join_files target)
   endif()
 endfunction()
 
+# For targets that read once what they are given and compute nothing, and for tests, whose kernels are
+# the library's: the rest of -O3 is compile time alone.
+function(iso_optimise_little target)
+  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
 function(iso_warnings target)
   if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wall -Wextra)
