@@ -195,6 +195,17 @@ expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0
 expect 2 "'h.txt': --history is a table" "${scan[@]}" --method sirt --history h.txt --output no.mha
 expect 2 "'-': --checkpoint is an HDF5 file" "${scan[@]}" --method sirt --checkpoint - --output no.mha
 expect 2 'leaves none' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
+# Voxels that no ray meets: the top slices of a volume that is taller than what the detector sees.
+python3 - <<'PYTHON'
+import struct
+n, deep = 16, 64
+header = f"NDims = 3\nDimSize = {n} {n} {deep}\nElementSpacing = 4 4 4\nOffset = -30 -30 -126\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n"
+open("above.mha", "wb").write(header.encode() + struct.pack(f"<{n * n * deep}f", *([0.0] * (n * n * (deep - 2)) + [1.0] * (n * n * 2))))
+PYTHON
+for method in sirt sart os-sart cgls lsqr mlem osem 'tv --weight 1'; do
+  # shellcheck disable=SC2086
+  expect 2 'no ray meets a voxel' reconstruct --projections p.h5 --extent 16 16 64 --spacing 4 --mask above.mha --method $method --output no.mha
+done
 expect 2 'start: the volume lies on other voxels than the result .axis x' "${scan[@]}" --method sirt --start moved.mha --output no.mha
 expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgls --column-sums scan --output no.mha
 expect 2 'window .method sirt has no such option' "${scan[@]}" --method sirt --window hann --output no.mha

@@ -33,8 +33,8 @@ class cgls {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, masks that leave no
-  ///                                reading or no voxel, readings or a start that are not finite,
-  ///                                shapes that disagree
+  ///                                reading or no voxel, no ray that meets a voxel, readings or a
+  ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
   cgls(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, cgls_options const& options = {},
@@ -49,6 +49,9 @@ class cgls {
     state_.subtract_from_readings(0, residual_);
     normal_ = gradient(control);
     Kokkos::deep_copy(exec, direction_.data, state_.correction.data);
+    if (normal_ == 0) {
+      state_.refuse_unmet_rays(projected_, control);
+    }
   }
 
   iteration step(job const& control = {}) {

@@ -32,8 +32,8 @@ class lsqr {
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a damping that is
   ///                                negative or whose square is not finite, masks that leave no
-  ///                                reading or no voxel, readings or a start that are not finite,
-  ///                                shapes that disagree
+  ///                                reading or no voxel, no ray that meets a voxel, readings or a
+  ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
   lsqr(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, lsqr_options const& options = {},
@@ -57,6 +57,9 @@ class lsqr {
     alpha_ = normalise(v_);
     rho_ = alpha_;
     Kokkos::deep_copy(exec, direction_.data, v_.data);
+    if (alpha_ == 0) {
+      state_.refuse_unmet_rays(projected_, control);
+    }
   }
 
   iteration step(job const& control = {}) {

@@ -37,8 +37,9 @@ class mlem {
   /// \param readings  [views, u, v], not negative
   /// \param x         [nx, ny, nz], not negative; voxels whose mask is 0 become 0
   /// \throws iso::invalid_argument  a block size outside the scan, masks that leave no
-  ///                                reading or no voxel, readings or a start that are negative or
-  ///                                not finite, shapes that disagree; what projector_pair refuses
+  ///                                reading or no voxel, no ray that meets a voxel, readings or a
+  ///                                start that are negative or not finite, shapes that disagree;
+  ///                                what projector_pair refuses
   /// \throws iso::out_of_memory     as iso::allocate
   mlem(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, mlem_options const& options = {},
@@ -66,6 +67,8 @@ class mlem {
     for (auto const& weights : columns_) {
       state_.raise(seen, weights);
     }
+    state_.refuse_unmet(
+        detail::largest_of(exec, static_cast<T const*>(seen.data.data()), state_.num_voxels()));
     detail::for_each_number("iso::ct::mlem: seen", exec, state_.num_voxels(),
                             detail::keep_where<T>{seen.data.data(), x.data.data()});
   }

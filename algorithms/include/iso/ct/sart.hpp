@@ -51,8 +51,9 @@ class sart {
   /// \param masks     which voxels and readings count; empty: all
   /// \throws iso::invalid_argument  a relaxation outside (0, 2), a block size outside the scan, a
   ///                                box that is empty or excludes the start, masks that leave no
-  ///                                reading or no voxel, readings that are not finite, shapes that
-  ///                                disagree; what projector_pair refuses
+  ///                                reading or no voxel, no ray that meets a voxel, readings that
+  ///                                are not finite, shapes that disagree; what projector_pair
+  ///                                refuses
   /// \throws iso::out_of_memory     as iso::allocate
   sart(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, sart_options const& options = {},

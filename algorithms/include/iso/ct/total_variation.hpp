@@ -60,8 +60,9 @@ class total_variation {
   /// \param x         [nx, ny, nz], 1/mm
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a weight or scale
   ///                                that is negative or not finite, a box that is empty or excludes
-  ///                                the start, masks that leave no reading or no voxel, readings
-  ///                                that are not finite, shapes that disagree
+  ///                                the start, masks that leave no reading or no voxel, no ray
+  ///                                that meets a voxel, readings that are not finite, shapes that
+  ///                                disagree
   /// \throws iso::out_of_memory     as iso::allocate
   total_variation(Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& readings, volume const& x,

@@ -103,24 +103,28 @@ class iterative_state {
   void make_row_weights(job const& control) {
     row_weights_ = new_projections("iso::ct::iterate: row weights");
     auto const& exec = pair.exec();
-    if (voxels_.size() > 0) {
-      Kokkos::deep_copy(exec, correction.data, voxels_);
-    } else {
-      for_each_number("iso::ct::iterate: ones", exec, num_voxels(),
-                      fill<T>{T(1), correction.data.data()});
-    }
-    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
-      pair.forward(s, correction, pair.part(row_weights_, s), control);
-    }
+    make_row_sums(row_weights_, control);
     double const most = largest_of(exec, row_weights_.data.data(), num_readings());
-    ISO_VALIDATE(most > 0,
-                 "{}: no ray meets a voxel (geometry and grid lie apart, or masks leave "
-                 "nothing)",
-                 name_);
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
                     invert<T>{T(1), T(least_part * most), row_weights_.data.data()});
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
                     scale_by<T>{mask_data(0), row_weights_.data.data()});
+    refuse_unmet(largest_of(exec, row_weights_.data.data(), num_readings()));
+  }
+  /// Throws where no ray that counts meets a voxel that counts. Methods that make no sums ask where
+  /// the first gradient is zero, as it is then; it projects once, into `sums`, by `correction`.
+  void refuse_unmet_rays(projections const& sums, job const& control) {
+    make_row_sums(sums, control);
+    for_each_number("iso::ct::iterate: mask", pair.exec(), num_readings(),
+                    scale_by<T>{mask_data(0), sums.data.data()});
+    refuse_unmet(largest_of(pair.exec(), sums.data.data(), num_readings()));
+  }
+  /// Throws where the largest of all sums, or of weights, is zero.
+  void refuse_unmet(double most) const {
+    ISO_VALIDATE(most > 0,
+                 "{}: no ray meets a voxel (geometry and grid lie apart, or masks leave "
+                 "nothing)",
+                 name_);
   }
 
   /// Adds A_s^T 1 of blocks [first, last) to `sums`, over the rays that have a weight.
@@ -223,6 +227,19 @@ class iterative_state {
 
  private:
   using array = typename projections::data_type;
+
+  /// Makes A 1 of the voxels that count, by `correction`.
+  void make_row_sums(projections const& sums, job const& control) {
+    if (voxels_.size() > 0) {
+      Kokkos::deep_copy(pair.exec(), correction.data, voxels_);
+    } else {
+      for_each_number("iso::ct::iterate: ones", pair.exec(), num_voxels(),
+                      fill<T>{T(1), correction.data.data()});
+    }
+    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
+      pair.forward(s, correction, pair.part(sums, s), control);
+    }
+  }
 
   /// Returns a copy with views in the order of blocks.
   array in_order(char const* what,
