@@ -926,6 +926,13 @@ TEST_CASE("what cannot be is refused in a sentence") {
   masks.voxels = typename decltype(masks.voxels)::non_const_type("mask", 4, 4, 4);
   CHECK(refusal([&] { sart(exec, g, readings, x, {}, masks); }) ==
         "iso::ct::sart: the mask of voxels leaves none");
+  auto const weighted = typename decltype(none.voxels)::non_const_type("mask", 4, 4, 4);
+  Kokkos::deep_copy(weighted, 1);
+  weighted(0, 1, 2) = 255;
+  weighted(3, 1, 2) = std::nanf("");
+  masks.voxels = weighted;
+  CHECK(refusal([&] { sart(exec, g, readings, x, {}, masks); }) ==
+        "iso::ct::sart: 2 numbers of the mask of voxels are neither 0 nor 1");
   b.data(1, 2, 3) = -1;
   CHECK(refusal([&] {
           mlem(exec, g, readings, x);
@@ -938,6 +945,10 @@ TEST_CASE("what cannot be is refused in a sentence") {
   counts.data(1, 2, 3) = 0;
   reading_masks.readings = counts.data;
   CHECK(refusal([&] { sart(exec, g, readings, x, {}, reading_masks); }) == "nothing");
+  counts.data(0, 2, 3) = -1;
+  CHECK(refusal([&] { mlem(exec, g, readings, x, {}, reading_masks); }) ==
+        "iso::ct::mlem: 1 numbers of the mask of readings are neither 0 nor 1");
+  counts.data(0, 2, 3) = 1;
   auto const aside = iso::make_volume<float, host>("x", grid::centred({4, 4, 4}, {1, 1, 1}));
   auto far = aside;
   far.grid.origin.z = 500;

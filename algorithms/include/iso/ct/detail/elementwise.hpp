@@ -177,6 +177,15 @@ struct unfit {
   }
 };
 
+/// Counts numbers of a mask that are neither 0 nor 1.
+template <class T>
+struct not_zero_or_one {
+  T const* mask;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    number += mask[i] == T(0) || mask[i] == T(1) ? 0 : 1;
+  }
+};
+
 /// Counts voxels that are NaN, infinite or outside of [lower, upper].
 template <class T>
 struct outside {

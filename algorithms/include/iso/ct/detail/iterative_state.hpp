@@ -21,7 +21,8 @@ struct value_range {
   double upper = std::numeric_limits<double>::infinity();
 };
 
-/// Says which voxels and readings count: 1 where they do, 0 elsewhere. Without memory: all.
+/// Says which voxels and readings count: 1 where they do, 0 elsewhere; methods refuse any other
+/// number. Without memory: all.
 template <class T, class Space>
 struct iterative_masks {
   typename volume_view<T const, Space>::data_type voxels = {};        ///< [nx, ny, nz]
@@ -60,16 +61,13 @@ class iterative_state {
     if (masks.readings.size() > 0) {
       validate(projection_view<T const, space>{masks.readings}, scan, method);
       reading_mask_ = in_order("mask of readings", masks.readings);
+      check_mask("readings", reading_mask_.data(), num_readings());
     }
     if (voxels_.size() > 0) {
       validate(volume_view<T const, space>{start.grid, voxels_}, method);
       validate_contiguous(voxels_, "mask of voxels", method);
-      ISO_VALIDATE(largest_of(exec, voxels_.data(), num_voxels()) > 0,
-                   "{}: the mask of voxels leaves none", method);
+      check_mask("voxels", voxels_.data(), num_voxels());
     }
-    ISO_VALIDATE(
-        reading_mask_.size() == 0 || largest_of(exec, reading_mask_.data(), num_readings()) > 0,
-        "{}: the mask of readings leaves none", method);
     refuse_unfit(refuse_negative);
     refuse_start();
     std::int64_t most = 0;
@@ -260,6 +258,13 @@ class iterative_state {
   [[nodiscard]] T const* part_data(array const& all, std::int64_t block) const {
     auto const n = pair.scan();
     return all.data() + pair.blocks().begins[std::size_t(block)] * n[1] * n[2];
+  }
+  void check_mask(char const* of, T const* mask, std::int64_t count) const {
+    std::int64_t const other = count_of(pair.exec(), count, not_zero_or_one<T>{mask});
+    ISO_VALIDATE(other == 0, "{}: {} numbers of the mask of {} are neither 0 nor 1", name_, other,
+                 of);
+    ISO_VALIDATE(largest_of(pair.exec(), mask, count) > 0, "{}: the mask of {} leaves none", name_,
+                 of);
   }
   void refuse_unfit(bool refuse_negative) const {
     std::int64_t const number = count_of(pair.exec(), num_readings(),
