@@ -44,7 +44,8 @@ class mlem {
   mlem(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
        volume const& x, mlem_options const& options = {},
        iterative_masks<T, space> const& masks = {}, job const& control = {})
-      : state_("iso::ct::mlem", exec, g, readings, x, masks,
+      : state_(options.block_views == 0 ? "iso::ct::mlem (MLEM)" : "iso::ct::mlem (OSEM)", exec, g,
+               readings, x, masks,
                split_views(g.num_views(),
                            options.block_views == 0 ? g.num_views() : options.block_views,
                            options.order),

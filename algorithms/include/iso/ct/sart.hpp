@@ -59,13 +59,13 @@ class sart {
        volume const& x, sart_options const& options = {},
        iterative_masks<T, space> const& masks = {}, job const& control = {})
       : options_(options),
-        state_("iso::ct::sart", exec, g, readings, x, masks,
+        state_(name_of(options), exec, g, readings, x, masks,
                split_views(g.num_views(),
                            options.block_views == 0 ? g.num_views() : options.block_views,
                            options.order),
                options.projector, options.box) {
     ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
-                 "iso::ct::sart: relaxation {} (must lie in (0, 2))", options.relaxation);
+                 "{}: relaxation {} (must lie in (0, 2))", name_of(options), options.relaxation);
     auto const& pair = state_.pair;
     std::int64_t const blocks = pair.blocks().count();
     state_.make_row_weights(control);
@@ -113,6 +113,13 @@ class sart {
   }
 
  private:
+  /// Returns what messages begin with.
+  static char const* name_of(sart_options const& options) {
+    return options.block_views == 0   ? "iso::ct::sart (SIRT)"
+           : options.block_views == 1 ? "iso::ct::sart (SART)"
+                                      : "iso::ct::sart (OS-SART)";
+  }
+
   sart_options options_;
   detail::iterative_state<Exec, T> state_;
   /// Of all blocks, each as it found x; with one block its memory is the weighed residual's too.
