@@ -47,6 +47,28 @@ PYTHON
   expect $wanted "$said" reconstruct --projections p.h5 --method $method --extent 32 32 $depth --spacing 8 --json r.json
 done
 
+# The plane of a fan beam lies between the slices of a volume of an even number: rays reach both
+# slices beside it, which filtered backprojection does not see.
+expect 0 'hash' "${phantom[@]}" --geometry "$geometries/fan.json" --output fan.h5
+between=(--projections fan.h5 --extent 16 16 4 --spacing 16 --json r.json)
+for method in sirt cgls; do
+  expect 0 '3 iterations, residual' reconstruct "${between[@]}" --method $method --iterations 3
+  python3 -c 'import json; r = json.load(open("r.json")); assert r["blind_views"] == 0 and r["relative_residual"] < 0.3, r' ||
+    fail "$method does not fit a fan beam between two slices"
+done
+for method in joseph joseph-spline siddon; do
+  expect 0 'hash' back-project "${between[@]}" --method $method --output between.mha
+  python3 - <<'PYTHON' || fail "back-project by $method: slices beside the plane of a fan beam are zero"
+import struct
+raw = open("between.mha", "rb").read()[-4 * 16 * 16 * 4:]
+values = struct.unpack("<1024f", raw)
+sums = [sum(values[256 * k:256 * (k + 1)]) for k in range(4)]
+print(sums)
+assert sums[1] + sums[2] > 0 and sums[0] == sums[3] == 0, sums
+PYTHON
+done
+expect 2 'the middle of any voxel .*odd number of slices by --extent, or an iterative method' reconstruct "${between[@]}" --method fdk
+
 # A field that is wrong is named, with what is expected there.
 cone=$geometries/circular_cone.json
 with() { # FIELD VALUE: the cone with one more field

@@ -168,6 +168,17 @@ char const* command_of(reconstruct_request const& request) {
   return request.adjoint_of ? "iso back-project" : "iso reconstruct";
 }
 
+/// Returns how far beyond the volume's voxels a ray meets them still, in voxels.
+double reach_of(reconstruct_request const& request) {
+  auto const name = request.iterative ? request.iterative->projector : *request.adjoint_of;
+  if (name == texture_projector) {
+    return 0.5;
+  }
+  auto const method = projector_named(name);
+  // Joseph's samples blend over a voxel, half of which lies outside.
+  return method == ct::projector::joseph_linear || method == ct::projector::joseph_spline ? 0.5 : 0;
+}
+
 void check_readings(reconstruct_request const& request, ct::geometry const& g) {
   auto const& n = request.shape;
   auto const& readings = request.projections;
@@ -216,7 +227,20 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   validate(volume_grid, command_of(request));
   reconstruct_result result;
   result.views = g.num_views();
-  result.blind_views = blind_views(g, volume_grid);
+  bool const filtered =
+      request.iterative ? request.iterative->backprojector == "fdk" : !request.adjoint_of;
+  // A ray reaches voxels whose middles lie beside it. Filtered backprojection goes by middles
+  // alone.
+  result.blind_views =
+      filtered ? blind_views(g, volume_grid) : missed_views(g, volume_grid, reach_of(request));
+  ISO_VALIDATE(
+      !filtered || result.blind_views < result.views || g.num_v() > 1 ||
+          volume_grid.extent[2] % 2 != 0,
+      "iso reconstruct: none of the {} views sees the middle of any voxel of the volume (its {} "
+      "slices lie beside the only row of pixels, and the result would be zero) choose an odd "
+      "number "
+      "of slices by --extent, or an iterative method with the adjoint",
+      result.views, volume_grid.extent[2]);
   ISO_VALIDATE(
       result.blind_views < result.views,
       "{}: none of the {} views sees any voxel of the volume (the result would be zero) check the "
