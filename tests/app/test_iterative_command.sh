@@ -184,6 +184,20 @@ PYTHON
     expect 0 'hash' "${scan[@]/p.h5/wild.h5}" --method $method --reading-mask counts.h5 --iterations 3 --json r.json
     [ "$(hash_of)" = "$zeros" ] || fail "$method reads what a mask hides: $(hash_of) instead of $zeros"
   done
+  # Masks that leave nothing are named: the readings are well.
+  "$ISO_TEST_PYTHON" - <<'PYTHON' || fail 'h5py'
+import shutil, h5py
+shutil.copy("p.h5", "none.h5"), shutil.copy("p.h5", "beside.h5"), shutil.copy("p.h5", "half.h5")
+with h5py.File("none.h5", "r+") as none, h5py.File("half.h5", "r+") as half, h5py.File("beside.h5", "r+") as beside:
+    none["projections"][...] = 0
+    half["projections"][:10] = 0
+    beside["projections"][:10] = 1
+    beside["projections"][10:] = 0
+PYTHON
+  for method in sirt cgls; do
+    expect 2 'reading-mask leaves 0 of 15680 readings' "${scan[@]}" --method $method --reading-mask none.h5 --output no.mha
+    expect 2 'reading-mask leaves 7840 of 15680 readings, none of which differs from zero' "${scan[@]/p.h5/half.h5}" --method $method --reading-mask beside.h5 --output no.mha
+  done
   expect 2 "'wild.h5': value at view 0, u 20, v 20 of /projections is inf" "${scan[@]/p.h5/wild.h5}" --method sirt --output no.mha
 fi
 expect 0 '[2-9] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-noise 1e5 --json r.json

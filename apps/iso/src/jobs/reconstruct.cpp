@@ -179,6 +179,24 @@ double reach_of(reconstruct_request const& request) {
   return method == ct::projector::joseph_linear || method == ct::projector::joseph_spline ? 0.5 : 0;
 }
 
+/// Throws where a mask leaves nothing to reconstruct. That shapes agree is checked elsewhere.
+void check_counted(std::vector<float> const& readings, std::vector<float> const& mask) {
+  if (mask.size() != readings.size()) {
+    return;
+  }
+  std::size_t counted = 0;
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    counted += mask[i] != 0 ? 1 : 0;
+    told += mask[i] != 0 && readings[i] != 0 ? 1 : 0;
+  }
+  ISO_VALIDATE(
+      told > 0,
+      "iso reconstruct: --reading-mask leaves {} of {} readings, none of which differs from "
+      "zero (there is nothing to reconstruct) check where the mask is 0",
+      counted, mask.size());
+}
+
 void check_readings(reconstruct_request const& request, ct::geometry const& g) {
   auto const& n = request.shape;
   auto const& readings = request.projections;
@@ -198,6 +216,9 @@ void check_readings(reconstruct_request const& request, ct::geometry const& g) {
         "{}: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or it would "
         "spoil its row) replace it",
         command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
+  }
+  if (request.iterative && request.iterative->reading_mask) {
+    check_counted(readings, request.iterative->reading_mask->values);
   }
   ISO_VALIDATE(request.adjoint_of ||
                    std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
