@@ -201,7 +201,7 @@ PYTHON
   expect 2 "'wild.h5': value at view 0, u 20, v 20 of /projections is inf" "${scan[@]/p.h5/wild.h5}" --method sirt --output no.mha
 fi
 expect 0 '[2-9] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-noise 1e5 --json r.json
-expect 0 'hash' "${scan[@]}" --method os-sart --column-sums scan --iterations 2 --json r.json
+expect 0 'of each voxel the largest column sum of all blocks' "${scan[@]}" --method os-sart --column-sums scan --iterations 2 --json r.json
 expect 0 'hash' project --phantom shepp-logan --size 16 --width 64 --geometry upright.json --output forty.h5
 expect 2 'reading-mask has 40 views of 28 x 28 numbers .the scan has 20 of 28 x 28' "${scan[@]}" --method sirt --reading-mask forty.h5 --output no.mha
 expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 --output no.mha

@@ -138,7 +138,10 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
         "least squares)");
   }
   if (request.columns == "scan") {
-    spdlog::info("column sums of the whole scan stand for each block's, in parts of its views");
+    spdlog::info(
+        "of each voxel the largest column sum of all blocks stands for each block's (one volume "
+        "for "
+        "all; steps are shorter, never longer)");
   }
 }
 
