@@ -208,6 +208,7 @@ expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 -
 expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0.1 --output no.mha
 expect 2 "'h.txt': --history is a table" "${scan[@]}" --method sirt --history h.txt --output no.mha
 expect 2 "'-': --checkpoint is an HDF5 file" "${scan[@]}" --method sirt --checkpoint - --output no.mha
+expect 2 'checkpoint-every requires --checkpoint' "${scan[@]}" --method sirt --checkpoint-every 2 --output no.mha
 expect 2 'leaves none' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
 # Voxels that no ray meets: the top slices of a volume that is taller than what the detector sees.
 python3 - <<'PYTHON'

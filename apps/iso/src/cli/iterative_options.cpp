@@ -26,7 +26,11 @@ files::host_volume read_placed(std::string const& file, placement const& place) 
 
 std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options) {
   auto& request = options.request;
+  auto* const checkpoint =
+      sub.add_option("--checkpoint", request.checkpoint,
+                     "file (.h5) to go on from where it is there, bit for bit, and to write");
   return {
+      checkpoint,
       sub.add_option("--iterations", request.iterations,
                      "at most, of an iterative method, with those of a checkpoint")
           ->check(CLI::Range(1, 1'000'000))
@@ -88,11 +92,10 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "tv: end where the primal-dual gap is this part of the value; in float at "
                      "least 1e-5, 0: never (default: 0.001)")
           ->check(number_from(0, 1)),
-      sub.add_option("--checkpoint", request.checkpoint,
-                     "file (.h5) to go on from where it is there, bit for bit, and to write"),
       sub.add_option("--checkpoint-every", request.checkpoint_every,
                      "write it after so many iterations, and at the end")
           ->check(CLI::Range(1, 1'000'000))
+          ->needs(checkpoint)
           ->capture_default_str(),
       sub.add_option("--history", options.history,
                      "table of the iterations' residuals and gaps (.csv)")};
