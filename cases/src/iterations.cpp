@@ -154,11 +154,14 @@ void add_iterations(catalogue& all) {
   all.add<noise_case>({"noise_of_counts", {"iso::ct::noise_of_counts"}, {{}}}, readings, scan, 1e5);
 
   add_sized<sart_case, 8>(all, "sirt", 2, ct::sart_options{});
+  add_sized<sart_case, 8>(all, "sart", 2,
+                          ct::sart_options{.block_views = 1, .columns = ct::column_sums::of_scan});
   add_sized<sart_case, 8>(all, "os_sart", 2,
                           ct::sart_options{.block_views = 8, .columns = ct::column_sums::of_scan});
   add_sized<cgls_case, 8>(all, "cgls", 2, ct::cgls_options{});
   add_sized<lsqr_case, 9>(all, "lsqr", 2, ct::lsqr_options{});
   add_sized<mlem_case, 8>(all, "mlem", 1, ct::mlem_options{});
+  add_sized<mlem_case, 8>(all, "osem", 1, ct::mlem_options{.block_views = 8});
   add_sized<total_variation_case, 17>(all, "total_variation", 3,
                                       ct::total_variation_options{.weight = 1, .box = {0, 1}});
 }
