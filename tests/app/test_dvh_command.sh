@@ -102,6 +102,11 @@ expect 0 'RT Dose .PHYSICAL, PLAN.: 12 x 12 x 12 voxels' info of_ct.dcm
 expect 0 '^Box +1.728 +0 ' dvh --dose of_ct.dcm --structures set.dcm --structure Box --quantity mean
 sed 's/0, 0, 0/9, 9, 9/' plan.json >aside.json
 expect 0 "'Box' does not lie in the slices" dose --plan aside.json --ct ct --structures set.dcm --png aside.png
+# Several layers below the slice across z, and above it.
+for z in 11 -11; do
+  sed "s/0, 0, 0/9, 9, $z/" plan.json >aside.json
+  expect 0 "'Box' does not lie in the slices" dose --plan aside.json --ct ct --structures set.dcm --png aside.png
+done
 
 # Help: what it is not is said once.
 [ "$("$iso" dvh --help | grep -c 'Not a medical device')" = 1 ] || fail 'the help does not say once that it is not a medical device'

@@ -309,6 +309,57 @@ TEST_CASE("voxel_fractions: what lies off the grid is told, and cut if asked") {
   CHECK(says(refused(away), "0.64 of 0.64 cm3 of 'column' (100 %) lie outside of the grid"));
 }
 
+TEST_CASE("voxel_fractions: what lies below the grid counts as what lies above") {
+  // 9 planes 3 mm apart: 27 mm of 5 x 8 mm2. The grid goes from z = 0 to 8.
+  auto const at = [](double lowest) {
+    structure s{"tall", {}};
+    for (int n = 0; n < 9; ++n) {
+      s.contours.push_back(rectangle(1, 1, 6, 9, lowest + 1.5 + 3 * n));
+    }
+    return s;
+  };
+  auto const upside_down = [](structure s) {
+    for (auto& c : s.contours) {
+      for (auto& p : c.points) {
+        p.z = 8 - p.z;
+      }
+    }
+    return s;
+  };
+  for (double const lowest : {-25.0, -21.5, -13.0, -9.5, -1.0, 2.0, 7.5}) {
+    CAPTURE(lowest);
+    double const inside = std::min(lowest + 27, 8.0) - std::max(lowest, 0.0);
+    for (auto const between : {between_planes::frusta, between_planes::prisms}) {
+      for (auto const& s : {at(lowest), upside_down(at(lowest))}) {
+        structure_report report;
+        auto const all =
+            voxel_fractions(s, box, {.between = between, .beyond = off_grid::cut}, &report);
+        CHECK(report.volume == doctest::Approx(40 * inside));
+        CHECK(report.outside == doctest::Approx(40 * (27 - inside)));
+        CHECK(2 * sum(all) == doctest::Approx(40 * inside));
+        CHECK(says(refused(s, {.between = between}), "of 1.08 cm3 of 'tall'"));
+      }
+    }
+  }
+  // One contour apart, and all of a structure.
+  auto apart = column({rectangle(1, 1, 6, 9, 0)});
+  apart.contours.push_back(rectangle(1, 1, 6, 9, -31));
+  for (auto const& s : {apart, upside_down(apart)}) {
+    CHECK(says(refused(s), "0.08 of 0.4 cm3 of 'column' (20 %) lie outside of the grid"));
+  }
+  for (auto const& s : {at(-50), upside_down(at(-50))}) {
+    structure_report report;
+    CHECK(sum(voxel_fractions(s, box, {.beyond = off_grid::cut}, &report)) == 0);
+    CHECK(report.outside == doctest::Approx(40 * 27));
+    CHECK(says(refused(s), "1.08 of 1.08 cm3 of 'tall' (100 %)"));
+  }
+  for (auto const& s : {at(-26.5), upside_down(at(-26.5))}) {
+    structure_report rounded;
+    voxel_fractions(s, box, {.caps = end_cap::rounded, .beyond = off_grid::cut}, &rounded);
+    CHECK(rounded.volume + rounded.outside > 40 * 24);
+  }
+}
+
 TEST_CASE("voxel_fractions: contours that make no sense are refused") {
   auto const one = [](contour const& c) {
     auto s = column({rectangle(1, 1, 9, 9, 0)});

@@ -146,9 +146,11 @@ class voxel_sums {
     double const face = grid_.origin.z - 0.5 * grid_.spacing.z;
     auto const first = std::int64_t(std::floor((z_low - face) / grid_.spacing.z));
     auto const last = std::int64_t(std::floor((z_high - face) / grid_.spacing.z));
-    // Layers beyond the grid are one.
-    for (std::int64_t layer = std::clamp<std::int64_t>(first, -1, grid_.extent[2]);
-         layer <= std::min(last, grid_.extent[2]); ++layer) {
+    // Layers beyond the grid are one, on either side.
+    auto const on_or_beside = [&](std::int64_t layer) {
+      return std::clamp<std::int64_t>(layer, -1, grid_.extent[2]);
+    };
+    for (auto layer = on_or_beside(first); layer <= on_or_beside(last); ++layer) {
       double const low = face + grid_.spacing.z * double(layer);
       double const from = layer < 0 ? z_low : std::max(z_low, low);
       double const to = layer == grid_.extent[2] ? z_high : std::min(z_high, low + grid_.spacing.z);
