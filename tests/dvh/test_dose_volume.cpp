@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -28,6 +30,51 @@ structure cuboid() {
 
 double noise(double x, double y, double z) {
   return std::fmod(std::fabs(std::sin(12.9898 * x + 78.233 * y + 37.719 * z)) * 43758.5453, 1.0);
+}
+
+/// The interpolant at a point, in voxels from the middle of the first one.
+double interpolated(iso::volume_view<double const, host_space> const& dose, vec3<double> point) {
+  std::int64_t at[3];
+  double u[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    at[axis] = std::int64_t(point[axis]);
+    u[axis] = point[axis] - double(at[axis]);
+  }
+  double value = 0;
+  double above = 1;
+  for (int n = 0; n < 3; ++n) {
+    int const most = int(std::max_element(u, u + 3) - u);
+    value += (above - u[most]) * dose.data(at[0], at[1], at[2]);
+    above = u[most];
+    u[most] = -1;
+    ++at[most];
+  }
+  return value + above * dose.data(at[0], at[1], at[2]);
+}
+
+/// Returns the parts of the cells from `low` to `high` whose dose is at least each level, by
+/// samples.
+std::vector<double> sampled_parts(iso::volume_view<double const, host_space> const& dose,
+                                  std::array<int, 3> const& low, std::array<int, 3> const& high,
+                                  int samples, std::vector<double> const& levels) {
+  std::vector<double> counted(levels.size());
+  double points = 0;
+  for (int i = low[0] * samples; i < high[0] * samples; ++i) {
+    for (int j = low[1] * samples; j < high[1] * samples; ++j) {
+      for (int k = low[2] * samples; k < high[2] * samples; ++k) {
+        double const value =
+            interpolated(dose, {(i + 0.5) / samples, (j + 0.5) / samples, (k + 0.5) / samples});
+        ++points;
+        for (std::size_t n = 0; n < levels.size(); ++n) {
+          counted[n] += value >= levels[n] ? 1.0 : 0.0;
+        }
+      }
+    }
+  }
+  for (double& part : counted) {
+    part /= points;
+  }
+  return counted;
 }
 
 }  // namespace
@@ -81,35 +128,43 @@ TEST_CASE("dvh: the volume above a level, against samples of the interpolant") {
     // The six tetrahedra of a part of a cell lie in those of the cell.
     CHECK(a[n] == doctest::Approx(b[n]).epsilon(1e-9));
   }
-  int const samples = 60;
-  std::vector<double> counted(levels.size());
-  for (int i = 0; i < 2 * samples; ++i) {
-    for (int j = 0; j < 2 * samples; ++j) {
-      for (int k = 0; k < 2 * samples; ++k) {
-        double u[3] = {(i + 0.5) / samples, (j + 0.5) / samples, (k + 0.5) / samples};
-        std::int64_t at[3];
-        for (int axis = 0; axis < 3; ++axis) {
-          at[axis] = std::int64_t(u[axis]);
-          u[axis] -= double(at[axis]);
-        }
-        double value = 0;
-        double above = 1;
-        for (int n = 0; n < 3; ++n) {
-          int const most = int(std::max_element(u, u + 3) - u);
-          value += (above - u[most]) * dose.data(at[0], at[1], at[2]);
-          above = u[most];
-          u[most] = -1;
-          ++at[most];
-        }
-        value += above * dose.data(at[0], at[1], at[2]);
-        for (std::size_t n = 0; n < levels.size(); ++n) {
-          counted[n] += value >= levels[n] ? 1.0 : 0.0;
-        }
+  auto const counted = sampled_parts(read, {0, 0, 0}, {2, 2, 2}, 60, levels);
+  for (std::size_t n = 0; n < levels.size(); ++n) {
+    CHECK(std::fabs(counted[n] - a[n] / (4 * 6 * 8)) < 1e-3);
+  }
+}
+
+TEST_CASE(
+    "dvh: voxels that are chosen for a structure see the interpolant, whatever the spacings") {
+  auto const exec = host();
+  std::vector<double> const levels = {0.1, 0.15, 0.2, 0.35, 0.5, 0.61, 0.8, 0.85, 0.9};
+  for (auto const& spacing :
+       {vec3<double>{1, 1, 3}, vec3<double>{2.5, 3, 4}, vec3<double>{3, 1.2, 2}}) {
+    CAPTURE(spacing.x);
+    grid const g{{8, 9, 6}, spacing, {-7, 3, 11}};
+    iso::volume_view<double const, host_space> const dose = dose_on<double>(exec, g, noise);
+    // Six by five by three cells.
+    structure s{"s", {}};
+    for (int n = 1; n < 4; ++n) {
+      s.contours.push_back(rectangle(g.origin.x + spacing.x, g.origin.y + 2 * spacing.y,
+                                     g.origin.x + 7 * spacing.x, g.origin.y + 7 * spacing.y,
+                                     g.origin.z + (n + 0.5) * spacing.z));
+    }
+    double const volume = 90 * spacing.x * spacing.y * spacing.z;
+    auto const chosen = volumes_at(exec, dose, region_on<double>(exec, s, g), levels);
+    auto const counted = sampled_parts(dose, {1, 2, 1}, {7, 7, 4}, 40, levels);
+    for (std::size_t n = 0; n < levels.size(); ++n) {
+      CHECK(std::fabs(counted[n] - chosen[n] / volume) < 5e-4);
+    }
+    // Parts of odd and even numbers alike lie in the cell's tetrahedra.
+    for (std::int64_t const subdivision : {1, 2, 3, 4, 5}) {
+      CAPTURE(subdivision);
+      auto const divided =
+          volumes_at(exec, dose, region_on<double>(exec, s, g, subdivision), levels);
+      for (std::size_t n = 0; n < levels.size(); ++n) {
+        CHECK(divided[n] == doctest::Approx(chosen[n]).epsilon(1e-9));
       }
     }
-  }
-  for (std::size_t n = 0; n < levels.size(); ++n) {
-    CHECK(std::fabs(counted[n] / std::pow(2.0 * samples, 3) - a[n] / (4 * 6 * 8)) < 1e-3);
   }
 }
 

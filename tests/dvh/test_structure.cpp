@@ -360,6 +360,41 @@ TEST_CASE("voxel_fractions: what lies below the grid counts as what lies above")
   }
 }
 
+TEST_CASE("structure_grid: all axes have one number of parts") {
+  struct {
+    char const* what;
+    vec3<double> spacing;
+    vec3<double> size;  // of the structure, mm
+    double least;       // parts
+    double most;
+  } const all[] = {{"an organ", {2.5, 2.5, 3}, {90, 90, 90}, 3, 3},
+                   {"a target", {2.5, 2.5, 3}, {22.5, 22.5, 22.5}, 6, 6},
+                   {"thick slices", {1, 1, 3}, {90, 90, 90}, 3, 3},
+                   {"thick slices of a body", {1, 1, 3}, {300, 300, 300}, 1, 2},
+                   {"an even body", {2, 2, 2}, {450, 300, 400}, 2, 2},
+                   {"a slab", {3, 3, 3}, {300, 300, 3}, 3, 44}};
+  for (auto const& one : all) {
+    CAPTURE(std::string(one.what));
+    structure s{"s", {}};
+    double const x = 0.5 * one.size.x;
+    double const y = 0.5 * one.size.y;
+    for (double const z : {-0.25 * one.size.z, 0.25 * one.size.z}) {
+      s.contours.push_back(rectangle(-x, -y, x, y, z));
+    }
+    grid const dose = grid::centred({600, 600, 300}, one.spacing);
+    auto const g = structure_grid(s, dose);
+    double const parts = dose.spacing.x / g.spacing.x;
+    CHECK(parts == doctest::Approx(std::round(parts)));
+    CHECK(dose.spacing.y / g.spacing.y == doctest::Approx(parts));
+    CHECK(dose.spacing.z / g.spacing.z == doctest::Approx(parts));
+    CHECK(parts >= one.least * (1 - 1e-12));
+    CHECK(parts <= one.most * (1 + 1e-12));
+    if (one.least < one.most) {
+      CHECK(g.size() <= std::int64_t(1) << 24);
+    }
+  }
+}
+
 TEST_CASE("voxel_fractions: contours that make no sense are refused") {
   auto const one = [](contour const& c) {
     auto s = column({rectangle(1, 1, 9, 9, 0)});

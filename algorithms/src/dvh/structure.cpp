@@ -26,6 +26,9 @@ constexpr double share_rounding = 1e-9;  // of a voxel
 // square of voxels' number along the extent.
 constexpr double largest_voxel = 1;  // mm
 constexpr double least_voxels = 45;  // along an axis
+constexpr double most_parts = 64;    // of a cell along an axis
+// So many voxels at most, where axes want different numbers of parts.
+constexpr std::int64_t most_divided_voxels = std::int64_t(1) << 24;
 
 using regions = std::vector<plane_region const*>;
 
@@ -345,6 +348,34 @@ box box_of(contour_stack const& stack, end_cap caps) {
   return b;
 }
 
+/// Returns the part within a box of the grid that divides each cell of a dose into parts^3.
+grid divided_grid(std::string const& name, box const& b, grid const& dose, double parts,
+                  char const* function) {
+  grid g;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const spacing = dose.spacing[axis] / parts;
+    // Counted from the middle of the dose's first voxel; its face is half a spacing below.
+    double const origin = dose.origin[axis];
+    double const lowest = -std::ceil(0.5 * parts);
+    double const highest = double(dose.extent[axis] - 1) * parts + std::ceil(0.5 * parts);
+    // A face of the structure that rounding moves across one of the grid is on it.
+    double const low = (b.low[axis] - origin) / spacing + share_rounding;
+    double const high = (b.high[axis] - origin) / spacing - share_rounding;
+    double const first = std::max(std::floor(low), lowest);
+    double const end = std::min(std::ceil(high), highest);
+    ISO_VALIDATE(end > first,
+                 "{}: '{}' goes from {} to {} mm along axis {}, the dose's voxels from {} to {} mm "
+                 "(they do not overlap) are both in one frame of reference?",
+                 function, name, b.low[axis], b.high[axis], axis, origin - 0.5 * dose.spacing[axis],
+                 origin + (double(dose.extent[axis]) - 0.5) * dose.spacing[axis]);
+    g.extent[std::size_t(axis)] = std::int64_t(end - first);
+    g.spacing[axis] = spacing;
+    g.origin[axis] = origin + (first + 0.5) * spacing;
+  }
+  iso::validate(g, function);
+  return g;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -429,35 +460,26 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
                "{}: a subdivision of {} (1 to 64, or 0 for voxels of at most 1 mm)", function,
                subdivision);
   auto const box = detail::box_of(detail::stack_of(s, options, function), options.caps);
-  grid g;
+  if (subdivision > 0) {
+    return detail::divided_grid(s.name, box, dose, double(subdivision), function);
+  }
+  double least = detail::most_parts;
+  double most = 1;
   for (int axis = 0; axis < 3; ++axis) {
     double const target =
         std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::least_voxels);
-    double const parts = subdivision > 0
-                             ? double(subdivision)
-                             : std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, 64.0);
-    double const spacing = dose.spacing[axis] / parts;
-    // Counted from the middle of the dose's first voxel; its face is half a spacing below.
-    double const origin = dose.origin[axis];
-    double const lowest = -std::ceil(0.5 * parts);
-    double const highest = double(dose.extent[axis] - 1) * parts + std::ceil(0.5 * parts);
-    // A face of the structure that rounding moves across one of the grid is on it.
-    double const low = (box.low[axis] - origin) / spacing + detail::share_rounding;
-    double const high = (box.high[axis] - origin) / spacing - detail::share_rounding;
-    double const first = std::max(std::floor(low), lowest);
-    double const end = std::min(std::ceil(high), highest);
-    ISO_VALIDATE(end > first,
-                 "{}: '{}' goes from {} to {} mm along axis {}, the dose's voxels from {} to {} mm "
-                 "(they do not overlap) are both in one frame of reference?",
-                 function, s.name, box.low[axis], box.high[axis], axis,
-                 origin - 0.5 * dose.spacing[axis],
-                 origin + (double(dose.extent[axis]) - 0.5) * dose.spacing[axis]);
-    g.extent[std::size_t(axis)] = std::int64_t(end - first);
-    g.spacing[axis] = spacing;
-    g.origin[axis] = origin + (first + 0.5) * spacing;
+    double const parts =
+        std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, detail::most_parts);
+    least = std::min(least, parts);
+    most = std::max(most, parts);
   }
-  iso::validate(g, function);
-  return g;
+  // One number for all axes: only then do parts' tetrahedra lie in the cell's.
+  for (double parts = most;; --parts) {
+    grid const g = detail::divided_grid(s.name, box, dose, parts, function);
+    if (parts <= least || g.size() <= detail::most_divided_voxels) {
+      return g;
+    }
+  }
 }
 
 std::vector<vec3<double>> surface_points(structure const& s, double distance,

@@ -8,10 +8,10 @@
 //! voxels' faces. At every point it lies between the least and the largest of the voxels around. A
 //! structure is the share of each voxel of a grid of its own that lies inside. In such a voxel the
 //! dose is that of the interpolant at its corners, and linear on its six tetrahedra: the
-//! interpolant itself where the structure's voxels divide the dose's cells
-//! (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that share, on the side
-//! where its neighbours have more. A volume that gets a dose is then a sum of closed forms; nothing
-//! is sampled, and there are no bins in it.
+//! interpolant itself where the structure's voxels divide the dose's cells, into one number of
+//! parts along all axes (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that
+//! share, on the side where its neighbours have more. A volume that gets a dose is then a sum of
+//! closed forms; nothing is sampled, and there are no bins in it.
 //! \par Source  D. L. Youngs, in: Numerical Methods for Fluid Dynamics, 1982, pages 273-285 (plane)
 #pragma once
 

@@ -143,10 +143,13 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
 
 /// Returns the part that `s` needs of the grid whose voxels divide each cell between the middles of
 /// `dose`'s voxels into `subdivision`^3. Where these are a structure's voxels, the dose is linear
-/// on the six tetrahedra of each.
+/// on the six tetrahedra of each, which lie in those of the cell.
 /// Determinism: backend_to_backend; made on the host.
-/// \param subdivision  1 to 64; 0: along each axis the least that makes voxels of at most 1 mm and
-///                     at most a 45th of the structure's extent, or 64
+/// \param subdivision  1 to 64; 0: the least that makes voxels of at most 1 mm and at most a 45th
+/// of
+///                     the structure's extent along each axis, or 64. If that makes more than 2^24
+///                     voxels, the largest that does not, but at least what the axis needs that
+///                     needs least
 /// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
 ///                                subdivision out of range, a structure without overlap with the
 ///                                dose's voxels
