@@ -99,6 +99,11 @@ std::string code_of(std::string_view text) {
   return is_code ? code : std::string();
 }
 
+std::string stated_code(std::string_view text) {
+  auto const code = code_of(text);
+  return code.empty() && !trimmed(text).empty() ? unknown_code : code;
+}
+
 void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation) {
   if (orientation.size() != 6) {
     refuse(path, "has no orientation (six numbers of Image Orientation (Patient) are expected)");

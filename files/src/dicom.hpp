@@ -52,6 +52,11 @@ std::string uid_of(std::string_view text);
 /// Returns what of `text` is a code string of capitals, digits, blanks and "_", all or nothing.
 std::string code_of(std::string_view text);
 
+/// Is what stated_code returns of a text that is no code.
+constexpr char const* unknown_code = "unknown";
+/// As code_of, but a text that is no code is not taken for an absent one.
+std::string stated_code(std::string_view text);
+
 /// Throws iso::file_error unless rows run along x and columns along y.
 void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation);
 

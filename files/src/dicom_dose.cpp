@@ -74,8 +74,8 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
                                       : fmt::format("has a dose in {} (Gy are needed)", unit));
   }
   result.volume.unit = unit;
-  result.type = code_of(text_of([&](auto& t) { return dose.getDoseType(t); }));
-  result.summation = code_of(text_of([&](auto& t) { return dose.getDoseSummationType(t); }));
+  result.type = stated_code(text_of([&](auto& t) { return dose.getDoseType(t); }));
+  result.summation = stated_code(text_of([&](auto& t) { return dose.getDoseSummationType(t); }));
   for (std::size_t i = 0; i < dose.getReferencedRTPlanSequence().getNumberOfItems(); ++i) {
     auto& item = dose.getReferencedRTPlanSequence().getItem(i);
     result.plans.push_back(

@@ -64,8 +64,8 @@ slice slice_of(DcmItem& set, fs::path const& file) {
   s.stored = count_of(set, DCM_BitsStored);
   s.high = count_of(set, DCM_HighBit);
   s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
-  s.unit = code_of(text_of(set, DCM_RescaleType));
-  s.patient_position = code_of(text_of(set, DCM_PatientPosition));
+  s.unit = stated_code(text_of(set, DCM_RescaleType));
+  s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
   s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
   return s;
 }
@@ -163,9 +163,10 @@ void check_slice(fs::path const& folder, slice const& s) {
   }
   if (!s.patient_position.empty() && s.patient_position != "HFS") {
     refuse(folder,
-           fmt::format("shows a patient in position {} (until others are handled, only HFS, "
-                       "head first supine, is read)",
-                       s.patient_position));
+           fmt::format("shows a patient in {} (until others are handled, only HFS, head first "
+                       "supine, is read)",
+                       s.patient_position == unknown_code ? "an unknown position"
+                                                          : "position " + s.patient_position));
   }
   check_axial(folder, s.orientation);
   if (!(std::abs(s.tilt) <= 1e-3)) {
@@ -195,7 +196,8 @@ void check_slice(fs::path const& folder, slice const& s) {
                        s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
-    refuse(folder, fmt::format("holds values in {} (Hounsfield units, HU, are expected)", s.unit));
+    refuse(folder, fmt::format("holds values in {} (Hounsfield units, HU, are expected)",
+                               s.unit == unknown_code ? "unknown units" : s.unit));
   }
 }
 

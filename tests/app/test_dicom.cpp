@@ -123,10 +123,21 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
   CHECK(names(refused({with(a, 0x00280030, {"DS", "1.25\\0.75"}), b}), {"0.75 x 1.25 mm"}));
   CHECK(names(refused({with(a, 0x00280011, us(3)), b}), {"3 x 3 pixels"}));
   CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"position FFS"}));
+  // A text that is no code is not taken for an absent one.
+  for (char const* const position : {"ffs", "hfs", "HFS\\FFS", secret}) {
+    CHECK(names(refused({with(a, 0x00185100, {"CS", position}), b}), {"an unknown position"}));
+  }
+  CHECK(refused({with(a, 0x00185100, {"CS", ""}), b}).empty());
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
   CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
   CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
   CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
+  for (char const* const unit : {"od", "mg/cm3", "1/mm", secret}) {
+    CHECK(names(refused({with(a, 0x00281054, {"LO", unit}), b}), {"values in unknown units"}));
+  }
+  for (char const* const unit : {"HU", "US", ""}) {
+    CHECK(refused({with(a, 0x00281054, {"LO", unit}), with(b, 0x00281054, {"LO", unit})}).empty());
+  }
   CHECK(names(refused({with(a, 0x00080008, {"CS", "ORIGINAL\\PRIMARY\\LOCALIZER"}), b}),
               {"localizer"}));
   CHECK(names(refused({structure_set({{"a"}})}), {"no CT image", "other DICOM objects"}));
@@ -308,8 +319,9 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   auto const other = with(dose_object(), 0x30040002, {"CS", "CGY"});
   CHECK(names(refused(other), {"has a dose in CGY (Gy are needed)"}));
   CHECK(read(other, files::dose_units::any).volume.unit == "CGY");
-  auto const secret = with(dose_object(), 0x30040002, {"CS", "SECRET^NAME"});
-  CHECK(names(refused(secret), {"has a dose in unknown units (Gy are needed)"}));
+  auto const hidden = with(dose_object(), 0x30040002, {"CS", "SECRET^NAME"});
+  CHECK(names(refused(hidden), {"has a dose in unknown units (Gy are needed)"}));
+  CHECK(read(with(dose_object(), 0x30040004, {"CS", "error"})).type == "unknown");
   CHECK(names(refused(dose_object("0\\3\\6")), {"3 frame offsets for 2 frames"}));
   CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
   CHECK(names(refused(dose_object("0\\0")), {"two frames"}));
