@@ -50,6 +50,12 @@ grep -qE '^"dose.dcm","Box",29.52,0.9331[0-9]*,54[0-9.]*,0.11808[0-9]*$' dvh.csv
 grep -q '"operation": "dvh"' dvh.json && grep -q '"max": 36.0' dvh.json && grep -q '"holes": 0' dvh.json || fail "dvh.json: $(cat dvh.json)"
 expect 0 '"operation": "dvh"' "${box[@]}" --json - --quantity mean
 
+# What is left out because its contours are open is a warning, which --quiet leaves; markers and what is empty are not.
+expect 0 "warning: 'Open' has OPEN_PLANAR contours and is left out" dvh --dose dose.dcm --structures open.dcm --quantity mean --quiet
+grep -qE 'Empty|Marker' <<<"$answer" && fail "--quiet: $answer"
+expect 0 "info: 'Marker' has no closed contours and is left out" dvh --dose dose.dcm --structures open.dcm --quantity mean
+says "info: 'Empty' has no closed contours and is left out"
+
 # Partly off the dose's grid: told, and figures of the rest.
 expect 0 "50 % of 'Aside' lie outside of 'dose.dcm' .all figures are of the rest" dvh --dose dose.dcm --structures wrong.dcm --structure Aside Plane --slice-thickness 3 --quantity mean
 says '^Aside +0.864 +0.864 '

@@ -103,5 +103,10 @@ int main(int count, char** words) {
       put(folder / name / (std::to_string(slice) + ".dcm"), dicom_file(water(slice, frame)));
     }
   }
+  put(folder / "open.dcm",
+      dicom_file(structure_set({box("Box", -6, 6, 6),
+                                empty,
+                                {"Open", "OPEN_PLANAR", rectangle(-6, 6, 6, 1), {}},
+                                {"Marker", "POINT", "0\\0\\1", {}}})));
   put(folder / "none.dcm", dicom_file(structure_set({empty})));
 }

@@ -44,8 +44,16 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
 
 void tell_left_out(structure_options const& options, files::rt_structure_set const& set) {
   for (auto const& s : set.structures) {
-    if (options.names.empty() && s.contours.empty()) {
-      spdlog::info("'{}' has no closed contours and is left out", files::shortened(s.name, 64));
+    if (!options.names.empty() || !s.contours.empty()) {
+      continue;
+    }
+    auto const name = files::shortened(s.name, 64);
+    // A point marks a place; other contours were meant to bound something.
+    if (s.other_geometry.empty() || s.other_geometry == "POINT") {
+      spdlog::info("'{}' has no closed contours and is left out", name);
+    } else {
+      spdlog::warn("'{}' has {} contours and is left out (only CLOSED_PLANAR ones bound a volume)",
+                   name, s.other_geometry);
     }
   }
 }
