@@ -42,6 +42,7 @@ struct slice {
   int stored = 0;
   int high = 0;
   bool is_signed = false;
+  std::string patient;           ///< number of the patient: compared, never told
   std::string unit;              ///< of rescaled values
   std::string patient_position;  ///< "HFS"; may be empty
   bool is_localizer = false;
@@ -64,6 +65,7 @@ slice slice_of(DcmItem& set, fs::path const& file) {
   s.stored = count_of(set, DCM_BitsStored);
   s.high = count_of(set, DCM_HighBit);
   s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
+  s.patient = text_of(set, DCM_PatientID);
   s.unit = stated_code(text_of(set, DCM_RescaleType));
   s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
   s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
@@ -202,6 +204,11 @@ void check_slice(fs::path const& folder, slice const& s) {
 }
 
 void check_alike(fs::path const& folder, slice const& first, slice const& s) {
+  if (s.patient != first.patient) {
+    refuse(folder,
+           "holds slices of one series that name two patients (their numbers differ) put each "
+           "patient's into a folder of its own");
+  }
   double const slack = 0.01;  // mm
   if (s.columns != first.columns || s.rows != first.rows ||
       std::abs(s.pixel[0] - first.pixel[0]) * double(s.rows) > slack ||

@@ -130,6 +130,7 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
   CHECK(refused({with(a, 0x00185100, {"CS", ""}), b}).empty());
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
   CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
+  CHECK(names(refused({a, with(b, 0x00100020, {"LO", "SECRET^OTHER"})}), {"name two patients"}));
   CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
   CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
   for (char const* const unit : {"od", "mg/cm3", "1/mm", secret}) {
