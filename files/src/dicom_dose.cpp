@@ -98,17 +98,22 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   Uint16 columns = 0;
   Uint16 bits = 0;
   Uint16 is_signed = 0;
+  Uint16 samples = 0;
   Sint32 frames = 1;
   static_cast<void>(dose.getRows(rows));
   static_cast<void>(dose.getColumns(columns));
   static_cast<void>(dose.getBitsAllocated(bits));
   static_cast<void>(dose.getPixelRepresentation(is_signed));
+  static_cast<void>(dose.getSamplesPerPixel(samples));
   static_cast<void>(dose.getNumberOfFrames(frames));
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
     refuse(path, "lacks position, pixel spacing or size (an RT Dose with pixels has all three)");
   }
   if (bits != 16 && bits != 32) {
     refuse(path, fmt::format("has pixels of {} bits (16 or 32 are expected)", bits));
+  }
+  if (samples > 1) {
+    refuse(path, fmt::format("has {} numbers a pixel (one is expected)", samples));
   }
   static_cast<void>(dose.getDoseGridScaling(layout.scaling));
   if (!(layout.scaling > 0 && std::isfinite(layout.scaling))) {

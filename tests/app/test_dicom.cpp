@@ -330,6 +330,10 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "-1\\0\\0\\0\\-1\\0"})), {"axial"}));
   CHECK(names(refused(with(dose_object(), 0x7fe00010, {"OW", "xx"})), {"truncated"}));
   CHECK(names(refused(with(dose_object(), 0x00280100, us(8))), {"8 bits"}));
+  CHECK(names(refused(with(dose_object(), 0x00280002, us(3))), {"has 3 numbers a pixel"}));
+  auto unsaid = dose_object();
+  unsaid.erase(0x00280002);
+  CHECK(refused(unsaid).empty());
   CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "CT"}));
   put(file, dicom_file(dose_object()).substr(0, 700));
   CHECK(names(said([&] { files::read_rt_dose(file); }), {"dose.dcm"}));
