@@ -81,6 +81,10 @@ void load_object(fs::path const& path, DcmFileFormat& file, char const* sop_clas
                  char const* what) {
   auto const identity = read_dicom_identity(path);
   if (identity.sop_class != sop_class) {
+    std::error_code unknown;
+    if (fs::is_directory(path, unknown)) {
+      refuse(path, fmt::format("is the folder of a CT series, no {}", what));
+    }
     refuse(path, fmt::format("is no {} (its modality is {}){}", what,
                              identity.modality.empty() ? "not said" : identity.modality,
                              identity.modality == "CT" ? " of a CT series name the folder" : ""));

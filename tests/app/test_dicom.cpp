@@ -334,7 +334,10 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   auto unsaid = dose_object();
   unsaid.erase(0x00280002);
   CHECK(refused(unsaid).empty());
-  CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "CT"}));
+  CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "of a CT series name the folder"}));
+  auto const series = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  CHECK(names(said([&] { files::read_rt_dose(series); }),
+              {"is the folder of a CT series, no RT Dose"}));
   put(file, dicom_file(dose_object()).substr(0, 700));
   CHECK(names(said([&] { files::read_rt_dose(file); }), {"dose.dcm"}));
 }
