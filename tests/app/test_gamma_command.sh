@@ -65,6 +65,10 @@ cp one.mha one2.mha
 # Other grids: points beyond the middles of the evaluated voxels are counted apart.
 floats 60 $one | volume small.mha '3 4 5' '3 2.5 2' '-3 -3 -3' 
 expect 0 '^3%/3mm +512 +[0-9]+ +[0-9.]+ +[0-9.]+ +2 +[1-9][0-9]+ ' gamma one.mha small.mha --json small.json
+says "warning: [0-9.]+ % of the compared points lie outside of 'small.mha' .gamma is to its nearest doses"
+# All of them: the last row of middles lies in the faces of a dose whose middles it does not reach.
+floats 8 $one | volume beyond.mha '2 2 2' '4 4 4' '9.5 -2 -2'
+expect 0 "warning: all compared points lie outside of 'beyond.mha'" gamma one.mha beyond.mha --quiet
 # They are told in a volume of their own and in the picture.
 outside=$(awk '/"outside":/ { gsub(/[^0-9]/, ""); print; exit }' small.json)
 expect 0 "^3%/3mm +512 .* $outside +[0-9]+$" gamma one.mha small.mha --status status.mha --png small.png --json small.json
@@ -76,6 +80,7 @@ expect 0 '^3%/3mm ' gamma one.mha one2.mha --png whole.png
 height_of() { od -An -tu1 -j20 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
 [ "$(height_of small.png)" -gt "$(height_of whole.png)" ] || fail 'the picture does not say what lies outside'
 expect 0 '^3%/3mm +60 +60 +100.00 +0 +0 +0 +0$' gamma small.mha one.mha
+grep -q 'compared points lie' <<<"$answer" && fail "none lie outside: $answer"
 # A point of the picture outside of the reference.
 expect 0 "at: 9 mm along y lies outside of 'one.mha', from -8 to 8 mm .its nearest slice is shown" gamma one.mha one2.mha --png whole.png --at 8 9 -8
 [ "$(grep -c 'lies outside' <<<"$answer")" = 1 ] || fail "on the faces: $answer"

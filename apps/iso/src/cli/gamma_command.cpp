@@ -360,6 +360,19 @@ files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_r
   return image;
 }
 
+/// Says how many compared points lie where the evaluated dose has no voxels.
+void tell_of_outside(gamma_options const& options, jobs::gamma_result const& result) {
+  if (result.outside == result.compared) {
+    spdlog::warn("all compared points lie outside of '{}' (gamma is to its nearest doses)",
+                 options.evaluated);
+  } else if (result.outside > 0) {
+    spdlog::warn(
+        "{:.3g} % of the compared points lie outside of '{}' (gamma is to its nearest "
+        "doses)",
+        100 * double(result.outside) / double(result.compared), options.evaluated);
+  }
+}
+
 int run_gamma(gamma_options& options) {
   check_files(options);
   read_options(options);
@@ -368,6 +381,7 @@ int run_gamma(gamma_options& options) {
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "gamma");
   auto const result = jobs::compare_doses(request, terminal_observer());
+  tell_of_outside(options, result);
   json document = document_of(request, result);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
