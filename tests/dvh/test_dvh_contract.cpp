@@ -86,5 +86,6 @@ TEST_CASE("dvh: levels, volumes, bins and doses that make no sense are refused")
   CHECK(says(refusal([&] { structure_grid(s, g, {}, 65); }), "a subdivision of 65"));
   grid const far{{5, 5, 5}, {2, 2, 2}, {100, 0, 0}};
   CHECK(says(refusal([&] { structure_grid(s, far); }), "they do not overlap"));
+  CHECK(says(refusal([&] { structure_grid(s, far); }), "mm along x, the dose's voxels"));
   CHECK(says(refusal([&] { surface_points(s, 0); }), "a distance of 0 mm"));
 }

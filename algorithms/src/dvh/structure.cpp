@@ -27,6 +27,7 @@ constexpr double share_rounding = 1e-9;  // of a voxel
 constexpr double largest_voxel = 1;  // mm
 constexpr double least_voxels = 45;  // along an axis
 constexpr double most_parts = 64;    // of a cell along an axis
+constexpr char const* axis_names[] = {"x", "y", "z"};
 // So many voxels at most, where axes want different numbers of parts.
 constexpr std::int64_t most_divided_voxels = std::int64_t(1) << 24;
 
@@ -364,9 +365,10 @@ grid divided_grid(std::string const& name, box const& b, grid const& dose, doubl
     double const first = std::max(std::floor(low), lowest);
     double const end = std::min(std::ceil(high), highest);
     ISO_VALIDATE(end > first,
-                 "{}: '{}' goes from {} to {} mm along axis {}, the dose's voxels from {} to {} mm "
+                 "{}: '{}' goes from {} to {} mm along {}, the dose's voxels from {} to {} mm "
                  "(they do not overlap) are both in one frame of reference?",
-                 function, name, b.low[axis], b.high[axis], axis, origin - 0.5 * dose.spacing[axis],
+                 function, name, b.low[axis], b.high[axis], axis_names[axis],
+                 origin - 0.5 * dose.spacing[axis],
                  origin + (double(dose.extent[axis]) - 0.5) * dose.spacing[axis]);
     g.extent[std::size_t(axis)] = std::int64_t(end - first);
     g.spacing[axis] = spacing;
