@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_dicom_command.sh ISO GEOMETRIES PLAN
+# test_dicom_command.sh ISO GEOMETRIES PLAN [PYTHON]
 # DICOM as a user of the tool meets it: a reconstruction as a CT series, that series projected,
-# reconstructed onto and dosed, an RT Dose. Others read them back where they are installed: pydicom
-# and SimpleITK in ISO_TEST_DICOM_PYTHON (python3), dciodvfy. PLAN, the real plan of
-# scripts/get_example_data.sh, may be missing.
+# reconstructed onto and dosed, an RT Dose. Others read them back where they are installed: dciodvfy,
+# and pydicom and SimpleITK in ISO_TEST_DICOM_PYTHON, or in PYTHON, which scripts/setup.sh makes, or in
+# python3. PLAN, the real plan of scripts/get_example_data.sh, may be missing.
 iso=$1
 geometry=$2/circular_cone.json
 real=$3
 tool=("$iso")
-python=${ISO_TEST_DICOM_PYTHON:-python3}
+python=${ISO_TEST_DICOM_PYTHON:-${4:-}}
+command -v "$python" >/dev/null || python=python3
 here=$(dirname "$(realpath "$0")")
 source "$here/expect.sh"
 
