@@ -155,8 +155,9 @@ def page(layout, rows):
             text += case_table(here, topic["cases"]) if "cases" in topic else plain_table(here)
             text += "".join(f"\n    {command}" for command in unique(r["command"] for r in here))
             text += "\n"
-    return text + ("\n## Shortfalls\n\nGoals that the newest measurement misses. Two more are missed on pages of "
-                   "their own:\n[gamma](algorithms/gamma.md) beside pymedphys, and "
+    return text + ("\n## Shortfalls\n\nGoals that the newest measurement misses. Two more "
+                   "are missed on pages of their own:\n"
+                   "[gamma](algorithms/gamma.md) beside pymedphys, and "
                    "[histograms](algorithms/dvh.md#ideal-bodies) of ideal bodies\n"
                    "with contours every 1 mm and 3 mm.\n\n"
                    + shortfalls(layout["goals"], rows))

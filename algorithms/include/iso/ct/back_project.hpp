@@ -68,12 +68,12 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 ///   |pixel| times a voxel's diagonal, and S a bound on the sum of a voxel's weights in a view,
 ///   both of all views. Then no voxel is off by more than 1e-6 S M (float) or 1e-13 S M (double) a
 ///   view, beside the rounding of its weights and, once a block, that of the volume, which is
-///   stored in T: at most 2^-24 (float) or 2^-53 of the voxel's largest value. One word is enough in float, and two in double,
-///   where no more than about 40 rays of a view meet a voxel, which is so down to pixels of 0.4
-///   voxels; else a voxel takes two or three words. Three are all there are: they keep the promise
-///   up to some 2^11 rays (double) or 2^20 (float), and no further. A volume whose box reaches the
-///   plane of the source counts as met by all rays of the view. The chords of all exact methods are
-///   the same.
+///   stored in T: at most 2^-24 (float) or 2^-53 of the voxel's largest value. One word is enough
+///   in float, and two in double, where no more than about 40 rays of a view meet a voxel, which is
+///   so down to pixels of 0.4 voxels; else a voxel takes two or three words. Three are all there
+///   are: they keep the promise up to some 2^11 rays (double) or 2^20 (float), and no further. A
+///   volume whose box reaches the plane of the source counts as met by all rays of the view. The
+///   chords of all exact methods are the same.
 ///
 /// A pixel that is not finite makes the voxels NaN or infinite (scatter: NaN) to which its ray
 /// gives a weight that is not zero, and no others. So does, by gather, a pixel whose product with

@@ -228,10 +228,11 @@ class iterative_state {
 
   /// Makes A 1 of the voxels that count, by `correction`.
   void make_row_sums(projections const& sums, job const& control) {
+    auto const& exec = pair.exec();
     if (voxels_.size() > 0) {
-      Kokkos::deep_copy(pair.exec(), correction.data, voxels_);
+      Kokkos::deep_copy(exec, correction.data, voxels_);
     } else {
-      for_each_number("iso::ct::iterate: ones", pair.exec(), num_voxels(),
+      for_each_number("iso::ct::iterate: ones", exec, num_voxels(),
                       fill<T>{T(1), correction.data.data()});
     }
     for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
