@@ -143,8 +143,7 @@ void read_iterative_inputs(iterative_options& options, placement const& place) {
   if (request.columns == "scan") {
     spdlog::info(
         "of each voxel the largest column sum of all blocks stands for each block's (one volume "
-        "for "
-        "all; steps are shorter, never longer)");
+        "for all; steps are shorter, never longer)");
   }
 }
 

@@ -259,8 +259,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
           volume_grid.extent[2] % 2 != 0,
       "iso reconstruct: none of the {} views sees the middle of any voxel of the volume (its {} "
       "slices lie beside the only row of pixels, and the result would be zero) choose an odd "
-      "number "
-      "of slices by --extent, or an iterative method with the adjoint",
+      "number of slices by --extent, or an iterative method with the adjoint",
       result.views, volume_grid.extent[2]);
   ISO_VALIDATE(
       result.blind_views < result.views,
