@@ -26,7 +26,6 @@ from support.scripts import surroundings  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ["forward_project", "back_project", "fdk", "traverse", "convolution", "spmv"]
-# The rows of docs/performance.md that one core ends in seconds.
 # Rows of docs/performance.md that one core ends in a second or so.
 ROWS = (r"^forward_project/joseph_(linear|linear_avx2|spline)/(ordered|reproducible)/"
         r"(float|double)/serial/256$"

@@ -108,10 +108,12 @@ double mismatch(problem const& p, forward_project_options const& forward,
 template <class T>
 constexpr double adjoint_tolerance = sizeof(T) == 4 ? 1e-6 : 1e-13;
 
-/// By the kernel of another form, on tables of its own.
+/// By the kernel of another form, on tables of its own; where `by` has weights, from `start` on.
 template <class Kernel, class T>
 std::vector<T> by_kernel(std::vector<T> const& pixels, problem const& p, boundary edge,
-                         iso::ct::detail::gather_plan<T> const& plan) {
+                         iso::ct::detail::gather_plan<T> const& plan,
+                         iso::ct::detail::voxel_step<T> const& by = {},
+                         std::vector<T> const& start = {}) {
   using namespace iso::ct::detail;
   Kokkos::Serial const exec;
   iso::workspace<host> scratch;
@@ -122,7 +124,8 @@ std::vector<T> by_kernel(std::vector<T> const& pixels, problem const& p, boundar
   iso::workspace_parts parts(scratch, "test");
   gather_scratch<T> s(parts, p.scan, p.volume, plan);
   auto const out = iso::make_volume<T, host>("out", p.volume);
-  back_project_volume<T> to{out.data.data(), p.volume, {p.volume, edge}, edge, true};
+  std::copy(start.begin(), start.end(), out.data.data());
+  back_project_volume<T> to{out.data.data(), p.volume, {p.volume, edge}, edge, true, by};
   auto const scan = iso::ct::stage(exec, p.scan);
   for (std::int64_t first = 0; first < p.scan.num_views(); first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, p.scan.num_views() - first));
@@ -217,6 +220,67 @@ TEST_CASE_TEMPLATE("back_project: the gather's bits are those of its definition,
   }
   iso::backend::set_host_vector_bytes(most);
   CHECK(compared > 40);
+}
+
+TEST_CASE_TEMPLATE("back_project: a step at once has the bits of the sum and then the step", T,
+                   float, double) {
+  using namespace iso::ct::detail;
+  using iso::ct::projector;
+  std::mt19937_64 random(12);
+  Kokkos::Serial const exec;
+  int gathered = 0;
+  int scattered = 0;
+  for (int n = 0; n < 48; ++n) {
+    CAPTURE(n);
+    auto const p = any_problem(random, n);
+    if (p.volume.size() * p.scan.num_views() > 100000) {
+      continue;
+    }
+    auto const y = random_pixels<T>(p.scan, unsigned(n));
+    auto const start = values_of(random_volume<T>(p.volume, unsigned(n)));
+    auto weights = values_of(random_volume<T>(p.volume, unsigned(n) + 100));
+    for (std::size_t i = 0; i < weights.size(); i += 3) {
+      weights[i] = T(0);
+    }
+    back_project_options const options{.method = n % 3 == 2 ? projector::siddon
+                                                            : projector::joseph_linear};
+    voxel_step<T> const by{T(0.3), weights.data(), T(0.2), T(0.6), n % 5 == 4};
+    auto expected = backprojected(y, p, options);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = by.of(start[i], weights[i], expected[i]);
+    }
+    auto const x = iso::make_volume<T, host>("x", p.volume);
+    std::copy(start.begin(), start.end(), x.data.data());
+    iso::workspace<host> const scratch(
+        iso::ct::back_project_bytes_needed<T>(exec, p.scan, p.volume, options));
+    back_project_step<Kokkos::Serial, T>(exec, iso::ct::stage(exec, p.scan),
+                                         staged_pixels(exec, p.scan, y, 0, p.scan.num_views()), x,
+                                         scratch, options, by, {});
+    CHECK(difference(values_of(x), expected) == "");
+    bool const gathers = options.method == projector::joseph_linear && by_gather<T>(p);
+    (gathers ? gathered : scattered) += 1;
+    if (gathers) {
+      CHECK(difference(by_kernel<back_project_register_kernel<T, 2, true>>(
+                           y, p, boundary::zero, {16, 4, true, 3}, by, start),
+                       expected) == "");
+    }
+  }
+  CHECK(gathered > 5);
+  CHECK(scattered > 5);
+}
+
+TEST_CASE("back_project: a step takes one block of views") {
+  Kokkos::Serial const exec;
+  std::mt19937_64 random(2);
+  auto const p = circle(random, 1, false, 17);
+  auto const x = iso::make_volume<float, host>("x", p.volume);
+  iso::workspace<host> const scratch(
+      iso::ct::back_project_bytes_needed<float>(exec, p.scan, p.volume));
+  CHECK_THROWS_AS((iso::ct::detail::back_project_step<Kokkos::Serial, float>(
+                      exec, iso::ct::stage(exec, p.scan),
+                      staged_pixels(exec, p.scan, random_pixels<float>(p.scan, 1), 0, 17), x,
+                      scratch, {}, {}, {})),
+                  iso::invalid_argument);
 }
 
 TEST_CASE_TEMPLATE("back_project: both weights are forward_project's to the bit", T, float,

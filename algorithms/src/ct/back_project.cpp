@@ -12,6 +12,10 @@ bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_byte
          fast_path_applies(g, volume, value_bytes);
 }
 
+bool steps_at_once(std::int64_t views, back_project_options const& options) {
+  return views <= block_views && options.oversampling == 1;
+}
+
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count) {
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(

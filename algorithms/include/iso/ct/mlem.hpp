@@ -88,11 +88,7 @@ class mlem {
       detail::for_each_number("iso::ct::mlem: ratio", exec, count,
                               detail::ratio<T>{state_.block_readings(s), state_.block_mask(s),
                                                T(state_.least_part * most), values});
-      pair.adjoint(s, p, state_.correction, onto::zero, control);
-      detail::for_each_number(
-          "iso::ct::mlem: step", exec, state_.num_voxels(),
-          detail::multiply_by<T>{state_.correction.data.data(),
-                                 columns_[std::size_t(s)].data.data(), state_.x.data.data()});
+      state_.multiply(s, p, columns_[std::size_t(s)], control);
     }
     return state_.told(squares);
   }

@@ -14,6 +14,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/back_project.hpp>
+#include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/forward_project_texture.hpp>
@@ -164,6 +165,17 @@ class projector_pair {
     auto options = adjoint_options();
     options.onto = to;
     back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
+  }
+  /// Enqueues `x` <- `by`(x, A^T p) where the block is so small that A^T p needs no volume of its
+  /// own, or returns false.
+  [[nodiscard]] bool adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                                  detail::voxel_step<T> const& by, job const& control = {}) const {
+    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options())) {
+      return false;
+    }
+    detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
+                                       adjoint_options(), by, control);
+    return true;
   }
   /// Returns the views of a block of `all`, which lie in the order of view_blocks::views.
   [[nodiscard]] projections part(projections const& all, std::int64_t block) const {

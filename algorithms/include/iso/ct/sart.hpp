@@ -98,8 +98,8 @@ class sart {
         squares = state_.square_norm(r);
       }
       state_.weigh_rows(s, r, p);
-      pair.adjoint(s, p, state_.correction, onto::zero, control);
-      state_.step(options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)]);
+      state_.step(s, p, options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)],
+                  control);
     }
     // Once, as the host waits for it.
     return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));

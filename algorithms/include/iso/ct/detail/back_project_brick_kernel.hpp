@@ -8,6 +8,7 @@
 #include <iso/backend/unroll.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/back_project_bricks.hpp>
+#include <iso/ct/detail/voxel_step.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -70,8 +71,9 @@ struct brick_kernel {
   std::int64_t num_v;
   std::int32_t num_views;
   std::int32_t low_bits;
-  bool far;     ///< three words: coordinates round by too much for clipping by division
-  bool begins;  ///< the voxels begin at zero
+  bool far;               ///< three words: coordinates round by too much for clipping by division
+  bool begins;            ///< the voxels begin at zero
+  voxel_step<T> by = {};  ///< with weights: how a voxel steps by its sum, the only one
   std::int64_t first_brick = 0;  ///< of this launch
 
   template <class Team>
@@ -327,18 +329,17 @@ struct brick_kernel {
       at += std::uint32_t(ray.voxel[a]) * std::uint32_t(Shape::pitch(a)) +
             std::uint32_t(count) * stride[a];
     }
+    // `from` <= the next planes, which never go back: no chord is negative, and one of zero adds
+    // zero.
     T begin = from;
     for (;;) {
       T const nearer = next[0] < next[1] ? next[0] : next[1];
       T const nearest_plane = nearer < next[2] ? nearer : next[2];
-      T const end = nearest_plane < to ? nearest_plane : to;
-      if (end > begin) {
-        add_product<0>(words, at, end - begin, ray.value);
-      }
       if (!(nearest_plane < to)) {
         break;
       }
-      begin = end;
+      add_product<0>(words, at, nearest_plane - begin, ray.value);
+      begin = nearest_plane;
       ISO_EACH_REGISTER(int a = 0; a < 3; ++a) {
         bool const crosses = next[a] <= nearest_plane;
         crossed[a] = crosses ? crossed[a] + T(1) : crossed[a];
@@ -346,6 +347,7 @@ struct brick_kernel {
         next[a] = crossing(a, crossed[a]);
       }
     }
+    add_product<0>(words, at, to - begin, ray.value);
   }
 
   /// Adds the brick's sums to the volume.
@@ -373,10 +375,15 @@ struct brick_kernel {
         sum =
             Kokkos::fma(sum, digit, double(words.get(at + std::uint32_t(word * Shape::next_word))));
       }
-      T& voxel = volume[(std::int64_t(brick.low[0] + x) * bricks.extent[1] + brick.low[1] + y) *
-                            bricks.extent[2] +
-                        brick.low[2] + z];
-      voxel = canonical(T(Kokkos::fma(sum, unit, begins ? 0.0 : double(voxel))));
+      std::int64_t const index =
+          (std::int64_t(brick.low[0] + x) * bricks.extent[1] + brick.low[1] + y) *
+              bricks.extent[2] +
+          brick.low[2] + z;
+      if (by.weights != nullptr) {
+        volume[index] = by.of(volume[index], by.weights[index], canonical(T(sum * unit)));
+      } else {
+        volume[index] = canonical(T(Kokkos::fma(sum, unit, begins ? 0.0 : double(volume[index]))));
+      }
     });
   }
 };

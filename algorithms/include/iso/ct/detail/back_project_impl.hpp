@@ -7,6 +7,7 @@
 #include <iso/ct/detail/back_project_brick_kernel.hpp>
 #include <iso/ct/detail/back_project_mark_kernel.hpp>
 #include <iso/ct/detail/back_project_register_kernel.hpp>
+#include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/back_project_tile_kernel.hpp>
 #include <iso/ct/detail/back_project_tuning.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
@@ -190,9 +191,15 @@ void launch_gather(Exec const& exec, back_project_tables<T> const& t,
                    backend::launch_shape shape, job const& control) {
   constexpr auto tuned = back_project_tuning_of<Exec, T>;
   if constexpr (backend::is_device<Exec>) {
-    back_project_register_kernel<T, tuned.heights> const kernel{t, out};
-    backend::for_each_lane_group<128, tuned.min_blocks>("iso::ct::back_project", exec,
-                                                        kernel.num_groups(), kernel, shape);
+    auto const launch = [&](auto const& kernel) {
+      backend::for_each_lane_group<128, tuned.min_blocks>("iso::ct::back_project", exec,
+                                                          kernel.num_groups(), kernel, shape);
+    };
+    if (out.by.weights != nullptr) {
+      launch(back_project_register_kernel<T, tuned.heights, true>{t, out});
+    } else {
+      launch(back_project_register_kernel<T, tuned.heights, false>{t, out});
+    }
     control.step(to);
   } else {
     back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows> kernel{t, out};
@@ -210,13 +217,13 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
             projection_view<T const, typename Exec::memory_space> const& projections,
             volume_view<T, typename Exec::memory_space> const& volume,
             workspace<typename Exec::memory_space> const& scratch,
-            back_project_options const& options, job const& control) {
+            back_project_options const& options, voxel_step<T> const& by, job const& control) {
   auto const plan = gather_plan<T>::template make<Exec>(g.host());
   workspace_parts parts(scratch, "iso::ct::back_project");
   gather_scratch<T> s(parts, g.host(), volume.grid, plan);
   auto const count = std::int64_t(projections.data.extent(0));
-  back_project_volume<T> out{
-      volume.data.data(), volume.grid, {volume.grid, options.edge}, options.edge, false};
+  back_project_volume<T> out{volume.data.data(), volume.grid, {volume.grid, options.edge},
+                             options.edge,       false,       by};
   for (std::int64_t first = 0; first < count; first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, count - first));
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
@@ -233,8 +240,8 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
 template <class Exec, class T, class Samples>
 void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
                    scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
-                   T* volume, bool begins, double samples, double from, double to,
-                   backend::launch_shape shape, job const& control) {
+                   T* volume, bool begins, voxel_step<T> const& by, double samples, double from,
+                   double to, backend::launch_shape shape, job const& control) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
@@ -261,7 +268,8 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                                              std::int32_t(views),
                                              plan.words.low_bits,
                                              plan.far,
-                                             begins};
+                                             begins,
+                                             by};
       launch_parts(exec, plan.bricks.size(), samples, from, to, control,
                    [&](std::int64_t first, std::int64_t count) {
                      kernel.first_brick = first;
@@ -279,7 +287,7 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
              projection_view<T const, typename Exec::memory_space> const& projections,
              volume_view<T, typename Exec::memory_space> const& volume,
              workspace<typename Exec::memory_space> const& scratch,
-             back_project_options const& options, job const& control) {
+             back_project_options const& options, voxel_step<T> const& by, job const& control) {
   using space = typename Exec::memory_space;
   geometry const& host = g.host();
   auto const plan = scatter_plan<T, Exec>::make(host, volume.grid, options);
@@ -322,11 +330,54 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
         return (double(first) + double(views) * parts_done / (side * side)) / double(count);
       };
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
-                    volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero,
+                    volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero, by,
                     double(views) * samples_of_view(host, volume.grid), done(part), done(part + 1),
                     options.shape, control);
     }
   }
+}
+
+/// Backprojects onto `volume`, or steps by its sums where `by` has weights.
+template <execution_space Exec, real T>
+void back_project_by(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
+                     projection_view<T const, typename Exec::memory_space> const& projections,
+                     volume_view<T, typename Exec::memory_space> const& volume,
+                     workspace<typename Exec::memory_space> const& scratch,
+                     back_project_options const& options, voxel_step<T> const& by,
+                     job const& control) {
+  geometry const& host = g.host();
+  auto const count = std::int64_t(projections.data.extent(0));
+  validate_options(options, host, count);
+  validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
+                  "iso::ct::back_project");
+  validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, options),
+           "iso::ct::back_project");
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
+  if (gathers(host, volume.grid, sizeof(T), options)) {
+    gather<Exec, T>(exec, g, projections, volume, scratch, options, by, control);
+  } else {
+    with_samples(options.method, [&]<class Samples>(Samples) {
+      scatter<Exec, T, Samples>(exec, g, projections, volume, scratch, options, by, control);
+    });
+  }
+}
+
+template <execution_space Exec, real T>
+void back_project_step(
+    Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
+    volume_view<T, typename Exec::memory_space> const& x,
+    workspace<typename Exec::memory_space> const& scratch, back_project_options const& options,
+    voxel_step<std::type_identity_t<T>> const& by, job const& control) {
+  auto const count = std::int64_t(projections.data.extent(0));
+  ISO_VALIDATE(
+      steps_at_once(count, options),
+      "iso::ct::back_project: {} views at once, {} rays a pixel each way (a step takes one "
+      "block of {}) use back_project",
+      count, options.oversampling, block_views);
+  auto onto_zero = options;
+  onto_zero.onto = onto::zero;
+  back_project_by<Exec, T>(exec, g, projections, x, scratch, onto_zero, by, control);
 }
 
 }  // namespace detail
@@ -354,21 +405,7 @@ void back_project(
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, back_project_options const& options,
     job const& control) {
-  geometry const& host = g.host();
-  auto const count = std::int64_t(projections.data.extent(0));
-  detail::validate_options(options, host, count);
-  detail::validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
-                          "iso::ct::back_project");
-  validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, options),
-           "iso::ct::back_project");
-  Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
-  if (detail::gathers(host, volume.grid, sizeof(T), options)) {
-    detail::gather<Exec, T>(exec, g, projections, volume, scratch, options, control);
-  } else {
-    detail::with_samples(options.method, [&]<class Samples>(Samples) {
-      detail::scatter<Exec, T, Samples>(exec, g, projections, volume, scratch, options, control);
-    });
-  }
+  detail::back_project_by<Exec, T>(exec, g, projections, volume, scratch, options, {}, control);
 }
 
 #define ISO_BACK_PROJECT(linkage, Exec, T)                                             \
@@ -377,6 +414,12 @@ void back_project(
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
       back_project_options const&, job const&);                                        \
+  linkage template void detail::back_project_step<Exec, T>(                            \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                         \
+      projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
+      volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
+      back_project_options const&, detail::voxel_step<std::type_identity_t<T>> const&, \
+      job const&);                                                                     \
   linkage template std::int64_t back_project_bytes_needed<T, Exec>(                    \
       Exec const&, geometry const&, iso::grid const&, back_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_BACK_PROJECT, extern)

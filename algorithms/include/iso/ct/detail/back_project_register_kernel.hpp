@@ -29,10 +29,11 @@ namespace backend = ISO_SET_OF(iso::backend);
 /// groups: it keeps the sums of 4 x 4 columns of `Heights` x 32 voxels. Eight u's of a view at once
 /// get their weights, a lane for each (u, plane), into memory that the lanes share; then, u by u, a
 /// lane loads the three rays that may touch its voxel, blends them in every plane that the u
-/// touches, and adds that to the plane's four columns.
-template <class T, int Heights>
+/// touches, and adds that to the plane's four columns. `Steps`: voxels step by their sums, which
+/// takes registers.
+template <class T, int Heights, bool Steps = false>
 struct back_project_register_kernel {
-  ISO_KERNEL(back_project_register_kernel<T, Heights>);
+  ISO_KERNEL(back_project_register_kernel<T, Heights, Steps>);
 
   static constexpr std::int32_t edge = 4;      ///< columns of a tile each way
   static constexpr int ray_columns = 8;        ///< whose weights are made at once
@@ -274,23 +275,38 @@ struct back_project_register_kernel {
     return t.rays.lines + (row * std::uint32_t(t.num_v) + (first - Group::template index_bias<T>));
   }
 
-  /// Adds the sums to the volume, and begins anew.
+  /// Adds the sums to the volume, or steps by them, and begins anew.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void end_block(Group const& group, tile<Group> const& at,
                                              bool is_first, sums_of<Group>& sums) const {
     backend::unrolled<edge>([&](auto x) {
-      backend::unrolled<edge>([&](auto y) {
-        std::int64_t const i = edge * at.x + int(x);
-        std::int64_t const j = edge * at.y + int(y);
-        backend::unrolled<Heights>([&](auto e) {
-          group.each([&](int lane) {
-            T& sum = sums(row_of(e, x, y), lane);
-            out.add(i, j, at.z + 32 * int(e) + lane, is_first, sum);
-            sum = T(0);
-          });
+      std::int64_t const i = edge * at.x + int(x);
+      std::int64_t const j = edge * at.y;
+      group.each([&](int lane) {
+        std::int64_t const k = at.z + lane;
+        // All loads of a row of columns go out at once.
+        voxel_before<T> was[edge][Heights];
+        if constexpr (Steps) {
+          each_height(
+              [&](auto y, auto e) { was[y][e] = out.before_step(i, j + int(y), k + 32 * int(e)); });
+        }
+        each_height([&](auto y, auto e) {
+          T& sum = sums(row_of(e, x, y), lane);
+          if constexpr (Steps) {
+            out.step(was[y][e], i, j + int(y), k + 32 * int(e), sum);
+          } else {
+            out.add(i, j + int(y), k + 32 * int(e), is_first, sum);
+          }
+          sum = T(0);
         });
       });
     });
+  }
+
+  /// Calls f(y, e) for the heights of a row of columns.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void each_height(F const& f) {
+    backend::unrolled<edge>([&](auto y) { backend::unrolled<Heights>([&](auto e) { f(y, e); }); });
   }
 };
 

@@ -8,6 +8,7 @@
 #include <iso/ct/detail/back_project_tables.hpp>
 #include <iso/ct/detail/column_pair.hpp>
 #include <iso/ct/detail/joseph_walk.hpp>
+#include <iso/ct/detail/voxel_step.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -30,6 +31,13 @@ KOKKOS_FORCEINLINE_FUNCTION T add_share(T share, T x, T sum) {
   return Care == care::full && share == T(0) ? sum : added;
 }
 
+/// Holds a voxel, and the weight of its step, as they are before a sum goes to it.
+template <class T>
+struct voxel_before {
+  T value;
+  T weight;
+};
+
 /// Describes where backprojection puts its sums.
 template <class T>
 struct back_project_volume {
@@ -37,7 +45,8 @@ struct back_project_volume {
   grid g;
   field_range<T> field;
   boundary edge;
-  bool begins;  ///< the volume's voxels begin at zero
+  bool begins;            ///< the volume's voxels begin at zero
+  voxel_step<T> by = {};  ///< with weights: how a voxel steps by its sum, the only one
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t layers(std::int32_t height) const {
     return (g.extent[2] + height - 1) / height;
@@ -66,14 +75,36 @@ struct back_project_volume {
       return share_of(kept(z, 2), k);
     }
   }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t i, std::int64_t j,
+                                                     std::int64_t k) const {
+    return i < g.extent[0] && j < g.extent[1] && k < g.extent[2];
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(std::int64_t i, std::int64_t j,
+                                                               std::int64_t k) const {
+    return (i * g.extent[1] + j) * g.extent[2] + k;
+  }
   /// Ends a block of views: its sum goes to the voxel, if there is one. A zero loses its
   /// sign, so that terms that are zero change no bit.
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t i, std::int64_t j, std::int64_t k,
                                        bool is_first, T sum) const {
-    if (i < g.extent[0] && j < g.extent[1] && k < g.extent[2]) {
-      T& voxel = voxels[(i * g.extent[1] + j) * g.extent[2] + k];
+    if (has(i, j, k)) {
+      T& voxel = voxels[index(i, j, k)];
       T const before = begins && is_first ? T(0) : voxel;
       voxel = canonical(before + (sum + T(0)));
+    }
+  }
+  /// Reads what step wants, if there is such a voxel.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION voxel_before<T> before_step(std::int64_t i,
+                                                                        std::int64_t j,
+                                                                        std::int64_t k) const {
+    return has(i, j, k) ? voxel_before<T>{voxels[index(i, j, k)], by.weights[index(i, j, k)]}
+                        : voxel_before<T>{T(0), T(0)};
+  }
+  /// Ends the only block of views: the voxel steps by its sum, if there is one.
+  KOKKOS_FORCEINLINE_FUNCTION void step(voxel_before<T> const& was, std::int64_t i, std::int64_t j,
+                                        std::int64_t k, T sum) const {
+    if (has(i, j, k)) {
+      voxels[index(i, j, k)] = by.of(was.value, was.weight, canonical(sum + T(0)));
     }
   }
 };

@@ -261,7 +261,12 @@ struct back_project_tile_kernel {
       for (std::int32_t y = 0; y < edge; ++y) {
         T* const sums = s.sums + (x * edge + y) * pitch;
         for (std::int32_t k = 0; k < 32 * s.rows; ++k) {
-          out.add(s.x + x, s.y + y, s.z + k, is_first, sums[k]);
+          if (out.by.weights != nullptr) {
+            out.step(out.before_step(s.x + x, s.y + y, s.z + k), s.x + x, s.y + y, s.z + k,
+                     sums[k]);
+          } else {
+            out.add(s.x + x, s.y + y, s.z + k, is_first, sums[k]);
+          }
           sums[k] = T(0);
         }
       }

@@ -4,6 +4,7 @@
 
 #include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/ct/detail/voxel_step.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -104,22 +105,13 @@ struct invert {
   }
 };
 
-/// x becomes x + step w g, within [lower, upper] where w is not zero. All loads go out at once.
+/// x becomes what `by` makes of it and the correction c. All loads go out at once.
 template <class T>
-struct step_within {
-  T step;
-  T const* w;
-  T const* g;
-  T lower;
-  T upper;
+struct step_voxels {
+  voxel_step<T> by;
+  T const* c;
   T* x;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const weight = w[i];
-    T const from = x[i];
-    T const to = Kokkos::fma(step * weight, g[i], from);
-    T const within = to < lower ? lower : to > upper ? upper : to;
-    x[i] = weight != T(0) ? within : from;
-  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = by.of(x[i], by.weights[i], c[i]); }
 };
 
 /// p becomes b / p where p is above `least`, and zero elsewhere and where `weight` is zero.
@@ -141,18 +133,6 @@ struct keep_where {
   T const* w;
   T* x;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = w[i] != T(0) ? x[i] : T(0); }
-};
-
-/// x becomes x g w; it stays where w is zero.
-template <class T>
-struct multiply_by {
-  T const* g;
-  T const* w;
-  T* x;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    T const by = g[i] * w[i];
-    x[i] = w[i] != T(0) ? x[i] * by : x[i];
-  }
 };
 
 /// Finds the largest number; a NaN counts as infinite.

@@ -183,11 +183,23 @@ class iterative_state {
     for_each_number("iso::ct::iterate: weigh", pair.exec(), std::int64_t(p.data.size()),
                     weigh<T>{part_data(row_weights_.data, block), r.data.data(), p.data.data()});
   }
-  /// x becomes x + relaxation weights correction within the box.
-  void step(double relaxation, volume const& weights) {
-    for_each_number("iso::ct::iterate: step", pair.exec(), num_voxels(),
-                    step_within<T>{T(relaxation), weights.data.data(), correction.data.data(),
-                                   T(box_.lower), T(box_.upper), x.data.data()});
+  /// x becomes x + relaxation weights A_s^T p within the box.
+  void step(std::int64_t block, projections const& p, double relaxation, volume const& weights,
+            job const& control) {
+    step_by(block, p, {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, control);
+  }
+  /// x becomes x weights A_s^T p.
+  void multiply(std::int64_t block, projections const& p, volume const& weights,
+                job const& control) {
+    step_by(block, p, {.weights = weights.data.data(), .multiplies = true}, control);
+  }
+  void step_by(std::int64_t block, projections const& p, voxel_step<T> const& by,
+               job const& control) {
+    if (!pair.adjoint_step(block, p, x, by, control)) {
+      pair.adjoint(block, p, correction, onto::zero, control);
+      for_each_number("iso::ct::iterate: step", pair.exec(), num_voxels(),
+                      step_voxels<T>{by, correction.data.data(), x.data.data()});
+    }
   }
 
   /// Counts an iteration whose misfit has this square norm.
