@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <span>
 
 namespace iso::files {
 namespace {
@@ -134,7 +135,7 @@ class tiff_series {
   [[nodiscard]] image_facts const& facts() const { return facts_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
 
-  /// Calls each(path, image) with every image, row by row from the top.
+  /// Calls each(path, image) with every image, row by row from the top; it may change it.
   template <class Each>
   void read(Each const& each) const {
     auto const [width, height] = facts_.pixels;
@@ -217,6 +218,17 @@ class raw_series {
   std::int64_t count_ = 0;
 };
 
+/// Sets the pixels of an image, row by row from the top, to 0 where its mask [u, v] is 0.
+void hide(std::vector<float>& image, std::span<float const> mask, std::int64_t width,
+          std::int64_t height) {
+  for (std::int64_t u = 0; u < width; ++u) {
+    for (std::int64_t v = 0; v < height; ++v) {
+      float& pixel = image[std::size_t((height - 1 - v) * width + u)];
+      pixel = mask[std::size_t(u * height + v)] == 0 ? 0.0F : pixel;
+    }
+  }
+}
+
 template <class Series>
 image_stack read_series(fs::path const& name, Series const& series, image_request const& request) {
   auto const [width, height] = series.facts().pixels;
@@ -232,7 +244,12 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
       name, fmt::format("its {} images of {} x {} pixels", series.count(), width, height),
       std::uint64_t(series.count() * image_size) * sizeof(float), [&] {
         stack.values.reserve(std::size_t(series.count() * image_size));
-        series.read([&](fs::path const& path, std::vector<float> const& image) {
+        auto const whole = std::size_t(series.count() * image_size);
+        series.read([&](fs::path const& path, std::vector<float>& image) {
+          auto const before = stack.values.size();
+          if (request.mask.size() == whole && before < whole) {
+            hide(image, request.mask.subspan(before, image.size()), width, height);
+          }
           if (auto const bad = detail::first_not_finite(image, {1, height, width})) {
             refuse(path,
                    fmt::format("pixel in row {}, column {} is {} (every value must be finite)",

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -224,4 +225,21 @@ TEST_CASE("images of another size or type, cut short, or of a kind that is not r
   values[6] = std::numeric_limits<float>::infinity();
   put(folder / "p_1.tif", tiff(bytes_of(values), 4, 3, 32, 3));
   CHECK(names(refused(folder / "p_1.tif"), {"row 1, column 2 is inf"}));
+  // A mask [images, u, v] hides it, and what else it is 0 for: here of the second of two images.
+  put(folder / "p_2.tif", tiff(bytes_of(values), 4, 3, 32, 3));
+  put(folder / "p_1.tif", tiff(bytes_of(std::vector<float>(12, 2)), 4, 3, 32, 3));
+  std::vector<float> mask(24, 0.5F);
+  mask[12] = 0;
+  auto const masked = [&] { return refused(folder.path(), {2, {4, 3}, pixel_type::uint16, mask}); };
+  CHECK(names(masked(), {"p_2.tif", "row 1, column 2 is inf"}));
+  mask[12 + 2 * 3 + 1] = 0;
+  CHECK(masked().empty());
+  std::vector<float> expected(24, 2);
+  std::fill(expected.begin() + 12, expected.end(), 1.0F);
+  expected[12] = 0;
+  expected[12 + 2 * 3 + 1] = 0;
+  CHECK(files::read_images(folder.path(), {2, {4, 3}, pixel_type::uint16, mask}).values ==
+        expected);
+  mask.pop_back();
+  CHECK(names(masked(), {"p_2.tif", "row 1, column 2 is inf"}));
 }

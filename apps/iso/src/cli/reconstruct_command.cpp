@@ -149,6 +149,9 @@ int run_reconstruct(reconstruct_options& options) {
   request.backend = sole_backend(options.common.backend, operation);
   json corrections = json::object();
   if (scan) {
+    if (request.iterative && request.iterative->reading_mask) {
+      scan->mask = request.iterative->reading_mask->values;
+    }
     auto corrected =
         correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
     request.shape = corrected.shape;

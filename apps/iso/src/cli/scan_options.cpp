@@ -193,12 +193,13 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
         "corrected again) leave one out");
   }
   request.geometry = files::read_geometry(geometry_file);
-  files::image_request const images{views_of(request.geometry), request.geometry.detector.pixels,
-                                    raw_types.at(options.raw)};
+  files::image_request images{views_of(request.geometry), request.geometry.detector.pixels,
+                              raw_types.at(options.raw)};
   request.already_integrals = options.line_integrals;
   if (!options.line_integrals) {
     read_corrections(options, geometry_file, images, request);
   }
+  images.mask = mask;
   request.readings = files::read_images(projections, images);
   return request;
 }

@@ -27,8 +27,8 @@ void add_scan_options(CLI::App& app, scan_options& options);
 bool is_image_series(std::string const& name);
 
 /// Reads images, fields and the list of dead pixels, or the stack (.h5), and the geometry: that of
-/// `geometry_file`, or the stack's own where the name is empty. Of a stack, values where `mask` is
-/// 0 become 0, whatever they are.
+/// `geometry_file`, or the stack's own where the name is empty. Readings where `mask` is 0 become
+/// 0, whatever they are.
 /// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file, std::vector<float> const& mask);

@@ -208,18 +208,22 @@ void check_readings(reconstruct_request const& request, ct::geometry const& g) {
   ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
                "{}: {} readings ({} views of {} x {} pixels were announced)", command_of(request),
                readings.size(), n[0], n[1], n[2]);
-  auto const wild =
-      std::find_if(readings.begin(), readings.end(), [](float x) { return !std::isfinite(x); });
-  if (wild != readings.end()) {
-    std::int64_t const at = wild - readings.begin();
+  std::vector<float> const all;
+  auto const& mask = request.iterative && request.iterative->reading_mask
+                         ? request.iterative->reading_mask->values
+                         : all;
+  bool const masked = mask.size() == readings.size();
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (std::isfinite(readings[i]) || (masked && mask[i] == 0)) {
+      continue;
+    }
+    auto const at = std::int64_t(i);
     fail_argument(
         "{}: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or it would "
         "spoil its row) replace it",
-        command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], *wild);
+        command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], readings[i]);
   }
-  if (request.iterative && request.iterative->reading_mask) {
-    check_counted(readings, request.iterative->reading_mask->values);
-  }
+  check_counted(readings, mask);
   ISO_VALIDATE(request.adjoint_of ||
                    std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
                "iso reconstruct: all {} readings are zero (nothing lay in the beam, so that there "

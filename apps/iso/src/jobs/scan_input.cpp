@@ -3,6 +3,7 @@
 #include "scan.hpp"
 
 #include <iso/backend/registry.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/ct/centre_of_rotation.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/line_integrals.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace iso::jobs {
@@ -111,6 +113,13 @@ std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
   return {mask, count};
 }
 
+/// Sets what the mask hides, where there is one.
+void hide(std::vector<float>& values, std::span<float const> mask, float by) {
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    values[i] = mask[i] == 0 ? by : values[i];
+  }
+}
+
 /// Moves the detector so that the axis is seen at `centre`.
 void move_axis(files::geometry_description& g, double centre) {
   double const by = ct::axis_pixel(make_geometry(g)) - centre;  // pixels, of the detector along u
@@ -147,6 +156,14 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
   ISO_VALIDATE(n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
                "{} images of {} x {} pixels (the geometry has {} views of {} x {}) make them agree",
                n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
+  auto const& mask = request.mask;
+  ISO_VALIDATE(mask.empty() || mask.size() == request.readings.values.size(),
+               "mask of readings: {} numbers (there are {} readings) make them agree", mask.size(),
+               request.readings.values.size());
+  if (!request.already_integrals) {
+    // Dead pixels are not replaced from these.
+    hide(request.readings.values, mask, std::numeric_limits<float>::quiet_NaN());
+  }
   scan_result result;
   result.geometry = std::move(request.geometry);
   result.shape = n;
@@ -162,12 +179,17 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
       check_field(request.darks, n, "dark fields");
       auto const dark = field_of(exec, request.darks, 0, n);
       auto const flat = field_of(exec, request.flats, request.white.value_or(0), n);
-      auto const [mask, count] = dead_of(exec, request, dark, flat, n);
+      auto const [dead, count] = dead_of(exec, request, dark, flat, n);
       ct::line_integral_options const options;
       ct::line_integrals<Exec, float>(exec, p, dark, flat, options);
       watch.step(0.5, "correcting readings");
-      ct::replace_dead_pixels<Exec, float>(exec, p, mask);
+      ct::replace_dead_pixels<Exec, float>(exec, p, dead);
       result.dead_pixels = count;
+    }
+    if (!mask.empty()) {
+      auto values = fetch(exec, p.data);
+      hide(values, mask, 0);
+      put(exec, p.data, values);
     }
     if (request.centre || request.find_centre) {
       watch.step(0.7, "looking for the axis");
@@ -182,8 +204,9 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     float const most = -std::log(float(ct::line_integral_options().min_transmission));
     result.opaque = std::count_if(result.projections.begin(), result.projections.end(),
                                   [&](float x) { return x >= 0.9999F * most; });
+    std::int64_t const hidden = std::count(mask.begin(), mask.end(), 0.0F);
     ISO_VALIDATE(
-        result.opaque < std::int64_t(result.projections.size()),
+        result.opaque == 0 || result.opaque < std::int64_t(result.projections.size()) - hidden,
         "all {} readings are too dark to tell a line integral (hardly a photon has reached "
         "the detector) check whether the beam was on, and the flats and darks",
         result.opaque);

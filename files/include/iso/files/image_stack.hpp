@@ -57,6 +57,9 @@ struct image_request {
   std::int64_t count = 0;                ///< images; 0: as many as there are
   std::array<std::int64_t, 2> pixels{};  ///< along u and v; 0 (TIFF only): as the first image has
   pixel_type raw = pixel_type::uint16;   ///< what raw files store
+  /// [images, u, v], v fastest: where it is 0, values are not looked at and become 0. One of
+  /// another size than the images' masks none.
+  std::span<float const> mask{};
 };
 
 /// Reads the series that `name` stands for. TIFF (.tif, .tiff): one channel of 8 or 16 bits

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct scan_request {
   bool find_dead = false;                         ///< and those that flats and darks show to be
   std::optional<double> centre;  ///< u of the axis, pixels from the first one's centre
   bool find_centre = false;      ///< estimate it
+  /// [views, u, v]; line integrals of readings where it is 0 are 0, whatever the readings are, and
+  /// no dead pixel is replaced from them. Empty: all count.
+  std::span<float const> mask{};
 };
 
 struct scan_result {
@@ -41,7 +45,8 @@ struct scan_result {
 /// Returns line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis
 /// of rotation, on the backend that the request names.
 /// \throws iso::invalid_argument  readings, flats or darks of another size; no flat field or open
-///                                beam; a dead pixel outside of the detector, or nothing but dead
+///                                beam; a mask of another size; a dead pixel outside of the
+///                                detector, or nothing but dead
 ///                                pixels; flats that are nowhere above the darks; readings that
 ///                                are all too dark; no axis to be seen
 /// \throws iso::out_of_memory
