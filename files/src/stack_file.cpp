@@ -31,6 +31,25 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
   }
 }
 
+/// Returns what a stack's file says beside the values of `set`, its projections.
+template <class T>
+projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dataset const& set,
+                              stack_geometry geometry) {
+  if (set.kind() != H5T_FLOAT) {
+    refuse(path,
+           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
+  }
+  projection_stack<T> stack;
+  auto const& n = set.extent();
+  stack.extent = {std::int64_t(n[0]), std::int64_t(n[1]), std::int64_t(n[2])};
+  // What other programs write may have neither.
+  stack.unit = detail::read_attribute(path, set.id(), "unit").value_or("");
+  if (geometry == stack_geometry::read && detail::has_dataset(file, "geometry")) {
+    stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
+  }
+  return stack;
+}
+
 }  // namespace
 
 template <class T>
@@ -56,18 +75,7 @@ projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
                                std::vector<float> const& mask) {
   auto const file = detail::open_hdf5(path);
   detail::hdf5_dataset const set(path, file, dataset_name, 3);
-  if (set.kind() != H5T_FLOAT) {
-    refuse(path,
-           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
-  }
-  projection_stack<T> stack;
-  auto const& n = set.extent();
-  stack.extent = {std::int64_t(n[0]), std::int64_t(n[1]), std::int64_t(n[2])};
-  // What other programs write may have neither.
-  stack.unit = detail::read_attribute(path, set.id(), "unit").value_or("");
-  if (geometry == stack_geometry::read && detail::has_dataset(file, "geometry")) {
-    stack.geometry = detail::hdf5_dataset(path, file, "geometry", 0).read_text();
-  }
+  auto stack = header_of<T>(path, file, set, geometry);
   stack.values = set.read<T>(native_type<T>());
   if (mask.size() == stack.values.size()) {
     std::transform(stack.values.begin(), stack.values.end(), mask.begin(), stack.values.begin(),
@@ -75,6 +83,11 @@ projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
   }
   check_finite(path, stack);
   return stack;
+}
+
+projection_stack<float> read_stack_header(fs::path const& path, stack_geometry geometry) {
+  auto const file = detail::open_hdf5(path);
+  return header_of<float>(path, file, detail::hdf5_dataset(path, file, dataset_name, 3), geometry);
 }
 
 template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);

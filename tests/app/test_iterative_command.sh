@@ -150,6 +150,8 @@ inside = [1.0 if (i - 7.5) ** 2 + (j - 7.5) ** 2 < 49 else 0.0 for k in range(n)
 header = "NDims = 3\nDimSize = 16 16 16\nElementSpacing = 4 4 4\nOffset = -30 -30 -30\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n"
 open("mask.mha", "wb").write(header.encode() + struct.pack(f"<{n**3}f", *inside))
 open("nothing.mha", "wb").write(header.encode() + struct.pack(f"<{n**3}f", *([0.0] * n**3)))
+lower = header.replace("DimSize = 16 16 16", "DimSize = 16 16 15")
+open("lower.mha", "wb").write(lower.encode() + struct.pack(f"<{n * n * 15}f", *inside[:n * n * 15]))
 moved = header.replace("Offset = -30", "Offset = -29")
 open("moved.mha", "wb").write(moved.encode() + struct.pack(f"<{n**3}f", *inside))
 PYTHON
@@ -228,6 +230,19 @@ expect 0 '[2-9] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-no
 expect 0 'of each voxel the largest column sum of all blocks' "${scan[@]}" --method os-sart --column-sums scan --iterations 2 --json r.json
 expect 0 'hash' project --phantom shepp-logan --size 16 --width 64 --geometry upright.json --output forty.h5
 expect 2 'reading-mask has 40 views of 28 x 28 numbers .the scan has 20 of 28 x 28' "${scan[@]}" --method sirt --reading-mask forty.h5 --output no.mha
+expect 2 'mask has 16 x 16 x 15 voxels .the result has 16 x 16 x 16. give --like' "${scan[@]}" --method sirt --mask lower.mha --output no.mha
+expect 2 'start has 16 x 16 x 15 voxels .the result has 16 x 16 x 16. give --like' "${scan[@]}" --method sirt --start lower.mha --output no.mha
+# Shapes are compared before a number is read: readings that would be refused are not looked at.
+if [ -n "${ISO_TEST_PYTHON:-}" ]; then
+  for inputs in '--projections wild.h5' '--projections wild --geometry scan.json --raw-type float32 --line-integrals'; do
+    # shellcheck disable=SC2206
+    wild=(reconstruct $inputs --extent 16 16 16 --spacing 4 --method cgls --output no.mha)
+    expect 2 'reading-mask has 40 views of 28 x 28 numbers .the scan has 20 of 28 x 28' "${wild[@]}" --reading-mask forty.h5
+    expect 2 'mask has 16 x 16 x 15 voxels .the result has 16 x 16 x 16' "${wild[@]}" --mask lower.mha
+    expect 2 ' is inf ' "${wild[@]}"
+  done
+  expect 2 '20 views of 28 x 28 readings .the geometry has 40 views of 28 x 28 pixels' reconstruct --projections wild.h5 --geometry upright.json --method cgls --output no.mha
+fi
 expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 --output no.mha
 expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0.1 --output no.mha
 expect 2 "'h.txt': --history is a table" "${scan[@]}" --method sirt --history h.txt --output no.mha

@@ -52,6 +52,12 @@ TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
   CHECK(read.unit == stack.unit);
   CHECK(read.geometry == stack.geometry);
   CHECK(files_in(folder.path()) == 1);
+  auto const header = files::read_stack_header(folder / "p.h5");
+  CHECK(header.extent == stack.extent);
+  CHECK(header.values.empty());
+  CHECK(header.unit == stack.unit);
+  CHECK(header.geometry == stack.geometry);
+  CHECK(files::read_stack_header(folder / "p.h5", files::stack_geometry::leave).geometry.empty());
 }
 
 TEST_CASE("a stack in the other precision is converted") {

@@ -14,8 +14,7 @@
 namespace iso::cli {
 namespace {
 
-files::host_volume read_placed(std::string const& file, placement const& place) {
-  auto volume = files::read_volume(file);
+files::host_volume placed(files::host_volume volume, placement const& place) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     volume.origin[axis] -= place.isocentre[axis];
   }
@@ -114,21 +113,29 @@ void check_iterative_outputs(iterative_options const& options) {
   check_writable(checkpoint);
 }
 
-void read_reading_mask(iterative_options& options) {
+void read_iterative_inputs(iterative_options& options, placement const& place,
+                           jobs::reconstruct_request& of) {
+  auto& request = of.iterative.emplace(std::move(options.request));
+  auto const leave = files::stack_geometry::leave;
   if (!options.reading_mask.empty()) {
-    options.request.reading_mask =
-        files::read_stack<float>(options.reading_mask, files::stack_geometry::leave);
+    request.reading_mask = files::read_stack_header(options.reading_mask, leave);
   }
-}
-
-void read_iterative_inputs(iterative_options& options, placement const& place) {
-  auto& request = options.request;
   if (!options.start.empty()) {
-    request.start = read_placed(options.start, place);
+    request.start = placed(files::read_volume_grid(options.start), place);
+  }
+  if (!options.mask.empty()) {
+    request.mask = placed(files::read_volume_grid(options.mask), place);
+  }
+  jobs::check_shapes(of);
+  if (!options.reading_mask.empty()) {
+    request.reading_mask = files::read_stack<float>(options.reading_mask, leave);
+  }
+  if (!options.start.empty()) {
+    request.start = placed(files::read_volume(options.start), place);
     warn_of_unit(options.start, request.start->unit, "1/mm", "the numbers are taken as they are");
   }
   if (!options.mask.empty()) {
-    request.mask = read_placed(options.mask, place);
+    request.mask = placed(files::read_volume(options.mask), place);
   }
   if (request.projector == jobs::texture_projector) {
     spdlog::warn(

@@ -27,13 +27,11 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
 /// cannot be written.
 void check_iterative_outputs(iterative_options const& options);
 
-/// Reads the mask of readings, before these.
-/// \throws iso::file_error
-void read_reading_mask(iterative_options& options);
-
-/// Reads the start and the mask of voxels, whose coordinates are those of `place`.
-/// \throws iso::file_error
-void read_iterative_inputs(iterative_options& options, placement const& place);
+/// Makes `request` iterate, and reads start and masks, once their headers fit the shapes of its
+/// scan and of its result. Their coordinates are those of `place`.
+/// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
+void read_iterative_inputs(iterative_options& options, placement const& place,
+                           jobs::reconstruct_request& request);
 
 /// Prepares the table of the iterations: a line each; a number that the method does not know is
 /// left empty.

@@ -85,17 +85,15 @@ void check(reconstruct_options const& options) {
 /// The readings that are reconstructed from; none where a phantom is.
 std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   auto& request = options.request;
-  std::optional<jobs::scan_request> scan;
-  read_reading_mask(options.iterative);
+  scan_header header;
   if (options.phantom.empty()) {
-    auto const& mask = options.iterative.request.reading_mask;
-    scan = read_scan(options.scan, options.projections, options.geometry,
-                     mask ? mask->values : std::vector<float>());
-    request.geometry = scan->geometry;
+    header = read_scan_header(options.scan, options.projections, options.geometry);
   } else {
-    request.geometry = files::read_geometry(options.geometry);
+    header.geometry = files::read_geometry(options.geometry);
     request.phantom_width = options.width;
   }
+  request.geometry = header.geometry;
+  request.shape = header.shape;
   bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
                         (request.geometry.kind == files::scan_kind::vectors &&
                          request.geometry.rays == files::ray_kind::parallel);
@@ -106,14 +104,19 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   }
   options.place = place_grid(options.grid, request);
   if (!is_filtered(options.method) && options.method != adjoint) {
-    read_iterative_inputs(options.iterative, options.place);
     options.iterative.request.method = options.method;
-    request.iterative = std::move(options.iterative.request);
+    read_iterative_inputs(options.iterative, options.place, request);
   }
   if (options.table.water > 0) {
     request.table = table_of(options.table);
   }
-  return scan;
+  if (!options.phantom.empty()) {
+    return std::nullopt;
+  }
+  std::vector<float> const all;
+  bool const masked = request.iterative && request.iterative->reading_mask;
+  return read_scan(options.scan, options.projections, options.geometry, header,
+                   masked ? request.iterative->reading_mask->values : all);
 }
 
 // The middle slices across z, y and x, side by side. Across z, y grows downwards: of a patient,

@@ -135,15 +135,8 @@ void add_scan_options(CLI::App& app, scan_options& options) {
                  "'estimate' (default: as the geometry says)");
 }
 
-jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
-                             std::string const& geometry_file, std::vector<float> const& mask) {
-  jobs::scan_request request;
-  if (!options.centre.empty()) {
-    request.find_centre = options.centre == "estimate";
-    if (!request.find_centre) {
-      request.centre = number("--centre-of-rotation", options.centre, -1e6, 1e6);
-    }
-  }
+scan_header read_scan_header(scan_options const& options, std::string const& projections,
+                             std::string const& geometry_file) {
   bool const corrections = !options.flats.empty() || !options.darks.empty() ||
                            !options.white.empty() || !options.dead.empty();
   if (!is_image_series(projections)) {
@@ -153,9 +146,9 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
                       "out --flats, --darks, --white, --dead-pixels and --line-integrals",
                       projections));
     }
-    auto stack = files::read_stack<float>(
-        projections,
-        geometry_file.empty() ? files::stack_geometry::read : files::stack_geometry::leave, mask);
+    auto const stack =
+        files::read_stack_header(projections, geometry_file.empty() ? files::stack_geometry::read
+                                                                    : files::stack_geometry::leave);
     if (geometry_file.empty() && stack.geometry.empty()) {
       throw file_error(fmt::format(
           "'{}': has no geometry (dataset /geometry with the JSON text of a geometry file is "
@@ -168,11 +161,9 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
           "numbers are taken as they are",
           projections, files::shortened(files::one_line(stack.unit), 40));
     }
-    request.geometry = geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)
-                                             : files::read_geometry(geometry_file);
-    request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
-    request.already_integrals = true;
-    return request;
+    return {geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)
+                                  : files::read_geometry(geometry_file),
+            stack.extent};
   }
   std::error_code unknown;
   if (files::is_image_path(projections) && !fs::is_directory(projections, unknown)) {
@@ -192,9 +183,31 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
         "--line-integrals with --flats, --darks, --white or --dead-pixels (line integrals are not "
         "corrected again) leave one out");
   }
-  request.geometry = files::read_geometry(geometry_file);
-  files::image_request images{views_of(request.geometry), request.geometry.detector.pixels,
-                              raw_types.at(options.raw)};
+  scan_header header{files::read_geometry(geometry_file)};
+  auto const& pixels = header.geometry.detector.pixels;
+  header.shape = {views_of(header.geometry), pixels[0], pixels[1]};
+  return header;
+}
+
+jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
+                             std::string const& geometry_file, scan_header const& header,
+                             std::vector<float> const& mask) {
+  jobs::scan_request request;
+  request.geometry = header.geometry;
+  if (!options.centre.empty()) {
+    request.find_centre = options.centre == "estimate";
+    if (!request.find_centre) {
+      request.centre = number("--centre-of-rotation", options.centre, -1e6, 1e6);
+    }
+  }
+  if (!is_image_series(projections)) {
+    auto stack = files::read_stack<float>(projections, files::stack_geometry::leave, mask);
+    request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
+    request.already_integrals = true;
+    return request;
+  }
+  auto const& n = header.shape;
+  files::image_request images{n[0], {n[1], n[2]}, raw_types.at(options.raw)};
   request.already_integrals = options.line_integrals;
   if (!options.line_integrals) {
     read_corrections(options, geometry_file, images, request);

@@ -6,6 +6,8 @@
 
 #include <iso/jobs/scan_input.hpp>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,12 +28,25 @@ void add_scan_options(CLI::App& app, scan_options& options);
 /// Returns true where `name` is not one HDF5 file: a folder, a pattern, an image.
 bool is_image_series(std::string const& name);
 
-/// Reads images, fields and the list of dead pixels, or the stack (.h5), and the geometry: that of
-/// `geometry_file`, or the stack's own where the name is empty. Readings where `mask` is 0 become
-/// 0, whatever they are.
+/// Holds what is known of a scan before its readings are read.
+struct scan_header {
+  files::geometry_description geometry;
+  std::array<std::int64_t, 3>
+      shape{};  ///< views, u, v: the stack's, or those that images must have
+};
+
+/// Reads the geometry, that of `geometry_file` or the stack's own where the name is empty, and the
+/// shape; refuses options that do not go together.
+/// \throws iso::file_error, iso::invalid_argument
+scan_header read_scan_header(scan_options const& options, std::string const& projections,
+                             std::string const& geometry_file);
+
+/// Reads images, fields and the list of dead pixels, or the stack (.h5). Readings where `mask` is 0
+/// become 0, whatever they are.
 /// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
-                             std::string const& geometry_file, std::vector<float> const& mask);
+                             std::string const& geometry_file, scan_header const& header,
+                             std::vector<float> const& mask);
 
 /// Corrects on `backend`, says what was found, and notes it in `facts`.
 jobs::scan_result correct_scan(jobs::scan_request request, std::string const& backend,

@@ -150,24 +150,6 @@ double checkpoint_bytes(Exec const&, iterative_method method, double voxels, dou
   return (held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0)) * double(sizeof(T));
 }
 
-/// Throws iso::invalid_argument where a volume lies on other voxels than the result.
-inline void check_placed(files::host_volume const& given, grid const& box, char const* what) {
-  auto const on = make_grid(given);
-  for (int axis = 0; axis < 3; ++axis) {
-    auto const a = std::size_t(axis);
-    char const* const name = axis == 0 ? "x" : axis == 1 ? "y" : "z";
-    double const step = box.spacing[axis];
-    double const near = 1e-3 * step;
-    ISO_VALIDATE(on.extent[a] == box.extent[a] &&
-                     std::abs(on.spacing[axis] - step) * double(box.extent[a]) < near &&
-                     std::abs(on.origin[axis] - box.origin[axis]) < near,
-                 "iso reconstruct: --{}: the volume lies on other voxels than the result (axis {}: "
-                 "{} voxels of {} mm from {} mm, the result {} of {} from {}) give --like with it",
-                 what, name, on.extent[a], on.spacing[axis], on.origin[axis], box.extent[a], step,
-                 box.origin[axis]);
-  }
-}
-
 inline ct::iteration told(iteration_record const& now) {
   return {now.number, now.residual, now.relative_residual, now.gap};
 }
@@ -291,22 +273,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       .oversampling = request.oversampling,
       .projection = by_texture ? ct::projection::texture : ct::projection::exact,
       .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
-  if (request.start) {
-    check_placed(*request.start, box, "start");
-  }
-  if (request.mask) {
-    check_placed(*request.mask, box, "mask");
-  }
   std::int64_t const views = g.num_views();
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
-  if (request.reading_mask) {
-    auto const& n = request.reading_mask->extent;
-    ISO_VALIDATE(n[0] == views && n[1] == g.num_u() && n[2] == g.num_v(),
-                 "iso reconstruct: --reading-mask has {} views of {} x {} numbers (the scan has {} "
-                 "of {} x {}) make them agree",
-                 n[0], n[1], n[2], views, g.num_u(), g.num_v());
-  }
-
   std::int64_t const block = block_of(request, by, views);
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
   double const part = double((views + blocks - 1) / blocks) / double(views);

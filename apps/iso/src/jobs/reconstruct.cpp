@@ -179,6 +179,54 @@ double reach_of(reconstruct_request const& request) {
   return method == ct::projector::joseph_linear || method == ct::projector::joseph_spline ? 0.5 : 0;
 }
 
+/// Throws iso::invalid_argument where a volume lies on other voxels than the result.
+void check_placed(files::host_volume const& given, grid const& box, char const* what) {
+  auto const& n = given.extent;
+  ISO_VALIDATE(n[0] == box.extent[0] && n[1] == box.extent[1] && n[2] == box.extent[2],
+               "iso reconstruct: --{} has {} x {} x {} voxels (the result has {} x {} x {}) give "
+               "--like with it",
+               what, n[0], n[1], n[2], box.extent[0], box.extent[1], box.extent[2]);
+  auto const on = make_grid(given);
+  for (int axis = 0; axis < 3; ++axis) {
+    char const* const name = axis == 0 ? "x" : axis == 1 ? "y" : "z";
+    double const step = box.spacing[axis];
+    double const near = 1e-3 * step;
+    ISO_VALIDATE(
+        std::abs(on.spacing[axis] - step) * double(n[std::size_t(axis)]) < near &&
+            std::abs(on.origin[axis] - box.origin[axis]) < near,
+        "iso reconstruct: --{}: the volume lies on other voxels than the result (axis {}: voxels "
+        "of {} mm from {} mm, the result's of {} from {}) give --like with it",
+        what, name, on.spacing[axis], on.origin[axis], step, box.origin[axis]);
+  }
+}
+
+void check_shapes(reconstruct_request const& request, ct::geometry const& g) {
+  auto const& n = request.shape;
+  ISO_VALIDATE(
+      request.phantom_width || (n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v()),
+      "{}: {} views of {} x {} readings (the geometry has {} views of {} x {} pixels) make them "
+      "agree",
+      command_of(request), n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
+  if (!request.iterative) {
+    return;
+  }
+  auto const& given = *request.iterative;
+  if (given.reading_mask) {
+    auto const& m = given.reading_mask->extent;
+    ISO_VALIDATE(m[0] == g.num_views() && m[1] == g.num_u() && m[2] == g.num_v(),
+                 "iso reconstruct: --reading-mask has {} views of {} x {} numbers (the scan has {} "
+                 "of {} x {}) make them agree",
+                 m[0], m[1], m[2], g.num_views(), g.num_u(), g.num_v());
+  }
+  auto const box = grid_of(request, g, {});
+  if (given.start) {
+    check_placed(*given.start, box, "start");
+  }
+  if (given.mask) {
+    check_placed(*given.mask, box, "mask");
+  }
+}
+
 /// Throws where a mask leaves nothing to reconstruct. That shapes agree is checked elsewhere.
 void check_counted(std::vector<float> const& readings, std::vector<float> const& mask) {
   if (mask.size() != readings.size()) {
@@ -197,14 +245,9 @@ void check_counted(std::vector<float> const& readings, std::vector<float> const&
       counted, mask.size());
 }
 
-void check_readings(reconstruct_request const& request, ct::geometry const& g) {
+void check_readings(reconstruct_request const& request) {
   auto const& n = request.shape;
   auto const& readings = request.projections;
-  ISO_VALIDATE(
-      n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
-      "{}: {} views of {} x {} readings (the geometry has {} views of {} x {} pixels) make them "
-      "agree",
-      command_of(request), n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
   ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
                "{}: {} readings ({} views of {} x {} pixels were announced)", command_of(request),
                readings.size(), n[0], n[1], n[2]);
@@ -233,8 +276,9 @@ void check_readings(reconstruct_request const& request, ct::geometry const& g) {
 }
 
 void check(reconstruct_request const& request, ct::geometry const& g) {
+  check_shapes(request, g);
   if (!request.phantom_width) {
-    check_readings(request, g);
+    check_readings(request);
   }
   if (request.table) {
     files::validate(*request.table);
@@ -341,6 +385,10 @@ std::vector<std::string> iterative_projector_names() {
 std::vector<std::string> window_names() { return list_of(windows); }
 std::vector<std::string> arc_names() { return list_of(arcs); }
 std::vector<std::string> detector_names() { return list_of(detectors); }
+
+void check_shapes(reconstruct_request const& request) {
+  check_shapes(request, make_geometry(request.geometry));
+}
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
   return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {

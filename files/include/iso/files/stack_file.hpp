@@ -44,4 +44,9 @@ projection_stack<T> read_stack(std::filesystem::path const& path,
                                stack_geometry geometry = stack_geometry::read,
                                std::vector<float> const& mask = {});
 
+/// Reads the same without values: extent, unit and geometry.
+/// \throws iso::file_error  as read_stack, but for what values are
+projection_stack<float> read_stack_header(std::filesystem::path const& path,
+                                          stack_geometry geometry = stack_geometry::read);
+
 }  // namespace iso::files

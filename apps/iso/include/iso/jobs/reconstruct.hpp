@@ -113,6 +113,11 @@ struct reconstruct_result {
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
 
+/// Throws iso::invalid_argument where the readings have another shape than the scan, or the start
+/// or a mask of iterations another than the scan or the result, or another place. Looks at shapes
+/// and places alone, so that what headers say may be checked before any value is read.
+void check_shapes(reconstruct_request const& request);
+
 /// Does filtered backprojection, iterations, or the adjoint of a projection, on the backend that
 /// the request names.
 /// \throws iso::file_error        a checkpoint that is of another scan, volume or method, or
