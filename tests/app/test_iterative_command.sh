@@ -232,6 +232,9 @@ expect 0 'hash' project --phantom shepp-logan --size 16 --width 64 --geometry up
 expect 2 'reading-mask has 40 views of 28 x 28 numbers .the scan has 20 of 28 x 28' "${scan[@]}" --method sirt --reading-mask forty.h5 --output no.mha
 expect 2 'mask has 16 x 16 x 15 voxels .the result has 16 x 16 x 16. give --like' "${scan[@]}" --method sirt --mask lower.mha --output no.mha
 expect 2 'start has 16 x 16 x 15 voxels .the result has 16 x 16 x 16. give --like' "${scan[@]}" --method sirt --start lower.mha --output no.mha
+# A volume that is read may be read twice, and not be written over.
+expect 0 'hash' reconstruct --projections p.h5 --like lower.mha --method sirt --mask lower.mha --iterations 1 --json r.json
+expect 2 "'lower.mha' is named twice" reconstruct --projections p.h5 --like lower.mha --method sirt --mask lower.mha --output lower.mha
 # Shapes are compared before a number is read: readings that would be refused are not looked at.
 if [ -n "${ISO_TEST_PYTHON:-}" ]; then
   for inputs in '--projections wild.h5' '--projections wild --geometry scan.json --raw-type float32 --line-integrals'; do

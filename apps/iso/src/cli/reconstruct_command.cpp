@@ -74,11 +74,16 @@ void check(reconstruct_options const& options) {
         fmt::format("'{}' would be a CT series (its values are Hounsfield units) give --water",
                     options.output));
   }
-  check_written(
-      options.output, options.png, options.common.json_file,
-      {options.geometry, options.projections, options.grid.like, options.iterative.history,
-       options.iterative.request.checkpoint, options.iterative.start, options.iterative.mask,
-       options.iterative.reading_mask, options.scan.dead});
+  auto const& history = options.iterative.history;
+  auto const& checkpoint = options.iterative.request.checkpoint;
+  check_written(options.output, options.png, options.common.json_file, {history, checkpoint});
+  // What is read may be read twice, as a mask that --like names too.
+  for (auto const& input :
+       {options.geometry, options.projections, options.grid.like, options.iterative.start,
+        options.iterative.mask, options.iterative.reading_mask, options.scan.dead}) {
+    check_distinct(
+        {input, options.output, options.png, options.common.json_file, history, checkpoint});
+  }
   check_iterative_outputs(options.iterative);
 }
 
