@@ -49,6 +49,9 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// weight in that ray and the length of a step. So <forward_project(x), y> = <x, back_project(y)>
 /// but for the rounding of sums.
 ///
+/// A grid that is a piece of another has its voxels but for rounding, not to the bit:
+/// docs/algorithms/projection.md bounds how far they are apart.
+///
 /// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
 /// (`options.onto`). `volume` and `projections` must not overlap. A scan may come in batches of
 /// views, one after the other, each at its `first_view`: the first onto zero, the others onto what
