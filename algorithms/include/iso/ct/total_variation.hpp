@@ -3,16 +3,13 @@
 //! Reconstructs by least squares with total variation, and tells how far from the minimum it is.
 #pragma once
 
-#include <iso/core/math.hpp>
 #include <iso/ct/detail/iterative_state.hpp>
+#include <iso/ct/detail/total_variation_gap.hpp>
+#include <iso/ct/detail/total_variation_scales.hpp>
 #include <iso/ct/detail/total_variation_steps.hpp>
 #include <iso/ct/iterate.hpp>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace iso::ct {
@@ -71,8 +68,7 @@ class total_variation {
       : weight_(options.weight),
         scale_(options.gradient_scale),
         box_(options.box),
-        given_(options.box),
-        side_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
+        ratio_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
         state_("iso::ct::total_variation", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                detail::matched(options.projector, "iso::ct::total_variation"), options.box),
@@ -85,8 +81,7 @@ class total_variation {
         duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
                state_.new_volume("iso::ct::total_variation: dual along y"),
                state_.new_volume("iso::ct::total_variation: dual along z")},
-        mean_slope_(state_.new_volume("iso::ct::total_variation: mean slope")),
-        mean_ray_dual_(state_.new_projections("iso::ct::total_variation: mean dual of rays")) {
+        bound_(state_) {
     ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                  "iso::ct::total_variation: weight {} (must be finite and not negative)", weight_);
     ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),
@@ -94,17 +89,13 @@ class total_variation {
                  scale_);
     state_.make_row_weights(control);
     state_.add_column_sums(0, 1, voxel_step_, control);
-    double const most = detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()),
-                                           state_.num_voxels());
-    double const average = largest_average();
+    double const column = detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()),
+                                             state_.num_voxels());
+    double const average = detail::largest_average(state_, projected_.data.data());
     if (scale_ == 0) {
-      // Duals of differences reach the weight by steps of c g / 2 times a difference.
-      double const reaching = average > 0   ? 2 * weight_ / (average * side_)
-                              : weight_ > 0 ? most / 6
-                                            : 0;
-      scale_ = std::max(reaching, std::sqrt(reaching * most / 6));
+      scale_ = detail::default_gradient_scale(weight_, average, ratio_.side(), column);
     }
-    bound_box(4 * average);
+    box_.bound(4 * average, 1 / ratio_.side());
     detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
                             detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
     state_.mask_voxels(voxel_step_);
@@ -117,55 +108,42 @@ class total_variation {
     std::int64_t const rays = state_.num_readings();
     std::int64_t const voxels = state_.num_voxels();
     T* const x = state_.x.data.data();
-    detail::for_each_number(
-        "iso::ct::total_variation: x", exec, voxels,
-        detail::primal_step<T>{voxel_step_.data.data(), T(1 / ratio_), slope_.data.data(),
-                               T(box_.lower), T(box_.upper), relaxed_.data.data(), x});
-    widen_box();
+    double const c = ratio_.value();
+    detail::for_each_number("iso::ct::total_variation: x", exec, voxels,
+                            detail::primal_step<T>{voxel_step_.data.data(), T(1 / c),
+                                                   slope_.data.data(), T(box_.range().lower),
+                                                   T(box_.range().upper), relaxed_.data.data(), x});
+    box_.widen(state_, static_cast<T const*>(voxel_step_.data.data()));
     state_.pair.forward(0, state_.x, projected_, control);
     double const squares = state_.square_misfit(0, projected_);
     double const variation =
         sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
-    double const primal = 0.5 * squares + weight_ * variation;
 
     Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(),
                                  duals_[2].data.data()};
     detail::for_each_number(
         "iso::ct::total_variation: dual of rays", exec, rays,
         detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
-                                 state_.row_weights().data.data(), T(ratio_), T(relaxation),
+                                 state_.row_weights().data.data(), T(c), T(relaxation),
                                  projected_.data.data(), relaxed_projection_.data.data(),
                                  ray_dual_.data.data()});
     detail::for_each_number(
         "iso::ct::total_variation: duals", exec, voxels,
         detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
-                                        T(0.5 * ratio_ * scale_), T(weight_), T(relaxation), q});
+                                        T(0.5 * c * scale_), T(weight_), T(relaxation), q});
     state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
     detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
                             detail::add_difference_adjoint<T>{differences_of(state_.x), q,
                                                               state_.correction.data.data()});
-    detail::next_slope<T> const slope{slope_.data.data(), state_.correction.data.data(),
-                                      relaxation};
-    double const latest = bound(slope, projected_);
-    average(slope);
-    double const dual = std::max(latest, bound(mean_slope_.data.data(), mean_ray_dual_));
+    auto const now = told(squares, 0.5 * squares + weight_ * variation);
     detail::for_each_number("iso::ct::total_variation: relaxation", exec, voxels,
                             detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
     std::swap(slope_, state_.correction);
-    auto now = state_.told(squares);
-    ISO_VALIDATE(is_finite(primal) && is_finite(dual),
-                 "iso::ct::total_variation: the gap of iteration {} is not finite (numbers too "
-                 "large for the precision) scale the readings, or choose double",
-                 state_.made);
-    now.gap = primal > 0 ? (primal - dual) / primal : 0;
-    if (state_.made % 100 == 0 && primal > latest) {
-      balance((primal - latest) / primal);
-    }
     return now;
   }
 
   /// Returns the box that the gap of the last iteration was taken on, which is bounded.
-  [[nodiscard]] value_range const& box() const { return box_; }
+  [[nodiscard]] value_range const& box() const { return box_.range(); }
   [[nodiscard]] double gradient_scale() const { return scale_; }  ///< g, mm
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
@@ -180,15 +158,9 @@ class total_variation {
     f("dual_x", duals_[0].data);
     f("dual_y", duals_[1].data);
     f("dual_z", duals_[2].data);
-    f("mean_slope", mean_slope_.data);
-    f("mean_ray_dual", mean_ray_dual_.data);
-    f("lower", box_.lower);
-    f("upper", box_.upper);
-    f("averaged", averaged_);
-    f("ratio", ratio_);
-    f("factor", factor_);
-    f("gap", gap_);
-    f("fall", fall_);
+    bound_.visit(f);
+    box_.visit(f);
+    ratio_.visit(f);
   }
 
  private:
@@ -198,95 +170,38 @@ class total_variation {
     auto const& n = of.grid.extent;
     return {{n[0], n[1], n[2]}, state_.voxel_mask(), of.data.data()};
   }
-  /// Returns the bound D of duals of rays and the slope A^T y + D^T q that belongs to them.
-  template <class Slope>
-  [[nodiscard]] double bound(Slope const& slope, projections const& ray_dual) const {
-    auto const& exec = state_.pair.exec();
-    return sum_of(exec, state_.num_voxels(),
-                  detail::box_term<T, Slope>{slope, state_.voxel_mask(), state_.x.data.data(),
-                                             box_.lower, box_.upper}) -
-           sum_of(exec, state_.num_readings(),
-                  detail::conjugate_term<T>{state_.block_readings(0), state_.block_mask(0),
-                                            ray_dual.data.data()});
-  }
-  /// Takes the duals of this iteration into their averages.
-  void average(detail::next_slope<T> const& slope) {
-    if (state_.made % 25 == 0 && std::has_single_bit(std::uint64_t(state_.made / 25))) {
-      averaged_ = 0;
+  /// Tells of an iteration whose value is `primal`, with the duals that it found.
+  iteration told(double squares, double primal) {
+    detail::next_slope<T> const slope{slope_.data.data(), state_.correction.data.data(),
+                                      relaxation};
+    T const* const y = projected_.data.data();
+    double const latest = bound_.bound(state_, box(), slope, y);
+    double const dual = bound_.raise(state_, box(), slope, y, latest);
+    auto now = state_.told(squares);
+    ISO_VALIDATE(is_finite(primal) && is_finite(dual),
+                 "iso::ct::total_variation: the gap of iteration {} is not finite (numbers too "
+                 "large for the precision) scale the readings, or choose double",
+                 state_.made);
+    now.gap = primal > 0 ? (primal - dual) / primal : 0;
+    if (state_.made % 100 == 0 && primal > latest) {
+      ratio_.balance((primal - latest) / primal);
     }
-    ++averaged_;
-    auto const& exec = state_.pair.exec();
-    T const part = T(1.0 / double(averaged_));
-    detail::for_each_number(
-        "iso::ct::total_variation: mean slope", exec, state_.num_voxels(),
-        detail::average<T, detail::next_slope<T>>{slope, part, mean_slope_.data.data()});
-    detail::for_each_number(
-        "iso::ct::total_variation: mean dual", exec, state_.num_readings(),
-        detail::average<T, T const*>{projected_.data.data(), part, mean_ray_dual_.data.data()});
-  }
-  /// Changes c by how fast the gap fell.
-  void balance(double gap) {
-    if (gap_ > 0) {
-      double const fall = math::log(gap_ / gap);
-      factor_ = fall < 0.8 * fall_ ? 1 / factor_ : factor_;
-      fall_ = fall;
-      ratio_ = std::clamp(factor_ * ratio_, 0.5 * side_, 256 * side_);
-    }
-    gap_ = gap;
-  }
-  /// Returns the largest average along a ray, |b| over the ray's length in the grid.
-  [[nodiscard]] double largest_average() const {
-    auto const& exec = state_.pair.exec();
-    T* const averages = projected_.data.data();
-    detail::for_each_number(
-        "iso::ct::total_variation: averages", exec, state_.num_readings(),
-        detail::size_of_average<T>{state_.block_readings(0), state_.block_mask(0),
-                                   state_.row_weights().data.data(), averages});
-    return detail::largest_of(exec, static_cast<T const*>(averages), state_.num_readings());
-  }
-  /// A side without a bound gets `most` from the data.
-  void bound_box(double most) {
-    // Readings that are all 0 say nothing of a size, and 0 cannot be doubled.
-    most = most > 0 ? most : 1 / side_;
-    box_.lower = is_finite(box_.lower) ? box_.lower : std::min(-most, box_.upper);
-    box_.upper = is_finite(box_.upper) ? box_.upper : std::max(most, box_.lower);
-  }
-
-  /// Doubles the bounds that are not given where a voxel has come to one.
-  void widen_box() {
-    if (is_finite(given_.lower) && is_finite(given_.upper)) {
-      return;
-    }
-    double const infinite = std::numeric_limits<double>::infinity();
-    detail::at_bound<T> const touching{voxel_step_.data.data(), state_.x.data.data(),
-                                       T(is_finite(given_.lower) ? -infinite : box_.lower),
-                                       T(is_finite(given_.upper) ? infinite : box_.upper)};
-    if (detail::count_of(state_.pair.exec(), state_.num_voxels(), touching) > 0) {
-      box_.lower = is_finite(given_.lower) ? box_.lower : 2 * box_.lower;
-      box_.upper = is_finite(given_.upper) ? box_.upper : 2 * box_.upper;
-    }
+    return now;
   }
 
   double weight_;
   double scale_;
-  value_range box_;
-  value_range given_;
-  double side_;  ///< of a voxel, mm
+  detail::growing_box box_;
+  detail::step_ratio ratio_;
   detail::iterative_state<Exec, T> state_;
   projections ray_dual_;  ///< this and what follows goes beyond the iterates, by the relaxation
   projections relaxed_projection_;
-  projections projected_;  ///< of x
+  projections projected_;  ///< of x, then the next duals of rays
   volume relaxed_;
   volume slope_;  ///< of the duals: A^T y + D^T q
   volume voxel_step_;
   Kokkos::Array<volume, 3> duals_;
-  volume mean_slope_;  ///< averages of iterates, not of what goes beyond
-  projections mean_ray_dual_;
-  std::int64_t averaged_ = 0;
-  double ratio_ = 8 * side_;  ///< c, mm
-  double factor_ = 2;         ///< by which c changes next
-  double gap_ = 0;            ///< of the duals themselves when c was last looked at
-  double fall_ = 0;           ///< of its logarithm, then
+  detail::total_variation_bound<Exec, T> bound_;
 };
 
 }  // namespace iso::ct
