@@ -42,9 +42,9 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
                       pixel_mask<typename Exec::memory_space> const& dead,
                       dead_pixel_options const& options = {});
 
-/// Gives every dead pixel, in place, the mean of the pixels that are neither dead nor NaN in the
-/// smallest square about it that has any: 3 x 3 pixels, then 5 x 5, and so on, cut off at the
-/// detector's edge. Where there is none, the canonical NaN.
+/// Gives every dead pixel, in place, the mean of the pixels that are not dead in the smallest
+/// square about it that has any: 3 x 3 pixels, then 5 x 5, and so on, cut off at the detector's
+/// edge. Where all are dead, the canonical NaN.
 ///
 /// Enqueued on `exec`; does not fence.
 /// Determinism: backend_to_backend; a sum with u, then v ascending and one division, in T.

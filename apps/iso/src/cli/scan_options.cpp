@@ -211,8 +211,10 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
   request.already_integrals = options.line_integrals;
   if (!options.line_integrals) {
     read_corrections(options, geometry_file, images, request);
+  } else {
+    // Counts must be finite all the same: dead pixels are replaced from their neighbours.
+    images.mask = mask;
   }
-  images.mask = mask;
   request.readings = files::read_images(projections, images);
   return request;
 }

@@ -41,8 +41,8 @@ struct scan_header {
 scan_header read_scan_header(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file);
 
-/// Reads images, fields and the list of dead pixels, or the stack (.h5). Readings where `mask` is 0
-/// become 0, whatever they are.
+/// Reads images, fields and the list of dead pixels, or the stack (.h5). Line integrals where
+/// `mask` is 0 become 0, whatever they are.
 /// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file, scan_header const& header,

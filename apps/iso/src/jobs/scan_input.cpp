@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace iso::jobs {
@@ -113,10 +112,10 @@ std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
   return {mask, count};
 }
 
-/// Sets what the mask hides, where there is one.
-void hide(std::vector<float>& values, std::span<float const> mask, float by) {
+/// Sets what the mask hides, where there is one, to 0.
+void hide(std::vector<float>& values, std::span<float const> mask) {
   for (std::size_t i = 0; i < mask.size(); ++i) {
-    values[i] = mask[i] == 0 ? by : values[i];
+    values[i] = mask[i] == 0 ? 0 : values[i];
   }
 }
 
@@ -160,10 +159,6 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
   ISO_VALIDATE(mask.empty() || mask.size() == request.readings.values.size(),
                "mask of readings: {} numbers (there are {} readings) make them agree", mask.size(),
                request.readings.values.size());
-  if (!request.already_integrals) {
-    // Dead pixels are not replaced from these.
-    hide(request.readings.values, mask, std::numeric_limits<float>::quiet_NaN());
-  }
   scan_result result;
   result.geometry = std::move(request.geometry);
   result.shape = n;
@@ -188,7 +183,7 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     }
     if (!mask.empty()) {
       auto values = fetch(exec, p.data);
-      hide(values, mask, 0);
+      hide(values, mask);
       put(exec, p.data, values);
     }
     if (request.centre || request.find_centre) {

@@ -103,8 +103,7 @@ struct find_dead_kernel {
   }
 };
 
-/// Gives a dead pixel the mean of the others, but NaN, of the smallest square about it that has
-/// any.
+/// Gives a dead pixel the mean of the others of the smallest square about it that has any.
 template <class T>
 struct replace_dead_kernel {
   T* images;
@@ -130,13 +129,8 @@ struct replace_dead_kernel {
       std::int64_t const v1 = v + r < num_v ? v + r : num_v - 1;
       for (std::int64_t a = u < r ? 0 : u - r; a <= u1; ++a) {
         for (std::int64_t b = v < r ? 0 : v - r; b <= v1; ++b) {
-          // Dead ones change meanwhile, and are not read.
-          if (dead[a * num_v + b] != 0) {
-            continue;
-          }
-          T const other = images[image * size + a * num_v + b];
-          if (other == other) {
-            sum += other;
+          if (dead[a * num_v + b] == 0) {
+            sum += images[image * size + a * num_v + b];
             ++count;
           }
         }

@@ -28,8 +28,7 @@ struct scan_request {
   bool find_dead = false;                         ///< and those that flats and darks show to be
   std::optional<double> centre;  ///< u of the axis, pixels from the first one's centre
   bool find_centre = false;      ///< estimate it
-  /// [views, u, v]; line integrals of readings where it is 0 are 0, whatever the readings are, and
-  /// no dead pixel is replaced from them. Empty: all count.
+  /// [views, u, v]; line integrals of readings where it is 0 are 0. Empty: all count.
   std::span<float const> mask{};
 };
 
