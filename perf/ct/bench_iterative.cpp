@@ -56,8 +56,8 @@ void measure(benchmark::State& state, Options const& options, std::int64_t block
       exec, scan, phantom.box,
       ct::split_views(views, block_views == 0 ? views : block_views, ct::block_order::golden),
       options.projector);
-  // Of A^T b for every method: like an iterate, it has numbers of no pattern everywhere. Those of a
-  // phantom take less power, so that a GPU's clock would be higher for the pair alone.
+  // Of A^T b for every method: like an iterate, it has numbers of no pattern everywhere. Those of
+  // the phantom took a GPU less time.
   typename ct::projector_pair<Exec, T>::volume const seen =
       make_volume<T, space>(exec, "seen", phantom.box);
   ct::projector_pair<Exec, T>(exec, scan, phantom.box,

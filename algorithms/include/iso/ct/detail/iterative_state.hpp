@@ -193,6 +193,7 @@ class iterative_state {
                 job const& control) {
     step_by(block, p, {.weights = weights.data.data(), .multiplies = true}, control);
   }
+  /// x becomes what `by` makes of it and A_s^T p; `correction` may be overwritten.
   void step_by(std::int64_t block, projections const& p, voxel_step<T> const& by,
                job const& control) {
     if (!pair.adjoint_step(block, p, x, by, control)) {
