@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -392,8 +393,36 @@ TEST_CASE("forward_project: a processor's thread is asked to stop after a few vi
     std::vector<double> told;
     iso::job const watch{[&](double fraction) { told.push_back(fraction); }, {}};
     auto const whole = projected(exec_space(), v, scan, options, watch);
-    CHECK(told == std::vector<double>{0.5, 1});
+    if (is_joseph(method)) {
+      CHECK(told == std::vector<double>{0.5, 1});
+    } else {
+      CHECK(told == std::vector<double>{0.25, 0.5, 0.75, 1});  // 1.7 chords a plane
+    }
     auto const alone = projected(exec_space(), v, last, options);
     CHECK(std::equal(alone.begin(), alone.end(), whole.end() - std::ptrdiff_t(alone.size())));
+  }
+}
+
+TEST_CASE("forward_project: a processor's thread is asked to stop within a large view") {
+  // A view of 1024 x 1024 rays through 64 planes is 2^26 samples, by exact lengths 1.7 times that.
+  auto const v = random_volume<float>(grid::centred({64, 64, 4}, {1, 1, 1}));
+  auto const scan = iso::ct::circular_cone({1024, 1024, 0.125, 0.125}, 300, 500, {0.1});
+  for (auto const method : all_methods) {
+    forward_project_options const options{.method = method, .path = joseph_path::general};
+    std::vector<double> told;
+    iso::job const watch{[&](double fraction) { told.push_back(fraction); }, {}};
+    auto const whole = projected(exec_space(), v, scan, options, watch);
+    CHECK(told.size() == std::size_t(is_joseph(method) ? 2 : 4));
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK(told.back() == 1);
+    // Launches of all rays at once have the same bits.
+    iso::backend::for_each([&](auto tag) {
+      typename decltype(tag)::execution_space const exec;
+      CHECK(difference(projected(exec, v, scan, options), whole) == "");
+    });
+    int asked = 0;
+    iso::job const stop{{}, [&] { return ++asked == 2; }};
+    CHECK_THROWS_AS(projected(exec_space(), v, scan, options, stop), iso::cancelled);
+    CHECK(asked == 2);
   }
 }

@@ -170,20 +170,6 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
                        u_range_kernel<T>{views, t, volume, kind, plan.edge});
 }
 
-/// Calls launch(first, count) for a launch of `count` of so many parts of equal work, from `first`
-/// on, until all are under way, and asks `control` after each. Of the whole call the parts are from
-/// the fraction `from` to the fraction `to`.
-template <class Exec, class Launch>
-void launch_parts(Exec const& exec, std::int64_t parts, double samples, double from, double to,
-                  job const& control, Launch const& launch) {
-  std::int64_t const step = parts_a_launch(exec, parts, samples);
-  for (std::int64_t first = 0; first < parts; first += step) {
-    std::int64_t const last = std::min(parts, first + step);
-    launch(first, last - first);
-    control.step(last == parts ? to : from + (to - from) * double(last) / double(parts));
-  }
-}
-
 /// Adds a batch of views, fractions `from` to `to` of the whole call, whose samples are so many.
 template <class Exec, class T>
 void launch_gather(Exec const& exec, back_project_tables<T> const& t,
@@ -247,6 +233,9 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
   std::int64_t const count = views * block.num_u * block.num_v;
   Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, count),
                        brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
+  if constexpr (!backend::is_device<Exec>) {
+    control.step(from);  // rays of a block of views take a core as long as a launch
+  }
   auto const& n = block.g.extent;
   constexpr bool steps = !std::is_same_v<Samples, exact_chords>;
   double const rounding =
@@ -331,8 +320,8 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
       };
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
                     volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero, by,
-                    double(views) * samples_of_view(host, volume.grid), done(part), done(part + 1),
-                    options.shape, control);
+                    double(views) * samples_of_view(host, volume.grid, options.method), done(part),
+                    done(part + 1), options.shape, control);
     }
   }
 }

@@ -86,12 +86,14 @@ struct forward_project_dda_kernel {
   ray_limits limits;
   std::int32_t per_side = 1;
   std::int32_t part = 0;
+  std::int64_t first_group = 0;  ///< of this launch
 
   /// Counts the groups of one view.
   [[nodiscard]] std::int64_t groups_per_view() const { return num_u * ((num_v + 31) / 32); }
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t in_launch) const {
+    std::int64_t const index = first_group + in_launch;
     std::int64_t const blocks = (num_v + 31) / 32;
     std::int64_t const row = index / blocks;
     std::int64_t const first = (index - row * blocks) * 32;

@@ -159,6 +159,20 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
   return images;
 }
 
+/// Calls launch(first, count) for a launch of `count` of so many parts of equal work, from `first`
+/// on, until all are under way, and asks `control` after each. Of the whole call the parts are from
+/// the fraction `from` to the fraction `to`.
+template <class Exec, class Launch>
+void launch_parts(Exec const& exec, std::int64_t parts, double samples, double from, double to,
+                  job const& control, Launch const& launch) {
+  std::int64_t const step = parts_a_launch(exec, parts, samples);
+  for (std::int64_t first = 0; first < parts; first += step) {
+    std::int64_t const last = std::min(parts, first + step);
+    launch(first, last - first);
+    control.step(last == parts ? to : from + (to - from) * double(last) / double(parts));
+  }
+}
+
 template <class Exec, class T, class Sum, class Weight>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
@@ -230,9 +244,16 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
   for (std::int32_t first = 0; first < planes; first += step) {
     kernel.slab = {first, std::min(planes, first + step)};
     kernel.place = place_of(kernel.slab, planes);
-    backend::for_each_lane_group<128, joseph_general_min_blocks<T>>(
-        "iso::ct::forward_project", exec, kernel.num_groups(), kernel, options.shape);
-    control.step(double(kernel.slab.last) / planes);
+    double const from = double(kernel.slab.first) / planes;
+    double const to = double(kernel.slab.last) / planes;
+    double const samples =
+        (to - from) * double(host.num_views()) * samples_of_view(host, volume.grid);
+    launch_parts(exec, kernel.num_groups(), samples, from, to, control,
+                 [&](std::int64_t begin, std::int64_t count) {
+                   kernel.first_group = begin;
+                   backend::for_each_lane_group<128, joseph_general_min_blocks<T>>(
+                       "iso::ct::forward_project", exec, count, kernel, options.shape);
+                 });
   }
 }
 
@@ -273,11 +294,16 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
                                                         {volume.grid, options.within},
                                                         options.oversampling};
     std::int32_t const parts = options.oversampling * options.oversampling;
+    double const samples =
+        double(host.num_views()) * samples_of_view(host, volume.grid, options.method);
     for (kernel.part = 0; kernel.part < parts; ++kernel.part) {
-      backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
-          "iso::ct::forward_project", exec, host.num_views() * kernel.groups_per_view(), kernel,
-          options.shape);
-      control.step(double(kernel.part + 1) / parts);
+      launch_parts(exec, host.num_views() * kernel.groups_per_view(), samples,
+                   double(kernel.part) / parts, double(kernel.part + 1) / parts, control,
+                   [&](std::int64_t begin, std::int64_t count) {
+                     kernel.first_group = begin;
+                     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
+                         "iso::ct::forward_project", exec, count, kernel, options.shape);
+                   });
     }
   };
   if (volume.grid.size() < std::int64_t(1) << 31) {
@@ -354,7 +380,7 @@ void forward_project(
   }
   std::int64_t const views = g.host().num_views();
   std::int64_t const batch = detail::parts_a_launch(
-      exec, views, double(views) * detail::samples_of_view(g.host(), volume.grid));
+      exec, views, double(views) * detail::samples_of_view(g.host(), volume.grid, options.method));
   if (batch == views) {
     return detail::project_views(exec, g, volume, p.data(), s, options, control);
   }

@@ -4,6 +4,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <algorithm>
@@ -67,10 +68,16 @@ inline constexpr joseph_tuning joseph_tuning_of =
 /// second, half a second's. Between launches a job is asked whether to go on.
 inline constexpr double samples_a_thread = 0x1p25;
 
-/// Counts the samples of a view, about: one of each ray in each plane, or one of each voxel.
-inline double samples_of_view(geometry const& g, iso::grid const& volume) {
+/// Counts chords of a ray for each of its planes: it crosses those of three axes.
+inline constexpr double chords_a_plane = 1.7;
+
+/// Counts the samples of a view, about: one of each ray in each plane, or by exact lengths its
+/// chords; or one of each voxel.
+inline double samples_of_view(geometry const& g, iso::grid const& volume,
+                              projector method = projector::joseph_linear) {
   auto const& n = volume.extent;
-  double const planes = double(std::max({n[0], n[1], n[2]}));
+  double const planes =
+      (is_joseph(method) ? 1.0 : chords_a_plane) * double(std::max({n[0], n[1], n[2]}));
   return std::max(double(g.num_u()) * double(g.num_v()) * planes, double(volume.size()));
 }
 

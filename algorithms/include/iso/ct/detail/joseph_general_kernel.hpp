@@ -110,6 +110,7 @@ struct joseph_general_kernel {
   bool in_step;        ///< offsets in the volume fit 31 bits and coordinates 22 (lanes_may_walk)
   plane_range slab;    ///< of whole blocks, whichever axis drives
   slab_place place;
+  std::int64_t first_group = 0;  ///< of this launch
 
   KOKKOS_FUNCTION std::int64_t num_lines() const {
     return num_views * (lanes_along_u ? num_v : num_u);
@@ -119,7 +120,8 @@ struct joseph_general_kernel {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t in_launch) const {
+    std::int64_t const index = first_group + in_launch;
     pixel_row const at(*this, index);
     Sum const sum(scale);
     ray_state<Group> s;
