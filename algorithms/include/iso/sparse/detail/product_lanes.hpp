@@ -311,11 +311,11 @@ struct register_product_part : backend::lane_part<Isa, Count, Width>, every_lane
   }
   template <class T, int K, class Stored, int R>
   KOKKOS_FORCEINLINE_FUNCTION piece<T> widened(backend::pack<Stored, R> const* p, int i) const {
-    static_assert(Width == 1 || Width % K == 0);
+    static_assert(Width == 1 || (Width % K == 0 && shape::registers / K % 2 == 0));
     piece<T> out;
     out.r[0] = operations::template repeated<K>(
-        operations::template widened<typename piece<T>::reg>(reinterpret_cast<Stored const*>(p) +
-                                                             first / K + i / K * Width),
+        operations::template widened_register<typename piece<T>::reg>(
+            reinterpret_cast<Stored const*>(p) + first / K, i / K),
         i % K * (Width / K));
     return out;
   }

@@ -37,6 +37,10 @@ struct product_operations<backend::avx512_lanes> : private backend::avx512_lanes
     }
   }
   template <class R, class Stored>
+  static R widened_register(Stored const* p, int n) {
+    return widened<R>(p + n * R::width);
+  }
+  template <class R, class Stored>
   static R widened(Stored const* p, int count) {
     unsigned const some = count >= R::width ? ~0U : count > 0 ? (1U << count) - 1 : 0U;
     if constexpr (backend::is_register<R, float, 64> && sizeof(Stored) == 2) {

@@ -34,6 +34,12 @@ struct product_operations {
   KOKKOS_FORCEINLINE_FUNCTION static R widened(Stored const* p, int count) {
     return count > 0 ? backend::widen<R>(*p) : R(0);
   }
+  /// Returns the n-th register of stored numbers from p on, where there is an even number of them:
+  /// two may be made at once.
+  template <class R, class Stored>
+  KOKKOS_FORCEINLINE_FUNCTION static R widened_register(Stored const* p, int n) {
+    return widened<R>(p + n);
+  }
   /// Puts element from + j / Times in place j.
   template <int Times, class R>
   KOKKOS_FORCEINLINE_FUNCTION static R repeated(R a, int) {
