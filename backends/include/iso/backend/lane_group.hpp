@@ -85,17 +85,16 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
       detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel,
                                                      Dependency == launch_dependency::programmatic);
     } else {
-      using schedule = Kokkos::Schedule<
-          std::conditional_t<Sharing == sharing::even, Kokkos::Static, Kokkos::Dynamic>>;
-      using policy = Kokkos::RangePolicy<Exec, schedule, Kokkos::IndexType<std::int64_t>>;
-      policy range(exec, first, end);
-      if constexpr (Sharing == sharing::on_demand) {
-        range.set_chunk_size(detail::runs_by_teams<Kernel> ? 1 : 32);
-      }
+      // Even shares are as large as they can be; those that are free take so many groups at a time.
+      std::int64_t const chunk = Sharing == sharing::even        ? 0
+                                 : detail::runs_by_teams<Kernel> ? 1
+                                                                 : 32;
       if constexpr (detail::is_processor<Exec>) {
-        Kokkos::parallel_for(label, range, detail::host_kernel<Kernel>(kernel).body());
+        detail::launch_host_groups(label, exec, first, end,
+                                   detail::host_kernel<Kernel>(kernel).body(), chunk);
       } else {
-        Kokkos::parallel_for(label, range, detail::portable_body<Kernel>{kernel});
+        detail::launch_range<Sharing == sharing::on_demand>(
+            label, exec, first, end, detail::portable_body<Kernel>{kernel}, chunk);
       }
     }
   }

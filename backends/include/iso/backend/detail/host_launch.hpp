@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <type_traits>
 
 namespace iso::backend::detail {
 
@@ -57,5 +59,24 @@ struct portable_body {
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const { run_one(kernel, index); }
 };
+
+/// Runs body(index) for every index in [first, end): in even shares, or OnDemand `chunk` at a time.
+template <bool OnDemand, class Exec, class Body>
+void launch_range(std::string const& label, Exec const& exec, std::int64_t first, std::int64_t end,
+                  Body const& body, std::int64_t chunk) {
+  using schedule = Kokkos::Schedule<std::conditional_t<OnDemand, Kokkos::Dynamic, Kokkos::Static>>;
+  Kokkos::RangePolicy<Exec, schedule, Kokkos::IndexType<std::int64_t>> range(exec, first, end);
+  if constexpr (OnDemand) {
+    range.set_chunk_size(chunk);
+  }
+  Kokkos::parallel_for(label, range, body);
+}
+
+/// Does the same where vector registers are chosen; chunk 0 asks for even shares. The library holds
+/// it for each of its processor backends, so that a source of many kernels has no loop of Kokkos
+/// for each of them.
+template <class Exec>
+void launch_host_groups(std::string const& label, Exec const& exec, std::int64_t first,
+                        std::int64_t end, host_body const& body, std::int64_t chunk);
 
 }  // namespace iso::backend::detail
