@@ -17,8 +17,10 @@ endfunction()
 #
 # iso_add_test(name
 #   SOURCES file...
-#   [JOIN]               where nvcc compiles: one program with the others of this folder that say so
-#   [OPTIMISED]          compiled with the preset's own options, for what is measured or looked into
+#   [JOIN]               one program with the others of this folder that say so, which share what they
+#                        include and instantiate
+#   [OPTIMISED]          compiled with the preset's own options, for what is measured or looked into;
+#                        JOIN then holds where nvcc compiles alone
 #   [LINK target...]
 #   [LABELS label...]    default: unit; `slow` keeps it out of scripts/test.sh without --all
 #   [TIMEOUT seconds]    default: 300
@@ -37,7 +39,7 @@ function(iso_add_test name)
   endif()
   set(target iso_test_${name})
   set(joined FALSE)
-  if(arg_JOIN AND Kokkos_ENABLE_CUDA)
+  if(arg_JOIN AND (Kokkos_ENABLE_CUDA OR NOT arg_OPTIMISED))
     set(joined TRUE)
     cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
     set(target iso_tests_${folder})

@@ -157,11 +157,20 @@ function(iso_join_files target)
   endif()
 endfunction()
 
-# For targets that read once what they are given and compute nothing, and for tests, whose kernels are
-# the library's: the rest of -O3 is compile time alone.
+# For targets that read once what they are given and compute nothing, and for those whose kernels are
+# the library's, such as tests: the rest of -O3 is compile time alone. BUT names sources with loops of
+# their own that are a user's work, or are measured; nvcc then optimises all of the target.
 function(iso_optimise_little target)
-  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  cmake_parse_arguments(arg "" "" "BUT" ${ARGN})
+  if(NOT CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3" OR (arg_BUT AND Kokkos_ENABLE_CUDA))
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(arg_BUT)
+    set_source_files_properties(
+      ${arg_BUT}
+      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>
+    )
   endif()
 endfunction()
 
