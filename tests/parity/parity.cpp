@@ -26,7 +26,7 @@ class parity {
  public:
   explicit parity(operation const& what) : what_(what) {}
 
-  /// Returns how many backends and widths of vector registers have other bits than Serial.
+  /// Returns how many backends, and processors' in narrower registers, have other bits than Serial.
   int compare() {
     if (!what_.make<Kokkos::Serial, T>()) {
       return 0;
@@ -39,7 +39,13 @@ class parity {
     for (int const bytes : {32, 0}) {
       if (widest > bytes) {
         backend::set_host_vector_bytes(bytes);
-        check<Kokkos::Serial>(name, "serial in registers of " + std::to_string(bytes) + " bytes");
+        backend::for_each([&](auto tag) {
+          using exec_space = typename decltype(tag)::execution_space;
+          if constexpr (!backend::is_device<exec_space>) {
+            check<exec_space>(name, std::string(tag.name) + " in registers of " +
+                                        std::to_string(bytes) + " bytes");
+          }
+        });
       }
     }
     backend::set_host_vector_bytes(widest);
