@@ -14,9 +14,9 @@
 
 namespace iso::detail {
 
-/// Copies bytes of the host to `Space` and waits for `exec`: once for all types, as is allocate().
+/// Copies bytes of the host to `Space` and waits for `exec`: one function for all types of values.
 template <class Space, execution_space Exec>
-[[gnu::cold]] void copy_bytes(Exec const& exec, std::string const& label, void* to,
+[[gnu::noinline]] void copy_bytes(Exec const& exec, std::string const& label, void* to,
                               void const* from, std::size_t bytes) {
   using target = Kokkos::View<std::byte*, Space, Kokkos::MemoryUnmanaged>;
   using source = Kokkos::View<std::byte const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;

@@ -85,7 +85,7 @@ void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_
       detail::launch_cuda_groups<Threads, MinBlocks>(label, exec, first, end, kernel,
                                                      Dependency == launch_dependency::programmatic);
     } else {
-      // Even shares are as large as they can be; those that are free take so many groups at a time.
+      // 0 gives each thread an even share; else a thread that is free takes so many groups.
       std::int64_t const chunk = Sharing == sharing::even        ? 0
                                  : detail::runs_by_teams<Kernel> ? 1
                                                                  : 32;

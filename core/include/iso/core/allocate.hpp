@@ -63,7 +63,7 @@ std::uint64_t bytes_of(typename View::array_layout const& layout) {
 /// \throws iso::out_of_memory  with the label, the bytes asked for and those that were free
 /// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
 template <class View, class... Properties>
-[[gnu::cold]] View allocate(std::string const& label, typename View::array_layout const& layout,
+[[gnu::noinline]] View allocate(std::string const& label, typename View::array_layout const& layout,
                             Properties const&... properties) {
   using space = typename View::memory_space;
   std::uint64_t const bytes = detail::bytes_of<View>(layout);
@@ -84,7 +84,7 @@ template <class View, class... Properties>
 
 /// Does the same for the given extents.
 template <class View, class... Properties>
-[[gnu::cold]] View allocate(std::string const& label, std::initializer_list<std::int64_t> extents,
+[[gnu::noinline]] View allocate(std::string const& label, std::initializer_list<std::int64_t> extents,
                             Properties const&... properties) {
   ISO_VALIDATE(extents.size() == View::rank(), "{}: {} extents for a view of {} (give one each)",
                label, extents.size(), View::rank());
