@@ -167,10 +167,8 @@ function(iso_optimise_little target)
   endif()
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(arg_BUT)
-    set_source_files_properties(
-      ${arg_BUT}
-      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>
-    )
+    set_source_files_properties(${arg_BUT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_property(SOURCE ${arg_BUT} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
   endif()
 endfunction()
 

@@ -26,7 +26,8 @@ class parity {
  public:
   explicit parity(operation const& what) : what_(what) {}
 
-  /// Returns how many backends have other bits than Serial, in their own registers or narrower ones.
+  /// Returns how many backends have other bits than Serial, in their own registers or narrower
+  /// ones.
   int compare() {
     if (!what_.make<Kokkos::Serial, T>()) {
       return 0;

@@ -17,7 +17,7 @@ namespace iso::detail {
 /// Copies bytes of the host to `Space` and waits for `exec`: one function for all types of values.
 template <class Space, execution_space Exec>
 [[gnu::noinline]] void copy_bytes(Exec const& exec, std::string const& label, void* to,
-                              void const* from, std::size_t bytes) {
+                                  void const* from, std::size_t bytes) {
   using target = Kokkos::View<std::byte*, Space, Kokkos::MemoryUnmanaged>;
   using source = Kokkos::View<std::byte const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(exec, target(static_cast<std::byte*>(to), bytes),

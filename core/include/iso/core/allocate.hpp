@@ -64,7 +64,7 @@ std::uint64_t bytes_of(typename View::array_layout const& layout) {
 /// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
 template <class View, class... Properties>
 [[gnu::noinline]] View allocate(std::string const& label, typename View::array_layout const& layout,
-                            Properties const&... properties) {
+                                Properties const&... properties) {
   using space = typename View::memory_space;
   std::uint64_t const bytes = detail::bytes_of<View>(layout);
   // More than a pointer difference can hold would wrap around inside an allocator.
@@ -84,8 +84,9 @@ template <class View, class... Properties>
 
 /// Does the same for the given extents.
 template <class View, class... Properties>
-[[gnu::noinline]] View allocate(std::string const& label, std::initializer_list<std::int64_t> extents,
-                            Properties const&... properties) {
+[[gnu::noinline]] View allocate(std::string const& label,
+                                std::initializer_list<std::int64_t> extents,
+                                Properties const&... properties) {
   ISO_VALIDATE(extents.size() == View::rank(), "{}: {} extents for a view of {} (give one each)",
                label, extents.size(), View::rank());
   typename View::array_layout layout;
