@@ -56,6 +56,7 @@ function(iso_add_test name)
     # A test that has kernels of its own to measure or to look into has OPTIMISED.
     if(NOT arg_OPTIMISED AND NOT Kokkos_ENABLE_CUDA)
       iso_optimise_little(${target})
+      iso_precompile(${target})
     endif()
   endif()
   add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})

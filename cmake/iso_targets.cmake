@@ -57,6 +57,7 @@ endfunction()
 # Lets GCC inline what the kernels of these sources are made of, large lambdas above all, past its
 # usual limits: for speed alone. Other sources would take minutes to compile and gain nothing.
 function(iso_inline_kernels)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set_property(
     SOURCE ${ARGN}
     APPEND
@@ -157,6 +158,33 @@ function(iso_join_files target)
   endif()
 endfunction()
 
+# Parses what nearly every source includes, Kokkos and core, once for all targets that are compiled with
+# the same options: those of the library (position-independent), or of tests and the tool (`-O1`). It is
+# for time alone: presets that do not ask for it compile every source with its own includes. Programs
+# that a page quotes, and sources with an inliner's limits of their own, do without.
+function(iso_precompile target)
+  if(NOT ISO_PRECOMPILE OR Kokkos_ENABLE_CUDA)
+    return()
+  endif()
+  get_target_property(independent ${target} POSITION_INDEPENDENT_CODE)
+  set(headers iso_precompiled)
+  if(independent)
+    set(headers iso_precompiled_library)
+  endif()
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${headers}.cpp CONTENT "")
+    add_library(${headers} OBJECT ${PROJECT_BINARY_DIR}/${headers}.cpp)
+    target_link_libraries(${headers} PRIVATE iso_core)
+    target_precompile_headers(${headers} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+    if(independent)
+      set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    else()
+      iso_optimise_little(${headers})
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # For targets that read once what they are given and compute nothing, and for those whose kernels are
 # the library's, such as tests: the rest of -O3 is compile time alone. BUT names sources with loops of
 # their own that are a user's work, or are measured; nvcc then optimises all of the target.
@@ -168,6 +196,7 @@ function(iso_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(arg_BUT)
     set_source_files_properties(${arg_BUT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_source_files_properties(${arg_BUT} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     set_property(SOURCE ${arg_BUT} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
   endif()
 endfunction()

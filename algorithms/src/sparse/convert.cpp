@@ -168,18 +168,11 @@ auto with_columns(Exec const& exec, Matrix const& a, char const* function) {
   return to;
 }
 
-}  // namespace
-}  // namespace iso::sparse::detail
-
-namespace iso::sparse {
-
-template <stored_real To, execution_space Exec, class Value, column_index Column>
-converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
-    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
-    row_scaling scaling) {
+template <class To, class Exec, class Matrix>
+auto values_converted(Exec const& exec, Matrix const& a, row_scaling scaling) {
   using space = typename Exec::memory_space;
   char const* const function = "iso::sparse::convert_values";
-  auto to = detail::rows_like<To, Column>(exec, a, function);
+  auto to = rows_like<To, typename Matrix::column_type>(exec, a, function);
   Kokkos::deep_copy(exec, to.columns, a.columns);
   Kokkos::deep_copy(exec, to.row_bases, a.row_bases);
   double* scales = nullptr;
@@ -192,24 +185,35 @@ converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
   double common_scale = scaling == row_scaling::by_largest ? 0 : 1;
   if (scaling == row_scaling::uniform) {
     double largest = 0;
-    Kokkos::parallel_reduce("iso::sparse::convert_values: largest",
-                            detail::range<Exec>(exec, 0, a.num_entries()),
-                            detail::largest_kernel<std::remove_const_t<Value>>{a.values.data()},
-                            Kokkos::Max<double>(largest));
-    common_scale = detail::scale_to(std::max(largest, 0.0), detail::top_exponent<To>);
+    Kokkos::parallel_reduce(
+        "iso::sparse::convert_values: largest", range<Exec>(exec, 0, a.num_entries()),
+        largest_kernel<typename Matrix::value_type>{a.values.data()}, Kokkos::Max<double>(largest));
+    common_scale = scale_to(std::max(largest, 0.0), top_exponent<To>);
   }
   auto const reports = allocate<Kokkos::View<value_report*, space>>(
       "iso::sparse::convert_values: reports", {a.num_rows}, exec, Kokkos::WithoutInitializing);
   backend::for_each_lane_group(function, exec, a.num_rows,
-                               detail::convert_kernel<std::remove_const_t<Value>, To>{
-                                   a.row_offsets.data(), a.values.data(), detail::row_scales_of(a),
+                               convert_kernel<typename Matrix::value_type, To>{
+                                   a.row_offsets.data(), a.values.data(), row_scales_of(a),
                                    to.values.data(), scales, common_scale, reports.data()});
   value_report report;
-  Kokkos::parallel_reduce(
-      "iso::sparse::convert_values: report", detail::range<Exec>(exec, 0, a.num_rows),
-      detail::report_kernel{reports.data()}, report.overflowed, report.underflowed, report.lost);
+  Kokkos::parallel_reduce("iso::sparse::convert_values: report", range<Exec>(exec, 0, a.num_rows),
+                          report_kernel{reports.data()}, report.overflowed, report.underflowed,
+                          report.lost);
   exec.fence("iso::sparse::convert_values: the report is here");
-  return {to, report};
+  return converted<decltype(to)>{to, report};
+}
+
+}  // namespace
+}  // namespace iso::sparse::detail
+
+namespace iso::sparse {
+
+template <stored_real To, execution_space Exec, class Value, column_index Column>
+converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    row_scaling scaling) {
+  return detail::values_converted<To>(exec, a.as_const(), scaling);
 }
 
 template <execution_space Exec, class Value>
@@ -218,18 +222,18 @@ to_relative_columns(Exec const& exec,
                     csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
   char const* const function = "iso::sparse::to_relative_columns";
   detail::validate_shape(a, function);
-  csr_report const report = validate(exec, a);
+  csr_report const report = validate(exec, a.as_const());
   ISO_VALIDATE(report.wide_rows == 0,
                "{}: {} rows with columns further apart than 65535, the widest by {} (16 bits do "
                "not reach) keep 32-bit columns",
                function, report.wide_rows, report.widest_row);
-  return detail::with_columns<std::uint16_t>(exec, a, function);
+  return detail::with_columns<std::uint16_t>(exec, a.as_const(), function);
 }
 
 template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
     Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a) {
-  return detail::with_columns<std::int32_t>(exec, a, "iso::sparse::to_absolute_columns");
+  return detail::with_columns<std::int32_t>(exec, a.as_const(), "iso::sparse::to_absolute_columns");
 }
 
 #define ISO_SPARSE_CONVERT_TO(To, Exec, Value, Column)                                   \

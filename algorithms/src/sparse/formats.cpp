@@ -124,7 +124,8 @@ format_report measure_format(Exec const& exec,
                  "of 16 bits) convert them",
                  to_string(format), sizeof(Value));
     if constexpr (sizeof(Value) == 2) {
-      counts = rows == 4 ? detail::count_chunks<4>(exec, a) : detail::count_chunks<8>(exec, a);
+      auto const b = a.as_const();
+      counts = rows == 4 ? detail::count_chunks<4>(exec, b) : detail::count_chunks<8>(exec, b);
     }
   }
   return detail::format_cost(a.num_rows, a.num_entries(), sizeof(Value), format, counts);

@@ -97,6 +97,41 @@ struct move_entries {
   }
 };
 
+template <class Exec, class Matrix>
+auto transposed(Exec const& exec, Matrix const& a) {
+  validate_shape(a, "iso::sparse::transpose");
+  ISO_VALIDATE(a.row_scales.extent(0) == 0,
+               "iso::sparse::transpose: a matrix with row scales (they would scale columns) "
+               "transpose before scaling");
+  std::int64_t const cols = a.num_cols;
+  auto const to = make_csr<typename Matrix::value_type, std::int32_t>(
+      exec, "iso::sparse::transpose", cols, a.num_rows, a.num_entries());
+  // As many as there are threads, as far as memory goes.
+  std::int64_t const bytes = std::max(std::int64_t(1) << 26, 4 * a.num_entries());
+  std::int64_t const room = bytes / (4 * std::max<std::int64_t>(cols, 1));
+  std::int64_t const parts =
+      std::max<std::int64_t>(1, std::min({std::int64_t(exec.concurrency()), a.num_rows, room}));
+  auto const counts = allocate<Kokkos::View<std::int32_t*, typename Exec::memory_space>>(
+      "iso::sparse::transpose: counts", {parts * cols}, exec);
+  auto const rows = rows_of_bits(a);
+  using rows_type = std::remove_const_t<decltype(rows)>;
+  part_rows<rows_type> const p{rows, a.num_entries(), parts};
+  range<Exec> const each_part(exec, 0, parts);
+  range<Exec> const each_column(exec, 0, cols);
+  Kokkos::parallel_for("iso::sparse::transpose: count", each_part,
+                       count_columns<rows_type>{p, cols, counts.data()});
+  Kokkos::parallel_for("iso::sparse::transpose: places", each_column,
+                       place_parts{cols, parts, counts.data(), to.row_offsets.data()});
+  Kokkos::parallel_scan("iso::sparse::transpose: offsets", each_column,
+                        running_total{to.row_offsets.data()});
+  Kokkos::parallel_for(
+      "iso::sparse::transpose: entries", each_part,
+      move_entries<rows_type>{p, cols, counts.data(), to.row_offsets.data(), to.columns.data(),
+                              reinterpret_cast<typename rows_type::value_type*>(to.values.data())});
+  exec.fence("iso::sparse::transpose: the counts may go");
+  return to;
+}
+
 }  // namespace
 }  // namespace iso::sparse::detail
 
@@ -105,38 +140,7 @@ namespace iso::sparse {
 template <execution_space Exec, class Value, column_index Column>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> transpose(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a) {
-  using plain = std::remove_const_t<Value>;
-  detail::validate_shape(a, "iso::sparse::transpose");
-  ISO_VALIDATE(a.row_scales.extent(0) == 0,
-               "iso::sparse::transpose: a matrix with row scales (they would scale columns) "
-               "transpose before scaling");
-  std::int64_t const cols = a.num_cols;
-  auto const to = make_csr<plain, std::int32_t>(exec, "iso::sparse::transpose", cols, a.num_rows,
-                                                a.num_entries());
-  // As many as there are threads, as far as memory goes.
-  std::int64_t const bytes = std::max(std::int64_t(1) << 26, 4 * a.num_entries());
-  std::int64_t const room = bytes / (4 * std::max<std::int64_t>(cols, 1));
-  std::int64_t const parts =
-      std::max<std::int64_t>(1, std::min({std::int64_t(exec.concurrency()), a.num_rows, room}));
-  auto const counts = allocate<Kokkos::View<std::int32_t*, typename Exec::memory_space>>(
-      "iso::sparse::transpose: counts", {parts * cols}, exec);
-  auto const rows = detail::rows_of_bits(a);
-  using rows_type = std::remove_const_t<decltype(rows)>;
-  detail::part_rows<rows_type> const p{rows, a.num_entries(), parts};
-  detail::range<Exec> const each_part(exec, 0, parts);
-  detail::range<Exec> const each_column(exec, 0, cols);
-  Kokkos::parallel_for("iso::sparse::transpose: count", each_part,
-                       detail::count_columns<rows_type>{p, cols, counts.data()});
-  Kokkos::parallel_for("iso::sparse::transpose: places", each_column,
-                       detail::place_parts{cols, parts, counts.data(), to.row_offsets.data()});
-  Kokkos::parallel_scan("iso::sparse::transpose: offsets", each_column,
-                        detail::running_total{to.row_offsets.data()});
-  Kokkos::parallel_for("iso::sparse::transpose: entries", each_part,
-                       detail::move_entries<rows_type>{
-                           p, cols, counts.data(), to.row_offsets.data(), to.columns.data(),
-                           reinterpret_cast<typename rows_type::value_type*>(to.values.data())});
-  exec.fence("iso::sparse::transpose: the counts may go");
-  return to;
+  return detail::transposed(exec, a.as_const());
 }
 
 #define ISO_SPARSE_TRANSPOSE(Exec, Value, Column)                  \

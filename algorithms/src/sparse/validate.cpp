@@ -278,6 +278,18 @@ void check_rows(Exec const& exec, csr_rows<Value, Column> const& a, double const
   }
 }
 
+template <class Exec, class Matrix>
+csr_report report_of(Exec const& exec, Matrix const& a, csr_demands const& demands) {
+  csr_report report = check_lengths(a);
+  if (report.sound()) {
+    check_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
+  }
+  if (report.sound()) {
+    check_rows(exec, rows_of(a), row_scales_of(a), a.num_cols, demands, report);
+  }
+  return report;
+}
+
 }  // namespace
 }  // namespace iso::sparse::detail
 
@@ -286,15 +298,7 @@ namespace iso::sparse {
 template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
                     csr_demands const& demands) {
-  csr_report report = detail::check_lengths(a);
-  if (report.sound()) {
-    detail::check_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
-  }
-  if (report.sound()) {
-    detail::check_rows(exec, detail::rows_of(a), detail::row_scales_of(a), a.num_cols, demands,
-                       report);
-  }
-  return report;
+  return detail::report_of(exec, a.as_const(), demands);
 }
 
 #define ISO_SPARSE_VALIDATE(Exec, Value, Column)     \

@@ -71,7 +71,7 @@ template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
                                                  bounds<typename Exec::memory_space> const& whole) {
   detail::validate_shape(a, "iso::sparse::make_plan");
-  return detail::plan_of(exec, detail::rows_of(a), shape_of(a), whole);
+  return detail::plan_of(exec, detail::starts_of(a), shape_of(a), whole);
 }
 template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a) {

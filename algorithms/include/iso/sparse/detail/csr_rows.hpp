@@ -37,6 +37,30 @@ struct alignas(16) row_segment {
 
 }  // namespace iso::sparse
 
+namespace iso::sparse::detail {
+
+/// Holds where rows, or row blocks, begin: all that a plan reads, whatever the columns and values
+/// are. A step of 32 lanes takes `PerStep` of what the offsets count.
+template <int PerStep>
+struct row_starts {
+  std::int64_t const* offsets;
+
+  KOKKOS_FUNCTION row_segment whole(std::int64_t block) const {
+    std::int64_t const first = offsets[block];
+    return {first, std::int32_t(offsets[block + 1] - first), std::int32_t(block)};
+  }
+  /// Counts steps of 32 lanes that a segment takes.
+  KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) {
+    return (std::int64_t(segment.count) + PerStep - 1) / PerStep;
+  }
+  /// Returns the steps of a segment from `step` on, at most part_steps.
+  KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
+    return segment.from(PerStep * step, PerStep * part_steps);
+  }
+};
+
+}  // namespace iso::sparse::detail
+
 #define ISO_SET_HEADER <iso/sparse/detail/csr_rows.hpp>
 #include <iso/backend/for_each_set.hpp>
 
@@ -53,6 +77,11 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
   return csr_rows<std::remove_const_t<Value>, Column>{a.num_rows, a.row_offsets.data(),
                                                       a.columns.data(), a.values.data(),
                                                       data_or_null(a.row_bases)};
+}
+
+template <class Value, class Column, class Space>
+row_starts<32> starts_of(csr_view<Value, Column, Space> const& a) {
+  return {a.row_offsets.data()};
 }
 
 template <class Value, class Column, class Space>
@@ -103,14 +132,6 @@ struct csr_rows {
   }
   KOKKOS_FUNCTION row_segment whole(std::int64_t row) const {
     return {row_offsets[row], length(row), std::int32_t(row)};
-  }
-  /// Counts steps of 32 lanes that a segment takes.
-  KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) {
-    return (std::int64_t(segment.count) + 31) / 32;
-  }
-  /// Returns the steps of a segment from `step` on, at most part_steps.
-  KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
-    return segment.from(32 * step, 32 * part_steps);
   }
 
   /// Holds the entries of a segment, 32 a step. Rows begin anywhere: a step's ends share their

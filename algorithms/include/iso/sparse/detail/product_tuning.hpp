@@ -13,13 +13,14 @@ namespace iso::sparse::detail {
 inline constexpr unsigned block_threads = 128;
 
 /// Says how products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
-template <class Exec, class Rows, class Sum, int K>
+/// Of the kind of machine, not of the execution space: all processors share a kernel.
+template <bool OnDevice, class Rows, class Sum, int K>
 struct product_tuning {
   /// Counts sums a lane.
   static constexpr int count = Rows::rows * K;
 
   /// Counts steps of 32 lanes that are under way at once: a processor looks ahead by itself.
-  static constexpr int steps_in_flight = backend::is_device<Exec> ? 4 : 1;
+  static constexpr int steps_in_flight = OnDevice ? 4 : 1;
 
   /// Counts the steps that the sums in a processor's registers take before others have their turn,
   /// where they are more than it holds: as many as the level-1 cache keeps.

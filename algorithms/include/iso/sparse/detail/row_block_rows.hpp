@@ -46,6 +46,11 @@ auto rows_of(row_block_csr<Value, R, Space> const& a) {
 }
 
 template <class Value, int R, class Space>
+row_starts<1> starts_of(row_block_csr<Value, R, Space> const& a) {
+  return {a.chunk_offsets().data()};
+}
+
+template <class Value, int R, class Space>
 double const* row_scales_of(row_block_csr<Value, R, Space> const& a) {
   return data_or_null(a.row_scales());
 }
@@ -89,12 +94,6 @@ struct row_block_rows {
   KOKKOS_FUNCTION row_segment whole(std::int64_t block) const {
     std::int64_t const first = chunk_offsets[block];
     return {first, std::int32_t(chunk_offsets[block + 1] - first), std::int32_t(block)};
-  }
-  /// Counts steps of 32 lanes that a segment takes.
-  KOKKOS_FUNCTION static std::int64_t steps(row_segment const& segment) { return segment.count; }
-  /// Returns the steps of a segment from `step` on, at most part_steps.
-  KOKKOS_FUNCTION static row_segment part(row_segment const& segment, std::int32_t step) {
-    return segment.from(step, part_steps);
   }
 
   /// Holds the columns of a segment, a chunk a step; an entry is of all the block's rows.
