@@ -11,8 +11,9 @@ namespace iso::backend {
 namespace detail {
 
 void throw_cuda_error(cudaError_t status, char const* call) {
-  throw error(std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
-              " from " + call + ") look at the driver and at what else uses the GPU");
+  throw error(std::string("iso::backend: CUDA: ") + cudaGetErrorString(status) + " (" +
+              cudaGetErrorName(status) + " from " + call +
+              "); check the driver, and what else uses the GPU");
 }
 
 }  // namespace detail

@@ -41,14 +41,15 @@ void check_floating_point_environment() {
   }
   if ((found & rounding) != 0) {
     throw floating_point_error(
-        "the rounding mode is not to nearest (results would differ between backends) call "
-        "std::fesetround(FE_TONEAREST) in every thread, before Kokkos is initialised");
+        "iso::backend::check_floating_point_environment: the rounding mode is not to nearest "
+        "(results would differ between backends); call std::fesetround(FE_TONEAREST) in every "
+        "thread, before Kokkos is initialised");
   }
   if (found != none) {
     throw floating_point_error(
-        "subnormal numbers are flushed to zero (results would differ between backends) unset FTZ "
-        "and DAZ in every thread, before Kokkos is initialised; what is linked with -ffast-math "
-        "sets them when it is loaded");
+        "iso::backend::check_floating_point_environment: subnormal numbers are flushed to zero "
+        "(results would differ between backends); unset FTZ and DAZ in every thread, before Kokkos "
+        "is initialised, and link nothing with -ffast-math, which sets them when it is loaded");
   }
 }
 

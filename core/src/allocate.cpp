@@ -29,7 +29,7 @@ void throw_out_of_memory(std::string_view label, std::uint64_t bytes, std::strin
   auto const bound = space == Kokkos::HostSpace::name() ? read_host_memory().bound : "";
   auto const free = available != 0 ? message("{} bytes are free{}", {available, bound})
                                    : std::string("it does not say what is free");
-  throw out_of_memory(message("{}: {} bytes do not fit {} ({}) ask for less at a time",
+  throw out_of_memory(message("{}: {} bytes do not fit {} ({}); ask for less at a time",
                               {label, bytes, space, std::string_view(free)}),
                       bytes, available);
 }

@@ -11,7 +11,7 @@ namespace iso {
 void validate_memory(std::initializer_list<memory_range> arrays, char const* function) {
   for (auto const& array : arrays) {
     ISO_VALIDATE(array.data != nullptr || array.bytes == 0,
-                 "{}: {} has elements but no memory (its pointer is null) allocate it first",
+                 "{}: {} has elements but no memory (its pointer is null); allocate it first",
                  function, array.name);
   }
 }
@@ -27,7 +27,8 @@ void validate_apart(memory_range const& written, std::initializer_list<memory_ra
     bool const apart = written.bytes == 0 || other.bytes == 0 ||
                        !before(written.data, static_cast<void const*>(end(other))) ||
                        !before(other.data, static_cast<void const*>(end(written)));
-    ISO_VALIDATE(apart, "{}: {} and {} overlap (one is written while the other is read) copy one",
+    ISO_VALIDATE(apart,
+                 "{}: {} and {} overlap (one is written while the other is read); copy one of them",
                  function, written.name, other.name);
   }
 }
@@ -35,10 +36,10 @@ void validate_apart(memory_range const& written, std::initializer_list<memory_ra
 namespace detail {
 
 void validate_alignment(void const* data, std::size_t bytes, char const* function) {
-  ISO_VALIDATE(reinterpret_cast<std::uintptr_t>(data) % bytes == 0,
-               "{}: pointer that is not a multiple of {} bytes (its type needs that) align the "
-               "array",
-               function, bytes);
+  ISO_VALIDATE(
+      reinterpret_cast<std::uintptr_t>(data) % bytes == 0,
+      "{}: pointer that is not a multiple of {} bytes (its type needs that); align the array",
+      function, bytes);
 }
 
 void validate_strides(std::int64_t const (&extents)[3], std::int64_t const (&strides)[3],
@@ -48,7 +49,7 @@ void validate_strides(std::int64_t const (&extents)[3], std::int64_t const (&str
     // The stride of an axis of one element is never taken.
     ISO_VALIDATE(extents[axis] <= 1 || strides[axis] == wanted,
                  "{}: array of [{}, {}, {}] with strides [{}, {}, {}] (elements must follow each "
-                 "other, the last index fastest) copy it into a plain view",
+                 "other, the last index fastest); copy it into a plain view",
                  function, extents[0], extents[1], extents[2], strides[0], strides[1], strides[2]);
     wanted *= extents[axis];
   }

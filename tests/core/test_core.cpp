@@ -99,8 +99,8 @@ TEST_CASE("grid: a message for every field that is wrong") {
   iso::grid g = good;
   g.spacing.y = -1;
   CHECK(refused(g) ==
-        "iso::here: grid spacing [0.5, -1, 3] mm (must lie between 1e-150 and 1e150) check the "
-        "header");
+        "iso::here: grid spacing [0.5, -1, 3] mm (must lie between 1e-150 and 1e150); check that "
+        "the spacing is in mm");
   for (double const step : {1e-151, 1e151}) {
     g.spacing.y = step;
     CHECK(refused(g).find("grid spacing") != std::string::npos);
@@ -111,10 +111,9 @@ TEST_CASE("grid: a message for every field that is wrong") {
     CHECK(refused(g) == "");
   }
   g.origin.z = -1e151;
-  CHECK(
-      refused(g) ==
-      "iso::here: grid origin [1, 2, -1e+151] mm (must be finite, at most 1e150 either way) check "
-      "the header");
+  CHECK(refused(g) ==
+        "iso::here: grid origin [1, 2, -1e+151] mm (must be finite, at most 1e150 either way); "
+        "check that the origin is in mm");
 }
 
 TEST_CASE("grid: the number of voxels must fit 63 bits") {
@@ -169,7 +168,8 @@ TEST_CASE("views: made zeroed, and refused with a message") {
     CHECK(p.data.data()[i] == 0);
   }
   CHECK(thrown<iso::invalid_argument>([] { iso::make_projections<float, host>("p", 1, 0, 4); }) ==
-        "iso::make_projections: [1, 0, 4] (every extent must be at least 1)");
+        "iso::make_projections: projections of [1, 0, 4] (every extent must be at least 1); give "
+        "the numbers of views and of pixels along u and v");
   CHECK(thrown<iso::invalid_argument>([] {
           iso::make_volume<float, host>("v", {{2, 2, 0}, {1, 1, 1}, {}});
         }).starts_with("iso::make_volume: grid of [2, 2, 0] voxels"));
@@ -178,7 +178,8 @@ TEST_CASE("views: made zeroed, and refused with a message") {
   CHECK_NOTHROW(iso::validate(v, "iso::here"));
   v.grid.extent = {2, 4, 3};
   CHECK(thrown<iso::invalid_argument>([&] { iso::validate(v, "iso::here"); }) ==
-        "iso::here: volume data is [2, 3, 4] (its grid has [2, 4, 3] voxels) make them agree");
+        "iso::here: volume data of [2, 3, 4] (its grid has [2, 4, 3] voxels); give both the same "
+        "extents");
   v.grid.spacing.x = 0;
   CHECK(thrown<iso::invalid_argument>([&] {
           iso::validate(v, "iso::here");
@@ -192,14 +193,14 @@ TEST_CASE("views: without memory, of other extents, with gaps, overlapping") {
       g, decltype(iso::volume_view<float, host>::data)(null, 2, 3, 4)};
   CHECK(
       thrown<iso::invalid_argument>([&] { iso::validate(v, "iso::here"); }) ==
-      "iso::here: volume data has elements but no memory (its pointer is null) allocate it first");
+      "iso::here: volume data has elements but no memory (its pointer is null); allocate it first");
   iso::projection_view<float, host> const p{decltype(v.data)(null, 2, 3, 4)};
   CHECK(
       thrown<iso::invalid_argument>([&] { iso::validate(p, {2, 3, 4}, "iso::here"); }) ==
-      "iso::here: projections has elements but no memory (its pointer is null) allocate it first");
-  CHECK(
-      thrown<iso::invalid_argument>([&] { iso::validate(p, {2, 4, 3}, "iso::here"); }) ==
-      "iso::here: projections is [2, 3, 4] (geometry has [2, 4, 3]: views, u, v) make them agree");
+      "iso::here: projections has elements but no memory (its pointer is null); allocate it first");
+  CHECK(thrown<iso::invalid_argument>([&] { iso::validate(p, {2, 4, 3}, "iso::here"); }) ==
+        "iso::here: projections of [2, 3, 4] (geometry has [2, 4, 3]: views, u, v); give them the "
+        "geometry's extents");
   Kokkos::View<float*, host> const none(null, 0);
   Kokkos::View<float*, host> const all("all", 10);
   auto const part = [&](std::size_t first, std::size_t last) {
@@ -215,7 +216,8 @@ TEST_CASE("views: without memory, of other extents, with gaps, overlapping") {
   }
   for (auto const& [first, last] : {std::pair(0, 4), std::pair(4, 10), std::pair(3, 5)}) {
     CHECK(apart(part(3, 5), part(std::size_t(first), std::size_t(last))) ==
-          "iso::here: part and part overlap (one is written while the other is read) copy one");
+          "iso::here: part and part overlap (one is written while the other is read); copy one of "
+          "them");
   }
   CHECK(apart(iso::memory_of(none, "none"), part(0, 10)) == "");
 }
@@ -247,10 +249,10 @@ TEST_CASE("views: what does not fit memory is a typed error with both figures") 
   // 2^64 bytes and 2^66: a product that wraps would ask for nothing.
   iso::grid const wraps{{side, side, side * 16}, {1, 1, 1}, {}};
   check([&] { iso::make_volume<double, host>("v", wraps); }, "v", limits<bytes>::max());
-  CHECK_THROWS_WITH_AS(
-      (iso::make_projections<double, host>("p", side * 4, side * 4, side * 4)),
-      "iso::make_projections: [2097152, 2097152, 2097152] (2^59 pixels at most) take fewer views",
-      iso::invalid_argument);
+  CHECK_THROWS_WITH_AS((iso::make_projections<double, host>("p", side * 4, side * 4, side * 4)),
+                       "iso::make_projections: projections of [2097152, 2097152, 2097152] (2^59 "
+                       "pixels at most); take fewer views",
+                       iso::invalid_argument);
   CHECK(iso::make_volume<float, host>("v", iso::grid::centred({2, 2, 2}, {1, 1, 1})).data.size() ==
         8);
 }
@@ -267,9 +269,13 @@ TEST_CASE(
     }
     return std::string();
   };
-  CHECK(refused({3}) == "p: 1 extents for a view of 2 (give one each)");
-  CHECK(refused({3, 4, 5}) == "p: 3 extents for a view of 2 (give one each)");
-  CHECK(refused({3, -1}) == "p: an extent of -1 (none may be negative)");
+  CHECK(refused({3}) ==
+        "p: 1 extents for a view of rank 2 (each index has one extent); give as many extents as "
+        "the view has indices");
+  CHECK(refused({3, 4, 5}) ==
+        "p: 3 extents for a view of rank 2 (each index has one extent); give as many extents as "
+        "the view has indices");
+  CHECK(refused({3, -1}) == "p: an extent of -1 (none may be negative); give 0 or more");
   CHECK(iso::detail::is_want_of_memory(std::bad_alloc()));
   CHECK(iso::detail::is_want_of_memory(std::runtime_error("Kokkos failed to allocate memory")));
   CHECK(!iso::detail::is_want_of_memory(std::runtime_error("cudaErrorIllegalAddress")));
@@ -289,7 +295,8 @@ TEST_CASE("workspace: grows, never shrinks") {
   CHECK(scratch.size() == 1000);
   CHECK(iso::workspace<host>(64).size() == 64);
   CHECK(thrown<iso::invalid_argument>([&] { scratch.reserve(-1); }) ==
-        "iso::workspace: -1 bytes (must not be negative)");
+        "iso::workspace: -1 bytes (must not be negative); reserve what the function's "
+        "_bytes_needed returns");
 }
 
 TEST_CASE("workspace: one list of parts gives the bytes and the pointers") {
@@ -324,17 +331,19 @@ TEST_CASE("workspace: one list of parts gives the bytes and the pointers") {
   };
   std::int64_t const side = std::int64_t(1) << 40;
   CHECK(refused({side, side}) ==
-        "iso::here: scratch of 4398046511104 x 1099511627776 bytes (they do not fit 63 bits) do it "
-        "in parts");
-  CHECK(refused({3, -2}) == "iso::here: scratch of -2 elements (must not be negative)");
+        "iso::here: scratch of 4398046511104 x 1099511627776 bytes (they do not fit 63 bits); call "
+        "the function for a part at a time");
+  CHECK(refused({3, -2}) ==
+        "iso::here: scratch of -2 elements (must not be negative); check the extents");
   CHECK(refused({std::int64_t(1) << 59}) == "");
   iso::workspace_parts both("iso::here");
   both.take<float>({std::int64_t(1) << 59});
   CHECK(thrown<iso::invalid_argument>([&] { both.take<float>({std::int64_t(1) << 59}); }) ==
         "iso::here: scratch of 2305843009213693952 + 2305843009213693952 bytes (they do not fit 63 "
-        "bits) do it in parts");
+        "bits); call the function for a part at a time");
   CHECK(thrown<iso::invalid_argument>([&] { iso::validate(scratch, 1025, "iso::here"); }) ==
-        "iso::here: scratch of 1024 bytes (1025 are needed) reserve iso::here_bytes_needed");
+        "iso::here: scratch of 1024 bytes (1025 are needed); reserve what iso::here_bytes_needed "
+        "returns");
   CHECK_NOTHROW(iso::validate(scratch, 1024, "iso::here"));
 }
 

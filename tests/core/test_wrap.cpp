@@ -53,7 +53,7 @@ TEST_CASE("wrap: a view of any dense layout, z fastest, shares its memory") {
           iso::wrap_volume(Kokkos::View<float***, Kokkos::LayoutLeft, host>("left", 2, 3, 4), box);
         }) ==
         "iso::wrap_volume: array of [2, 3, 4] with strides [1, 2, 6] (elements must follow each "
-        "other, the last index fastest) copy it into a plain view");
+        "other, the last index fastest); copy it into a plain view");
   Kokkos::View<float***, Kokkos::LayoutStride, host> const gaps(
       plain.data(), Kokkos::LayoutStride(2, 12, 3, 4, 2, 1));
   CHECK(refusal([&] { iso::wrap_projections(gaps); }).find("strides [12, 4, 1]") !=
@@ -63,30 +63,30 @@ TEST_CASE("wrap: a view of any dense layout, z fastest, shares its memory") {
 TEST_CASE("wrap: what cannot be a volume or projections") {
   std::vector<float> values(24);
   float* const null = nullptr;
-  CHECK(
-      refusal([&] { iso::wrap_volume<host>(null, box); }) ==
-      "iso::wrap_volume: volume data has elements but no memory (its pointer is null) allocate it "
-      "first");
+  CHECK(refusal([&] { iso::wrap_volume<host>(null, box); }) ==
+        "iso::wrap_volume: volume data has elements but no memory (its pointer is null); allocate "
+        "it first");
   CHECK(refusal([&] { iso::wrap_projections<host>(null, 2, 3, 4); }) ==
-        "iso::wrap_projections: projections has elements but no memory (its pointer is null) "
+        "iso::wrap_projections: projections has elements but no memory (its pointer is null); "
         "allocate it first");
   CHECK(refusal([&] {
           iso::wrap_volume<host>(values.data(), {{2, -3, 4}, {1, 1, 1}, {}});
         }).starts_with("iso::wrap_volume: grid of [2, -3, 4] voxels"));
   CHECK(refusal([&] { iso::wrap_projections<host>(values.data(), 2, 0, 4); }) ==
-        "iso::wrap_projections: [2, 0, 4] (every extent must be at least 1)");
+        "iso::wrap_projections: projections of [2, 0, 4] (every extent must be at least 1); give "
+        "the numbers of views and of pixels along u and v");
   std::int64_t const huge = std::int64_t(1) << 40;
   CHECK(refusal([&] { iso::wrap_projections<host>(values.data(), huge, huge, 5); }) ==
-        "iso::wrap_projections: [1099511627776, 1099511627776, 5] (2^59 pixels at most) take fewer "
-        "views");
+        "iso::wrap_projections: projections of [1099511627776, 1099511627776, 5] (2^59 pixels at "
+        "most); take fewer views");
   auto* const odd = reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(values.data()) + 1);
   CHECK(refusal([&] { iso::wrap_volume<host>(odd, {{1, 1, 4}, {1, 1, 1}, {}}); }) ==
-        "iso::wrap_volume: pointer that is not a multiple of 4 bytes (its type needs that) align "
+        "iso::wrap_volume: pointer that is not a multiple of 4 bytes (its type needs that); align "
         "the array");
   Kokkos::View<float***, Kokkos::LayoutRight, host> const plain("plain", 4, 3, 2);
   CHECK(refusal([&] { iso::wrap_volume(plain, box); }) ==
-        "iso::wrap_volume: volume data is [4, 3, 2] (its grid has [2, 3, 4] voxels) make them "
-        "agree");
+        "iso::wrap_volume: volume data of [4, 3, 2] (its grid has [2, 3, 4] voxels); give both the "
+        "same extents");
 }
 
 TEST_CASE("wrap: scratch memory") {
@@ -100,11 +100,11 @@ TEST_CASE("wrap: scratch memory") {
   CHECK(scratch.data() != memory);
   CHECK(iso::wrap_workspace<host>(nullptr, 0).size() == 0);
   CHECK(refusal([&] { iso::wrap_workspace<host>(memory + 16, 128); }) ==
-        "iso::wrap_workspace: pointer that is not a multiple of 64 bytes (its type needs that) "
+        "iso::wrap_workspace: pointer that is not a multiple of 64 bytes (its type needs that); "
         "align the array");
   CHECK(refusal([] { iso::wrap_workspace<host>(nullptr, 64); }) ==
-        "iso::wrap_workspace: scratch has elements but no memory (its pointer is null) allocate it "
-        "first");
+        "iso::wrap_workspace: scratch has elements but no memory (its pointer is null); allocate "
+        "it first");
   CHECK(refusal([&] { iso::wrap_workspace<host>(memory, -1); }) ==
-        "iso::wrap_workspace: -1 bytes (must not be negative)");
+        "iso::wrap_workspace: -1 bytes (must not be negative); pass the size of the memory");
 }

@@ -92,7 +92,7 @@ void with_name(std::string_view name, F&& f) {
     }
   });
   ISO_VALIDATE(found,
-               "iso::backend::with_name: backend '{}' (this build has: {}) choose one of those",
+               "iso::backend::with_name: backend '{}' (this build has: {}); choose one of those",
                name, known);
 }
 

@@ -84,20 +84,18 @@ class texture_volume {
  private:
   template <class Exec>
   static void check(volume_view<float const, typename Exec::memory_space> const& volume) {
-    ISO_VALIDATE(
-        detail::is_cuda<Exec>,
-        "iso::backend::texture_volume: the backend {} has no texture units (only cuda has) use the "
-        "volume itself",
-        tag<Exec>::name);
-    validate(volume, "texture_volume");
-    validate_contiguous(volume.data, "volume data", "texture_volume");
+    ISO_VALIDATE(detail::is_cuda<Exec>,
+                 "iso::backend::texture_volume: the backend {} has no texture units (only cuda "
+                 "has); use the volume itself",
+                 tag<Exec>::name);
+    validate(volume, "iso::backend::texture_volume");
+    validate_contiguous(volume.data, "volume data", "iso::backend::texture_volume");
     auto const& n = volume.grid.extent;
     constexpr std::int64_t most = 2048;  // layers of a texture
-    ISO_VALIDATE(
-        n[0] <= most && n[1] <= most && n[2] <= most,
-        "iso::backend::texture_volume: volume of [{}, {}, {}] voxels (a texture has at most 2048 "
-        "layers) use the volume itself",
-        n[0], n[1], n[2]);
+    ISO_VALIDATE(n[0] <= most && n[1] <= most && n[2] <= most,
+                 "iso::backend::texture_volume: volume of [{}, {}, {}] voxels (a texture has at "
+                 "most 2048 layers); use the volume itself",
+                 n[0], n[1], n[2]);
   }
 
   iso::grid grid_;
@@ -124,8 +122,7 @@ void texture_volume::update(
   auto const& n = volume.grid.extent;
   ISO_VALIDATE(n == grid_.extent,
                "iso::backend::texture_volume: volume of [{}, {}, {}] voxels (the texture has [{}, "
-               "{}, {}]) make "
-               "another",
+               "{}, {}]); make another texture for this grid",
                n[0], n[1], n[2], grid_.extent[0], grid_.extent[1], grid_.extent[2]);
 #if ISO_HAS_CUDA
   if constexpr (detail::is_cuda<Exec>) {

@@ -87,12 +87,14 @@ template <class View, class... Properties>
 [[gnu::noinline]] View allocate(std::string const& label,
                                 std::initializer_list<std::int64_t> extents,
                                 Properties const&... properties) {
-  ISO_VALIDATE(extents.size() == View::rank(), "{}: {} extents for a view of {} (give one each)",
+  ISO_VALIDATE(extents.size() == View::rank(),
+               "{}: {} extents for a view of rank {} (each index has one extent); give as many "
+               "extents as the view has indices",
                label, extents.size(), View::rank());
   typename View::array_layout layout;
   std::size_t axis = 0;
   for (std::int64_t const n : extents) {
-    ISO_VALIDATE(n >= 0, "{}: an extent of {} (none may be negative)", label, n);
+    ISO_VALIDATE(n >= 0, "{}: an extent of {} (none may be negative); give 0 or more", label, n);
     layout.dimension[axis++] = std::size_t(n);
   }
   return allocate<View>(label, layout, properties...);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/check.hpp
-//! Checks and messages. A message reads "problem (why) suggestion"; formatting lives in
-//! src/error.cpp so that no kernel header pays for it.
+//! Checks and messages. A message reads "function: problem (reason); advice", as
+//! docs/adr/0006-errors-and-messages.md defines it. Formatting lives in src/error.cpp so that no
+//! kernel header pays for it.
 #pragma once
 
 #include <concepts>

@@ -23,7 +23,9 @@ struct job {
       progress(fraction);
     }
     if (cancelled && cancelled()) {
-      throw iso::cancelled("cancelled by the caller (outputs are incomplete)");
+      throw iso::cancelled(
+          "iso::job: cancelled by the caller (its outputs are incomplete); discard them, or call "
+          "again");
     }
   }
 };

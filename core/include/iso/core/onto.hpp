@@ -18,7 +18,7 @@ enum class onto {
 /// \throws iso::invalid_argument  it is not; the message begins with `function`
 inline void validate(onto to, char const* function) {
   ISO_VALIDATE(to == onto::zero || to == onto::stored,
-               "{}: onto {} (none of its enumeration) choose from iso/core/onto.hpp", function,
+               "{}: onto {} (none of its enumeration); choose from iso/core/onto.hpp", function,
                int(to));
 }
 

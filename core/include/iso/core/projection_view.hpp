@@ -32,8 +32,8 @@ void validate(projection_view<T, Space> const& p, Kokkos::Array<std::int64_t, 3>
   ISO_VALIDATE(
       std::int64_t(p.data.extent(0)) == scan[0] && std::int64_t(p.data.extent(1)) == scan[1] &&
           std::int64_t(p.data.extent(2)) == scan[2],
-      "{}: projections is [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v) make them "
-      "agree",
+      "{}: projections of [{}, {}, {}] (geometry has [{}, {}, {}]: views, u, v); give them the "
+      "geometry's extents",
       function, p.data.extent(0), p.data.extent(1), p.data.extent(2), scan[0], scan[1], scan[2]);
   validate_memory({memory_of(p.data, "projections")}, function);
 }
@@ -42,11 +42,14 @@ namespace detail {
 
 inline void validate_projection_shape(std::int64_t views, std::int64_t u, std::int64_t v,
                                       char const* function = "iso::make_projections") {
-  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1, "{}: [{}, {}, {}] (every extent must be at least 1)",
+  ISO_VALIDATE(views >= 1 && u >= 1 && v >= 1,
+               "{}: projections of [{}, {}, {}] (every extent must be at least 1); give the "
+               "numbers of views and of pixels along u and v",
                function, views, u, v);
   std::int64_t const most = std::int64_t(1) << 59;
   ISO_VALIDATE(u <= most / v && views <= most / v / u,
-               "{}: [{}, {}, {}] (2^59 pixels at most) take fewer views", function, views, u, v);
+               "{}: projections of [{}, {}, {}] (2^59 pixels at most); take fewer views", function,
+               views, u, v);
 }
 
 }  // namespace detail

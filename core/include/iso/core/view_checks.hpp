@@ -49,7 +49,7 @@ template <view V>
 void validate_contiguous(V const& v, char const* name, char const* function) {
   ISO_VALIDATE(v.span_is_contiguous(),
                "{}: {} has gaps between its rows (elements must follow each other, the last index "
-               "fastest) copy it into a plain view",
+               "fastest); copy it into a plain view",
                function, name);
 }
 

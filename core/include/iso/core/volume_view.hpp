@@ -41,7 +41,8 @@ void validate(volume_view<T, Space> const& v, char const* function) {
   auto const& n = v.grid.extent;
   ISO_VALIDATE(std::int64_t(v.data.extent(0)) == n[0] && std::int64_t(v.data.extent(1)) == n[1] &&
                    std::int64_t(v.data.extent(2)) == n[2],
-               "{}: volume data is [{}, {}, {}] (its grid has [{}, {}, {}] voxels) make them agree",
+               "{}: volume data of [{}, {}, {}] (its grid has [{}, {}, {}] voxels); give both the "
+               "same extents",
                function, v.data.extent(0), v.data.extent(1), v.data.extent(2), n[0], n[1], n[2]);
   validate_memory({memory_of(v.data, "volume data")}, function);
 }

@@ -37,7 +37,10 @@ class workspace {
   /// \throws iso::invalid_argument  a negative size
   /// \throws iso::out_of_memory     as iso::allocate; the workspace is then empty
   void reserve(std::int64_t bytes) {
-    ISO_VALIDATE(bytes >= 0, "iso::workspace: {} bytes (must not be negative)", bytes);
+    ISO_VALIDATE(bytes >= 0,
+                 "iso::workspace: {} bytes (must not be negative); reserve what the function's "
+                 "_bytes_needed returns",
+                 bytes);
     if (bytes <= size()) {
       return;
     }
@@ -89,8 +92,8 @@ class workspace_parts {
 template <class Space>
 void validate(workspace<Space> const& scratch, std::int64_t needed, char const* function) {
   ISO_VALIDATE(scratch.size() >= needed,
-               "{}: scratch of {} bytes ({} are needed) reserve {}_bytes_needed", function,
-               scratch.size(), needed, function);
+               "{}: scratch of {} bytes ({} are needed); reserve what {}_bytes_needed returns",
+               function, scratch.size(), needed, function);
 }
 
 }  // namespace iso

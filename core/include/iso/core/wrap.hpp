@@ -102,7 +102,9 @@ auto wrap_projections(V const& data) {
 /// \throws iso::invalid_argument  a null pointer, one that 64 does not divide, a negative size
 template <class Space>
 workspace<Space> wrap_workspace(void* data, std::int64_t bytes) {
-  ISO_VALIDATE(bytes >= 0, "iso::wrap_workspace: {} bytes (must not be negative)", bytes);
+  ISO_VALIDATE(bytes >= 0,
+               "iso::wrap_workspace: {} bytes (must not be negative); pass the size of the memory",
+               bytes);
   detail::validate_alignment(data, 64, "iso::wrap_workspace");
   validate_memory({{data, std::uint64_t(bytes), "scratch"}}, "iso::wrap_workspace");
   using storage = typename workspace<Space>::storage;

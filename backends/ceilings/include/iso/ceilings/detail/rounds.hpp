@@ -50,7 +50,7 @@ rates measure_in_rounds(Round const& round, measure_options const& options) {
 
 inline void validate(measure_options const& options) {
   ISO_VALIDATE(options.bytes >= 0 && options.repeats >= 0,
-               "iso::ceilings::measure: bytes {}, repeats {} (negative) use 0 for the default",
+               "iso::ceilings::measure: bytes {}, repeats {} (negative); use 0 for the default",
                options.bytes, options.repeats);
 }
 
