@@ -40,55 +40,56 @@ TEST_CASE("back_project: what it refuses") {
   call c;
   c.pixels = iso::make_projections<float, host>("p", 20, 4, 6);
   CHECK(c() ==
-        "iso::ct::back_project: projections is [20, 4, 6] (geometry has [20, 4, 5]: views, u, v) "
-        "make them "
-        "agree");
+        "iso::ct::back_project: projections of [20, 4, 6] (geometry has [20, 4, 5]: views, u, v); "
+        "give them the geometry's extents");
   c = {};
   c.pixels = iso::make_projections<float, host>("p", 21, 4, 5);
   CHECK(c() ==
-        "iso::ct::back_project: 21 views of projections from view 0 on (the geometry has 20) make "
-        "them "
-        "agree");
+        "iso::ct::back_project: 21 views of projections from view 0 on (the geometry has 20); give "
+        "no more views than the geometry has from there on");
   c = {};
   c.options.first_view = 16;
   CHECK(c() ==
-        "iso::ct::back_project: 20 views of projections from view 16 on (the geometry has 20) make "
-        "them "
-        "agree");
+        "iso::ct::back_project: 20 views of projections from view 16 on (the geometry has 20); "
+        "give no more views than the geometry has from there on");
   c.pixels = iso::make_projections<float, host>("p", 4, 4, 5);
   CHECK(c() == "");
   c.options.first_view = 15;
   CHECK(c() ==
         "iso::ct::back_project: first_view 15 (must be a multiple of 16: sums go by blocks of "
-        "views)");
+        "views); begin at the block that holds it");
   c = {};
   c.options.method = projector(9);
   CHECK(c() ==
         "iso::ct::back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its "
-        "enumeration) "
-        "choose "
-        "from iso/ct/back_project.hpp");
+        "enumeration); choose from iso/ct/back_project.hpp");
   c = {};
   c.options.oversampling = 2;
   CHECK(c() ==
         "iso::ct::back_project: oversampling 2 with a Joseph projector (only the exact methods "
-        "oversample) "
-        "leave it at 1");
+        "oversample); leave it at 1");
   c.options.oversampling = 65;
-  CHECK(c() == "iso::ct::back_project: oversampling 65 (must lie in 1..64)");
+  CHECK(c() ==
+        "iso::ct::back_project: oversampling 65 (must lie in 1..64); use 1 for one ray per pixel");
   c = {};
   c.scan = iso::ct::circular_cone({65536, 32768, 1, 1}, 20, 30, iso::ct::even_angles(20, 2 * pi));
   CHECK(c() ==
-        "iso::ct::back_project: a detector of 65536 x 32768 pixels (must be below 2^31) cut it");
+        "iso::ct::back_project: a detector of 65536 x 32768 pixels (must be below 2^31); bin or "
+        "crop the detector");
   c = {};
   c.options.words = 4;
-  CHECK(c() == "iso::ct::back_project: words 4 (must lie in 0..3)");
+  CHECK(c() ==
+        "iso::ct::back_project: words 4 (must lie in 0..3); leave it at 0 to have it chosen");
   c = {};
   c.options.max_abs = -1.0;
-  CHECK(c() == "iso::ct::back_project: max_abs -1 (must be finite and not negative)");
+  CHECK(c() ==
+        "iso::ct::back_project: max_abs -1 (must be finite and not negative); leave it empty to "
+        "have it computed");
   c = {};
   c.options.shape.groups_per_launch = -1;
-  CHECK(c() == "iso::ct::back_project: groups_per_launch -1 (must not be negative)");
+  CHECK(c() ==
+        "iso::ct::back_project: groups_per_launch -1 (must not be negative); leave it at 0 for one "
+        "launch");
   c = {};
   c.pixels.data = {};
   CHECK(c().find("iso::ct::back_project: 0 views of projections") == 0);

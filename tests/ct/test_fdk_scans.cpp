@@ -615,7 +615,7 @@ TEST_CASE("fdk: arrays and scratch that overlap are refused, and nothing is writ
     CHECK(written == sentence.empty());
     return sentence;
   };
-  std::string const why = " overlap (one is written while the other is read) copy one";
+  std::string const why = " overlap (one is written while the other is read); copy one of them";
   CHECK(attempt(work, work + pixels) == "");  // neighbours
   CHECK(attempt(work, work + pixels - 1) == "iso::ct::fdk: volume data and projections" + why);
   CHECK(attempt(work + voxels, work - 1) == "iso::ct::fdk: volume data and scratch" + why);

@@ -281,7 +281,7 @@ TEST_CASE("fdk: rows that leave the plane of rotation") {
   CHECK(weigh(5, usual) == "");
   CHECK(weigh(5.1, usual).find("rows of u leave the plane of rotation by 5.1 degrees") !=
         std::string::npos);
-  CHECK(weigh(5.1, usual).find("--max-roll), at most 11.45 degrees") != std::string::npos);
+  CHECK(weigh(5.1, usual).find("by max_roll, at most 11.45 degrees") != std::string::npos);
   CHECK(weigh(5.1, 0.1) == "");
   CHECK(weigh(1, 0.0).find("at most 0") != std::string::npos);
   CHECK(weigh(11.4, 0.2) == "");

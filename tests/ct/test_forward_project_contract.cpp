@@ -48,33 +48,33 @@ struct call {
 TEST_CASE("geometry: what it refuses") {
   view_vectors const good{{9, 0, 0}, {-9, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   CHECK(refusal([&] { geometry(beam::cone, 0, 3, {good}); }) ==
-        "iso::ct::geometry: detector of [0, 3] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [0, 3] pixels (at least one each way is needed); give the "
+        "numbers of pixels along u and v");
   CHECK(refusal([&] { geometry(beam::cone, 2, -1, {good}); }) ==
-        "iso::ct::geometry: detector of [2, -1] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [2, -1] pixels (at least one each way is needed); give the "
+        "numbers of pixels along u and v");
   CHECK(refusal([&] { geometry(beam::cone, 2, 3, {}); }) ==
-        "iso::ct::geometry: no views (needs at least one)");
+        "iso::ct::geometry: no views (at least one is needed); give the vectors of each view");
   CHECK(refused_view(good) == "");
   CHECK(refused_view({{nan_value, 0, 1}, good.detector_origin, good.u_step, good.v_step}) ==
         "iso::ct::geometry: source of view 1 is [nan, 0, 1] (must be finite, at most 1e150 either "
-        "way)");
+        "way); check how it is computed");
   CHECK(refused_view({{0, infinity, 1}, good.detector_origin, good.u_step, good.v_step},
                      beam::parallel) ==
         "iso::ct::geometry: direction of view 1 is [0, inf, 1] (must be finite, at most 1e150 "
-        "either way)");
+        "either way); check how it is computed");
   CHECK(refused_view({good.source, {0, 0, -infinity}, good.u_step, good.v_step}) ==
         "iso::ct::geometry: detector_origin of view 1 is [0, 0, -inf] (must be finite, at most "
-        "1e150 either "
-        "way)");
+        "1e150 either way); check how it is computed");
   CHECK(refused_view({good.source, good.detector_origin, {2, nan_value, 0}, good.v_step}) ==
         "iso::ct::geometry: u_step of view 1 is [2, nan, 0] (must be finite, at most 1e150 either "
-        "way)");
+        "way); check how it is computed");
   CHECK(refused_view({good.source, good.detector_origin, good.u_step, {2, nan_value, 0.5}}) ==
         "iso::ct::geometry: v_step of view 1 is [2, nan, 0.5] (must be finite, at most 1e150 "
-        "either way)");
+        "either way); check how it is computed");
   std::string const parallel =
       "iso::ct::geometry: u_step and v_step of view 1 are parallel or shorter than 1e-150 mm (they "
-      "must "
-      "span the detector)";
+      "must span the detector); give the steps from a pixel to its neighbours along u and v";
   CHECK(refused_view({good.source, good.detector_origin, {0, 0, -3}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {}, good.v_step}) == parallel);
   // Parallel but for rounding, and not parallel.
@@ -89,68 +89,80 @@ TEST_CASE("geometry: what it refuses") {
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e-160, 0}, good.v_step}) == parallel);
   CHECK(refused_view({good.source, good.detector_origin, {0, 2e150, 0}, good.v_step}) ==
         "iso::ct::geometry: u_step of view 1 is [0, 2e+150, 0] (must be finite, at most 1e150 "
-        "either way)");
+        "either way); check how it is computed");
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e-150, 0}, {0, 0, 1e-150}}) == "");
   CHECK(refused_view({good.source, good.detector_origin, {0, 1e150, 0}, {0, 0, 1e150}}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}) == "");
   CHECK(refused_view({{}, good.detector_origin, good.u_step, good.v_step}, beam::parallel) ==
-        "iso::ct::geometry: direction of view 1 is shorter than 1e-150 (rays need one)");
+        "iso::ct::geometry: direction of view 1 is shorter than 1e-150 (rays need one); give the "
+        "direction in which rays travel");
   CHECK(refusal([&] { geometry(beam(7), 2, 3, {good}); }) ==
-        "iso::ct::geometry: beam 7 (is none of the enumeration) choose one of iso::ct::beam");
+        "iso::ct::geometry: beam 7 (is none of the enumeration); choose one of iso::ct::beam");
   std::int64_t const side = std::int64_t(1) << 40;
   CHECK(refusal([&] { geometry(beam::cone, side, side, {good}); }) ==
         "iso::ct::geometry: 1 views of [1099511627776, 1099511627776] pixels (their number does "
-        "not fit 63 "
-        "bits) check the detector");
+        "not fit 63 bits); check the detector's extents");
   CHECK(refusal([&] { geometry(beam::cone, side, side >> 18, {good, good}); }) ==
         "iso::ct::geometry: 2 views of [1099511627776, 4194304] pixels (their number does not fit "
-        "63 bits) "
-        "check the detector");
+        "63 bits); check the detector's extents");
 }
 
 TEST_CASE("geometry: what subset and the builders refuse") {
   auto const three = iso::ct::circular_parallel({2, 2, 1, 1}, {0.0, 1.0, 2.0});
   CHECK(three.subset(1, 2).num_views() == 2);
   CHECK(refusal([&] { (void)three.subset(1, 3); }) ==
-        "iso::ct::geometry: 3 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 3 views from view 1 on (must be a part of the 3); ask for views that "
+        "the geometry has");
   CHECK(refusal([&] { (void)three.subset(-1, 2); }) ==
-        "iso::ct::geometry: 2 views from view -1 on (must be a part of the 3)");
+        "iso::ct::geometry: 2 views from view -1 on (must be a part of the 3); ask for views that "
+        "the geometry has");
   CHECK(refusal([&] { (void)three.subset(1, 0); }) ==
-        "iso::ct::geometry: 0 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 0 views from view 1 on (must be a part of the 3); ask for views that "
+        "the geometry has");
   CHECK(refusal([&] { (void)three.subset(1, std::numeric_limits<std::int64_t>::max()); }) ==
-        "iso::ct::geometry: 9223372036854775807 views from view 1 on (must be a part of the 3)");
+        "iso::ct::geometry: 9223372036854775807 views from view 1 on (must be a part of the 3); "
+        "ask for views that the geometry has");
 
   auto const parallel = [](iso::ct::flat_detector const& d, std::vector<double> const& angles) {
     return refusal([&] { iso::ct::circular_parallel(d, angles); });
   };
   CHECK(parallel({0, 2}, {0.0}) ==
-        "iso::ct::geometry: detector of [0, 2] pixels (needs at least one each way)");
+        "iso::ct::geometry: detector of [0, 2] pixels (at least one each way is needed); give the "
+        "numbers of pixels along u and v");
   CHECK(parallel({2, 2, 0, 1}, {0.0}) ==
-        "iso::ct::geometry: pixel pitch [0, 1] mm (must be finite and positive)");
+        "iso::ct::geometry: pixel pitch [0, 1] mm (must be finite and positive); give the "
+        "distances of neighbouring pixels along u and v");
   CHECK(parallel({2, 2, 1, infinity}, {0.0}) ==
-        "iso::ct::geometry: pixel pitch [1, inf] mm (must be finite and positive)");
+        "iso::ct::geometry: pixel pitch [1, inf] mm (must be finite and positive); give the "
+        "distances of neighbouring pixels along u and v");
   CHECK(parallel({2, 2, 1, 1, 0.5, nan_value}, {0.0}) ==
-        "iso::ct::geometry: detector offset [0.5, nan] mm (must be finite)");
-  CHECK(parallel({2, 2}, {}) == "iso::ct::geometry: no view angles (needs at least one)");
+        "iso::ct::geometry: detector offset [0.5, nan] mm (must be finite); give 0 for a centred "
+        "detector");
+  CHECK(parallel({2, 2}, {}) ==
+        "iso::ct::geometry: no view angles (at least one is needed); give an angle for each view");
   CHECK(parallel({2, 2}, {0.0, infinity}) ==
-        "iso::ct::geometry: view angle inf rad (must be finite, at most 1e5 either way)");
+        "iso::ct::geometry: view angle inf rad (must be finite, at most 1e5 either way); take off "
+        "whole turns");
   CHECK(parallel({2, 2}, {-123456.0}) ==
-        "iso::ct::geometry: view angle -123456 rad (must be finite, at most 1e5 either way)");
+        "iso::ct::geometry: view angle -123456 rad (must be finite, at most 1e5 either way); take "
+        "off whole turns");
   auto const cone = [](double source_axis, double source_detector) {
     return refusal([&] { iso::ct::circular_cone({2, 2}, source_axis, source_detector, {0.0}); });
   };
   CHECK(cone(0, 9) ==
-        "iso::ct::geometry: source-axis 0 mm, source-detector 9 mm (must be finite and positive)");
+        "iso::ct::geometry: source-axis 0 mm, source-detector 9 mm (must be finite and positive); "
+        "give both distances in mm");
   CHECK(cone(5, -2) ==
-        "iso::ct::geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive)");
-  CHECK(
-      cone(nan_value, 9) ==
-      "iso::ct::geometry: source-axis nan mm, source-detector 9 mm (must be finite and positive)");
+        "iso::ct::geometry: source-axis 5 mm, source-detector -2 mm (must be finite and positive); "
+        "give both distances in mm");
+  CHECK(cone(nan_value, 9) ==
+        "iso::ct::geometry: source-axis nan mm, source-detector 9 mm (must be finite and "
+        "positive); give both distances in mm");
   CHECK(
       refusal([] { iso::ct::even_angles(std::int64_t(1) << 62, 1); }) ==
-      "iso::ct::geometry: 4611686018427387904 view angles (at most 100000000) make them in parts");
+      "iso::ct::geometry: 4611686018427387904 view angles (at most 100000000); make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
-        "iso::ct::geometry: 0 view angles (needs at least one)");
+        "iso::ct::geometry: 0 view angles (at least one is needed); ask for 1 or more");
   std::string const over = " rad (all must be finite, at most 1e5 either way)";
   CHECK(refusal([] { iso::ct::even_angles(3, infinity); }) ==
         "iso::ct::geometry: view angles from 0 rad over inf" + over);
@@ -167,40 +179,35 @@ TEST_CASE("forward_project: volumes that it refuses") {
   call c;
   c.volume.grid.extent[1] = 6;
   CHECK(c() ==
-        "iso::ct::forward_project: volume data is [6, 7, 8] (its grid has [6, 6, 8] voxels) make "
-        "them agree");
+        "iso::ct::forward_project: volume data of [6, 7, 8] (its grid has [6, 6, 8] voxels); give "
+        "both the same extents");
   c = {};
   c.volume.grid.extent[2] = 0;
   CHECK(c() ==
-        "iso::ct::forward_project: grid of [6, 7, 0] voxels (every extent must be at least 1) was "
-        "the "
-        "volume read?");
+        "iso::ct::forward_project: grid of [6, 7, 0] voxels (every extent must be at least 1); "
+        "check that the volume was read");
   c = {};
   c.volume.grid.extent = {std::int64_t(1) << 31, std::int64_t(1) << 31, 4};
   CHECK(c() ==
         "iso::ct::forward_project: grid of [2147483648, 2147483648, 4] voxels (their number does "
-        "not fit "
-        "63 bits) check the extents");
+        "not fit 63 bits); check the extents");
   c = {};
   c.volume.grid.spacing.y = -1;
   CHECK(c() ==
-        "iso::ct::forward_project: grid spacing [1, -1, 1] mm (must lie between 1e-150 and 1e150) "
-        "check "
-        "the header");
+        "iso::ct::forward_project: grid spacing [1, -1, 1] mm (must lie between 1e-150 and 1e150); "
+        "check that the spacing is in mm");
   c = {};
   c.volume.grid.origin.z = nan_value;
   CHECK(c() ==
         "iso::ct::forward_project: grid origin [-2.5, -3, nan] mm (must be finite, at most 1e150 "
-        "either "
-        "way) check the header");
+        "either way); check that the origin is in mm");
   c = {};
   float no_voxels = 0;
   c.volume.grid.extent = {1, 1, std::int64_t(1) << 24};
   c.volume.data = decltype(c.volume.data)(&no_voxels, 1, 1, std::size_t(1) << 24);  // never read
   CHECK(c() ==
         "iso::ct::forward_project: volume of [1, 1, 16777216] voxels (each extent must stay below "
-        "2^24) "
-        "project it in parts");
+        "2^24); project it in parts");
 }
 
 TEST_CASE("forward_project: data with gaps between rows") {
@@ -213,8 +220,7 @@ TEST_CASE("forward_project: data with gaps between rows") {
   REQUIRE(!c.volume.data.span_is_contiguous());
   CHECK(c() ==
         "iso::ct::forward_project: volume data has gaps between its rows (elements must follow "
-        "each other, "
-        "the last index fastest) copy it into a plain view");
+        "each other, the last index fastest); copy it into a plain view");
   c = {};
   c.scan = iso::ct::circular_cone({4, 515, 1, 1}, 20, 30, {0.0, 1.0});
   c.scratch.reserve(1 << 16);
@@ -222,26 +228,23 @@ TEST_CASE("forward_project: data with gaps between rows") {
   REQUIRE(!c.out.data.span_is_contiguous());
   CHECK(c() ==
         "iso::ct::forward_project: projections has gaps between its rows (elements must follow "
-        "each other, "
-        "the last index fastest) copy it into a plain view");
+        "each other, the last index fastest); copy it into a plain view");
 }
 
 TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
   call c;
   c.volume.data = decltype(c.volume.data)(static_cast<float*>(nullptr), 6, 7, 8);
   CHECK(c() ==
-        "iso::ct::forward_project: volume data has elements but no memory (its pointer is null) "
-        "allocate it "
-        "first");
+        "iso::ct::forward_project: volume data has elements but no memory (its pointer is null); "
+        "allocate it first");
   c = {};
   decltype(c.out.data) const nothing(static_cast<float*>(nullptr), 2, 4, 5);
   CHECK(refusal([&] {
           iso::ct::forward_project<exec_space, float>(
               exec_space(), iso::ct::stage(exec_space(), c.scan), c.volume, {nothing}, c.scratch);
         }) ==
-        "iso::ct::forward_project: projections has elements but no memory (its pointer is null) "
-        "allocate it "
-        "first");
+        "iso::ct::forward_project: projections has elements but no memory (its pointer is null); "
+        "allocate it first");
   Kokkos::View<float*, host> const both("both", 40 + 6 * 7 * 8);
   c.volume.data = decltype(c.volume.data)(both.data() + 40, 6, 7, 8);
   c.out.data = decltype(c.out.data)(both.data(), 2, 4, 5);
@@ -250,8 +253,7 @@ TEST_CASE("forward_project: arrays without memory, and arrays that overlap") {
     c.out.data = decltype(c.out.data)(both.data() + shift, 2, 4, 5);
     CHECK(c() ==
           "iso::ct::forward_project: projections and volume data overlap (one is written while the "
-          "other is "
-          "read) copy one");
+          "other is read); copy one of them");
   }
   c = {};
   auto const bytes = c.scratch.size();
@@ -268,9 +270,8 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   call c;
   c.out = iso::make_projections<float, host>("out", 2, 5, 4);
   CHECK(c() ==
-        "iso::ct::forward_project: projections is [2, 5, 4] (geometry has [2, 4, 5]: views, u, v) "
-        "make "
-        "them agree");
+        "iso::ct::forward_project: projections of [2, 5, 4] (geometry has [2, 4, 5]: views, u, v); "
+        "give them the geometry's extents");
   c = {};
   auto const needed =
       iso::ct::forward_project_bytes_needed<float>(exec_space(), c.scan, c.volume.grid, c.options);
@@ -280,14 +281,15 @@ TEST_CASE("forward_project: projections and scratch that it refuses") {
   c.scratch = iso::workspace<host>(needed - 1);
   CHECK(c() == "iso::ct::forward_project: scratch of " + std::to_string(needed - 1) + " bytes (" +
                    std::to_string(needed) +
-                   " are needed) reserve iso::ct::forward_project_bytes_needed");
+                   " are needed); reserve what iso::ct::forward_project_bytes_needed returns");
   for (auto const method : exact_methods) {
     c.scratch = {};
     c.options = {.method = method};
     CHECK(c() == "");  // needs none
   }
   CHECK(refusal([] { iso::make_projections<float, host>("out", 2, 0, 5); }) ==
-        "iso::make_projections: [2, 0, 5] (every extent must be at least 1)");
+        "iso::make_projections: projections of [2, 0, 5] (every extent must be at least 1); give "
+        "the numbers of views and of pixels along u and v");
 }
 
 TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be counted") {
@@ -304,7 +306,8 @@ TEST_CASE("forward_project_bytes_needed refuses volumes whose planes cannot be c
                       c.scan.subset(0, 1).views());
   CHECK(refusal([&] {
           iso::ct::forward_project_bytes_needed<float>(Kokkos::Serial(), wide, c.volume.grid);
-        }).find("(they do not fit 63 bits) do it in parts") != std::string::npos);
+        }).find("(they do not fit 63 bits); call the function for a part at a time") !=
+        std::string::npos);
 }
 
 TEST_CASE("forward_project: options that it refuses") {
@@ -315,35 +318,41 @@ TEST_CASE("forward_project: options that it refuses") {
   };
   auto const exact = projector::siddon;
   CHECK(with({.method = exact, .oversampling = 64}) == "");
-  CHECK(with({.method = exact, .oversampling = 0}) ==
-        "iso::ct::forward_project: oversampling 0 (must lie in 1..64)");
-  CHECK(with({.method = exact, .oversampling = 65}) ==
-        "iso::ct::forward_project: oversampling 65 (must lie in 1..64)");
+  CHECK(
+      with({.method = exact, .oversampling = 0}) ==
+      "iso::ct::forward_project: oversampling 0 (must lie in 1..64); use 1 for one ray per pixel");
+  CHECK(
+      with({.method = exact, .oversampling = 65}) ==
+      "iso::ct::forward_project: oversampling 65 (must lie in 1..64); use 1 for one ray per pixel");
   CHECK(with({.oversampling = 2}) ==
-        "iso::ct::forward_project: oversampling 2 with a Joseph projector (only the "
-        "exact methods oversample) leave it at 1");
+        "iso::ct::forward_project: oversampling 2 with a Joseph projector (only the exact methods "
+        "oversample); leave it at 1");
   for (auto const method : exact_methods) {
     CHECK(with({.method = method, .sum = summation::reproducible}) ==
           "iso::ct::forward_project: reproducible sums with an exact method (their chords have no "
-          "common "
-          "scale) use "
-          "a Joseph projector");
+          "common scale); use a Joseph projector");
   }
   CHECK(with({.slab_planes = 100}) ==
-        "iso::ct::forward_project: slab_planes 100 (must be a multiple of 64, or 0)");
+        "iso::ct::forward_project: slab_planes 100 (must be a multiple of 64, or 0); leave it at 0 "
+        "to have it chosen");
   CHECK(with({.slab_planes = -64}) ==
-        "iso::ct::forward_project: slab_planes -64 (must be a multiple of 64, or 0)");
+        "iso::ct::forward_project: slab_planes -64 (must be a multiple of 64, or 0); leave it at 0 "
+        "to have it chosen");
   CHECK(with({.shape = {-1}}) ==
-        "iso::ct::forward_project: groups_per_launch -1 (must not be negative)");
+        "iso::ct::forward_project: groups_per_launch -1 (must not be negative); leave it at 0 for "
+        "one launch");
   CHECK(with({.max_abs = -1.5}) ==
-        "iso::ct::forward_project: max_abs -1.5 (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs -1.5 (must be finite and not negative); leave it empty "
+        "to have it computed");
   CHECK(with({.max_abs = infinity}) ==
-        "iso::ct::forward_project: max_abs inf (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs inf (must be finite and not negative); leave it empty "
+        "to have it computed");
   CHECK(with({.max_abs = nan_value}) ==
-        "iso::ct::forward_project: max_abs nan (must be finite and not negative)");
+        "iso::ct::forward_project: max_abs nan (must be finite and not negative); leave it empty "
+        "to have it computed");
   auto const none_of = [](char const* values) {
     return "iso::ct::forward_project: " + std::string(values) +
-           " (one is none of its enumeration) choose from iso/ct/forward_project.hpp";
+           " (one is none of its enumeration); choose from iso/ct/forward_project.hpp";
   };
   CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, within 0, path 0"));
   CHECK(with({.sum = summation(2)}) == none_of("method 0, sum 2, edge 0, within 0, path 0"));
@@ -373,7 +382,9 @@ TEST_CASE("forward_project: progress, and a caller who says stop") {
     int asked = 0;
     iso::job const stop{{}, [&] { return ++asked == 2; }};
     CHECK_THROWS_WITH_AS(projected(exec(), v, scan, slabs, stop),
-                         "cancelled by the caller (outputs are incomplete)", iso::cancelled);
+                         "iso::job: cancelled by the caller (its outputs are incomplete); discard "
+                         "them, or call again",
+                         iso::cancelled);
     CHECK(asked == 2);
     iso::job const never{{}, [] { return false; }};
     CHECK(difference(projected(exec(), v, scan, slabs, never), projected(v, scan)) == "");

@@ -36,9 +36,8 @@ auto staged(Exec const& exec, volume<float> const& v) {
 TEST_CASE("texture_volume: processors have no texture units") {
   auto const v = random_volume<float>(grid::centred({4, 5, 6}, {1, 1, 1}));
   CHECK(said_by([&] { iso::backend::texture_volume(Kokkos::Serial(), v); }) ==
-        "iso::backend::texture_volume: the backend serial has no texture units (only cuda has) use "
-        "the volume "
-        "itself");
+        "iso::backend::texture_volume: the backend serial has no texture units (only cuda has); "
+        "use the volume itself");
 }
 
 #if ISO_HAS_CUDA
@@ -123,18 +122,16 @@ TEST_CASE("texture_volume: update copies other voxels, and what it refuses") {
   auto const other = staged(exec, random_volume<float>(grid::centred({20, 21, 23}, {1, 1, 1})));
   CHECK(said_by([&] { texture.update(exec, other); }) ==
         "iso::backend::texture_volume: volume of [20, 21, 23] voxels (the texture has [20, 21, "
-        "22]) make "
-        "another");
+        "22]); make another texture for this grid");
   auto const thin = staged(exec, random_volume<float>(grid::centred({2049, 1, 2}, {1, 1, 1})));
   CHECK(said_by([&] { iso::backend::texture_volume(exec, thin); }) ==
         "iso::backend::texture_volume: volume of [2049, 1, 2] voxels (a texture has at most 2048 "
-        "layers) use the "
-        "volume itself");
+        "layers); use the volume itself");
   auto const small = iso::make_projections<float, space>("small", 1, 11, 12);
   CHECK(said_by([&] {
           iso::ct::forward_project_texture(exec, iso::ct::stage(exec, scan), texture, small);
         }) ==
-        "forward_project_texture: projections is [1, 11, 12] (geometry has [2, 11, 12]: "
-        "views, u, v) make them agree");
+        "forward_project_texture: projections of [1, 11, 12] (geometry has [2, 11, 12]: views, u, "
+        "v); give them the geometry's extents");
 }
 #endif

@@ -915,7 +915,9 @@ TEST_CASE("what cannot be is refused in a sentence") {
   auto const with = [&](iso::ct::sart_options const& options) {
     return refusal([&] { sart(exec, g, readings, x, options); });
   };
-  CHECK(with({.relaxation = 2}) == "iso::ct::sart (SIRT): relaxation 2 (must lie in (0, 2))");
+  CHECK(with({.relaxation = 2}) ==
+        "iso::ct::sart (SIRT): relaxation 2 (must lie in (0, 2)); use 1, or less where readings "
+        "are noisy");
   CHECK(with({.relaxation = std::nan("")}).find("must lie in (0, 2)") != std::string::npos);
   CHECK(with({.block_views = 6}).find("blocks of 6 views (must lie in 1 .. 5") !=
         std::string::npos);
@@ -925,14 +927,16 @@ TEST_CASE("what cannot be is refused in a sentence") {
   auto masks = none;
   masks.voxels = typename decltype(masks.voxels)::non_const_type("mask", 4, 4, 4);
   CHECK(refusal([&] { sart(exec, g, readings, x, {}, masks); }) ==
-        "iso::ct::sart (SIRT): the mask of voxels leaves none");
+        "iso::ct::sart (SIRT): the mask of voxels is zero everywhere (nothing is left); set what "
+        "counts to 1");
   auto const weighted = typename decltype(none.voxels)::non_const_type("mask", 4, 4, 4);
   Kokkos::deep_copy(weighted, 1);
   weighted(0, 1, 2) = 255;
   weighted(3, 1, 2) = std::nanf("");
   masks.voxels = weighted;
   CHECK(refusal([&] { sart(exec, g, readings, x, {}, masks); }) ==
-        "iso::ct::sart (SIRT): 2 numbers of the mask of voxels are neither 0 nor 1");
+        "iso::ct::sart (SIRT): 2 numbers of the mask of voxels are neither 0 nor 1 (0 leaves out, "
+        "1 keeps); set them to 0 or 1");
   b.data(1, 2, 3) = -1;
   CHECK(refusal([&] {
           mlem(exec, g, readings, x);
@@ -947,7 +951,8 @@ TEST_CASE("what cannot be is refused in a sentence") {
   CHECK(refusal([&] { sart(exec, g, readings, x, {}, reading_masks); }) == "nothing");
   counts.data(0, 2, 3) = -1;
   CHECK(refusal([&] { mlem(exec, g, readings, x, {}, reading_masks); }) ==
-        "iso::ct::mlem (MLEM): 1 numbers of the mask of readings are neither 0 nor 1");
+        "iso::ct::mlem (MLEM): 1 numbers of the mask of readings are neither 0 nor 1 (0 leaves "
+        "out, 1 keeps); set them to 0 or 1");
   counts.data(0, 2, 3) = 1;
   auto const aside = iso::make_volume<float, host>("x", grid::centred({4, 4, 4}, {1, 1, 1}));
   auto far = aside;

@@ -268,7 +268,7 @@ TEST_CASE("shapes and options that make no sense are refused, with both shapes")
   iso::ct::pixel_mask<host> const wrong("mask", 21, 20);
   CHECK(refusal([&] {
           iso::ct::replace_dead_pixels<exec_type, float>(exec, p, wrong);
-        }).find("dead is [21, 20]") != std::string::npos);
+        }).find("dead of [21, 20]") != std::string::npos);
   CHECK(refusal([&] {
           iso::ct::find_dead_pixels<exec_type, float>(exec, image, image, mask, {0, 0.5});
         }).find("radius 0") != std::string::npos);

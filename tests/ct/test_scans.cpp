@@ -304,7 +304,7 @@ TEST_CASE("scans: what makes no scan is refused with a sentence") {
     CHECK(text.find(words) != std::string::npos);
   };
   says(refusal([&] { helix(circle, {0, 1}, 5); }),
-       "iso::ct::helix: 2 angles (the scan has 3 views) give one for each view");
+       "iso::ct::helix: 2 angles (the scan has 3 views); give one for each view");
   says(refusal([&] { helix(circle, {0, not_a_number, 1}, 5); }), "iso::ct::helix: angle nan rad");
   says(refusal([&] { helix(circle, angles, not_a_number); }),
        "iso::ct::helix: pitch nan mm a turn");
@@ -323,7 +323,8 @@ TEST_CASE("scans: what makes no scan is refused with a sentence") {
   says(refusal([&] { shift_detector(circle, {{0, 0}}); }),
        "iso::ct::shift_detector: 1 shifts (the scan has 3 views)");
   says(refusal([&] { shift_detector(circle, {{0, 0}, {0, infinite}, {0, 0}}); }),
-       "iso::ct::shift_detector: shift inf mm of view 1 (must be finite)");
+       "iso::ct::shift_detector: shift inf mm of view 1 (must be finite); give 0 where nothing "
+       "moves");
   says(refusal([&] { shift_source(circle, {{0, 0, 0}}); }), "iso::ct::shift_source: 1 shifts");
   says(refusal([&] { shift_source(circle, {{0, 0, not_a_number}, {}, {}}); }),
        "shift nan mm of view 0");

@@ -82,12 +82,10 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
   auto const project = [&](std::vector<ellipsoid> const& bodies, std::int64_t n) {
     iso::ct::project_ellipsoids(exec, bodies, g, good, {n});
   };
-  CHECK_THROWS_WITH_AS(
-      iso::ct::project_ellipsoids(exec, head, g, wrong),
-      "iso::ct::project_ellipsoids: projections is [1, 5, 4] (geometry has [1, 4, 5]: "
-      "views, u, v) make them "
-      "agree",
-      refusal);
+  CHECK_THROWS_WITH_AS(iso::ct::project_ellipsoids(exec, head, g, wrong),
+                       "iso::ct::project_ellipsoids: projections of [1, 5, 4] (geometry has [1, 4, "
+                       "5]: views, u, v); give them the geometry's extents",
+                       refusal);
   iso::projection_view<float, space> const no_pixels{
       decltype(good.data)(static_cast<float*>(nullptr), 1, 4, 5)};
   CHECK_THROWS_WITH_AS(
@@ -101,7 +99,9 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
       doctest::Contains("iso::ct::rasterise_ellipsoids: volume data has elements but no memory"),
       refusal);
   CHECK_THROWS_WITH_AS(project(head, 0),
-                       "iso::ct::project_ellipsoids: 0 subsamples (must be from 1 to 64)", refusal);
+                       "iso::ct::project_ellipsoids: 0 subsamples (must be from 1 to 64); use 1 "
+                       "for the ray through the middle of each pixel",
+                       refusal);
   CHECK_THROWS_AS(project(head, 65), refusal);
   CHECK_THROWS_WITH_AS(project({}, 1), doctest::Contains("0 ellipsoids (takes from 1 to 32)"),
                        refusal);
@@ -122,13 +122,15 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
       doctest::Contains("ellipsoid 0 has angle 100010 rad (at most 1e5 either way)"), refusal);
   CHECK_THROWS_AS(project({{{}, {1, 1, 1}, 0, nan}}, 1), refusal);
   CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, volume, {0}),
-                       "iso::ct::rasterise_ellipsoids: 0 samples (must be from 1 to 64)", refusal);
+                       "iso::ct::rasterise_ellipsoids: 0 samples (must be from 1 to 64); use 1 for "
+                       "the middle of each voxel",
+                       refusal);
   CHECK_THROWS_AS(iso::ct::rasterise_ellipsoids(exec, std::vector<ellipsoid>{}, volume), refusal);
   CHECK(good.data(0, 3, 4) == 7.0F);
   CHECK(volume.data(3, 3, 3) == 7.0F);
   volume.grid.extent[1] = 5;
   CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, volume),
-                       doctest::Contains("iso::ct::rasterise_ellipsoids: volume data is [4, 4, 4]"),
+                       doctest::Contains("iso::ct::rasterise_ellipsoids: volume data of [4, 4, 4]"),
                        refusal);
 }
 

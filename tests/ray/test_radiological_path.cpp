@@ -249,22 +249,22 @@ TEST_CASE("no rays, no paths: nothing happens") {
 
 TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
   auto const good = make_problem<float>();
-  CHECK(
-      message_of(good, 3) ==
-      "iso::ray::radiological_path: 941 rays and 3 paths (each ray has one path) make them agree");
+  CHECK(message_of(good, 3) ==
+        "iso::ray::radiological_path: 941 rays and 3 paths (each ray has one path); give a path "
+        "for each ray");
 
   CHECK(message_of(good, 941, {traversal(9)}) ==
-        "iso::ray::radiological_path: traversal 9 (is none of the enumeration) choose one of "
+        "iso::ray::radiological_path: traversal 9 (is none of the enumeration); choose one of "
         "iso::ray::traversal");
   CHECK(message_of(good, 941, {.shape = {.groups_per_launch = -1}}) ==
-        "iso::ray::radiological_path: groups_per_launch -1 (must not be negative)");
+        "iso::ray::radiological_path: groups_per_launch -1 (must not be negative); leave it at 0 "
+        "for one launch");
 
   auto bad = good;
   bad.volume.grid.extent[1] = 4;
   CHECK(message_of(bad, 941) ==
-        "iso::ray::radiological_path: volume data is [6, 5, 37] (its grid has [6, 4, 37] voxels) "
-        "make "
-        "them agree");
+        "iso::ray::radiological_path: volume data of [6, 5, 37] (its grid has [6, 4, 37] voxels); "
+        "give both the same extents");
 
   bad = good;
   bad.volume.grid.spacing.z = 0;
@@ -282,17 +282,15 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
       decltype(bad.volume.data)(&no_voxels, 6, 5, (std::size_t(1) << 24) + 1);  // never read
   CHECK(message_of(bad, 941) ==
         "iso::ray::radiological_path: grid of [6, 5, 16777217] voxels (at most 16777216 along an "
-        "axis "
-        "are counted exactly) use double");
+        "axis are counted exactly); use double");
 
   bad = good;
   bad.volume.data =
       decltype(bad.volume.data)(Kokkos::view_alloc("padded", Kokkos::AllowPadding), 6, 5, 37);
   if (!bad.volume.data.span_is_contiguous()) {
-    CHECK(
-        message_of(bad, 941) ==
-        "iso::ray::radiological_path: volume data has gaps between its rows (elements must follow "
-        "each other, the last index fastest) copy it into a plain view");
+    CHECK(message_of(bad, 941) ==
+          "iso::ray::radiological_path: volume data has gaps between its rows (elements must "
+          "follow each other, the last index fastest); copy it into a plain view");
   }
 
   using rays_view = decltype(good.rays);

@@ -139,16 +139,18 @@ TEST_CASE("what sort_rays refuses") {
   };
   CHECK(message(10, box, ray_order::entry_and_exit, enough) == "");
   CHECK(message(9, box, ray_order::entry_and_exit, enough) ==
-        "iso::ray::sort_rays: 10 rays and a permutation of 9 (lengths must agree)");
+        "iso::ray::sort_rays: 10 rays and a permutation of 9 (lengths must agree); give the "
+        "permutation an element for each ray");
   CHECK(message(10, box, ray_order(5), enough) ==
-        "iso::ray::sort_rays: order 5 (is none of the enumeration) choose one of "
+        "iso::ray::sort_rays: order 5 (is none of the enumeration); choose one of "
         "iso::ray::ray_order");
   CHECK(message(10, box, ray_order::entry_and_exit, short_of_one) ==
-        "iso::ray::sort_rays: scratch of 255 bytes (256 are needed) reserve "
-        "iso::ray::sort_rays_bytes_needed");
-  CHECK_THROWS_WITH_AS(iso::ray::sort_rays_bytes_needed(Kokkos::Serial(), -1),
-                       "iso::ray::sort_rays: scratch of -1 elements (must not be negative)",
-                       iso::invalid_argument);
+        "iso::ray::sort_rays: scratch of 255 bytes (256 are needed); reserve what "
+        "iso::ray::sort_rays_bytes_needed returns");
+  CHECK_THROWS_WITH_AS(
+      iso::ray::sort_rays_bytes_needed(Kokkos::Serial(), -1),
+      "iso::ray::sort_rays: scratch of -1 elements (must not be negative); check the extents",
+      iso::invalid_argument);
   CHECK_THROWS_AS(iso::ray::sort_rays_bytes_needed(Kokkos::Serial(), std::int64_t(1) << 61),
                   iso::invalid_argument);
   grid flat = box;

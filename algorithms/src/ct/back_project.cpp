@@ -23,37 +23,42 @@ void validate_options(back_project_options const& options, geometry const& g, st
           known(options.within, region::cylinder) &&
           known(options.path, ct::joseph_path::general) && known(options.onto, onto::stored),
       "iso::ct::back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
-      "enumeration) choose from iso/ct/back_project.hpp",
+      "enumeration); choose from iso/ct/back_project.hpp",
       int(options.method), int(options.edge), int(options.within), int(options.path),
       int(options.onto));
-  ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
-               "iso::ct::back_project: oversampling {} (must lie in 1..64)", options.oversampling);
   ISO_VALIDATE(
-      options.oversampling == 1 || !is_joseph(options.method),
-      "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact methods "
-      "oversample) leave it at 1",
+      options.oversampling >= 1 && options.oversampling <= 64,
+      "iso::ct::back_project: oversampling {} (must lie in 1..64); use 1 for one ray per pixel",
       options.oversampling);
+  ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
+               "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact "
+               "methods oversample); leave it at 1",
+               options.oversampling);
   std::int64_t const most_pixels = (std::int64_t(1) << 31) - 64;
   ISO_VALIDATE(g.num_v() < most_pixels && g.num_u() < most_pixels / g.num_v(),
-               "iso::ct::back_project: a detector of {} x {} pixels (must be below 2^31) cut it",
+               "iso::ct::back_project: a detector of {} x {} pixels (must be below 2^31); bin or "
+               "crop the detector",
                g.num_u(), g.num_v());
-  ISO_VALIDATE(options.words >= 0 && options.words <= 3,
-               "iso::ct::back_project: words {} (must lie in 0..3)", options.words);
+  ISO_VALIDATE(
+      options.words >= 0 && options.words <= 3,
+      "iso::ct::back_project: words {} (must lie in 0..3); leave it at 0 to have it chosen",
+      options.words);
   ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
-               "iso::ct::back_project: max_abs {} (must be finite and not negative)",
+               "iso::ct::back_project: max_abs {} (must be finite and not negative); leave it "
+               "empty to have it computed",
                options.max_abs.value_or(0));
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "iso::ct::back_project: groups_per_launch {} (must not be negative)",
+               "iso::ct::back_project: groups_per_launch {} (must not be negative); leave it at 0 "
+               "for one launch",
                options.shape.groups_per_launch);
-  ISO_VALIDATE(
-      options.first_view >= 0 && options.first_view % block_views == 0,
-      "iso::ct::back_project: first_view {} (must be a multiple of {}: sums go by blocks of views)",
-      options.first_view, block_views);
-  ISO_VALIDATE(
-      count >= 1 && count <= g.num_views() && options.first_view <= g.num_views() - count,
-      "iso::ct::back_project: {} views of projections from view {} on (the geometry has {}) make "
-      "them agree",
-      count, options.first_view, g.num_views());
+  ISO_VALIDATE(options.first_view >= 0 && options.first_view % block_views == 0,
+               "iso::ct::back_project: first_view {} (must be a multiple of {}: sums go by blocks "
+               "of views); begin at the block that holds it",
+               options.first_view, block_views);
+  ISO_VALIDATE(count >= 1 && count <= g.num_views() && options.first_view <= g.num_views() - count,
+               "iso::ct::back_project: {} views of projections from view {} on (the geometry has "
+               "{}); give no more views than the geometry has from there on",
+               count, options.first_view, g.num_views());
 }
 
 }  // namespace iso::ct::detail

@@ -131,8 +131,8 @@ double axis_pixel(geometry const& g) {
   view_projection const seen = projection_of(g.kind(), w);
   double const along = dot(cross(w.u_step, w.v_step), w.source);
   ISO_VALIDATE(along != 0,
-               "iso::ct::axis_pixel: the ray through the isocentre runs along the detector of "
-               "view 0 (it meets no pixel)");
+               "iso::ct::axis_pixel: the ray through the isocentre runs along the detector of view "
+               "0 (it meets no pixel); check the detector's steps");
   return seen.u({}) / seen.depth({});
 }
 
@@ -141,14 +141,14 @@ std::vector<double> mirror_weights(geometry const& g) {
   ISO_VALIDATE(
       stays_level(views, g.kind()),
       "iso::ct::mirror_weights: sources or detectors move along the axis, as on a helix (the mean "
-      "of such views is not symmetric about it) say where the axis is");
+      "of such views is not symmetric about it); give the axis' pixel instead of estimating it");
   if (evenly_round(views)) {
     return std::vector<double>(views.size(), 1.0);
   }
   ISO_VALIDATE(
       g.kind() == beam::parallel,
       "iso::ct::mirror_weights: the views are not evenly spaced over a full circle (only then is "
-      "their mean symmetric about the axis) say where the axis is");
+      "their mean symmetric about the axis); give the axis' pixel instead of estimating it");
   std::vector<double> weights(views.size(), 0.0);
   bool found = false;
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -160,10 +160,9 @@ std::vector<double> mirror_weights(geometry const& g) {
       }
     }
   }
-  ISO_VALIDATE(
-      found,
-      "iso::ct::mirror_weights: no view is half a turn from another (such pairs show where "
-      "the axis is) say where the axis is");
+  ISO_VALIDATE(found,
+               "iso::ct::mirror_weights: no view is half a turn from another (such pairs show "
+               "where the axis is); give the axis' pixel instead of estimating it");
   return weights;
 }
 
@@ -171,26 +170,25 @@ double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const
                           centre_options const& options) {
   auto const num_u = std::int64_t(mean.data.extent(1));
   auto const num_v = std::int64_t(mean.data.extent(2));
-  ISO_VALIDATE(
-      mean.data.extent(0) == 1 && num_u >= 16 && num_v >= 1,
-      "iso::ct::centre_of_rotation: mean is [{}, {}, {}] (one image of at least 16 pixels along u "
-      "is needed)",
-      mean.data.extent(0), num_u, num_v);
+  ISO_VALIDATE(mean.data.extent(0) == 1 && num_u >= 16 && num_v >= 1,
+               "iso::ct::centre_of_rotation: mean of [{}, {}, {}] (one image of at least 16 pixels "
+               "along u is needed); take the mean over the views",
+               mean.data.extent(0), num_u, num_v);
   validate_contiguous(mean.data, "mean", "iso::ct::centre_of_rotation");
   double const* const image = mean.data.data();
   for (std::int64_t i = 0; i < num_u * num_v; ++i) {
     ISO_VALIDATE(std::isfinite(image[i]),
-                 "iso::ct::centre_of_rotation: the mean at u {}, v {} is {} (every "
-                 "value must be finite)",
+                 "iso::ct::centre_of_rotation: the mean at u {}, v {} is {} (every value must be "
+                 "finite); replace dead pixels before the mean is taken",
                  i / num_v, i % num_v, image[i]);
   }
   double const reach = options.reach == 0 ? 0.25 * double(num_u) : options.reach;
   double const last = double(num_u - 1);
-  ISO_VALIDATE(options.guess >= 0 && options.guess <= last && reach > 0 && reach <= last,
-               "iso::ct::centre_of_rotation: guess {} with a reach of {} pixels (both must lie on "
-               "a detector "
-               "of {} pixels)",
-               options.guess, reach, num_u);
+  ISO_VALIDATE(
+      options.guess >= 0 && options.guess <= last && reach > 0 && reach <= last,
+      "iso::ct::centre_of_rotation: guess {} with a reach of {} pixels (both must lie on a "
+      "detector of {} pixels); guess the middle, with a reach of 0 for a quarter of the width",
+      options.guess, reach, num_u);
   mirror const both(image, num_u, num_v);
   // At least an eighth of the detector has a mirror image.
   std::int64_t const least = std::max<std::int64_t>(4, num_u / 8);
@@ -206,10 +204,10 @@ double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const
       twice = k;
     }
   }
-  ISO_VALIDATE(
-      twice >= 0,
-      "iso::ct::centre_of_rotation: the mean of the views is the same everywhere, or the axis is "
-      "sought where nothing overlaps (no centre can be seen) say where the axis is");
+  ISO_VALIDATE(twice >= 0,
+               "iso::ct::centre_of_rotation: the mean of the views is the same everywhere, or the "
+               "axis is sought where nothing overlaps (no centre can be seen); give the axis' "
+               "pixel instead of estimating it");
   // The same pixels for every c between the neighbours.
   double a = 0.5 * double(twice - 1);
   double b = 0.5 * double(twice + 1);

@@ -61,13 +61,18 @@ double windowed(ramp_window window, double f, double t) {
 }  // namespace
 
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options) {
-  ISO_VALIDATE(count >= 1, "iso::ct::ramp_taps: {} taps (at least 1)", count);
+  ISO_VALIDATE(count >= 1,
+               "iso::ct::ramp_taps: {} taps (at least one is needed); ask for as many as the "
+               "detector has columns",
+               count);
   ISO_VALIDATE(options.cutoff > 0 && options.cutoff <= 1,
-               "iso::ct::ramp_taps: cut-off {} (must lie in (0, 1], of the Nyquist frequency)",
+               "iso::ct::ramp_taps: cut-off {} (must be above 0 and at most 1, of the Nyquist "
+               "frequency); use 1 for the full resolution",
                options.cutoff);
-  ISO_VALIDATE(int(options.window) >= 0 && options.window <= ramp_window::hann,
-               "iso::ct::ramp_taps: window {} (none of its enumeration) choose from iso/ct/fdk.hpp",
-               int(options.window));
+  ISO_VALIDATE(
+      int(options.window) >= 0 && options.window <= ramp_window::hann,
+      "iso::ct::ramp_taps: window {} (none of its enumeration); choose from iso/ct/fdk.hpp",
+      int(options.window));
   std::vector<double> taps;
   for (std::int64_t n = 0; n < count; ++n) {
     bool const is_zero =
@@ -82,12 +87,11 @@ namespace detail {
 void validate_detector(geometry const& g, row_extension const& by) {
   std::int64_t const most = std::int64_t(1) << 22;
   std::int64_t const columns = by.before + g.num_u() + by.after;
-  ISO_VALIDATE(
-      g.num_v() < most && columns < most &&
-          (columns + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
-      "iso::ct::fdk: detector of {} x {} pixels, extended to {} (below 2^22 each way and 2^31 in "
-      "all) bin them",
-      g.num_u(), g.num_v(), columns);
+  ISO_VALIDATE(g.num_v() < most && columns < most &&
+                   (columns + 2) * (g.num_v() + 34) < std::int64_t(1) << 31,
+               "iso::ct::fdk: detector of {} x {} pixels, extended to {} (below 2^22 each way and "
+               "2^31 in all); bin or crop the detector",
+               g.num_u(), g.num_v(), columns);
 }
 
 void validate_depths(geometry const& g, iso::grid const& volume, char const* function) {
@@ -95,13 +99,18 @@ void validate_depths(geometry const& g, iso::grid const& volume, char const* fun
     view_vectors const& w = g.views()[i];
     vec3<double> const n = normal_of(w);
     if (g.kind() == beam::parallel) {
-      ISO_VALIDATE(dot(n, w.source) != 0, "{}: view {}: rays run along the detector", function, i);
+      ISO_VALIDATE(dot(n, w.source) != 0,
+                   "{}: view {}: rays run along the detector (they meet no pixel); check the "
+                   "view's steps and direction",
+                   function, i);
       continue;
     }
     double const axis = -dot(n, w.source);
     double const distance = dot(n, w.detector_origin - w.source);
     ISO_VALIDATE(axis * distance > 0,
-                 "{}: view {}: the z axis does not lie between source and detector", function, i);
+                 "{}: view {}: the z axis does not lie between source and detector (no volume "
+                 "about it is seen); check the view's source and detector",
+                 function, i);
     // The depth is linear: its least value stands at a corner.
     for (int corner = 0; corner < 8; ++corner) {
       auto const at = [&](int axis_number) {
@@ -112,8 +121,8 @@ void validate_depths(geometry const& g, iso::grid const& volume, char const* fun
                            volume.origin.y + volume.spacing.y * at(1),
                            volume.origin.z + volume.spacing.z * at(2)};
       ISO_VALIDATE(dot(n, x - w.source) / axis > 1e-6,
-                   "{}: view {}: the source lies within the volume or behind its voxels "
-                   "(every voxel must lie before it) move the source or crop the volume",
+                   "{}: view {}: the source lies within the volume or behind its voxels (every "
+                   "voxel must lie before it); move the source away, or crop the volume",
                    function, i);
     }
   }

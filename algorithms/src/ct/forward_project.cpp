@@ -90,43 +90,45 @@ void validate_options(forward_project_options const& options) {
           known(options.edge, boundary::truncate) && known(options.within, region::cylinder) &&
           known(options.path, ct::joseph_path::general),
       "iso::ct::forward_project: method {}, sum {}, edge {}, within {}, path {} (one is none of "
-      "its "
-      "enumeration) choose from iso/ct/forward_project.hpp",
+      "its enumeration); choose from iso/ct/forward_project.hpp",
       int(options.method), int(options.sum), int(options.edge), int(options.within),
       int(options.path));
-  ISO_VALIDATE(options.oversampling >= 1 && options.oversampling <= 64,
-               "iso::ct::forward_project: oversampling {} (must lie in 1..64)",
-               options.oversampling);
   ISO_VALIDATE(
-      options.oversampling == 1 || !is_joseph(options.method),
-      "iso::ct::forward_project: oversampling {} with a Joseph projector (only the exact methods "
-      "oversample) leave it at 1",
+      options.oversampling >= 1 && options.oversampling <= 64,
+      "iso::ct::forward_project: oversampling {} (must lie in 1..64); use 1 for one ray per pixel",
       options.oversampling);
+  ISO_VALIDATE(options.oversampling == 1 || !is_joseph(options.method),
+               "iso::ct::forward_project: oversampling {} with a Joseph projector (only the exact "
+               "methods oversample); leave it at 1",
+               options.oversampling);
   ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
                "iso::ct::forward_project: reproducible sums with an exact method (their chords "
-               "have no common "
-               "scale) use a Joseph projector");
+               "have no common scale); use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
-               "iso::ct::forward_project: slab_planes {} (must be a multiple of {}, or 0)",
+               "iso::ct::forward_project: slab_planes {} (must be a multiple of {}, or 0); leave "
+               "it at 0 to have it chosen",
                options.slab_planes, block_planes);
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "iso::ct::forward_project: groups_per_launch {} (must not be negative)",
+               "iso::ct::forward_project: groups_per_launch {} (must not be negative); leave it at "
+               "0 for one launch",
                options.shape.groups_per_launch);
   ISO_VALIDATE(!options.max_abs || (std::isfinite(*options.max_abs) && *options.max_abs >= 0),
-               "iso::ct::forward_project: max_abs {} (must be finite and not negative)",
+               "iso::ct::forward_project: max_abs {} (must be finite and not negative); leave it "
+               "empty to have it computed",
                options.max_abs.value_or(0));
 }
 
 void validate_planes(iso::grid const& volume, char const* function) {
   auto const& n = volume.extent;
   std::int64_t const most = std::int64_t(1) << 24;
-  ISO_VALIDATE(n[0] < most && n[1] < most && n[2] < most,
-               "{}: volume of [{}, {}, {}] voxels (each extent must stay below 2^24) project it in "
-               "parts",
-               function, n[0], n[1], n[2]);
-  ISO_VALIDATE(n[0] > 0 && n[1] > 0 && n[2] > 0,
-               "{}: volume of [{}, {}, {}] voxels (has none along an axis) give it some", function,
-               n[0], n[1], n[2]);
+  ISO_VALIDATE(
+      n[0] < most && n[1] < most && n[2] < most,
+      "{}: volume of [{}, {}, {}] voxels (each extent must stay below 2^24); project it in parts",
+      function, n[0], n[1], n[2]);
+  ISO_VALIDATE(
+      n[0] > 0 && n[1] > 0 && n[2] > 0,
+      "{}: volume of [{}, {}, {}] voxels (has none along an axis); give it at least one each way",
+      function, n[0], n[1], n[2]);
 }
 
 }  // namespace iso::ct::detail

@@ -20,10 +20,10 @@ double sine_between(vec3<double> a, vec3<double> b) {
 }
 
 void check(vec3<double> a, char const* field, std::size_t view) {
-  ISO_VALIDATE(
-      is_finite(a) && largest(a) <= longest_length,
-      "iso::ct::geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 either way)",
-      field, view, a.x, a.y, a.z);
+  ISO_VALIDATE(is_finite(a) && largest(a) <= longest_length,
+               "iso::ct::geometry: {} of view {} is [{}, {}, {}] (must be finite, at most 1e150 "
+               "either way); check how it is computed",
+               field, view, a.x, a.y, a.z);
 }
 
 void check(view_vectors const& view, beam kind, std::size_t i) {
@@ -31,30 +31,35 @@ void check(view_vectors const& view, beam kind, std::size_t i) {
   check(view.detector_origin, "detector_origin", i);
   check(view.u_step, "u_step", i);
   check(view.v_step, "v_step", i);
-  ISO_VALIDATE(std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
-                   sine_between(view.u_step, view.v_step) >= 1e-4,
-               "iso::ct::geometry: u_step and v_step of view {} are parallel or shorter than "
-               "1e-150 mm (they "
-               "must span the detector)",
-               i);
+  ISO_VALIDATE(
+      std::min(largest(view.u_step), largest(view.v_step)) >= shortest_length &&
+          sine_between(view.u_step, view.v_step) >= 1e-4,
+      "iso::ct::geometry: u_step and v_step of view {} are parallel or shorter than 1e-150 mm "
+      "(they must span the detector); give the steps from a pixel to its neighbours along u and v",
+      i);
   ISO_VALIDATE(kind == beam::cone || largest(view.source) >= shortest_length,
-               "iso::ct::geometry: direction of view {} is shorter than 1e-150 (rays need one)", i);
+               "iso::ct::geometry: direction of view {} is shorter than 1e-150 (rays need one); "
+               "give the direction in which rays travel",
+               i);
 }
 
 void check_detector(std::int64_t num_u, std::int64_t num_v) {
   ISO_VALIDATE(num_u >= 1 && num_v >= 1,
-               "iso::ct::geometry: detector of [{}, {}] pixels (needs at least one each way)",
+               "iso::ct::geometry: detector of [{}, {}] pixels (at least one each way is needed); "
+               "give the numbers of pixels along u and v",
                num_u, num_v);
 }
 
 void check_angle(double angle, char const* name) {
-  ISO_VALIDATE(std::abs(angle) <= 1e5,
-               "iso::ct::{}: angle {} rad (must be finite, at most 1e5 either way)", name, angle);
+  ISO_VALIDATE(
+      std::abs(angle) <= 1e5,
+      "iso::ct::{}: angle {} rad (must be finite, at most 1e5 either way); take off whole turns",
+      name, angle);
 }
 
 void check_count(std::size_t count, geometry const& g, char const* name, char const* what) {
   ISO_VALIDATE(std::int64_t(count) == g.num_views(),
-               "iso::ct::{}: {} {} (the scan has {} views) give one for each view", name, count,
+               "iso::ct::{}: {} {} (the scan has {} views); give one for each view", name, count,
                what, g.num_views());
 }
 
@@ -64,8 +69,10 @@ void check_shifts(std::vector<std::array<double, N>> const& shifts, geometry con
   check_count(shifts.size(), g, name, "shifts");
   for (std::size_t i = 0; i < shifts.size(); ++i) {
     for (double const shift : shifts[i]) {
-      ISO_VALIDATE(std::isfinite(shift), "iso::ct::{}: shift {} mm of view {} (must be finite)",
-                   name, shift, i);
+      ISO_VALIDATE(
+          std::isfinite(shift),
+          "iso::ct::{}: shift {} mm of view {} (must be finite); give 0 where nothing moves", name,
+          shift, i);
     }
   }
 }
@@ -111,24 +118,29 @@ void check(flat_detector const& d) {
   check_detector(d.num_u, d.num_v);
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
   ISO_VALIDATE(good(d.pitch_u) && good(d.pitch_v),
-               "iso::ct::geometry: pixel pitch [{}, {}] mm (must be finite and positive)",
+               "iso::ct::geometry: pixel pitch [{}, {}] mm (must be finite and positive); give the "
+               "distances of neighbouring pixels along u and v",
                d.pitch_u, d.pitch_v);
   ISO_VALIDATE(std::isfinite(d.offset_u) && std::isfinite(d.offset_v),
-               "iso::ct::geometry: detector offset [{}, {}] mm (must be finite)", d.offset_u,
-               d.offset_v);
+               "iso::ct::geometry: detector offset [{}, {}] mm (must be finite); give 0 for a "
+               "centred detector",
+               d.offset_u, d.offset_v);
 }
 
 geometry circle(beam kind, flat_detector const& d, double source_axis, double axis_detector,
                 std::vector<double> const& angles) {
   check(d);
-  ISO_VALIDATE(!angles.empty(), "iso::ct::geometry: no view angles (needs at least one)");
+  ISO_VALIDATE(
+      !angles.empty(),
+      "iso::ct::geometry: no view angles (at least one is needed); give an angle for each view");
   double const first_u = d.offset_u - 0.5 * double(d.num_u - 1) * d.pitch_u;
   double const first_v = d.offset_v - 0.5 * double(d.num_v - 1) * d.pitch_v;
   std::vector<view_vectors> views;
   views.reserve(angles.size());
   for (double const angle : angles) {
     ISO_VALIDATE(std::abs(angle) <= 1e5,
-                 "iso::ct::geometry: view angle {} rad (must be finite, at most 1e5 either way)",
+                 "iso::ct::geometry: view angle {} rad (must be finite, at most 1e5 either way); "
+                 "take off whole turns",
                  angle);
     vec3<double> const out = detail::on_circle(angle);
     vec3<double> const u{-out.y, out.x, 0};
@@ -147,15 +159,16 @@ geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
     : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
   ISO_VALIDATE(
       kind_ == beam::cone || kind_ == beam::parallel,
-      "iso::ct::geometry: beam {} (is none of the enumeration) choose one of iso::ct::beam",
+      "iso::ct::geometry: beam {} (is none of the enumeration); choose one of iso::ct::beam",
       int(kind_));
   check_detector(num_u_, num_v_);
-  ISO_VALIDATE(!views_.empty(), "iso::ct::geometry: no views (needs at least one)");
+  ISO_VALIDATE(
+      !views_.empty(),
+      "iso::ct::geometry: no views (at least one is needed); give the vectors of each view");
   auto const most = std::numeric_limits<std::int64_t>::max();
   ISO_VALIDATE(num_u_ <= most / num_v_ && num_u_ * num_v_ <= most / num_views(),
-               "iso::ct::geometry: {} views of [{}, {}] pixels (their number does not fit 63 bits) "
-               "check the "
-               "detector",
+               "iso::ct::geometry: {} views of [{}, {}] pixels (their number does not fit 63 "
+               "bits); check the detector's extents",
                num_views(), num_u_, num_v_);
   for (std::size_t i = 0; i < views_.size(); ++i) {
     check(views_[i], kind_, i);
@@ -167,18 +180,19 @@ geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
 
 geometry geometry::subset(std::int64_t first, std::int64_t count) const {
   ISO_VALIDATE(first >= 0 && count >= 1 && first <= num_views() - count,
-               "iso::ct::geometry: {} views from view {} on (must be a part of the {})", count,
-               first, num_views());
+               "iso::ct::geometry: {} views from view {} on (must be a part of the {}); ask for "
+               "views that the geometry has",
+               count, first, num_views());
   return {kind_, num_u_, num_v_, {views_.begin() + first, views_.begin() + first + count}};
 }
 
 geometry circular_cone(flat_detector const& detector, double source_axis, double source_detector,
                        std::vector<double> const& angles) {
   auto const good = [](double x) { return std::isfinite(x) && x > 0; };
-  ISO_VALIDATE(
-      good(source_axis) && good(source_detector),
-      "iso::ct::geometry: source-axis {} mm, source-detector {} mm (must be finite and positive)",
-      source_axis, source_detector);
+  ISO_VALIDATE(good(source_axis) && good(source_detector),
+               "iso::ct::geometry: source-axis {} mm, source-detector {} mm (must be finite and "
+               "positive); give both distances in mm",
+               source_axis, source_detector);
   return circle(beam::cone, detector, source_axis, source_detector - source_axis, angles);
 }
 
@@ -187,15 +201,16 @@ geometry circular_parallel(flat_detector const& detector, std::vector<double> co
 }
 
 std::vector<double> even_angles(std::int64_t count, double range, double first) {
-  ISO_VALIDATE(count >= 1, "iso::ct::geometry: {} view angles (needs at least one)", count);
+  ISO_VALIDATE(count >= 1,
+               "iso::ct::geometry: {} view angles (at least one is needed); ask for 1 or more",
+               count);
   constexpr std::int64_t most = 100'000'000;
-  ISO_VALIDATE(count <= most, "iso::ct::geometry: {} view angles (at most {}) make them in parts",
+  ISO_VALIDATE(count <= most, "iso::ct::geometry: {} view angles (at most {}); make them in parts",
                count, most);
-  ISO_VALIDATE(
-      std::abs(first + range) <= 1e5 && std::abs(first) <= 1e5,
-      "iso::ct::geometry: view angles from {} rad over {} rad (all must be finite, at most 1e5 "
-      "either way)",
-      first, range);
+  ISO_VALIDATE(std::abs(first + range) <= 1e5 && std::abs(first) <= 1e5,
+               "iso::ct::geometry: view angles from {} rad over {} rad (all must be finite, at "
+               "most 1e5 either way); take off whole turns",
+               first, range);
   std::vector<double> angles;
   angles.reserve(std::size_t(count));
   for (std::int64_t i = 0; i < count; ++i) {
@@ -206,7 +221,8 @@ std::vector<double> even_angles(std::int64_t count, double range, double first) 
 
 geometry helix(geometry const& circle, std::vector<double> const& angles, double pitch) {
   check_count(angles.size(), circle, "helix", "angles");
-  ISO_VALIDATE(std::isfinite(pitch), "iso::ct::helix: pitch {} mm a turn (must be finite)", pitch);
+  ISO_VALIDATE(std::isfinite(pitch),
+               "iso::ct::helix: pitch {} mm a turn (must be finite); give 0 for a circle", pitch);
   double const middle = 0.5 * angles.front() + 0.5 * angles.back();
   return changed(circle, [&](view_vectors& w, std::size_t i) {
     check_angle(angles[i], "helix");
@@ -219,7 +235,7 @@ geometry helix(geometry const& circle, std::vector<double> const& angles, double
 geometry laminography(geometry const& circle, double tilt) {
   ISO_VALIDATE(std::abs(tilt) < std::numbers::pi / 2,
                "iso::ct::laminography: tilt {} rad (must be below pi / 2 either way, or the rays "
-               "run along the axis)",
+               "run along the axis); give the tilt in radians",
                tilt);
   return changed(circle, [&](view_vectors& w, std::size_t) {
     axes const from(w);
@@ -248,7 +264,7 @@ geometry turn_detector(geometry const& g, detector_turn const& by) {
     vec3<double> const ray = g.kind() == beam::cone ? middle - w.source : w.source;
     ISO_VALIDATE(std::abs(dot(to.normal, ray)) >= 1e-4 * norm(ray),
                  "iso::ct::turn_detector: the detector of view {} stands edge-on (its plane runs "
-                 "along the ray to its middle) turn it less",
+                 "along the ray to its middle); turn it less",
                  i);
     vec3<double> const corner = w.detector_origin - middle;
     w.detector_origin = w.detector_origin + (turned(corner, from, to) - corner);
@@ -267,7 +283,7 @@ geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> co
 
 geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts) {
   ISO_VALIDATE(g.kind() == beam::cone,
-               "iso::ct::shift_source: parallel rays (they have no source) take a cone beam");
+               "iso::ct::shift_source: parallel rays (they have no source); take a cone beam");
   check_shifts(shifts, g, "shift_source");
   return changed(g, [&](view_vectors& w, std::size_t i) {
     vec3<double> const normal = axes(w).normal;
@@ -277,7 +293,7 @@ geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> cons
     double const after = dot(normal, w.detector_origin - w.source);
     ISO_VALIDATE(after / before > 1e-4,
                  "iso::ct::shift_source: view {}: the source comes to {} mm from the detector's "
-                 "plane, from {} mm (it must stay in front of it)",
+                 "plane, from {} mm (it must stay in front of it); shift it less, or the other way",
                  i, after, before);
   });
 }

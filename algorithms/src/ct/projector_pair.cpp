@@ -21,13 +21,18 @@ std::int64_t golden_step(std::int64_t count) {
 }  // namespace
 
 view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order) {
-  ISO_VALIDATE(num_views >= 1 && num_views < (std::int64_t(1) << 31),
-               "iso::ct::split_views: {} views (must lie in 1 .. 2^31 - 1)", num_views);
+  ISO_VALIDATE(
+      num_views >= 1 && num_views < (std::int64_t(1) << 31),
+      "iso::ct::split_views: {} views (must lie in 1 .. 2^31 - 1); give the scan's number of views",
+      num_views);
   ISO_VALIDATE(size >= 1 && size <= num_views,
-               "iso::ct::split_views: blocks of {} views (must lie in 1 .. {}, the scan's)", size,
-               num_views);
+               "iso::ct::split_views: blocks of {} views (must lie in 1 .. {}, the scan's); choose "
+               "a smaller block, at least one view",
+               size, num_views);
   ISO_VALIDATE(order == block_order::sequential || order == block_order::golden,
-               "iso::ct::split_views: unknown order {}", int(order));
+               "iso::ct::split_views: order {} (none of its enumeration); choose one of "
+               "iso::ct::block_order",
+               int(order));
   std::int64_t const count = (num_views + size - 1) / size;
   std::int64_t const step = order == block_order::golden ? golden_step(count) : 1;
   view_blocks blocks;

@@ -56,8 +56,7 @@ double tilt_of_sources(geometry const& g, double radius) {
 void validate_rows(geometry const& g, double max_roll, char const* where = "") {
   ISO_VALIDATE(max_roll >= 0 && max_roll <= steepest_roll,
                "iso::ct::fdk: rows may leave the plane of rotation by {} rad (must be from 0 to "
-               "{}) choose a "
-               "smaller max_roll",
+               "{}); choose a smaller max_roll",
                max_roll, steepest_roll);
   for (std::size_t i = 0; i < g.views().size(); ++i) {
     view_vectors const& w = g.views()[i];
@@ -65,9 +64,8 @@ void validate_rows(geometry const& g, double max_roll, char const* where = "") {
     ISO_VALIDATE(
         roll <= max_roll * (1 + 1e-9),
         "iso::ct::fdk: view {}: rows of u leave the plane of rotation by {:.3g} degrees (the "
-        "filter runs along them, at most {:.3g}{}) turn the detector, or allow more by "
-        "max_roll (of iso reconstruct: --max-roll), at most 11.45 degrees, which blurs "
-        "along z, or take an iterative method",
+        "filter runs along them, at most {:.3g}{}); turn the detector, or allow more by max_roll, "
+        "at most 11.45 degrees, which blurs along z, or take an iterative method",
         i, roll * degrees, max_roll * degrees, where);
     if (g.kind() == beam::parallel) {
       continue;
@@ -78,8 +76,7 @@ void validate_rows(geometry const& g, double max_roll, char const* where = "") {
     double const axis = -(across.x * w.source.x + across.y * w.source.y);
     ISO_VALIDATE(axis * dot(across, first) > 0 && axis * dot(across, last) > 0,
                  "iso::ct::fdk: view {}: a row of pixels does not stand across from the source as "
-                 "seen along "
-                 "the z axis (its rays do not pass the axis) turn the detector up",
+                 "seen along the z axis (its rays do not pass the axis); turn the detector upright",
                  i);
   }
 }
@@ -100,12 +97,11 @@ void validate_steepness(geometry const& g) {
     double const here = first * last <= 0 ? 0 : std::min(std::abs(first), std::abs(last));
     least = std::min(least, here);
   }
-  ISO_VALIDATE(
-      least <= steepest_view,
-      "iso::ct::fdk: all rays leave the plane of rotation by {:.3g} degrees or more, as of "
-      "a tilted axis in laminography (filtered backprojection is exact in that plane, and "
-      "wrong far from it: at most {:.3g}) take an iterative method",
-      least * degrees, steepest_view * degrees);
+  ISO_VALIDATE(least <= steepest_view,
+               "iso::ct::fdk: all rays leave the plane of rotation by {:.3g} degrees or more, as "
+               "of a tilted axis in laminography (filtered backprojection is exact in that plane, "
+               "and wrong far from it: at most {:.3g}); take an iterative method",
+               least * degrees, steepest_view * degrees);
 }
 
 /// Throws where parallel rays climb along z so far that no height is seen in all views.
@@ -121,7 +117,7 @@ void validate_heights(geometry const& g) {
   }
   ISO_VALIDATE(low < high,
                "iso::ct::fdk: no height is seen in all views (filtered backprojection needs a "
-               "circle about the z axis, not a helix) take an iterative method");
+               "circle about the z axis, not a helix); take an iterative method");
 }
 
 /// Throws unless the sources of a cone beam lie on a circle about the z axis, and parallel rays
@@ -131,12 +127,11 @@ void validate_orbit(geometry const& g) {
   if (g.kind() == beam::parallel) {
     for (std::size_t i = 0; i < views.size(); ++i) {
       vec3<double> const& d = views[i].source;
-      ISO_VALIDATE(
-          std::abs(d.z) <= 1e-3 * horizontal(d),
-          "iso::ct::fdk: view {}: rays leave the plane of rotation by {:.3g} degrees, as of a "
-          "tilted axis in laminography (filtered backprojection needs rays across the z axis) take "
-          "an iterative method, or check the directions of the rays",
-          i, degrees * angle_of(horizontal(d), std::abs(d.z)));
+      ISO_VALIDATE(std::abs(d.z) <= 1e-3 * horizontal(d),
+                   "iso::ct::fdk: view {}: rays leave the plane of rotation by {:.3g} degrees, as "
+                   "of a tilted axis in laminography (filtered backprojection needs rays across "
+                   "the z axis); take an iterative method, or check the directions of the rays",
+                   i, degrees * angle_of(horizontal(d), std::abs(d.z)));
     }
     return;
   }
@@ -148,23 +143,20 @@ void validate_orbit(geometry const& g) {
       continue;
     }
     double const tilt = tilt_of_sources(g, r);
-    ISO_VALIDATE(
-        tilt < 0.05,
-        "iso::ct::fdk: the sources lie in a plane that is tilted by {:.3g} degrees (they must turn "
-        "about the z axis) turn the coordinates, or take an iterative method",
-        tilt);
-    ISO_VALIDATE(
-        std::abs(here - r) <= 1e-3 * r && here > 0,
-        "iso::ct::fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
-        "backprojection needs a circle about the z axis) take an iterative method, or scan "
-        "on a circle",
-        i, here, r);
-    ISO_VALIDATE(
-        false,
-        "iso::ct::fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
-        "backprojection needs a circle about the z axis, not a helix) take an iterative method, "
-        "or scan on a circle",
-        i, views[i].source.z, views.front().source.z);
+    ISO_VALIDATE(tilt < 0.05,
+                 "iso::ct::fdk: the sources lie in a plane that is tilted by {:.3g} degrees (they "
+                 "must turn about the z axis); turn the coordinates, or take an iterative method",
+                 tilt);
+    ISO_VALIDATE(std::abs(here - r) <= 1e-3 * r && here > 0,
+                 "iso::ct::fdk: view {}: source {} mm from the z axis, {} mm in view 0 (filtered "
+                 "backprojection needs a circle about the z axis); take an iterative method, or "
+                 "scan on a circle",
+                 i, here, r);
+    ISO_VALIDATE(false,
+                 "iso::ct::fdk: view {}: source at z = {} mm, {} mm in view 0 (filtered "
+                 "backprojection needs a circle about the z axis, not a helix); take an iterative "
+                 "method, or scan on a circle",
+                 i, views[i].source.z, views.front().source.z);
   }
 }
 
@@ -202,12 +194,11 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
   view_vectors const& w = g.views()[view];
   double const width = double(g.num_u());
   double const axis = column_of_axis(w, v);
-  ISO_VALIDATE(
-      axis > -0.5 && axis < width - 0.5,
-      "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond the "
-      "displaced detector of {} columns, so that no ray near the axis is measured) move the "
-      "detector",
-      view, axis, v, g.num_u());
+  ISO_VALIDATE(axis > -0.5 && axis < width - 0.5,
+               "iso::ct::fdk: view {}: the z axis is seen at column {:.4g} of row {:.4g} (beyond "
+               "the displaced detector of {} columns, so that no ray near the axis is measured); "
+               "move the detector so that its columns reach the axis",
+               view, axis, v, g.num_u());
   double const low = std::abs(distance_from_axis(g.kind(), w, -0.5, v));
   double const high = std::abs(distance_from_axis(g.kind(), w, width - 0.5, v));
   // Until both sides are equally wide.
@@ -218,7 +209,7 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
 
 placement place(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::displaced,
-               "iso::ct::fdk: detector placement {} (none of its enumeration) choose from "
+               "iso::ct::fdk: detector placement {} (none of its enumeration); choose from "
                "iso/ct/scan_weights.hpp",
                int(options.detector));
   placement p;
@@ -247,11 +238,11 @@ placement place(geometry const& g, scan_options const& options) {
     double const near = std::abs(high_is_near ? high : low);
     double const side = (high_is_near ? low : high) > 0 ? 1 : -1;
     bool const is_even = std::abs(std::abs(high) - std::abs(low)) <= 1e-6 * near;
-    ISO_VALIDATE(
-        p.side == 0 || is_even || side == p.side,
-        "iso::ct::fdk: view {}: the detector lies on the other side of the z axis than before "
-        "(opposite views must complete each other) take one side for all views",
-        i);
+    ISO_VALIDATE(p.side == 0 || is_even || side == p.side,
+                 "iso::ct::fdk: view {}: the detector lies on the other side of the z axis than "
+                 "before (opposite views must complete each other); displace the detector to one "
+                 "side for all views",
+                 i);
     p.side = is_even && p.side != 0 ? p.side : side;
   }
   for (double& overlap : p.overlaps) {
@@ -317,8 +308,7 @@ void weigh_circle(turn const& t, char const* needed, scan_weights& weights) {
     double const gap = t.gaps[n];
     ISO_VALIDATE(gap <= allowed_gap(t) || t.order.size() == 1,
                  "iso::ct::fdk: no view within {:.4g} degrees (views are {:.4g} degrees apart on "
-                 "average; {} "
-                 "is needed) scan further, without gaps",
+                 "average; {} is needed); scan further, without gaps",
                  gap * degrees, t.mean() * degrees, needed);
     weights.angles[t.order[n]] += gap / 2;
     weights.angles[t.order[n + 1 == t.order.size() ? 0 : n + 1]] += gap / 2;
@@ -342,7 +332,7 @@ double weigh_arc(turn const& t, scan_weights& weights, std::vector<double>& begi
     ISO_VALIDATE(
         ends || gap_after(n) <= widest_gap * mean,
         "iso::ct::fdk: no view within {:.4g} degrees of an arc of {:.4g} degrees (views are {:.4g} "
-        "degrees apart on average) scan the arc without gaps, or the full circle",
+        "degrees apart on average); scan the arc without gaps, or the full circle",
         gap_after(n) * degrees, t.covered() * degrees, mean * degrees);
     weights.angles[view] =
         (n == 0 ? first : gap_after(n - 1)) / 2 + (ends ? last : gap_after(n)) / 2;
@@ -403,8 +393,7 @@ void weigh_short_scan(geometry const& g, turn const& t, scan_weights& weights) {
   }
   ISO_VALIDATE(arc * (1 + 1e-9) >= pi + 2 * fan,
                "iso::ct::fdk: the views cover {:.4g} degrees (with a fan of {:.4g} degrees {:.4g} "
-               "are needed, "
-               "or the full circle) scan further",
+               "are needed, or the full circle); scan further",
                arc * degrees, 2 * fan * degrees, (pi + 2 * fan) * degrees);
 }
 
@@ -414,11 +403,10 @@ namespace detail {
 
 row_extension extension_of(geometry const& g, scan_options const& options) {
   std::int64_t const most = 4 * g.num_u();
-  ISO_VALIDATE(
-      options.truncation_correction >= 0 && options.truncation_correction <= most,
-      "iso::ct::fdk: truncation correction over {} columns (must be from 0 to {}, four times "
-      "the detector's width)",
-      options.truncation_correction, most);
+  ISO_VALIDATE(options.truncation_correction >= 0 && options.truncation_correction <= most,
+               "iso::ct::fdk: truncation correction over {} columns (must be from 0 to {}, four "
+               "times the detector's width); choose fewer columns",
+               options.truncation_correction, most);
   placement const p = place(g, options);
   return {std::max(p.before, options.truncation_correction),
           std::max(p.after, options.truncation_correction)};
@@ -440,7 +428,7 @@ geometry extended(geometry const& g, row_extension const& by) {
 scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   ISO_VALIDATE(
       int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
-      "iso::ct::fdk: scan arc {} (none of its enumeration) choose from iso/ct/scan_weights.hpp",
+      "iso::ct::fdk: scan arc {} (none of its enumeration); choose from iso/ct/scan_weights.hpp",
       int(options.arc));
   validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
@@ -457,14 +445,11 @@ scan_weights weigh_scan(geometry const& g, scan_options const& options) {
   turn const t(g, folds ? pi : 2 * pi);
   bool const is_short = options.arc == scan_arc::short_scan ||
                         (options.arc == scan_arc::automatic && !folds && leaves_a_gap(t));
-  ISO_VALIDATE(
-      !(is_short && p.offset),
-      "iso::ct::fdk: the detector lies beside the z axis and the views are taken for an arc of "
-      "{:.4g} "
-      "degrees "
-      "(then some rays are measured from neither side) scan the full circle, or choose a centred "
-      "detector for what both its sides see",
-      t.covered() * degrees);
+  ISO_VALIDATE(!(is_short && p.offset),
+               "iso::ct::fdk: the detector lies beside the z axis and the views are taken for an "
+               "arc of {:.4g} degrees (then some rays are measured from neither side); scan the "
+               "full circle, or choose a centred detector for what both its sides see",
+               t.covered() * degrees);
   // Parallel rays all about the circle see every line from both sides.
   bool const once = is_short || p.offset || (folds && !is_closed(turn(g, 2 * pi)));
   if (once && !options.max_roll) {
@@ -501,8 +486,8 @@ double redundancy_weight(geometry const& g, scan_weights const& weights, std::in
                          std::int64_t u, std::int64_t v) {
   ISO_VALIDATE(view >= 0 && view < g.num_views() && u >= -weights.before &&
                    u < g.num_u() + weights.after && v >= 0 && v < g.num_v(),
-               "iso::ct::redundancy_weight: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]) ask "
-               "for one of these",
+               "iso::ct::redundancy_weight: pixel ({}, {}, {}) (there are [{}, -{} .. {}, {}]); "
+               "ask for a pixel within these",
                view, u, v, g.num_views(), weights.before, g.num_u() + weights.after, g.num_v());
   std::int64_t const columns = weights.before + g.num_u() + weights.after;
   std::int64_t const row = weights.rows > 1 ? view : 0;

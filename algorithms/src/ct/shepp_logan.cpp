@@ -37,15 +37,19 @@ constexpr std::array<table_row, 10> head{{
 void check(ellipsoid const& e, std::int64_t i, char const* function) {
   auto const& h = e.half_axes;
   ISO_VALIDATE(is_finite(h) && h.x > 0 && h.y > 0 && h.z > 0,
-               "{}: half axes of ellipsoid {} are [{}, {}, {}] (must be finite and positive)",
+               "{}: half axes of ellipsoid {} are [{}, {}, {}] (must be finite and positive); give "
+               "three lengths in mm",
                function, i, h.x, h.y, h.z);
-  ISO_VALIDATE(is_finite(e.centre), "{}: centre of ellipsoid {} is [{}, {}, {}] (must be finite)",
-               function, i, e.centre.x, e.centre.y, e.centre.z);
+  ISO_VALIDATE(
+      is_finite(e.centre),
+      "{}: centre of ellipsoid {} is [{}, {}, {}] (must be finite); give three coordinates in mm",
+      function, i, e.centre.x, e.centre.y, e.centre.z);
   ISO_VALIDATE(std::isfinite(e.angle) && std::isfinite(e.density),
-               "{}: ellipsoid {} has angle {} and density {} (must be finite)", function, i,
-               e.angle, e.density);
+               "{}: ellipsoid {} has angle {} and density {} (must be finite); give the angle in "
+               "radians and the density as attenuation per mm",
+               function, i, e.angle, e.density);
   ISO_VALIDATE(std::abs(e.angle) <= 1e5,
-               "{}: ellipsoid {} has angle {} rad (at most 1e5 either way) take off whole turns",
+               "{}: ellipsoid {} has angle {} rad (at most 1e5 either way); take off whole turns",
                function, i, e.angle);
 }
 
@@ -76,7 +80,9 @@ double radius(detail::ball_map const& m, vec3<double> half) {
 
 std::vector<ellipsoid> shepp_logan(double half_size, shepp_logan_contrast contrast) {
   ISO_VALIDATE(std::isfinite(half_size) && half_size > 0,
-               "iso::ct::shepp_logan: half size {} mm (must be finite and positive)", half_size);
+               "iso::ct::shepp_logan: half size {} mm (must be finite and positive); give half the "
+               "side of the phantom's cube",
+               half_size);
   std::vector<ellipsoid> all;
   all.reserve(head.size());
   for (auto const& row : head) {
@@ -91,7 +97,7 @@ namespace detail {
 
 ellipsoid_list prepare(std::span<ellipsoid const> ellipsoids, char const* function) {
   ISO_VALIDATE(!ellipsoids.empty() && std::int64_t(ellipsoids.size()) <= max_ellipsoids,
-               "{}: {} ellipsoids (takes from 1 to {}) add the results of several calls", function,
+               "{}: {} ellipsoids (takes from 1 to {}); add the results of several calls", function,
                ellipsoids.size(), max_ellipsoids);
   ellipsoid_list list;
   for (auto const& e : ellipsoids) {

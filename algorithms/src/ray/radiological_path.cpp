@@ -34,23 +34,21 @@ void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape 
 
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
                              std::int64_t max_planes, radiological_path_options const& options) {
-  ISO_VALIDATE(
-      rays == paths,
-      "iso::ray::radiological_path: {} rays and {} paths (each ray has one path) make them "
-      "agree",
-      rays, paths);
-  ISO_VALIDATE(
-      g.extent[0] <= max_planes && g.extent[1] <= max_planes && g.extent[2] <= max_planes,
-      "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis are "
-      "counted exactly) use double",
-      g.extent[0], g.extent[1], g.extent[2], max_planes);
-  ISO_VALIDATE(
-      options.method >= traversal::fastest && options.method <= traversal::siddon,
-      "iso::ray::radiological_path: traversal {} (is none of the enumeration) choose one of "
-      "iso::ray::traversal",
-      int(options.method));
+  ISO_VALIDATE(rays == paths,
+               "iso::ray::radiological_path: {} rays and {} paths (each ray has one path); give a "
+               "path for each ray",
+               rays, paths);
+  ISO_VALIDATE(g.extent[0] <= max_planes && g.extent[1] <= max_planes && g.extent[2] <= max_planes,
+               "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis "
+               "are counted exactly); use double",
+               g.extent[0], g.extent[1], g.extent[2], max_planes);
+  ISO_VALIDATE(options.method >= traversal::fastest && options.method <= traversal::siddon,
+               "iso::ray::radiological_path: traversal {} (is none of the enumeration); choose one "
+               "of iso::ray::traversal",
+               int(options.method));
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "iso::ray::radiological_path: groups_per_launch {} (must not be negative)",
+               "iso::ray::radiological_path: groups_per_launch {} (must not be negative); leave it "
+               "at 0 for one launch",
                options.shape.groups_per_launch);
 }
 

@@ -46,7 +46,7 @@ class fdk_reconstructor {
              job const& control = {}) const {
     ISO_VALIDATE(volume.grid == grid_,
                  "iso::ct::fdk_reconstructor: volume of [{}, {}, {}] voxels (it must be on the "
-                 "reconstructor's grid, of [{}, {}, {}])",
+                 "reconstructor's grid, of [{}, {}, {}]); make another reconstructor for this grid",
                  volume.grid.extent[0], volume.grid.extent[1], volume.grid.extent[2],
                  grid_.extent[0], grid_.extent[1], grid_.extent[2]);
     fdk<Exec, T>(exec_, plan_, projections, volume, scratch_, to, control);

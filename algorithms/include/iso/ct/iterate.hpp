@@ -50,10 +50,14 @@ struct stopping_rules {
 template <class Method>
 std::vector<iteration> iterate(Method& method, stopping_rules const& rules = {},
                                job const& control = {}) {
-  ISO_VALIDATE(rules.iterations >= 1, "iso::ct::iterate: {} iterations (at least one is needed)",
+  ISO_VALIDATE(rules.iterations >= 1,
+               "iso::ct::iterate: {} iterations (at least one is needed); ask for 1 or more",
                rules.iterations);
   for (double const rule : {rules.relative_residual, rules.noise, rules.gap}) {
-    ISO_VALIDATE(rule >= 0, "iso::ct::iterate: a stopping rule of {} (must not be negative)", rule);
+    ISO_VALIDATE(rule >= 0,
+                 "iso::ct::iterate: a stopping rule of {} (must not be negative); leave it at 0 "
+                 "where it shall not count",
+                 rule);
   }
   std::vector<iteration> history;
   for (std::int64_t n = 0; n < rules.iterations; ++n) {

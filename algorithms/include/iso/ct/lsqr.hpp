@@ -47,7 +47,8 @@ class lsqr {
         v_(state_.new_volume("iso::ct::lsqr: v")),
         direction_(state_.new_volume("iso::ct::lsqr: direction")) {
     ISO_VALIDATE(damping_ >= 0 && is_finite(damping_ * damping_),
-                 "iso::ct::lsqr: damping {} (must not be negative, and its square finite)",
+                 "iso::ct::lsqr: damping {} (must not be negative, and its square finite); leave "
+                 "it at 0 for least squares",
                  damping_);
     state_.pair.forward(0, state_.x, u_, control);
     state_.subtract_from_readings(0, u_);

@@ -55,7 +55,9 @@ double noise_of_counts(Exec const& exec,
   auto const& p = readings.data;
   validate_contiguous(p, "readings", "iso::ct::noise_of_counts");
   ISO_VALIDATE(photons > 0 && is_finite(photons),
-               "iso::ct::noise_of_counts: {} photons (must be above 0 and finite)", photons);
+               "iso::ct::noise_of_counts: {} photons (must be above 0 and finite); give the mean "
+               "count of a pixel in the open beam",
+               photons);
   if (mask.data.size() > 0) {
     validate_contiguous(mask.data, "mask", "iso::ct::noise_of_counts");
     validate(mask,

@@ -61,10 +61,10 @@ namespace detail {
 inline projector_options const& matched(projector_options const& options, char const* method) {
   ISO_VALIDATE(options.projection == projection::exact,
                "{}: a projection by texture units (the method needs A^T, and their weights have no "
-               "adjoint) choose SIRT, OS-SART or MLEM, or the exact projection",
+               "adjoint); choose SIRT, OS-SART or MLEM, or the exact projection",
                method);
   ISO_VALIDATE(options.backprojection == backprojection::adjoint,
-               "{}: a backprojection that is not the adjoint (the method needs A^T) choose SIRT, "
+               "{}: a backprojection that is not the adjoint (the method needs A^T); choose SIRT, "
                "OS-SART or MLEM, or the adjoint",
                method);
   return options;
@@ -200,11 +200,11 @@ class projector_pair {
   void make_texture() {
     ISO_VALIDATE(has_textures,
                  "iso::ct::projector_pair: a projection of doubles by texture units (they blend "
-                 "floats) choose float, or the exact projection");
-    ISO_VALIDATE(options_.method == projector::joseph_linear && options_.edge == boundary::zero,
-                 "iso::ct::projector_pair: a projection by texture units of another method than "
-                 "linear Joseph with zeros outside (they have no other) choose that, or the exact "
-                 "projection");
+                 "floats); choose float, or the exact projection");
+    ISO_VALIDATE(
+        options_.method == projector::joseph_linear && options_.edge == boundary::zero,
+        "iso::ct::projector_pair: a projection by texture units of another method than linear "
+        "Joseph with zeros outside (they have no other); choose that, or the exact projection");
     if constexpr (has_textures) {
       // The planes are filled before each projection; this volume only says how many there are.
       texture_.emplace(exec_, const_volume(make_volume<T, space>(
@@ -224,8 +224,8 @@ class projector_pair {
     } catch (invalid_argument const& why) {
       // What it advises, an iterative method, is what asks.
       fail_argument(
-          "iso::ct::projector_pair: FDK's backprojection does not take this scan, choose the "
-          "adjoint (of FDK: {})",
+          "iso::ct::projector_pair: FDK's backprojection does not take this scan (of FDK: {}); "
+          "choose the adjoint",
           why.what());
     }
     return weighted_back_project_bytes_needed<T>(exec_, all, centred);

@@ -65,7 +65,8 @@ class sart {
                            options.order),
                options.projector, options.box) {
     ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
-                 "{}: relaxation {} (must lie in (0, 2))", name_of(options), options.relaxation);
+                 "{}: relaxation {} (must lie in (0, 2)); use 1, or less where readings are noisy",
+                 name_of(options), options.relaxation);
     auto const& pair = state_.pair;
     std::int64_t const blocks = pair.blocks().count();
     state_.make_row_weights(control);

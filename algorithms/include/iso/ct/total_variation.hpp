@@ -83,9 +83,12 @@ class total_variation {
                state_.new_volume("iso::ct::total_variation: dual along z")},
         bound_(state_) {
     ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
-                 "iso::ct::total_variation: weight {} (must be finite and not negative)", weight_);
+                 "iso::ct::total_variation: weight {} (must be finite and not negative); give 0 "
+                 "for least squares, more for a smoother volume",
+                 weight_);
     ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),
-                 "iso::ct::total_variation: gradient scale {} (must be finite and not negative)",
+                 "iso::ct::total_variation: gradient scale {} (must be finite and not negative); "
+                 "leave it at 0 to have it chosen",
                  scale_);
     state_.make_row_weights(control);
     state_.add_column_sums(0, 1, voxel_step_, control);
@@ -180,7 +183,7 @@ class total_variation {
     auto now = state_.told(squares);
     ISO_VALIDATE(is_finite(primal) && is_finite(dual),
                  "iso::ct::total_variation: the gap of iteration {} is not finite (numbers too "
-                 "large for the precision) scale the readings, or choose double",
+                 "large for the precision); scale the readings, or choose double",
                  state_.made);
     now.gap = primal > 0 ? (primal - dual) / primal : 0;
     if (state_.made % 100 == 0 && primal > latest) {

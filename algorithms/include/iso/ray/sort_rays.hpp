@@ -84,12 +84,13 @@ void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation co
   validate(g, "iso::ray::sort_rays");
   auto const count = std::int64_t(rays.extent(0));
   ISO_VALIDATE(count == std::int64_t(permutation.extent(0)),
-               "iso::ray::sort_rays: {} rays and a permutation of {} (lengths must agree)", count,
-               permutation.extent(0));
+               "iso::ray::sort_rays: {} rays and a permutation of {} (lengths must agree); give "
+               "the permutation an element for each ray",
+               count, permutation.extent(0));
   ISO_VALIDATE(count <= std::int64_t(1) << 32,
-               "iso::ray::sort_rays: {} rays (at most 2^32 at a time) sort them in parts", count);
+               "iso::ray::sort_rays: {} rays (at most 2^32 at a time); sort them in parts", count);
   ISO_VALIDATE(order >= ray_order::entry_and_exit && order <= ray_order::octant_then_entry,
-               "iso::ray::sort_rays: order {} (is none of the enumeration) choose one of "
+               "iso::ray::sort_rays: order {} (is none of the enumeration); choose one of "
                "iso::ray::ray_order",
                int(order));
   validate_memory({memory_of(rays, "rays"), memory_of(permutation, "permutation")},

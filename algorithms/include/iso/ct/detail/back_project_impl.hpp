@@ -359,11 +359,10 @@ void back_project_step(
     workspace<typename Exec::memory_space> const& scratch, back_project_options const& options,
     voxel_step<std::type_identity_t<T>> const& by, job const& control) {
   auto const count = std::int64_t(projections.data.extent(0));
-  ISO_VALIDATE(
-      steps_at_once(count, options),
-      "iso::ct::back_project: {} views at once, {} rays a pixel each way (a step takes one "
-      "block of {}) use back_project",
-      count, options.oversampling, block_views);
+  ISO_VALIDATE(steps_at_once(count, options),
+               "iso::ct::back_project: {} views at once, {} rays a pixel each way (a step takes "
+               "one block of {}); use iso::ct::back_project, which has no such limit",
+               count, options.oversampling, block_views);
   auto onto_zero = options;
   onto_zero.onto = onto::zero;
   back_project_by<Exec, T>(exec, g, projections, x, scratch, onto_zero, by, control);

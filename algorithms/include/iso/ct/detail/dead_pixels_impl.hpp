@@ -11,9 +11,10 @@ namespace detail {
 template <class Space>
 void validate_mask(pixel_mask<Space> const& dead, Kokkos::Array<std::int64_t, 3> const& n,
                    char const* function) {
-  ISO_VALIDATE(std::int64_t(dead.extent(0)) == n[1] && std::int64_t(dead.extent(1)) == n[2],
-               "{}: dead is [{}, {}] (images have [{}, {}]: u, v) make them agree", function,
-               dead.extent(0), dead.extent(1), n[1], n[2]);
+  ISO_VALIDATE(
+      std::int64_t(dead.extent(0)) == n[1] && std::int64_t(dead.extent(1)) == n[2],
+      "{}: dead of [{}, {}] (images have [{}, {}]: u, v); give dead the extents of an image",
+      function, dead.extent(0), dead.extent(1), n[1], n[2]);
   validate_memory({memory_of(dead, "dead")}, function);
   validate_contiguous(dead, "dead", function);
 }
@@ -33,9 +34,13 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
   validate_contiguous(dark.data, "dark", "iso::ct::find_dead_pixels");
   validate_contiguous(flat.data, "flat", "iso::ct::find_dead_pixels");
   ISO_VALIDATE(options.radius >= 1 && options.radius <= 8,
-               "iso::ct::find_dead_pixels: radius {} (from 1 to 8 pixels)", options.radius);
+               "iso::ct::find_dead_pixels: radius {} (must be from 1 to 8 pixels); choose the "
+               "least that reaches past clusters of dead pixels",
+               options.radius);
   ISO_VALIDATE(options.tolerance > 0 && options.tolerance < 1,
-               "iso::ct::find_dead_pixels: tolerance {} (must lie in (0, 1))", options.tolerance);
+               "iso::ct::find_dead_pixels: tolerance {} (must lie in (0, 1)); give the part of the "
+               "neighbours' reading by which a sound pixel may differ",
+               options.tolerance);
   Kokkos::parallel_for(
       "iso::ct::find_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
       detail::find_dead_kernel<T>{dark.data.data(), flat.data.data(), dead.data(), n[1], n[2],

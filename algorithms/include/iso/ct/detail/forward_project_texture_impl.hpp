@@ -120,11 +120,11 @@ void forward_project_texture(Exec const& exec,
   validate(projections, {host.num_views(), host.num_u(), host.num_v()}, name);
   validate_contiguous(projections.data, "projections", name);
   ISO_VALIDATE(options.within == region::box || options.within == region::cylinder,
-               "{}: within {} (not of its enumeration) choose from iso/ct/region.hpp", name,
+               "{}: within {} (not of its enumeration); choose from iso/ct/region.hpp", name,
                int(options.within));
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "{}: groups_per_launch {} (must not be negative)", name,
-               options.shape.groups_per_launch);
+               "{}: groups_per_launch {} (must not be negative); leave it at 0 for one launch",
+               name, options.shape.groups_per_launch);
   Kokkos::Profiling::ScopedRegion const profiled("iso::ct::forward_project_texture");
   detail::joseph_texture_kernel const kernel{g.views(),
                                              {volume.planes(0), volume.planes(1), volume.planes(2)},

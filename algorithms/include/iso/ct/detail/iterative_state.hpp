@@ -55,8 +55,10 @@ class iterative_state {
     validate_contiguous(start.data, "volume", method);
     auto const scan = pair.scan();
     validate(given, scan, method);
-    ISO_VALIDATE(box_.lower < box_.upper, "{}: values from {} to {} (the box is empty)", method,
-                 box_.lower, box_.upper);
+    ISO_VALIDATE(
+        box_.lower < box_.upper,
+        "{}: values from {} to {} (the box is empty); give a lower bound below the upper one",
+        method, box_.lower, box_.upper);
     readings_ = in_order("readings", given.data);
     if (masks.readings.size() > 0) {
       validate(projection_view<T const, space>{masks.readings}, scan, method);
@@ -120,8 +122,8 @@ class iterative_state {
   /// Throws where the largest of all sums, or of weights, is zero.
   void refuse_unmet(double most) const {
     ISO_VALIDATE(most > 0,
-                 "{}: no ray meets a voxel (geometry and grid lie apart, or masks leave "
-                 "nothing)",
+                 "{}: no ray meets a voxel (geometry and grid lie apart, or masks leave nothing); "
+                 "check the grid's origin and the masks",
                  name_);
   }
 
@@ -208,7 +210,7 @@ class iterative_state {
     ++made;
     ISO_VALIDATE(is_finite(squares),
                  "{}: the residual of iteration {} is not finite (numbers too large for the "
-                 "precision) scale the readings, or choose double",
+                 "precision); scale the readings, or choose double",
                  name_, made);
     double const residual = std::sqrt(squares);
     return {.number = made,
@@ -275,23 +277,29 @@ class iterative_state {
   }
   void check_mask(char const* of, T const* mask, std::int64_t count) const {
     std::int64_t const other = count_of(pair.exec(), count, not_zero_or_one<T>{mask});
-    ISO_VALIDATE(other == 0, "{}: {} numbers of the mask of {} are neither 0 nor 1", name_, other,
-                 of);
-    ISO_VALIDATE(largest_of(pair.exec(), mask, count) > 0, "{}: the mask of {} leaves none", name_,
-                 of);
+    ISO_VALIDATE(other == 0,
+                 "{}: {} numbers of the mask of {} are neither 0 nor 1 (0 leaves out, 1 keeps); "
+                 "set them to 0 or 1",
+                 name_, other, of);
+    ISO_VALIDATE(largest_of(pair.exec(), mask, count) > 0,
+                 "{}: the mask of {} is zero everywhere (nothing is left); set what counts to 1",
+                 name_, of);
   }
   void refuse_unfit(bool refuse_negative) const {
     std::int64_t const number = count_of(pair.exec(), num_readings(),
                                          unfit<T>{readings_.data(), mask_data(0), refuse_negative});
-    ISO_VALIDATE(number == 0, "{}: {} readings are {} (mask them or mend them)", name_, number,
-                 refuse_negative ? "negative or not finite" : "not finite");
+    ISO_VALIDATE(number == 0,
+                 "{}: {} readings are {} (they would spoil the volume); set the mask of readings "
+                 "to 0 there, or replace them",
+                 name_, number, refuse_negative ? "negative or not finite" : "not finite");
   }
   void refuse_start() const {
     std::int64_t const number = count_of(pair.exec(), num_voxels(),
                                          outside<T>{x.data.data(), T(box_.lower), T(box_.upper)});
     ISO_VALIDATE(number == 0,
-                 "{}: {} voxels of the start are not within [{}, {}] (the box excludes it)", name_,
-                 number, box_.lower, box_.upper);
+                 "{}: {} voxels of the start are not within [{}, {}] (no iterate may be); clamp "
+                 "the start, or widen the range",
+                 name_, number, box_.lower, box_.upper);
   }
 
   std::string name_;

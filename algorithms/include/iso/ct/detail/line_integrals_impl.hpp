@@ -31,11 +31,15 @@ void mean_of_views(
     Kokkos::View<double const*, typename Exec::memory_space> const& weights,
     projection_view<T, typename Exec::memory_space> const& mean) {
   auto const n = detail::extents(images.data);
-  ISO_VALIDATE(n[0] >= 1, "iso::ct::mean_of_views: {} images (at least one is needed)", n[0]);
+  ISO_VALIDATE(n[0] >= 1,
+               "iso::ct::mean_of_views: {} images (at least one is needed); give one or more",
+               n[0]);
   validate(images, n, "iso::ct::mean_of_views");
   detail::validate_image(detail::extents(mean.data), n, "mean", "iso::ct::mean_of_views");
-  ISO_VALIDATE(weights.extent(0) == 0 || std::int64_t(weights.extent(0)) == n[0],
-               "iso::ct::mean_of_views: {} weights (there are {} images)", weights.extent(0), n[0]);
+  ISO_VALIDATE(
+      weights.extent(0) == 0 || std::int64_t(weights.extent(0)) == n[0],
+      "iso::ct::mean_of_views: {} weights (there are {} images); give one weight for each image",
+      weights.extent(0), n[0]);
   validate_contiguous(images.data, "images", "iso::ct::mean_of_views");
   validate_contiguous(mean.data, "mean", "iso::ct::mean_of_views");
   validate_apart(memory_of(mean.data, "mean"), {memory_of(images.data, "images")},
@@ -57,7 +61,8 @@ void line_integrals(
   detail::validate_image(detail::extents(dark.data), n, "dark", "iso::ct::line_integrals");
   detail::validate_image(detail::extents(flat.data), n, "flat", "iso::ct::line_integrals");
   ISO_VALIDATE(options.min_transmission > 0 && options.min_transmission < 1,
-               "iso::ct::line_integrals: least transmission {} (must lie in (0, 1))",
+               "iso::ct::line_integrals: least transmission {} (must lie in (0, 1)); leave it at "
+               "its default",
                options.min_transmission);
   validate_contiguous(readings.data, "readings", "iso::ct::line_integrals");
   validate_contiguous(dark.data, "dark", "iso::ct::line_integrals");

@@ -30,7 +30,8 @@ void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
   validate(projections, {scan.num_views(), scan.num_u(), scan.num_v()},
            "iso::ct::project_ellipsoids");
   ISO_VALIDATE(options.subsamples >= 1 && options.subsamples <= 64,
-               "iso::ct::project_ellipsoids: {} subsamples (must be from 1 to 64)",
+               "iso::ct::project_ellipsoids: {} subsamples (must be from 1 to 64); use 1 for the "
+               "ray through the middle of each pixel",
                options.subsamples);
   auto const shapes = detail::prepare(ellipsoids, "iso::ct::project_ellipsoids");
 
@@ -53,7 +54,9 @@ void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoid
                           ellipsoid_raster_options const& options) {
   validate(volume, "iso::ct::rasterise_ellipsoids");
   ISO_VALIDATE(options.samples >= 1 && options.samples <= 64,
-               "iso::ct::rasterise_ellipsoids: {} samples (must be from 1 to 64)", options.samples);
+               "iso::ct::rasterise_ellipsoids: {} samples (must be from 1 to 64); use 1 for the "
+               "middle of each voxel",
+               options.samples);
   auto const shapes = detail::prepare(ellipsoids, volume.grid, "iso::ct::rasterise_ellipsoids");
 
   Kokkos::Profiling::ScopedRegion const region("iso::ct::rasterise_ellipsoids");
