@@ -116,15 +116,18 @@ TEST_CASE("validate: tables that are none are refused") {
     return refusal([&] { parse_density_table(csv, "t.csv"); });
   };
   CHECK(refusal([] { named_density_table("x"); }) ==
-        "iso::dose::named_density_table: \"x\" (no such table) choose schneider_2000, or read a "
-        "table of your "
-        "own");
+        "iso::dose::named_density_table: \"x\" (no such table); choose schneider_2000, or read a "
+        "table of your own");
   CHECK(refused("hu,density\n0,1,2\n").find("t.csv, line 2: 3 numbers") == 0);
   CHECK(refused("0,1\n0,2\n").find("t.csv, line 2: a CT number of 0 HU behind one of 0 HU") == 0);
   CHECK(refused("0,1\n5,-0.5\n").find("t.csv, line 2: a density of -0.5 g/cm3 at 5 HU") == 0);
   CHECK(refused("0,1\n5,1000\n").find("t.csv, line 2: a density of 1000 g/cm3") == 0);
   CHECK(refused("0,1\n").find("t.csv: a table of 1 points") == 0);
-  CHECK(refused("0,1\n1,nan\n").find("t.csv, line 2: \"nan\" (is no finite number)") == 0);
+  CHECK(
+      refused("0,1\n1,nan\n")
+          .find(
+              "t.csv, line 2: \"nan\" (is no finite number); write numbers with commas between") ==
+      0);
   CHECK(parse_density_table("# mine\nhu,rho\n-1000,0\n0,1\n", "t.csv").points.size() == 2);
   Kokkos::DefaultHostExecutionSpace const exec;
   CHECK(refusal([&] {
@@ -141,8 +144,8 @@ TEST_CASE("validate: arrays that do not fit are refused") {
   };
   auto const three = row_of<float>({1, 2, 3});
   CHECK(run(three, row_of<float>({1, 2})) ==
-        "iso::dose::density_from_hounsfield: density of [1, 1, 2] voxels (hu has [1, 1, 3]) make "
-        "them agree");
+        "iso::dose::density_from_hounsfield: density of [1, 1, 2] voxels (hu has [1, 1, 3]); give "
+        "both the same extents");
   CHECK(run(three, three).find("iso::dose::density_from_hounsfield: density") == 0);
   CHECK(run(three, {three.grid, {}}) != "");
 }
@@ -187,13 +190,11 @@ TEST_CASE_TEMPLATE("validate: what is no density is counted, and the first voxel
     CHECK(!report.sound());
     CHECK(to_string(report) ==
           "iso::dose::validate: 111 of 990 voxels are NaN or infinite (the first is (3, 4, 5), "
-          "with nan "
-          "g/cm3; a density is a number) look at the volume");
+          "with nan g/cm3); replace them by numbers");
   });
   CHECK(to_string(report_of<T>({1, 0, -1, -2})) ==
-        "iso::dose::validate: 2 of 4 voxels are negative (the first is (0, 0, 2), with -1 g/cm3; "
-        "are these "
-        "Hounsfield units?) look at the volume");
+        "iso::dose::validate: 2 of 4 voxels are negative (the first is (0, 0, 2), with -1 g/cm3); "
+        "convert Hounsfield units, if these are, to densities first");
   CHECK(to_string(report_of<T>({1000}))
             .find("iso::dose::validate: 1 of 1 voxels are above 25 g/cm3") == 0);
   CHECK(to_string(report_of<T>({0, -0.0, 25, 1})) == "");

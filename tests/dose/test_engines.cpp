@@ -227,7 +227,8 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(kernel("0,180,1,1,1\n").find("6 or 10") != std::string::npos);
   CHECK(kernel("").find("empty") != std::string::npos);
   CHECK(kernel("0,180,1,x,1,1\n0,180,1,x,1,1\n").find("no finite number") != std::string::npos);
-  CHECK(kernel("0,180,nan,1,1,1\n") == "k.csv, line 1: \"nan\" (is no finite number)");
+  CHECK(kernel("0,180,nan,1,1,1\n") ==
+        "k.csv, line 1: \"nan\" (is no finite number); write numbers with commas between");
   CHECK(kernel("low,high,A,a,B,b\n0,180,1O,1,1,1\n").find("line 2: \"1O\"") != std::string::npos);
   // Terms that vanish somewhere, or change their sign, have no mean rate.
   CHECK(kernel("0,90,0.08,1,0,1\n90,180,0.08,1,0.001,0.05\n").find("must not be 0") !=
@@ -248,7 +249,9 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(table("90,1,50\n90,2,20\n180,1,10\n180,2,10\n").find("absorbs 90 of") != std::string::npos);
   CHECK(refusal([] {
           parse_mono_kernels("1,90,1,0.5\n1,180,1,0.4\n2,60,1,0.5\n2,180,1,0.4\n", "m.csv");
-        }) == "m.csv: the kernel of 2 MeV has other cones or shells than that of 1 MeV");
+        }) ==
+        "m.csv: the kernel of 2 MeV has other cones or shells than that of 1 MeV (they are mixed "
+        "cell by cell); tabulate all on the same angles and radii");
   CHECK(refusal([] { named_kernel("7mv"); }).find("choose") != std::string::npos);
   CHECK(refusal([] { named_spectrum("7mv"); }).find("choose") != std::string::npos);
   CHECK(refusal([] { make_cones(named_kernel("6mv"), {3, 8}); }).find("4..48") !=
@@ -310,7 +313,8 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
   };
   CHECK(exponential([](auto&) {}) == "");
   CHECK(exponential([](auto& k) { k.cones.clear(); }) ==
-        "iso::dose::make_cones: a kernel without cones");
+        "iso::dose::make_cones: a kernel without cones (its directions are missing); give cones "
+        "from 0 to pi");
   CHECK(exponential([](auto& k) { k.num_terms = 9; }).find("9 terms") != std::string::npos);
   CHECK(exponential([](auto& k) { k.cones.pop_back(); }).find("must reach pi") !=
         std::string::npos);
@@ -324,7 +328,9 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
     return refusal([&] { make_cones(k); });
   };
   CHECK(tabulated([](auto&) {}) == "");
-  CHECK(tabulated([](auto& k) { k = {}; }) == "iso::dose::make_cones: a kernel without cones");
+  CHECK(tabulated([](auto& k) { k = {}; }) ==
+        "iso::dose::make_cones: a kernel without cones (its directions are missing); give cones "
+        "from 0 to pi");
   CHECK(tabulated([](auto& k) { k.radii[3] = 0; }).find("must be positive and rise") !=
         std::string::npos);
   CHECK(tabulated([](auto& k) { k.cones[7].fraction.pop_back(); }).find("23 shells") !=
@@ -343,7 +349,7 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
     });
   };
   CHECK(plan([](auto&) {}) == "");
-  std::string const advice = "make_cones makes sound ones";
+  std::string const advice = "by iso::dose::make_cones";
   CHECK(plan([](auto& c) { c.cones[2].rate[0] = 0; }).find(advice) != std::string::npos);
   CHECK(plan([](auto& c) { c.cones[2].tilt.coefficients[1][3] = NAN; }).find(advice) !=
         std::string::npos);

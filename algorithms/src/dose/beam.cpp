@@ -38,25 +38,28 @@ vec3<double> to_patient(vec3<double> v, turn couch) {
 }
 
 void validate_fluence(fluence_map const& f) {
-  ISO_VALIDATE(
-      f.columns >= 1 && f.rows >= 1 && f.columns < (std::int64_t(1) << 24) &&
-          f.rows < (std::int64_t(1) << 24) && std::int64_t(f.values.size()) == f.columns * f.rows,
-      "iso::dose::beam: fluence of {} x {} pixels with {} values (at least one pixel, and as many "
-      "values)",
-      f.columns, f.rows, std::int64_t(f.values.size()));
-  ISO_VALIDATE(
-      f.pixel_x > 0 && f.pixel_y > 0 && std::isfinite(f.x_low) && std::isfinite(f.y_low) &&
-          std::isfinite(f.x_high()) && std::isfinite(f.y_high()),
-      "iso::dose::beam: a field from {} to {} and from {} to {} mm (its size must be positive)",
-      f.x_low, f.x_high(), f.y_low, f.y_high());
+  ISO_VALIDATE(f.columns >= 1 && f.rows >= 1 && f.columns < (std::int64_t(1) << 24) &&
+                   f.rows < (std::int64_t(1) << 24) &&
+                   std::int64_t(f.values.size()) == f.columns * f.rows,
+               "iso::dose::beam: fluence of {} x {} pixels with {} values (there must be a pixel, "
+               "and as many values as pixels); give columns times rows values",
+               f.columns, f.rows, std::int64_t(f.values.size()));
+  ISO_VALIDATE(f.pixel_x > 0 && f.pixel_y > 0 && std::isfinite(f.x_low) && std::isfinite(f.y_low) &&
+                   std::isfinite(f.x_high()) && std::isfinite(f.y_high()),
+               "iso::dose::beam: a field from {} to {} and from {} to {} mm (its size must be "
+               "positive); give lower edges below upper ones",
+               f.x_low, f.x_high(), f.y_low, f.y_high());
   double sum = 0;
   for (double const value : f.values) {
     ISO_VALIDATE(value >= 0 && std::isfinite(value),
-                 "iso::dose::beam: a fluence of {} (must be finite and not negative)", value);
+                 "iso::dose::beam: a fluence of {} (must be finite and not negative); give 0 where "
+                 "nothing passes",
+                 value);
     sum += value;
   }
   ISO_VALIDATE(sum > 0,
-               "iso::dose::beam: the fluence is zero everywhere (nothing would be irradiated)");
+               "iso::dose::beam: the fluence is zero everywhere (nothing would be irradiated); "
+               "give some of it above 0, or leave out the beam");
 }
 
 /// a x <= b.
@@ -139,8 +142,8 @@ beam_frame frame_of(beam const& b) {
                    is_finite(b.isocentre) && std::isfinite(b.gantry) && std::isfinite(b.couch) &&
                    std::isfinite(b.collimator) && std::isfinite(b.weight) && b.weight >= 0,
                "iso::dose::beam: source at {} mm, isocentre ({}, {}, {}) mm, gantry {}, couch {}, "
-               "collimator {} "
-               "rad, weight {} (must be finite, the distance positive, the weight not negative)",
+               "collimator {} rad, weight {} (must be finite, the distance positive, the weight "
+               "not negative); check these numbers",
                b.source_distance, b.isocentre.x, b.isocentre.y, b.isocentre.z, b.gantry, b.couch,
                b.collimator, b.weight);
   validate_fluence(b.fluence);
@@ -163,8 +166,10 @@ beam_frame frame_of(beam const& b) {
 iso::grid region_around(beam const& b, iso::grid const& patient, double margin) {
   beam_frame const f = frame_of(b);
   validate(patient, "iso::dose::region_around");
-  ISO_VALIDATE(margin >= 0 && std::isfinite(margin),
-               "iso::dose::region_around: a margin of {} mm (must not be negative)", margin);
+  ISO_VALIDATE(
+      margin >= 0 && std::isfinite(margin),
+      "iso::dose::region_around: a margin of {} mm (must not be negative); give 0 for none",
+      margin);
   vec3<double> low;
   vec3<double> high;
   bool source_inside = true;
@@ -179,9 +184,11 @@ iso::grid region_around(beam const& b, iso::grid const& patient, double margin) 
     box.push_back({normal, high[axis]});
     box.push_back({-1.0 * normal, -low[axis]});
   }
-  ISO_VALIDATE(!source_inside,
-               "iso::dose::region_around: the source lies within the patient, at ({}, {}, {}) mm",
-               f.source.x, f.source.y, f.source.z);
+  ISO_VALIDATE(
+      !source_inside,
+      "iso::dose::region_around: the source lies within the patient, at ({}, {}, {}) mm (a beam "
+      "must come from outside); check isocentre and source distance, or crop the volume",
+      f.source.x, f.source.y, f.source.z);
   double const size = norm(high - low) + b.source_distance;
   box.push_back({-1.0 * f.along, -dot(f.along, f.source)});
   auto const field = b.fluence.open_edges();
@@ -201,8 +208,7 @@ iso::grid region_around(beam const& b, iso::grid const& patient, double margin) 
   });
   ISO_VALIDATE(rays.low.x <= rays.high.x,
                "iso::dose::region_around: the beam misses the patient (no ray of the field meets "
-               "its volume) "
-               "look at the isocentre, ({}, {}, {}) mm",
+               "its volume); check the isocentre, at [{}, {}, {}] mm",
                b.isocentre.x, b.isocentre.y, b.isocentre.z);
   bounds const wide = clipped([&](auto& sides, vec3<double> axis, double first, double last) {
     double const at = dot(axis, b.isocentre);

@@ -58,13 +58,16 @@ std::vector<csv_row> read_csv(std::string_view text, std::string_view name) {
     while (!rest.empty()) {
       std::string_view const field = trimmed(next_part(rest, ','));
       double value = 0;
-      ISO_VALIDATE(is_number(field, value), "{}, line {}: \"{}\" (is no finite number)", name,
-                   std::int64_t(line), field);
+      ISO_VALIDATE(is_number(field, value),
+                   "{}, line {}: \"{}\" (is no finite number); write numbers with commas between",
+                   name, std::int64_t(line), field);
       row.numbers.push_back(value);
     }
     rows.push_back(row);
   }
-  ISO_VALIDATE(!rows.empty(), "{}: no line of numbers (the table is empty)", name);
+  ISO_VALIDATE(!rows.empty(),
+               "{}: no line of numbers (the table is empty); check that the right text was read",
+               name);
   return rows;
 }
 

@@ -24,9 +24,8 @@ exponential_kernel named_kernel(std::string_view name) {
     }
   }
   fail_argument(
-      "iso::dose::named_kernel: \"{}\" (no such kernel) choose 4mv, 6mv, 6mv_quad, 10mv, 15mv or "
-      "24mv, or "
-      "read a table of your own",
+      "iso::dose::named_kernel: \"{}\" (no such kernel); choose 4mv, 6mv, 6mv_quad, 10mv, 15mv or "
+      "24mv, or read a table of your own",
       name);
 }
 
@@ -37,22 +36,26 @@ constexpr double max_absorbed = 1.1;  // of the released energy: tables are off 
 /// Cones of either kernel, one behind the other.
 template <class Cone>
 void validate_angles(std::vector<Cone> const& cones, std::string_view function) {
-  ISO_VALIDATE(!cones.empty(), "{}: a kernel without cones", function);
+  ISO_VALIDATE(!cones.empty(),
+               "{}: a kernel without cones (its directions are missing); give cones from 0 to pi",
+               function);
   double before = 0;
   for (Cone const& cone : cones) {
     ISO_VALIDATE(std::fabs(cone.theta_low - before) < 1e-9 && cone.theta_high > before,
                  "{}: a kernel's cone from {} to {} rad (must begin at {}, where the one before "
-                 "ends, and rise)",
+                 "ends, and rise); sort the cones and close gaps",
                  function, cone.theta_low, cone.theta_high, before);
     before = cone.theta_high;
   }
   ISO_VALIDATE(std::fabs(before - std::numbers::pi) < 1e-9,
-               "{}: a kernel's cones end at {} rad (must reach pi)", function, before);
+               "{}: a kernel's cones end at {} rad (must reach pi); add the cones that are missing",
+               function, before);
 }
 
 void validate_absorbed(double fraction, std::string_view function) {
   ISO_VALIDATE(fraction > 0 && fraction <= max_absorbed,
-               "{}: the kernel absorbs {} of the released energy (more than 0, at most {})",
+               "{}: the kernel absorbs {} of the released energy (must be more than 0, at most "
+               "{}); check the unit of the amplitudes or fractions",
                function, fraction, max_absorbed);
 }
 
@@ -63,7 +66,8 @@ double degrees(double angle) { return 1e-6 * std::nearbyint(angle * 180e6 / std:
 
 void validate(exponential_kernel const& k, std::string_view function) {
   ISO_VALIDATE(k.num_terms == 2 || k.num_terms == max_kernel_terms,
-               "{}: a kernel of {} terms (must be 2 or 4)", function, k.num_terms);
+               "{}: a kernel of {} terms (must be 2 or 4); fit it with one of these numbers",
+               function, k.num_terms);
   validate_angles(k.cones, function);
   for (kernel_cone const& cone : k.cones) {
     std::string const where =
@@ -74,19 +78,21 @@ void validate(exponential_kernel const& k, std::string_view function) {
     for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
       kernel_term const& t = cone.terms[c];
       ISO_VALIDATE(t.rate > 0 && std::isfinite(t.rate),
-                   "{} has a rate of {} /cm (must be positive)", where, t.rate);
+                   "{} has a rate of {} /cm (must be positive); give rates of decay per cm", where,
+                   t.rate);
       // Between two cones a term's energy is interpolated by its logarithm.
       double const sign = k.cones.front().terms[c].amplitude;
-      ISO_VALIDATE(t.amplitude * sign > 0 && std::isfinite(t.amplitude),
-                   "{} has an amplitude of {} /(sr cm), the first cone {} (a term must keep its "
-                   "sign and must not be 0) where it absorbs next to nothing, give it 1e-9",
-                   where, t.amplitude, sign);
+      ISO_VALIDATE(
+          t.amplitude * sign > 0 && std::isfinite(t.amplitude),
+          "{} has an amplitude of {} /(sr cm), the first cone {} (a term must keep its sign and "
+          "must not be 0); give it 1e-9 of that sign where it absorbs next to nothing",
+          where, t.amplitude, sign);
       first += t.amplitude;
       energy += t.amplitude / t.rate;
     }
     ISO_VALIDATE(first >= 0 && energy > 0,
                  "{} absorbs {} /(sr cm) at its apex and {} /sr in all (a kernel must not be "
-                 "negative)",
+                 "negative); fit its amplitudes anew",
                  where, first, energy);
   }
   validate_absorbed(absorbed_within(k, std::numeric_limits<double>::infinity()), function);
@@ -95,24 +101,29 @@ void validate(exponential_kernel const& k, std::string_view function) {
 void validate(tabulated_kernel const& k, std::string_view function) {
   double before = 0;
   for (double const radius : k.radii) {
-    ISO_VALIDATE(radius > before && std::isfinite(radius),
-                 "{}: a shell up to {} cm (radii must be positive and rise)", function, radius);
+    ISO_VALIDATE(
+        radius > before && std::isfinite(radius),
+        "{}: a shell up to {} cm (radii must be positive and rise); sort the shells by radius",
+        function, radius);
     before = radius;
   }
   validate_angles(k.cones, function);
   for (tabulated_cone const& cone : k.cones) {
     ISO_VALIDATE(!k.radii.empty() && cone.fraction.size() == k.radii.size(),
-                 "{}: the cone up to {} degrees has {} shells (there are {})", function,
-                 degrees(cone.theta_high), std::int64_t(cone.fraction.size()),
+                 "{}: the cone up to {} degrees has {} shells (there are {}); give each cone a "
+                 "fraction for each radius",
+                 function, degrees(cone.theta_high), std::int64_t(cone.fraction.size()),
                  std::int64_t(k.radii.size()));
     for (double const fraction : cone.fraction) {
       ISO_VALIDATE(fraction >= 0 && std::isfinite(fraction),
-                   "{}: a fraction of {} in the cone up to {} degrees (must not be negative)",
+                   "{}: a fraction of {} in the cone up to {} degrees (must not be negative); give "
+                   "0 where nothing is absorbed",
                    function, fraction, degrees(cone.theta_high));
     }
     ISO_VALIDATE(absorbed_within({k.radii, {cone}}, tilt_radius) > 0,
-                 "{}: the cone up to {} degrees absorbs nothing within {} cm", function,
-                 degrees(cone.theta_high), tilt_radius);
+                 "{}: the cone up to {} degrees absorbs nothing within {} cm (its range cannot be "
+                 "told); give it a small fraction there",
+                 function, degrees(cone.theta_high), tilt_radius);
   }
   validate_absorbed(absorbed_within(k, k.radii.back()), function);
 }
@@ -124,21 +135,21 @@ void validate(point_kernel const& k, std::string_view function) {
 exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_view name) {
   auto const rows = detail::read_csv(csv, name);
   std::size_t const length = rows.front().numbers.size();
-  ISO_VALIDATE(
-      length == 6 || length == 10,
-      "{}, line {}: {} numbers (two angles and two or four pairs of amplitude and rate are "
-      "6 or 10)",
-      name, std::int64_t(rows.front().line), std::int64_t(length));
+  ISO_VALIDATE(length == 6 || length == 10,
+               "{}, line {}: {} numbers (two angles and two or four pairs of amplitude and rate "
+               "are 6 or 10); write one or the other",
+               name, std::int64_t(rows.front().line), std::int64_t(length));
   exponential_kernel k{int(length - 2) / 2, {}};
   double before = 0;
   for (auto const& row : rows) {
     auto const& x = row.numbers;
     auto const line = std::int64_t(row.line);
-    ISO_VALIDATE(x.size() == length, "{}, line {}: {} numbers (the first line has {})", name, line,
-                 std::int64_t(x.size()), std::int64_t(length));
+    ISO_VALIDATE(x.size() == length,
+                 "{}, line {}: {} numbers (the first line has {}); write as many in each line",
+                 name, line, std::int64_t(x.size()), std::int64_t(length));
     ISO_VALIDATE(x[0] == before && x[1] > x[0],
                  "{}, line {}: angles from {} to {} degrees (must begin at {}, where the cone "
-                 "before ends, and rise)",
+                 "before ends, and rise); sort the lines and close gaps",
                  name, line, x[0], x[1], before);
     kernel_cone cone{x[0] * std::numbers::pi / 180, x[1] * std::numbers::pi / 180, {}};
     for (int c = 0; c < k.num_terms; ++c) {
@@ -147,8 +158,10 @@ exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_vi
     k.cones.push_back(cone);
     before = x[1];
   }
-  ISO_VALIDATE(before == 180, "{}: the cones end at {} degrees (they must reach 180)", name,
-               before);
+  ISO_VALIDATE(
+      before == 180,
+      "{}: the cones end at {} degrees (they must reach 180); add the lines that are missing", name,
+      before);
   validate(k, name);
   return k;
 }
@@ -169,29 +182,33 @@ tabulated_kernel tabulate(std::vector<detail::csv_row> const& rows, std::size_t 
     if (begins) {
       ISO_VALIDATE(k.cones.size() < 2 || k.cones.back().fraction.size() == k.radii.size(),
                    "{}, line {}: the cone before has {} shells (the first has {}; the table has a "
-                   "hole)",
+                   "hole); write a line for each shell of each cone",
                    name, line, std::int64_t(k.cones.back().fraction.size()),
                    std::int64_t(k.radii.size()));
-      ISO_VALIDATE(angle * std::numbers::pi / 180 > low && angle <= 180,
-                   "{}, line {}: a cone up to {} degrees (angles must rise to 180)", name, line,
-                   angle);
+      ISO_VALIDATE(
+          angle * std::numbers::pi / 180 > low && angle <= 180,
+          "{}, line {}: a cone up to {} degrees (angles must rise to 180); sort the lines by angle",
+          name, line, angle);
       k.cones.push_back({low, angle * std::numbers::pi / 180, {}});
     }
     std::size_t const shell = k.cones.back().fraction.size();
     if (k.cones.size() == 1) {
       ISO_VALIDATE(radius > (k.radii.empty() ? 0.0 : k.radii.back()),
-                   "{}, line {}: a shell up to {} cm (radii must be positive and rise)", name, line,
-                   radius);
+                   "{}, line {}: a shell up to {} cm (radii must be positive and rise); sort the "
+                   "lines of a cone by radius",
+                   name, line, radius);
       k.radii.push_back(radius);
     }
     ISO_VALIDATE(shell < k.radii.size() && radius == k.radii[shell],
-                 "{}, line {}: a shell up to {} cm (all cones must have the shells of the first)",
+                 "{}, line {}: a shell up to {} cm (all cones must have the shells of the first); "
+                 "write the same radii for each cone",
                  name, line, radius);
     k.cones.back().fraction.push_back(fraction);
   }
   ISO_VALIDATE(k.cones.back().fraction.size() == k.radii.size() &&
                    k.cones.back().theta_high == 180 * std::numbers::pi / 180,
-               "{}: the last cone ends at {} degrees, with {} of {} shells (the table has a hole)",
+               "{}: the last cone ends at {} degrees, with {} of {} shells (the table has a hole); "
+               "add the lines that are missing",
                name, k.cones.back().theta_high * 180 / std::numbers::pi,
                std::int64_t(k.cones.back().fraction.size()), std::int64_t(k.radii.size()));
   validate(k, name);
@@ -200,12 +217,15 @@ tabulated_kernel tabulate(std::vector<detail::csv_row> const& rows, std::size_t 
 
 /// Kernels of the same cells, energies ascending.
 void validate_kernels(std::vector<mono_kernel> const& kernels, std::string_view name) {
-  ISO_VALIDATE(!kernels.empty(), "{}: no kernels", name);
+  ISO_VALIDATE(!kernels.empty(), "{}: no kernels (at least one energy is needed); give one or more",
+               name);
   tabulated_kernel const& first = kernels.front().kernel;
   double before = 0;
   for (mono_kernel const& k : kernels) {
-    ISO_VALIDATE(k.energy > before && std::isfinite(k.energy),
-                 "{}: a kernel of {} MeV (energies must be positive and rise)", name, k.energy);
+    ISO_VALIDATE(
+        k.energy > before && std::isfinite(k.energy),
+        "{}: a kernel of {} MeV (energies must be positive and rise); sort the kernels by energy",
+        name, k.energy);
     before = k.energy;
     validate(k.kernel, name);
     ISO_VALIDATE(k.kernel.radii == first.radii &&
@@ -214,15 +234,17 @@ void validate_kernels(std::vector<mono_kernel> const& kernels, std::string_view 
                                 [](tabulated_cone const& a, tabulated_cone const& b) {
                                   return a.theta_low == b.theta_low && a.theta_high == b.theta_high;
                                 }),
-                 "{}: the kernel of {} MeV has other cones or shells than that of {} MeV", name,
-                 k.energy, kernels.front().energy);
+                 "{}: the kernel of {} MeV has other cones or shells than that of {} MeV (they are "
+                 "mixed cell by cell); tabulate all on the same angles and radii",
+                 name, k.energy, kernels.front().energy);
   }
 }
 
 void check_lengths(std::vector<detail::csv_row> const& rows, std::size_t length,
                    std::string_view what, std::string_view name) {
   for (auto const& row : rows) {
-    ISO_VALIDATE(row.numbers.size() == length, "{}, line {}: {} numbers ({} are {})", name,
+    ISO_VALIDATE(row.numbers.size() == length,
+                 "{}, line {}: {} numbers ({} are {}); write as many in each line", name,
                  std::int64_t(row.line), std::int64_t(row.numbers.size()), what,
                  std::int64_t(length));
   }
@@ -271,8 +293,9 @@ tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum c
   }
   for (energy_bin const& b : s.bins) {
     ISO_VALIDATE(b.energy <= kernels.back().energy || b.fluence == 0,
-                 "iso::dose::mix_kernels: photons of {} MeV (the kernels end at {} MeV)", b.energy,
-                 kernels.back().energy);
+                 "iso::dose::mix_kernels: photons of {} MeV (the kernels end at {} MeV); leave out "
+                 "bins above, or add a kernel of higher energy",
+                 b.energy, kernels.back().energy);
     std::size_t above = 0;
     while (above + 1 < kernels.size() && kernels[above].energy < b.energy) {
       ++above;

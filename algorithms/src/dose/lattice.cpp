@@ -75,9 +75,8 @@ void validate_source(iso::grid const& region, beam_frame const& frame) {
   nearest = std::sqrt(nearest);
   ISO_VALIDATE(nearest >= min_source_to_voxel,
                "iso::dose::convolution_plan: the source is {} mm from a voxel (the photons' "
-               "direction changes "
-               "too much within voxels nearer than {} mm) move the source away, or crop the volume "
-               "to the patient",
+               "direction changes too much within voxels nearer than {} mm); move the source away, "
+               "or crop the volume to the patient",
                nearest, min_source_to_voxel);
 }
 
@@ -97,10 +96,10 @@ std::int64_t twice_isocentre(iso::grid const& region, beam_frame const& frame, i
   double const twice =
       2 * way * (isocentre[axis] - middle_of(region)[axis]) / region.spacing[axis] +
       double(region.extent[std::size_t(axis)] - 1);
-  ISO_VALIDATE(
-      std::fabs(twice) < double(1 << 24),
-      "iso::dose::convolution_plan: an isocentre {} planes from the region's border (at most 2^23)",
-      0.5 * std::fabs(twice));
+  ISO_VALIDATE(std::fabs(twice) < double(1 << 24),
+               "iso::dose::convolution_plan: an isocentre {} planes from the region's border (at "
+               "most 2^23 can be counted); check isocentre and origin",
+               0.5 * std::fabs(twice));
   // The odd fraction keeps middles and borders of voxels, and quarters between them, from ties.
   return std::llround(twice - 0.137);
 }
@@ -191,8 +190,7 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
         double(planes(copy)) * double(rows()) * double(pitch[copy]) + double(room);
     ISO_VALIDATE(elements < double(std::numeric_limits<std::int32_t>::max()),
                  "iso::dose::convolution_plan: region of [{}, {}, {}] voxels (its copies must have "
-                 "fewer than "
-                 "2^31 elements) crop it, or take larger voxels",
+                 "fewer than 2^31 elements); crop it, or take larger voxels",
                  extent[0], extent[1], extent[2]);
     size[copy] = planes(copy) * rows() * pitch[copy] + room;
   }
@@ -205,10 +203,10 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   validate(region, "iso::dose::convolution_plan");
   validate_source(region, frame);
   for (int axis = 0; axis < 3; ++axis) {
-    ISO_VALIDATE(
-        region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
-        "iso::dose::convolution_plan: {} voxels along an axis (at most 2^22 are counted exactly)",
-        region.extent[std::size_t(axis)]);
+    ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
+                 "iso::dose::convolution_plan: {} voxels along an axis (at most 2^22 are counted "
+                 "exactly); crop the region, or take larger voxels",
+                 region.extent[std::size_t(axis)]);
   }
   auto const terms = std::size_t(cones.num_terms);
   // Of the field's rays, and of those of a voxel that its edge cuts.

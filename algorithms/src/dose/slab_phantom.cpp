@@ -21,12 +21,11 @@ std::vector<slab> slab_phantom() {
 
 iso::grid slab_phantom_grid(double voxel) {
   double const count = std::nearbyint(slab_phantom_width / voxel);
-  ISO_VALIDATE(
-      voxel > 0 && count >= 1 && count <= 1e6 &&
-          std::fabs(count * voxel - slab_phantom_width) < 1e-6 * voxel,
-      "iso::dose::slab_phantom_grid: voxels of {} mm (a whole number of them must make up {} mm) "
-      "choose 1, 2 or 4",
-      voxel, slab_phantom_width);
+  ISO_VALIDATE(voxel > 0 && count >= 1 && count <= 1e6 &&
+                   std::fabs(count * voxel - slab_phantom_width) < 1e-6 * voxel,
+               "iso::dose::slab_phantom_grid: voxels of {} mm (a whole number of them must make up "
+               "{} mm); choose 1, 2 or 4 mm",
+               voxel, slab_phantom_width);
   auto const n = std::int64_t(count);
   double const side = slab_phantom_width / count;
   iso::grid g = grid::centred({n, n, n}, {side, side, side});

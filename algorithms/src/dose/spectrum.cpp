@@ -40,9 +40,8 @@ void scale_to_one_photon(spectrum& s) {
 
 spectrum named_spectrum(std::string_view name) {
   ISO_VALIDATE(name == "mohan_6mv" || name == "sheikh_bagheri_6mv",
-               "iso::dose::named_spectrum: \"{}\" (no such spectrum) choose mohan_6mv or "
-               "sheikh_bagheri_6mv, "
-               "or read a table of your own",
+               "iso::dose::named_spectrum: \"{}\" (no such spectrum); choose mohan_6mv or "
+               "sheikh_bagheri_6mv, or read a table of your own",
                name);
   auto const water =
       detail::read_csv(detail::table_text("water_attenuation"), "water_attenuation.csv");
@@ -61,8 +60,9 @@ spectrum parse_spectrum(std::string_view csv, std::string_view name) {
   for (auto const& row : detail::read_csv(csv, name)) {
     auto const& x = row.numbers;
     ISO_VALIDATE(x.size() == 4,
-                 "{}, line {}: {} numbers (energy, fluence, mu/rho and mu_en/rho are four)", name,
-                 std::int64_t(row.line), std::int64_t(x.size()));
+                 "{}, line {}: {} numbers (energy, fluence, mu/rho and mu_en/rho are four); write "
+                 "four in each line",
+                 name, std::int64_t(row.line), std::int64_t(x.size()));
     s.bins.push_back({x[0], x[1], x[2], x[3]});
   }
   std::string const function(name);
@@ -78,19 +78,21 @@ void validate(spectrum const& s, char const* function) {
     auto const number = std::int64_t(i);
     ISO_VALIDATE(b.energy > (i == 0 ? 0.0 : s.bins[i - 1].energy) && std::isfinite(b.energy),
                  "{}: bin {} of the spectrum has an energy of {} MeV (energies must be positive "
-                 "and rise)",
+                 "and rise); sort the bins by energy",
                  function, number, b.energy);
     ISO_VALIDATE(b.fluence >= 0 && std::isfinite(b.fluence),
-                 "{}: bin {} of the spectrum has a fluence of {} (must not be negative)", function,
-                 number, b.fluence);
+                 "{}: bin {} of the spectrum has a fluence of {} (must not be negative); give 0 "
+                 "for a bin without photons",
+                 function, number, b.fluence);
     ISO_VALIDATE(b.attenuation > 0 && b.absorption > 0 && b.absorption <= b.attenuation &&
                      std::isfinite(b.attenuation),
                  "{}: bin {} of the spectrum has mu/rho = {} and mu_en/rho = {} cm2/g (0 < "
-                 "mu_en/rho <= mu/rho must hold)",
+                 "mu_en/rho <= mu/rho must hold); check their order",
                  function, number, b.attenuation, b.absorption);
     sum += b.fluence;
   }
-  ISO_VALIDATE(sum > 0, "{}: the spectrum has no photons", function);
+  ISO_VALIDATE(sum > 0, "{}: the spectrum has no photons (all fluences are 0); give a bin above 0",
+               function);
 }
 
 double terma_at(spectrum const& s, double depth, terma_options const& options) {

@@ -42,8 +42,7 @@ std::vector<double> curve_of(spectrum const& s, terma_options const& options) {
   }
   ISO_VALIDATE(most <= 1e-6,
                "iso::dose::terma_plan: a spectrum whose TERMA is off by {} between depths {} g/cm2 "
-               "apart (at "
-               "most 1e-6) leave out bins of low energy",
+               "apart (at most 1e-6); leave out bins of low energy",
                most, h);
   return out;
 }
@@ -58,18 +57,18 @@ voxel_shadow shadow_of(iso::grid const& g, vec3<double> const& axis) {
 
 void validate_source(beam_frame const& frame, iso::grid const& density, std::int64_t max_planes) {
   auto const& n = density.extent;
-  ISO_VALIDATE(
-      n[0] <= max_planes && n[1] <= max_planes && n[2] <= max_planes,
-      "iso::dose::terma: density of [{}, {}, {}] voxels (at most {} along an axis are counted "
-      "exactly) use double",
-      n[0], n[1], n[2], max_planes);
+  ISO_VALIDATE(n[0] <= max_planes && n[1] <= max_planes && n[2] <= max_planes,
+               "iso::dose::terma: density of [{}, {}, {}] voxels (at most {} along an axis are "
+               "counted exactly); use double",
+               n[0], n[1], n[2], max_planes);
   vec3<double> const p = density.to_index(frame.source);
   bool inside = true;
   for (int axis = 0; axis < 3; ++axis) {
     inside = inside && p[axis] > -0.5 && p[axis] < double(n[std::size_t(axis)]) - 0.5;
   }
   ISO_VALIDATE(!inside,
-               "iso::dose::terma: the source lies within the density's volume, at ({}, {}, {}) mm",
+               "iso::dose::terma: the source lies within the density's volume, at ({}, {}, {}) mm "
+               "(a beam must come from outside); move the source away, or crop the volume",
                frame.source.x, frame.source.y, frame.source.z);
 }
 

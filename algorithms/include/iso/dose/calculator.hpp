@@ -53,10 +53,13 @@ class calculator {
       : exec_(exec), patient_(patient), parts_(std::move(parts)), options_(options) {
     validate(patient_, "iso::dose::calculator");
     ISO_VALIDATE(!parts_.empty(),
-                 "iso::dose::calculator: no part of a spectrum (there is no dose)");
+                 "iso::dose::calculator: no part of a spectrum (there would be no dose); give one "
+                 "or more, as split_by_energy makes them");
     for (energy_component const& part : parts_) {
       ISO_VALIDATE(part.share > 0 && std::isfinite(part.share),
-                   "iso::dose::calculator: a part's share of {} (must be positive)", part.share);
+                   "iso::dose::calculator: a part's share of {} (must be positive); leave out "
+                   "parts without photons",
+                   part.share);
       cones_.push_back(make_cones(part.kernel, options_.cones));
     }
   }

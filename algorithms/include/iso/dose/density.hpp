@@ -112,7 +112,7 @@ struct density_report {
   }
 };
 
-/// Returns `problem (why) suggestion`; empty for a sound density.
+/// Returns `problem (reason); advice`; empty for a sound density.
 /// Determinism: backend_to_backend; made on the host.
 std::string to_string(density_report const& report);
 

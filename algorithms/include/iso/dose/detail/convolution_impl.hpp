@@ -206,8 +206,7 @@ void convolve(
   validate_contiguous(dose.data, "dose", "iso::dose::convolve");
   ISO_VALIDATE(terma.grid == plan.region(),
                "iso::dose::convolve: terma of [{}, {}, {}] voxels (it must be on the plan's "
-               "region, of [{}, {}, "
-               "{}])",
+               "region, of [{}, {}, {}]); make it on convolution_plan::region",
                terma.grid.extent[0], terma.grid.extent[1], terma.grid.extent[2],
                plan.region().extent[0], plan.region().extent[1], plan.region().extent[2]);
   std::int64_t const density_at = detail::offset_of(plan.region(), density.grid, "density");

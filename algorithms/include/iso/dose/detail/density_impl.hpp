@@ -60,9 +60,10 @@ void density_from_hounsfield(
   iso::validate(density, function);
   auto const& n = hu.grid.extent;
   auto const& m = density.grid.extent;
-  ISO_VALIDATE(n[0] == m[0] && n[1] == m[1] && n[2] == m[2],
-               "{}: density of [{}, {}, {}] voxels (hu has [{}, {}, {}]) make them agree", function,
-               m[0], m[1], m[2], n[0], n[1], n[2]);
+  ISO_VALIDATE(
+      n[0] == m[0] && n[1] == m[1] && n[2] == m[2],
+      "{}: density of [{}, {}, {}] voxels (hu has [{}, {}, {}]); give both the same extents",
+      function, m[0], m[1], m[2], n[0], n[1], n[2]);
   validate_contiguous(hu.data, "hu", function);
   validate_contiguous(density.data, "density", function);
   validate_apart(memory_of(density.data, "density"),
