@@ -445,7 +445,7 @@ TEST_CASE("dvh: structures have one name each") {
         }).find("iso::dvh::structure_named: two structures are called 'lung'") == 0);
   CHECK(refusal([&] { structure_named(all, "cord"); }) ==
         "iso::dvh::structure_named: there is no structure 'cord' (there are 'lung', 'heart', "
-        "'lung') choose one of those");
+        "'lung'); choose another name");
   CHECK(refusal([&] {
           structure_named({}, "cord");
         }).find("there is no structure 'cord' (there are none)") != std::string::npos);

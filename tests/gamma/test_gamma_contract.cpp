@@ -55,7 +55,7 @@ TEST_CASE("gamma_index: criteria and options that make no sense are refused") {
   CHECK(says(refused({{0.03, 3}}, {.cut_off = -0.1}), "a cut-off of -0.1"));
   CHECK(says(refused({{0.03, 3}}, {.cut_off = not_a_number}), "a cut-off of nan"));
   CHECK(says(refused({{0.03, 3}}, {.given_dose = 2}), "it would not be used"));
-  CHECK(says(refused({{0.03, 3e7}}), "are both in mm?"));
+  CHECK(says(refused({{0.03, 3e7}}), "check that both are in mm"));
   CHECK(says(refused({{0.03, 3}}, {.between = interpolation(7)}), "interpolation 7"));
   CHECK(says(refused({{0.03, 3}}, {.normalise = normalisation(7)}), "normalisation 7"));
   auto const many = ones({{129, 129, 129}, {2, 2, 2}, {0, 0, 0}});
@@ -69,7 +69,8 @@ TEST_CASE("gamma_index: doses that make no sense are refused") {
     return v;
   };
   CHECK(says(refused({{0.03, 3}}, {}, with(not_a_number)),
-             "1 of 27 voxels of the reference dose are NaN or infinite (the first is (1, 2, 0)"));
+             "1 of 27 voxels of the reference dose are NaN or infinite (a dose is a number; the "
+             "first is (1, 2, 0))"));
   CHECK(says(refused({{0.03, 3}}, {}, ones(), with(infinity)),
              "1 of 27 voxels of the evaluated dose are NaN"));
   auto const zeros = dose_of<float>(small, [](double, double, double) { return 0.0; });
@@ -94,7 +95,7 @@ TEST_CASE(
                host_volume<float> const empty{small, {}};
                gamma_plan<float, Kokkos::HostSpace> const plan(exec, ones(), empty, {{0.03, 3}});
              }),
-             "volume data is [0, 0, 0]"));
+             "volume data of [0, 0, 0]"));
 }
 
 TEST_CASE("gamma_index: results of another shape, without memory or over the doses are refused") {
@@ -110,8 +111,8 @@ TEST_CASE("gamma_index: results of another shape, without memory or over the dos
     return refusal([&] { gamma_index(exec, plan, g, s); });
   };
   CHECK(run(gamma, status) == "");
-  CHECK(says(run(values("gamma", 1, 3, 3, 3), status), "gamma is [1, 3, 3, 3] (of 2 criteria"));
-  CHECK(says(run(gamma, statuses("status", 3, 3, 4)), "status is [3, 3, 4]"));
+  CHECK(says(run(values("gamma", 1, 3, 3, 3), status), "gamma of [1, 3, 3, 3] (of 2 criteria"));
+  CHECK(says(run(gamma, statuses("status", 3, 3, 4)), "status of [3, 3, 4]"));
   CHECK(says(run(values(nullptr, 2, 3, 3, 3), status), "gamma"));
   CHECK(
       says(run(gamma, statuses(reinterpret_cast<point_status*>(gamma.data()), 3, 3, 3)), "gamma"));

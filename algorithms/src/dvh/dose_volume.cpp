@@ -26,11 +26,11 @@ double const none = std::numeric_limits<double>::quiet_NaN();
 
 void validate_levels(std::vector<double> const& levels) {
   ISO_VALIDATE(std::int64_t(levels.size()) <= max_levels,
-               "iso::dvh::volumes_at: {} levels (at most {}) ask for fewer", levels.size(),
+               "iso::dvh::volumes_at: {} levels (at most {}); ask for fewer", levels.size(),
                max_levels);
   for (std::size_t n = 0; n < levels.size(); ++n) {
     ISO_VALIDATE(!std::isnan(levels[n]) && (n == 0 || levels[n] >= levels[n - 1]),
-                 "iso::dvh::volumes_at: level {} is {} (levels must ascend) sort them", n,
+                 "iso::dvh::volumes_at: level {} is {} (levels must ascend); sort the levels", n,
                  levels[n]);
   }
 }
@@ -38,46 +38,52 @@ void validate_levels(std::vector<double> const& levels) {
 void validate_volumes(std::vector<double> const& volumes) {
   for (double const v : volumes) {
     ISO_VALIDATE(std::isfinite(v) && v > 0,
-                 "iso::dvh::doses_at: a volume of {} mm3 (it must be finite and positive)", v);
+                 "iso::dvh::doses_at: a volume of {} mm3 (must be finite and positive); ask for a "
+                 "volume above 0",
+                 v);
   }
 }
 
 void validate_fractions(std::int64_t bad, std::int64_t voxels, char const* function) {
   ISO_VALIDATE(bad == 0,
-               "{}: {} of {} fractions are not from 0 to 1 (they are shares of voxels) use "
-               "iso::dvh::rasterise",
+               "{}: {} of {} fractions are not from 0 to 1 (they are shares of voxels); make them "
+               "by iso::dvh::rasterise",
                function, bad, voxels);
 }
 
 void validate_finite(std::int64_t not_finite, std::int64_t voxels, char const* function) {
   ISO_VALIDATE(not_finite == 0,
                "{}: the dose is NaN or infinite in {} of {} voxels of the structure (no volume "
-               "could be told) mend the dose",
+               "could be told); replace these doses by numbers",
                function, not_finite, voxels);
 }
 
 void validate_bins(histogram_options const& options, double largest) {
   ISO_VALIDATE(options.bins >= 1 && options.bins < max_levels,
-               "iso::dvh::histograms: {} bins (1 to {})", options.bins, max_levels - 1);
+               "iso::dvh::histograms: {} bins (must be from 1 to {}); choose a number between",
+               options.bins, max_levels - 1);
   ISO_VALIDATE(std::isfinite(options.end) && options.end >= 0,
-               "iso::dvh::histograms: an end of {} (it must be finite and positive, or 0 for the "
-               "largest dose)",
+               "iso::dvh::histograms: an end of {} (must be finite and positive, or 0); leave it "
+               "at 0 for the largest dose",
                options.end);
-  ISO_VALIDATE(options.end > 0 || largest > 0,
-               "iso::dvh::histograms: the largest dose is {} (bins go from 0 to it) give an end",
-               largest);
+  ISO_VALIDATE(
+      options.end > 0 || largest > 0,
+      "iso::dvh::histograms: the largest dose is {} (bins go from 0 to it); give an end above 0",
+      largest);
 }
 
 void validate_prescription(double prescription) {
   ISO_VALIDATE(std::isfinite(prescription) && prescription > 0,
-               "iso::dvh::conformity: a prescription of {} (it must be finite and positive)",
+               "iso::dvh::conformity: a prescription of {} (must be finite and positive); give the "
+               "prescribed dose in the dose's unit",
                prescription);
 }
 
 void validate_extremes(extremes of, char const* function) {
   ISO_VALIDATE(
       of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
-      "{}: extremes {} (there is none of that number)", function, int(of));
+      "{}: extremes {} (none of its enumeration); choose one of iso::dvh::extremes", function,
+      int(of));
 }
 
 brick_axis brick_axis_of(double first, double step, std::int64_t extent, std::int64_t most) {
@@ -344,7 +350,7 @@ quantity quantity_named(std::string_view name) {
   }
   fail_argument(
       "iso::dvh::quantity_named: '{}' is no quantity (D95 is a dose that 95 % get, D0.1cc one that "
-      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3, CI20Gy the conformity) "
+      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3, CI20Gy the conformity); "
       "write one of those, mean, min, max, volume, homogeneity or outside",
       name);
 }

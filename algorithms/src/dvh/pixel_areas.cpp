@@ -113,8 +113,8 @@ pixel_window window_of(std::vector<plane_region const*> const& regions, pixel_fr
   double const rows = std::floor(high.x) + 2 - u;
   double const columns = std::floor(high.y) + 2 - v;
   ISO_VALIDATE(std::fabs(u) < 0x1p52 && std::fabs(v) < 0x1p52 && rows * columns <= max_pixels,
-               "{}: contours reach over {} x {} pixels in a plane (at most 2^28 pixels) use larger "
-               "voxels; are contours and grid both in mm?",
+               "{}: contours reach over {} x {} pixels in a plane (at most 2^28 pixels); use "
+               "larger voxels, and check that contours and grid are both in mm",
                function, rows, columns);
   return {{std::int64_t(u), std::int64_t(v)}, {std::int64_t(rows), std::int64_t(columns)}};
 }

@@ -36,14 +36,15 @@ flat_contour flatten(contour const& c, std::size_t n, named const& who) {
     points.pop_back();
   }
   ISO_VALIDATE(points.size() >= 3,
-               "{}: contour {} of '{}' has {} points (a closed one has 3 or more) leave out points "
-               "and lines",
+               "{}: contour {} of '{}' has {} points (a closed one has 3 or more); leave out "
+               "points and lines",
                who.function, n, who.name, points.size());
   vec3<double> low = points[0];
   vec3<double> high = points[0];
   for (auto const& p : points) {
     ISO_VALIDATE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z),
-                 "{}: contour {} of '{}' has a point at ({}, {}, {}) (points are finite)",
+                 "{}: contour {} of '{}' has a point at ({}, {}, {}) (coordinates must be finite); "
+                 "remove the point",
                  who.function, n, who.name, p.x, p.y, p.z);
     for (int axis = 0; axis < 3; ++axis) {
       low[axis] = std::min(low[axis], p[axis]);
@@ -52,8 +53,8 @@ flat_contour flatten(contour const& c, std::size_t n, named const& who) {
   }
   double const extent = std::max(high.x - low.x, high.y - low.y);
   ISO_VALIDATE(high.z - low.z <= plane_slack(extent),
-               "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes) "
-               "resample it",
+               "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes); "
+               "resample the contour to such planes",
                who.function, n, who.name, low.z, high.z);
   flat_contour flat{{}, points[0].z, extent};
   for (auto const& p : points) {
@@ -67,8 +68,8 @@ flat_contour flatten(contour const& c, std::size_t n, named const& who) {
 
 [[noreturn]] void fail_crossing(point2 const& at, double z, named const& who) {
   fail_argument(
-      "{}: two contours of '{}' at z = {} mm cross each other near ({}, {}) (neither is a hole "
-      "in the other) join or part them",
+      "{}: two contours of '{}' at z = {} mm cross each other near ({}, {}) (neither is a hole in "
+      "the other); join the contours, or part them",
       who.function, who.name, z, at.x, at.y);
 }
 
@@ -82,9 +83,10 @@ std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all
         continue;
       }
       auto const where = place_of(all[n], all[m]);
-      ISO_VALIDATE(where != place::on,
-                   "{}: '{}' has one contour twice at z = {} mm (inside or a hole?) remove one",
-                   who.function, who.name, z);
+      ISO_VALIDATE(
+          where != place::on,
+          "{}: '{}' has one contour twice at z = {} mm (inside or a hole?); remove one of the two",
+          who.function, who.name, z);
       if (auto const at = crossing_point(all[n], all[m])) {
         fail_crossing(*at, z, who);
       }
@@ -109,7 +111,7 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
     if (c->first == c->second) {
       fail_argument(
           "{}: a contour of '{}' at z = {} mm crosses itself near ({}, {}) (its inside is not "
-          "defined) draw it anew",
+          "defined); draw the contour anew",
           who.function, who.name, z, c->at.x, c->at.y);
     }
     fail_crossing(c->at, z, who);
@@ -117,8 +119,8 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
   for (auto const& c : all) {
     // After crossings: the two halves of one that crosses itself may cancel.
     ISO_VALIDATE(has_area(c),
-                 "{}: a contour of '{}' at z = {} mm has no area (all points lie on one "
-                 "line) leave it out",
+                 "{}: a contour of '{}' at z = {} mm has no area (all points lie on one line); "
+                 "leave the contour out",
                  who.function, who.name, z);
   }
   auto const holders = holders_of(all, z, who);
@@ -144,17 +146,22 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
 
 contour_stack stack_of(structure const& s, structure_options const& options, char const* function) {
   named const who{function, s.name};
-  ISO_VALIDATE(!s.contours.empty(), "{}: '{}' has no contours (there is nothing inside)", function,
+  ISO_VALIDATE(!s.contours.empty(),
+               "{}: '{}' has no contours (there is nothing inside); leave it out", function,
                s.name);
   ISO_VALIDATE(
       options.between == between_planes::frusta || options.between == between_planes::prisms,
-      "{}: shape {} between planes (there is none of that number)", function, int(options.between));
+      "{}: shape {} between planes (none of its enumeration); choose one of "
+      "iso::dvh::between_planes",
+      function, int(options.between));
   ISO_VALIDATE(options.caps == end_cap::none || options.caps == end_cap::half_slice ||
                    options.caps == end_cap::rounded,
-               "{}: end cap {} (there is none of that number)", function, int(options.caps));
+               "{}: end cap {} (none of its enumeration); choose one of iso::dvh::end_cap",
+               function, int(options.caps));
   ISO_VALIDATE(std::isfinite(options.slice_thickness) && options.slice_thickness >= 0,
-               "{}: a slice thickness of {} mm (it must be finite and positive, or 0)", function,
-               options.slice_thickness);
+               "{}: a slice thickness of {} mm (must be finite and positive, or 0); leave it at 0 "
+               "to take the planes' distance",
+               function, options.slice_thickness);
   std::vector<flat_contour> flat;
   double extent = 0;
   for (std::size_t n = 0; n < s.contours.size(); ++n) {
@@ -178,12 +185,12 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
     first = n;
   }
   ISO_VALIDATE(stack.planes.size() > 1 || options.slice_thickness > 0,
-               "{}: '{}' has contours at z = {} mm only (their thickness is not known) give "
-               "slice_thickness",
+               "{}: '{}' has contours at z = {} mm only (their thickness is not known); give "
+               "slice_thickness in mm",
                function, s.name, stack.planes[0].z);
   ISO_VALIDATE(stack.planes.size() > 1 || options.caps != end_cap::none,
-               "{}: '{}' has contours at z = {} mm only, and no end caps (it has no volume) choose "
-               "end_cap::half_slice",
+               "{}: '{}' has contours at z = {} mm only, and no end caps (it has no volume); "
+               "choose end_cap::half_slice",
                function, s.name, stack.planes[0].z);
   join_planes(stack, options.slice_thickness);
   return stack;

@@ -131,7 +131,7 @@ class voxel_sums {
       // Contours that cross at one of their points go around something twice, or the other way.
       ISO_VALIDATE(share > -area_rounding && share < 1 + area_rounding,
                    "{}: a contour of '{}' near z = {} mm crosses itself or another at one of its "
-                   "points (its inside is not defined) draw it anew",
+                   "points (its inside is not defined); draw the contour anew",
                    function_, name_, z);
       share = std::clamp(share, 0.0, 1.0);
     }
@@ -366,7 +366,7 @@ grid divided_grid(std::string const& name, box const& b, grid const& dose, doubl
     double const end = std::min(std::ceil(high), highest);
     ISO_VALIDATE(end > first,
                  "{}: '{}' goes from {} to {} mm along {}, the dose's voxels from {} to {} mm "
-                 "(they do not overlap) are both in one frame of reference?",
+                 "(they do not overlap); check that both are in one frame of reference",
                  function, name, b.low[axis], b.high[axis], axis_names[axis],
                  origin - 0.5 * dose.spacing[axis],
                  origin + (double(dose.extent[axis]) - 0.5) * dose.spacing[axis]);
@@ -386,8 +386,8 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   char const* const function = "iso::dvh::voxel_fractions";
   iso::validate(g, function);
   ISO_VALIDATE(options.beyond == off_grid::refuse || options.beyond == off_grid::cut,
-               "{}: off-grid rule {} (there is none of that number)", function,
-               int(options.beyond));
+               "{}: off-grid rule {} (none of its enumeration); choose one of iso::dvh::off_grid",
+               function, int(options.beyond));
   auto const stack = detail::stack_of(s, options, function);
   auto found = stack.report;
   std::vector<double> shares(std::size_t(g.size()));
@@ -423,13 +423,14 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   }
   detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
   double const all = found.volume + found.outside;
-  ISO_VALIDATE(all > 0, "{}: '{}' has no volume (its contours lie apart, without end caps)",
+  ISO_VALIDATE(all > 0,
+               "{}: '{}' has no volume (its contours lie apart, without end caps); choose "
+               "end_cap::half_slice",
                function, s.name);
-  ISO_VALIDATE(
-      found.outside == 0 || options.beyond == off_grid::cut,
-      "{}: {} of {} cm3 of '{}' ({} %) lie outside of the grid (its volume would be wrong) "
-      "use a larger grid or off_grid::cut",
-      function, found.outside / 1000, all / 1000, s.name, 100 * found.outside / all);
+  ISO_VALIDATE(found.outside == 0 || options.beyond == off_grid::cut,
+               "{}: {} of {} cm3 of '{}' ({} %) lie outside of the grid (its volume would be "
+               "wrong); use a larger grid, or off_grid::cut for the part inside",
+               function, found.outside / 1000, all / 1000, s.name, 100 * found.outside / all);
   if (report != nullptr) {
     *report = found;
   }
@@ -444,12 +445,12 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
     names += (names.empty() ? "'" : ", '") + s.name + "'";
     if (s.name == name) {
       ISO_VALIDATE(found == nullptr,
-                   "{}: two structures are called '{}' (which one is meant?) rename one", function,
-                   name);
+                   "{}: two structures are called '{}' (which one is meant?); rename one of them",
+                   function, name);
       found = &s;
     }
   }
-  ISO_VALIDATE(found != nullptr, "{}: there is no structure '{}' ({}) choose one of those",
+  ISO_VALIDATE(found != nullptr, "{}: there is no structure '{}' ({}); choose another name",
                function, name, names.empty() ? "there are none" : "there are " + names);
   return *found;
 }
@@ -458,9 +459,10 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
                     std::int64_t subdivision) {
   char const* const function = "iso::dvh::structure_grid";
   iso::validate(dose, function);
-  ISO_VALIDATE(subdivision >= 0 && subdivision <= 64,
-               "{}: a subdivision of {} (1 to 64, or 0 for voxels of at most 1 mm)", function,
-               subdivision);
+  ISO_VALIDATE(
+      subdivision >= 0 && subdivision <= 64,
+      "{}: a subdivision of {} (must be from 0 to 64); leave it at 0 for voxels of at most 1 mm",
+      function, subdivision);
   auto const box = detail::box_of(detail::stack_of(s, options, function), options.caps);
   if (subdivision > 0) {
     return detail::divided_grid(s.name, box, dose, double(subdivision), function);
@@ -488,7 +490,9 @@ std::vector<vec3<double>> surface_points(structure const& s, double distance,
                                          structure_options const& options) {
   char const* const function = "iso::dvh::surface_points";
   ISO_VALIDATE(std::isfinite(distance) && distance > 0,
-               "{}: a distance of {} mm (it must be finite and positive)", function, distance);
+               "{}: a distance of {} mm (must be finite and positive); give the distance of "
+               "neighbouring points",
+               function, distance);
   auto const stack = detail::stack_of(s, options, function);
   bool const capped = options.caps == end_cap::half_slice;
   std::vector<vec3<double>> points;
@@ -510,8 +514,8 @@ std::vector<vec3<double>> surface_points(structure const& s, double distance,
                                  distance),
                        1.0);
           ISO_VALIDATE(double(points.size()) + parts < 0x1p24,
-                       "{}: points {} mm apart on '{}' are too many (at most 2^24) choose a larger "
-                       "distance",
+                       "{}: points {} mm apart on '{}' are too many (at most 2^24); choose a "
+                       "larger distance",
                        function, distance, s.name);
           for (double m = 0; m < parts; ++m) {
             double const t = m / parts;

@@ -81,18 +81,18 @@ axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const
 
 void validate_criterion(criterion const& c, iso::grid const& evaluated) {
   ISO_VALIDATE(std::isfinite(c.dose_difference) && c.dose_difference > 0,
-               "iso::gamma::gamma_plan: a dose difference of {} (must be finite and above 0: a "
-               "fraction, 0.03 for 3 %)",
+               "iso::gamma::gamma_plan: a dose difference of {} (must be finite and above 0); give "
+               "a fraction, as 0.03 for 3 %",
                c.dose_difference);
   ISO_VALIDATE(std::isfinite(c.distance) && c.distance > 0,
                "iso::gamma::gamma_plan: a distance to agreement of {} mm (must be finite and above "
-               "0)",
+               "0); give a distance in mm, as 3",
                c.distance);
   for (int axis = 0; axis < 3; ++axis) {
     double const spacings = c.distance / evaluated.spacing[axis];
     ISO_VALIDATE(spacings >= 1 / max_spacings && spacings <= max_spacings,
                  "iso::gamma::gamma_plan: a distance to agreement of {} mm where voxels are {} mm "
-                 "(their ratio must lie in 1e-6..1e6) are both in mm?",
+                 "(their ratio must lie in 1e-6..1e6); check that both are in mm",
                  c.distance, evaluated.spacing[axis]);
   }
 }
@@ -103,15 +103,15 @@ void validate_overlap(iso::grid const& reference, iso::grid const& evaluated) {
     double const r1 = r0 + reference.spacing[axis] * double(reference.extent[axis]);
     double const e0 = evaluated.origin[axis] - 0.5 * evaluated.spacing[axis];
     double const e1 = e0 + evaluated.spacing[axis] * double(evaluated.extent[axis]);
-    ISO_VALIDATE(r0 < e1 && e0 < r1,
-                 "iso::gamma::gamma_plan: reference voxels from {} to {} mm along {}, evaluated "
-                 "ones from {} to {} mm (they do not overlap) give both origins in one frame of "
-                 "reference",
-                 r0, r1,
-                 axis == 0   ? "x"
-                 : axis == 1 ? "y"
-                             : "z",
-                 e0, e1);
+    ISO_VALIDATE(
+        r0 < e1 && e0 < r1,
+        "iso::gamma::gamma_plan: reference voxels from {} to {} mm along {}, evaluated ones from "
+        "{} to {} mm (they do not overlap); give both origins in one frame of reference",
+        r0, r1,
+        axis == 0   ? "x"
+        : axis == 1 ? "y"
+                    : "z",
+        e0, e1);
   }
 }
 
@@ -120,7 +120,8 @@ void validate_overlap(iso::grid const& reference, iso::grid const& evaluated) {
 void validate_request(iso::grid const& reference, iso::grid const& evaluated,
                       std::vector<criterion> const& criteria, gamma_options const& options) {
   ISO_VALIDATE(!criteria.empty() && std::int64_t(criteria.size()) <= max_criteria,
-               "iso::gamma::gamma_plan: {} criteria (1 to {} can be compared in a pass)",
+               "iso::gamma::gamma_plan: {} criteria (1 to {} can be compared in a pass); compare "
+               "them in several passes",
                std::int64_t(criteria.size()), max_criteria);
   for (auto const& c : criteria) {
     validate_criterion(c, evaluated);
@@ -128,35 +129,36 @@ void validate_request(iso::grid const& reference, iso::grid const& evaluated,
   auto const& o = options;
   ISO_VALIDATE(o.between == interpolation::trilinear || o.between == interpolation::tetrahedra ||
                    o.between == interpolation::grid_points,
-               "iso::gamma::gamma_plan: interpolation {} (none of its enumeration) choose from "
+               "iso::gamma::gamma_plan: interpolation {} (none of its enumeration); choose from "
                "iso/gamma/gamma_index.hpp",
                int(o.between));
   ISO_VALIDATE(o.normalise == normalisation::global || o.normalise == normalisation::local ||
                    o.normalise == normalisation::given,
-               "iso::gamma::gamma_plan: normalisation {} (none of its enumeration) choose from "
+               "iso::gamma::gamma_plan: normalisation {} (none of its enumeration); choose from "
                "iso/gamma/gamma_index.hpp",
                int(o.normalise));
   ISO_VALIDATE(
       o.normalise != normalisation::given || (std::isfinite(o.given_dose) && o.given_dose > 0),
-      "iso::gamma::gamma_plan: a given dose of {} (must be finite and above 0)", o.given_dose);
+      "iso::gamma::gamma_plan: a given dose of {} (must be finite and above 0); give the dose of "
+      "which differences are fractions",
+      o.given_dose);
   ISO_VALIDATE(o.normalise == normalisation::given || o.given_dose == 0,
                "iso::gamma::gamma_plan: a given dose of {} with another normalisation (it would "
-               "not be used) choose normalisation::given, or leave 0",
+               "not be used); choose normalisation::given, or leave the dose at 0",
                o.given_dose);
-  ISO_VALIDATE(
-      std::isfinite(o.cut_off) && o.cut_off >= 0,
-      "iso::gamma::gamma_plan: a cut-off of {} (must be finite and at least 0: a fraction, "
-      "0.1 for 10 %)",
-      o.cut_off);
+  ISO_VALIDATE(std::isfinite(o.cut_off) && o.cut_off >= 0,
+               "iso::gamma::gamma_plan: a cut-off of {} (must be finite and at least 0); give a "
+               "fraction, as 0.1 for 10 %",
+               o.cut_off);
   // A point at the maximum must not pass.
   ISO_VALIDATE(o.max_gamma > 1 && o.max_gamma <= max_spacings,
                "iso::gamma::gamma_plan: a maximum gamma of {} (must lie above 1, where points "
-               "fail, and at most at 1e6)",
+               "fail, and at most at 1e6); use 2 to see by how much points fail",
                o.max_gamma);
   for (int axis = 0; axis < 3; ++axis) {
     ISO_VALIDATE(evaluated.extent[axis] < std::numeric_limits<std::int32_t>::max() / 2,
                  "iso::gamma::gamma_plan: {} evaluated voxels along an axis (at most 2^30 can be "
-                 "searched)",
+                 "searched); crop the evaluated dose",
                  evaluated.extent[axis]);
   }
   validate_overlap(reference, evaluated);
@@ -166,8 +168,8 @@ void validate_finite(dose_facts const& facts, iso::grid const& g, char const* na
   if (facts.not_finite > 0) {
     std::int64_t const row = facts.first / g.extent[2];
     fail_argument(
-        "iso::gamma::gamma_plan: {} of {} voxels of the {} dose are NaN or infinite (the first is "
-        "({}, {}, {}); a dose is a number) look at the volume",
+        "iso::gamma::gamma_plan: {} of {} voxels of the {} dose are NaN or infinite (a dose is a "
+        "number; the first is ({}, {}, {})); replace them by numbers",
         facts.not_finite, g.size(), name, row / g.extent[1], row % g.extent[1],
         facts.first % g.extent[2]);
   }
@@ -176,27 +178,29 @@ void validate_finite(dose_facts const& facts, iso::grid const& g, char const* na
 void validate_differences(std::vector<criterion> const& criteria, gamma_options const& options,
                           double reference_maximum, double largest_size, double least) {
   ISO_VALIDATE(reference_maximum > 0,
-               "iso::gamma::gamma_plan: the largest reference dose is {} (must be above 0) are the "
-               "doses in the right order?",
+               "iso::gamma::gamma_plan: the largest reference dose is {} (must be above 0); check "
+               "the order of the doses",
                reference_maximum);
   ISO_VALIDATE(largest_size <= largest_dose,
-               "iso::gamma::gamma_plan: a dose of {} (at most {} can be compared) choose another "
-               "unit",
+               "iso::gamma::gamma_plan: a dose of {} (at most {} can be compared); scale both "
+               "doses to another unit",
                largest_size, largest_dose);
   double const dose = options.normalise == normalisation::given ? options.given_dose : least;
   for (auto const& c : criteria) {
     double const difference = c.dose_difference * dose;
+    bool const is_local = options.normalise == normalisation::local;
+    ISO_VALIDATE(difference >= least_difference * largest_size || !is_local,
+                 "iso::gamma::gamma_plan: a dose difference of {} where doses go up to {} (must be "
+                 "at least {} of that; it is a fraction of the least reference dose compared, and "
+                 "points without dose have no local gamma); raise the cut-off",
+                 difference, largest_size, least_difference);
     ISO_VALIDATE(difference >= least_difference * largest_size,
                  "iso::gamma::gamma_plan: a dose difference of {} where doses go up to {} (must be "
-                 "at least {} of that{})",
-                 difference, largest_size, least_difference,
-                 options.normalise == normalisation::local
-                     ? "; it is a fraction of the least reference dose compared) raise the cut-off"
-                       " (points without dose have no local gamma"
-                     : "");
+                 "at least {} of that); give a larger difference",
+                 difference, largest_size, least_difference);
     ISO_VALIDATE(difference >= least_dose,
-                 "iso::gamma::gamma_plan: a dose difference of {} (must be at least {}) choose "
-                 "another unit",
+                 "iso::gamma::gamma_plan: a dose difference of {} (must be at least {}); scale "
+                 "both doses to another unit",
                  difference, least_dose);
   }
 }
@@ -232,10 +236,11 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
     along[axis] = reach_along(evaluated, places[axis], options, reach, axis);
     count *= double(along[axis].squared.size());
   }
-  ISO_VALIDATE(count <= double(max_offsets),
-               "iso::gamma::gamma_plan: {} cells within reach of a point (maximum gamma {} times "
-               "the largest distance is {} mm, at most {} cells can be searched) lower one of them",
-               count, options.max_gamma, reach, max_offsets);
+  ISO_VALIDATE(
+      count <= double(max_offsets),
+      "iso::gamma::gamma_plan: {} cells within reach of a point (maximum gamma {} times the "
+      "largest distance is {} mm, at most {} cells can be searched); lower one of the two",
+      count, options.max_gamma, reach, max_offsets);
   // In spacings, whatever the criteria are: the order is that of each of them alone.
   double const unit = least_spacing(evaluated);
   std::vector<site_offset> offsets;
@@ -281,23 +286,25 @@ void validate_results(iso::grid const& reference, std::int64_t criteria,
                       char const* function) {
   auto const& n = reference.extent;
   ISO_VALIDATE(gamma[0] == criteria && gamma[1] == n[0] && gamma[2] == n[1] && gamma[3] == n[2],
-               "{}: gamma is [{}, {}, {}, {}] (of {} criteria on the reference's grid it is [{}, "
-               "{}, {}, {}])",
+               "{}: gamma of [{}, {}, {}, {}] (of {} criteria on the reference's grid it is [{}, "
+               "{}, {}, {}]); allocate it so",
                function, gamma[0], gamma[1], gamma[2], gamma[3], criteria, criteria, n[0], n[1],
                n[2]);
   ISO_VALIDATE(status[0] == n[0] && status[1] == n[1] && status[2] == n[2],
-               "{}: status is [{}, {}, {}] (the reference has [{}, {}, {}] voxels)", function,
-               status[0], status[1], status[2], n[0], n[1], n[2]);
+               "{}: status of [{}, {}, {}] (the reference has [{}, {}, {}] voxels); allocate it on "
+               "the reference's grid",
+               function, status[0], status[1], status[2], n[0], n[1], n[2]);
 }
 
 void validate_summary(summary_options const& options) {
   ISO_VALIDATE(options.passes == pass_rule::at_most_one || options.passes == pass_rule::below_one,
-               "iso::gamma::summarise: pass rule {} (none of its enumeration) choose from "
+               "iso::gamma::summarise: pass rule {} (none of its enumeration); choose from "
                "iso/gamma/gamma_index.hpp",
                int(options.passes));
   ISO_VALIDATE(options.bins >= 1 && options.bins <= 1 << 20,
-               "iso::gamma::summarise: a histogram of {} bins (1 to {} can be)", options.bins,
-               1 << 20);
+               "iso::gamma::summarise: a histogram of {} bins (must be from 1 to {}); choose a "
+               "number between",
+               options.bins, 1 << 20);
 }
 
 gamma_summary summary_of(gamma_counts const& counts, std::int64_t points,
