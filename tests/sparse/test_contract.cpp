@@ -45,16 +45,17 @@ TEST_CASE("spmv refuses vectors that do not fit") {
   call c;
   c.x = vector("x", 5);
   CHECK(c() ==
-        "iso::sparse::spmv: x of 5 and y of 3 for a matrix of 3 x 4 (x needs its columns, y its "
-        "rows)");
+        "iso::sparse::spmv: x of 5 and y of 3 for a matrix of 3 x 4 (x has an element for each "
+        "column, y for each row); give vectors of these lengths, or transpose the matrix");
   c = {};
   c.y = vector("y", 4);
   CHECK(c() ==
-        "iso::sparse::spmv: x of 4 and y of 4 for a matrix of 3 x 4 (x needs its columns, y its "
-        "rows)");
+        "iso::sparse::spmv: x of 4 and y of 4 for a matrix of 3 x 4 (x has an element for each "
+        "column, y for each row); give vectors of these lengths, or transpose the matrix");
   c = {};
   CHECK(c.with(several("x", 4, 2), several("y", 3, 3)) ==
-        "iso::sparse::spmv: 2 vectors in and 3 out (make them agree)");
+        "iso::sparse::spmv: 2 vectors in and 3 out (each vector has one product); give y as many "
+        "vectors as x");
   c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   CHECK(c.with(several("x", 4, 2), several("y", 3, 2)) == "");
   CHECK(c.with(several("x", 4, 1), vector("y", 3)) == "");
@@ -62,20 +63,22 @@ TEST_CASE("spmv refuses vectors that do not fit") {
       Kokkos::subview(several("x", 4, 2), Kokkos::ALL, 0));
   CHECK(c.with(gaps, c.y) ==
         "iso::sparse::spmv: x has gaps between its numbers (those of a vector, or of several at "
-        "one place, must follow each other) use a plain view");
+        "one place, must follow each other); use a plain view");
   Kokkos::View<double*, host, Kokkos::MemoryUnmanaged> const nowhere(nullptr, 4);
   CHECK(c.with(nowhere, c.y) ==
-        "iso::sparse::spmv: x has elements but no memory (its pointer is null) allocate it first");
+        "iso::sparse::spmv: x has elements but no memory (its pointer is null); allocate it first");
   vector const both("both", 7);
   CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(4, 7))) ==
         "");
   CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(3, 6))) ==
-        "iso::sparse::spmv: y and x overlap (one is written while the other is read) copy one");
+        "iso::sparse::spmv: y and x overlap (one is written while the other is read); copy one of "
+        "them of them");
 }
 
 TEST_CASE("spmv refuses vectors among others that overlap") {
   char const* const overlap =
-      "iso::sparse::spmv: y and x overlap (one is written while the other is read) copy one";
+      "iso::sparse::spmv: y and x overlap (one is written while the other is read); copy one of "
+      "them of them";
   call c;
   c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   several const both("both", 4, 4);
@@ -102,7 +105,7 @@ TEST_CASE(
     "spmv refuses to write into the matrix or the scratch, and scratch that something reads") {
   auto const refused = [](std::string const& written, std::string const& other) {
     return "iso::sparse::spmv: " + written + " and " + other +
-           " overlap (one is written while the other is read) copy one";
+           " overlap (one is written while the other is read); copy one of them";
   };
   // The bytes of an array as a vector.
   auto const over = [](auto const& array, std::size_t length) {
@@ -165,7 +168,8 @@ TEST_CASE("spmv refuses a plan of another format or another matrix") {
     CHECK((y(0) == -7) == !sentence.empty());
     return sentence;
   };
-  std::string const use = " (it belongs to another, or another format) use make_plan";
+  std::string const use =
+      " (it belongs to another, or another format); make one by iso::sparse::make_plan";
   CHECK(with(four, four) == "");
   CHECK(with(eight, eight) == "");
   CHECK(with(four, wide) == "iso::sparse::spmv: a plan of 3 column chunks for a matrix of 2" + use);
@@ -186,74 +190,84 @@ TEST_CASE("spmv refuses plans, scratch and options") {
   c.plan = {};
   CHECK(c() ==
         "iso::sparse::spmv: a plan of 0 entries in 0 rows, 1 a block, for a matrix of 3 in 3, 1 a "
-        "block "
-        "(it belongs to another, or another format) use make_plan");
+        "block (it belongs to another, or another format); make one by iso::sparse::make_plan");
   c = {};
   c.plan = iso::sparse::make_plan(
       c.exec, csr<iso::half, std::int32_t>(c.exec, lists{4, {{{0, 1}}, {}, {{1, 1}}}}));
   CHECK(c() ==
         "iso::sparse::spmv: a plan of 2 entries in 3 rows, 1 a block, for a matrix of 3 in 3, 1 a "
-        "block "
-        "(it belongs to another, or another format) use make_plan");
+        "block (it belongs to another, or another format); make one by iso::sparse::make_plan");
   c = {};
   c.scratch = {};
   CHECK(c() ==
-        "iso::sparse::spmv: scratch of 0 bytes (768 are needed) reserve "
-        "iso::sparse::spmv_bytes_needed");
+        "iso::sparse::spmv: scratch of 0 bytes (768 are needed); reserve what "
+        "iso::sparse::spmv_bytes_needed returns");
   c = {};
   c.options.sum = summation(3);
   CHECK(c() ==
-        "iso::sparse::spmv: sum 3 (is none of the enumeration) choose one of iso::summation");
+        "iso::sparse::spmv: sum 3 (is none of the enumeration); choose one of iso::summation");
   c = {};
   c.options.shape.groups_per_launch = -1;
-  CHECK(c() == "iso::sparse::spmv: groups_per_launch -1 (must not be negative)");
+  CHECK(c() ==
+        "iso::sparse::spmv: groups_per_launch -1 (must not be negative); leave it at 0 for one "
+        "launch");
   CHECK(refusal([] {
           Kokkos::Serial const exec;
           product<float>(exec, csr<float, std::int32_t>(exec, lists{2, {{{0, 1}}}}), {1, 1},
                          {.sum = summation::reproducible});
         }) ==
-        "iso::sparse::spmv: reproducible sums of floats (their 24 bits leave too few) use vectors "
+        "iso::sparse::spmv: reproducible sums of floats (their 24 bits leave too few); use vectors "
         "of double");
 }
 
 TEST_CASE("spmv refuses arrays whose lengths disagree") {
   call c;
   c.a.row_offsets = decltype(c.a.row_offsets)("offsets", 3);
-  CHECK(c() == "iso::sparse::spmv: 3 row offsets (4 are needed, one more than rows)");
+  CHECK(c() ==
+        "iso::sparse::spmv: 3 row offsets (4 are needed, one more than rows); give one more than "
+        "there are rows");
   c = {};
   c.a.columns = decltype(c.a.columns)("columns", 2);
-  CHECK(c() == "iso::sparse::spmv: 2 columns and 3 values (make them agree)");
+  CHECK(c() ==
+        "iso::sparse::spmv: 2 columns and 3 values (each entry has one of each); give as many "
+        "columns as values");
   c = {};
   c.a.row_bases = decltype(c.a.row_bases)("bases", 3);
   CHECK(c() ==
         "iso::sparse::spmv: 3 row bases (0 are needed: one a row where columns have 16 bits, else "
-        "none)");
+        "none); give as many");
   c = {};
   c.a.row_scales = Kokkos::View<double*, Kokkos::LayoutRight, host>("scales", 2);
-  CHECK(c() == "iso::sparse::spmv: 2 row scales (3 are needed, or none)");
+  CHECK(c() ==
+        "iso::sparse::spmv: 2 row scales (3 are needed, or none); give one for each row, or none");
   c = {};
   c.a.columns = decltype(c.a.columns)(nullptr, 3);
   CHECK(c() ==
-        "iso::sparse::spmv: an array that has a length and no memory (it is null) allocate it");
+        "iso::sparse::spmv: an array that has a length and no memory (it is null); allocate it");
   c = {};
   c.a.num_cols = -1;
-  CHECK(c() == "iso::sparse::spmv: matrix with an extent of -1 (none may be negative)");
+  CHECK(c() ==
+        "iso::sparse::spmv: matrix with an extent of -1 (none may be negative); give 0 or more");
   c = {};
   c.a.num_cols = std::int64_t(1) << 31;
   CHECK(c() ==
-        "iso::sparse::spmv: matrix with an extent of 2147483648 (at most 2147483647) split it");
+        "iso::sparse::spmv: matrix with an extent of 2147483648 (at most 2147483647); split the "
+        "matrix");
 }
 
 TEST_CASE("make_plan, max_abs and make_csr refuse") {
   Kokkos::Serial const exec;
   call const c;
   CHECK(refusal([&] { iso::sparse::make_plan(exec, c.a, {}); }) ==
-        "iso::sparse::make_plan: bounds of 0 and 0 rows for a matrix of 3 (make them agree)");
-  CHECK(refusal([&] {
-          iso::sparse::max_abs(exec, c.x, Kokkos::View<double*, host>("largest", 2));
-        }) == "iso::sparse::max_abs: 2 numbers for 1 vectors (make them agree)");
-  CHECK(refusal([&] { iso::sparse::make_csr<iso::half, std::int32_t>(exec, "a", -1, 2, 3); }) ==
-        "iso::sparse::make_csr: matrix with an extent of -1 (none may be negative)");
+        "iso::sparse::make_plan: bounds of 0 and 0 rows for a matrix of 3 (each row has one "
+        "bound); take bounds of this matrix");
+  CHECK(refusal(
+            [&] { iso::sparse::max_abs(exec, c.x, Kokkos::View<double*, host>("largest", 2)); }) ==
+        "iso::sparse::max_abs: 2 numbers for 1 vectors (each vector has one largest magnitude); "
+        "give one number for each vector");
+  CHECK(
+      refusal([&] { iso::sparse::make_csr<iso::half, std::int32_t>(exec, "a", -1, 2, 3); }) ==
+      "iso::sparse::make_csr: matrix with an extent of -1 (none may be negative); give 0 or more");
   auto const made = iso::sparse::make_csr<iso::half, std::uint16_t>(exec, "a", 2, 3, 4);
   CHECK(made.row_offsets.extent(0) == 3);
   CHECK(made.row_offsets(2) == 0);

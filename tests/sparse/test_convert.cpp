@@ -125,7 +125,7 @@ TEST_CASE("columns: 16 bits and back, and rows that are too wide") {
             iso::sparse::to_relative_columns(exec, csr<iso::half, std::int32_t>(exec, beyond));
           }) ==
           "iso::sparse::to_relative_columns: 2 rows with columns further apart than 65535, the "
-          "widest by 199999 (16 bits do not reach) keep 32-bit columns");
+          "widest by 199999 (16 bits do not reach); keep 32-bit columns");
   });
 }
 
@@ -188,8 +188,8 @@ TEST_CASE("values: scaled rows lose nothing that half can hold relative to their
       CHECK(difference(expected, product(exec, csr_again, x, h)) == "");
     }
     CHECK(refusal([&] { iso::sparse::transpose(exec, scaled.matrix); }) ==
-          "iso::sparse::transpose: a matrix with row scales (they would scale columns) transpose "
-          "before scaling");
+          "iso::sparse::transpose: a matrix with row scales (they would scale columns); transpose "
+          "the matrix before its values are scaled");
   });
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("dose_matrix: a format that is asked for") {
         matrix_format::csr16);
   CHECK(refusal([&] { made(exec, m, by_rows<float>(m), {.format = matrix_format::row_block4}); }) ==
         "iso::sparse::dose_matrix: row_block4 of values of float (row blocks are for values of 16 "
-        "bits) ask for values of half");
+        "bits); ask for values of half");
 }
 
 namespace {
@@ -348,7 +348,7 @@ TEST_CASE("dose_matrix refuses an alpha that the power of its values takes out o
     return applied(exec, a, direction::forward, list{1}, list{0},
                    {.sum = summation::ordered, .alpha = alpha, .beta = 0})[0];
   };
-  char const* const advice = " (their product is no normal double) take a part of alpha into x";
+  char const* const advice = " (their product is no normal double); take a part of alpha into x";
   CHECK(times(0x1p1020, 0x1p-1020) == 1);
   CHECK(refusal([&] { times(0x1p1020, 1e10); }) ==
         std::string("iso::sparse::dose_matrix: alpha 10000000000 for values divided by 2^1006") +
@@ -419,16 +419,20 @@ TEST_CASE("dose_matrix refuses, in sentences") {
   auto bad = good;
   bad.indices[1] = 4;
   CHECK(with(bad) ==
-        "iso::sparse::dose_matrix: entry 1 of row 0 lies in column 4 (there are 4); 1 are out of "
-        "range");
+        "iso::sparse::dose_matrix: entry 1 of row 0 lies in column 4 (there are 4; 1 are out of "
+        "range); count columns from 0, or give the number of columns");
   bad = good;
   bad.offsets.pop_back();
-  CHECK(with(bad) == "iso::sparse::dose_matrix: 2 row offsets (3 are needed, one more than rows)");
+  CHECK(with(bad) ==
+        "iso::sparse::dose_matrix: 2 row offsets (3 are needed, one more than rows); give one more "
+        "than there are rows");
   bad = good;
   bad.values[0] = iso::half(infinity);
-  CHECK(with(bad) == "iso::sparse::dose_matrix: row 0 has a value that is not finite; there are 1");
+  CHECK(with(bad) ==
+        "iso::sparse::dose_matrix: row 0 has a value that is not finite (sums of its row would not "
+        "be either; there are 1); replace it by a number");
   std::string const start = "iso::sparse::dose_matrix: ";
-  std::string const options = " (is none of the enumeration) choose one of iso::sparse::";
+  std::string const options = " (is none of the enumeration); choose one of iso::sparse::";
   CHECK(with(good, {.products = direction(9)}) ==
         start + "products 9" + options + "dose_matrix_options::directions");
   CHECK(with(good, {.values = storage(7)}) ==
@@ -437,18 +441,20 @@ TEST_CASE("dose_matrix refuses, in sentences") {
         start + "format 77" + options + "matrix_format");
   CHECK(with(good, {.kind = iso::sparse::processor(-1)}) ==
         start + "kind -1" + options + "processor");
-  CHECK(with(good, {.vectors = 0}) == "iso::sparse::dose_matrix: 0 vectors at once (at least one)");
+  CHECK(with(good, {.vectors = 0}) ==
+        "iso::sparse::dose_matrix: 0 vectors at once (at least one is needed); ask for 1 or more "
+        "in its options");
   auto const forward = made(exec, m, good, {.products = direction::forward});
   std::vector<double> const x(4, 1.0);
   std::vector<double> const y(2, 0.0);
   CHECK(applied(exec, forward, direction::forward, x, y, {}) == std::vector<double>{3, 1});
   char const* const other =
-      "iso::sparse::dose_matrix: a product in the other direction (it was not asked for) make it "
-      "for both";
+      "iso::sparse::dose_matrix: a product in the other direction (it was not asked for); make the "
+      "matrix for both directions";
   CHECK(refusal([&] { applied(exec, forward, direction::transposed, y, x, {}); }) == other);
   CHECK(refusal([&] { static_cast<void>(forward.report(direction::transposed)); }) == other);
   char const* const none =
-      "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+      "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from); make it from "
       "arrays";
   dose_matrix<host> const nothing;
   CHECK(refusal([&] { static_cast<void>(nothing.report()); }) == none);
@@ -458,12 +464,12 @@ TEST_CASE("dose_matrix refuses, in sentences") {
           applied(exec, forward, direction::forward, std::vector<double>(8, 1.0),
                   std::vector<double>(4, 0.0), {.vectors = 2});
         }) ==
-        "iso::sparse::dose_matrix: 2 vectors (it was made for 1) ask for more in its options");
+        "iso::sparse::dose_matrix: 2 vectors (it was made for 1); ask for more in its options");
   CHECK(refusal([&] {
           applied(exec, forward, direction::forward, std::vector<float>(4, 1.0F),
                   std::vector<float>(2, 0.0F), {});
         }) ==
-        "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors of "
+        "iso::sparse::dose_matrix: vectors of float (they go with values of float); use vectors of "
         "double");
 }
 
@@ -479,7 +485,7 @@ TEST_CASE("dose_matrix: what was moved from has no matrix, and what was moved to
   };
   auto const check_empty = [&](dose_matrix<host> const& a) {
     char const* const none =
-        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it from "
+        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from); make it from "
         "arrays";
     CHECK(a.num_rows() == 0);
     CHECK(a.num_cols() == 0);

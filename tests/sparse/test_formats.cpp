@@ -43,12 +43,11 @@ TEST_CASE("formats: what a matrix costs") {
   CHECK(narrow.rows() == 1);
   CHECK(narrow.bytes_per_entry == doctest::Approx(4 + (65 * 8 + 64 * 4) / (64 * 128.0)));
   CHECK(narrow.reads_per_entry == 1);
-  CHECK_THROWS_WITH_AS(
-      iso::sparse::measure_format(exec, csr<float, std::int32_t>(exec, dense),
-                                  matrix_format::row_block8),
-      "iso::sparse::measure_format: row_block8 of values of 4 bytes (row blocks are for values of "
-      "16 bits) convert them",
-      iso::invalid_argument);
+  CHECK_THROWS_WITH_AS(iso::sparse::measure_format(exec, csr<float, std::int32_t>(exec, dense),
+                                                   matrix_format::row_block8),
+                       "iso::sparse::measure_format: row_block8 of values of 4 bytes (row blocks "
+                       "are for values of 16 bits); convert the values to half",
+                       iso::invalid_argument);
 }
 
 TEST_CASE("formats: rows that share their columns become row blocks") {
@@ -140,7 +139,7 @@ TEST_CASE("formats: formats and processors outside their enumeration are refused
   auto const a = csr<iso::half, std::int32_t>(exec, lists{4, {{{0, 1}, {3, 2}}, {{1, 1}}}});
   auto const said = [](char const* function, char const* what, char const* enumeration) {
     return std::string("iso::sparse::") + function + ": " + what +
-           " (is none of the enumeration) choose one of iso::sparse::" + enumeration;
+           " (is none of the enumeration); choose one of iso::sparse::" + enumeration;
   };
   for (int const wrong : {-1, 4, 7}) {
     auto const format = matrix_format(wrong);

@@ -237,7 +237,7 @@ TEST_CASE("kokkos_kernels: more entries than 32 bits count to") {
     CHECK(to_crs_matrix(exec, with(0x7fffffff)).nnz() == 0x7fffffff);
     CHECK_THROWS_WITH_AS(to_crs_matrix(exec, with(0x80000000)),
                          "iso::sparse::to_crs_matrix: 2147483648 entries (the offsets count to "
-                         "2147483647) take offsets of 64 bits",
+                         "2147483647); take offsets of 64 bits",
                          iso::invalid_argument);
     CHECK(to_crs_matrix<std::uint32_t>(exec, with(0xffffffff)).nnz() == 0xffffffff);
     CHECK_THROWS_AS(to_crs_matrix<std::uint32_t>(exec, with(0x100000000)), iso::invalid_argument);

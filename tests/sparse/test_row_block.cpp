@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("row blocks: conversion there and back changes nothing", Valu
 TEST_CASE("row blocks: conversion refuses, with counts") {
   CHECK(refusal_of({9, {{{0, 1}, {3, 0.0}}}}) == "");
   char const* const why =
-      " (rows must ascend, and negative zero marks what is no entry) sort, add up or drop them";
+      " (rows must ascend, and negative zero marks what is no entry); sort, add up or drop them";
   CHECK(refusal_of({9, {{{3, 1}, {0, 1}, {2, 1}, {1, 1}}, {{1, 1}, {0, 1}}}}) ==
         std::string(
             "iso::sparse::make_row_blocks: 3 entries left of the one before them, 0 doubled, 0 "
@@ -91,10 +91,9 @@ TEST_CASE("row blocks: conversion refuses, with counts") {
             "iso::sparse::make_row_blocks: 0 entries left of the one before them, 1 doubled, 2 "
             "negative zeros") +
             why);
-  CHECK(
-      refusal_of({9, {{{3, 1}}, {{9, 1}}}}) ==
-      "iso::sparse::make_row_blocks: entry 1 of row 1 lies in column 9 (there are 9); 1 are out of "
-      "range");
+  CHECK(refusal_of({9, {{{3, 1}}, {{9, 1}}}}) ==
+        "iso::sparse::make_row_blocks: entry 1 of row 1 lies in column 9 (there are 9; 1 are out "
+        "of range); count columns from 0, or give the number of columns");
 }
 
 TEST_CASE_TEMPLATE("row blocks: ordered sums in the order of lanes", Value, iso::half, bfloat16) {

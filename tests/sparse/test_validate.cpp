@@ -121,71 +121,92 @@ TEST_CASE("validate: what is looked at by stretches of entries is what rows say"
 }
 
 TEST_CASE("validate: extents and lengths") {
-  check_csr(fault::negative_extent, "matrix with an extent of -1 (none may be negative)",
+  check_csr(fault::negative_extent,
+            "matrix with an extent of -1 (none may be negative); give 0 or more",
             [](csr_arrays& m) { m.cols = -1; });
   check_csr(fault::extent_too_large,
-            "matrix with an extent of 2147483648 (at most 2147483647) split it",
+            "matrix with an extent of 2147483648 (at most 2147483647); split the matrix",
             [](csr_arrays& m) { m.cols = std::int64_t(1) << 31; });
-  check_csr(fault::row_offsets_length, "3 row offsets (4 are needed, one more than rows)",
+  check_csr(fault::row_offsets_length,
+            "3 row offsets (4 are needed, one more than rows); give one more than there are rows",
             [](csr_arrays& m) { m.offsets.pop_back(); });
-  check_csr(fault::row_offsets_length, "0 row offsets (4 are needed, one more than rows)",
+  check_csr(fault::row_offsets_length,
+            "0 row offsets (4 are needed, one more than rows); give one more than there are rows",
             [](csr_arrays& m) { m.offsets.clear(); });
-  check_csr(fault::lengths_disagree, "4 columns and 5 values (make them agree)",
+  check_csr(fault::lengths_disagree,
+            "4 columns and 5 values (each entry has one of each); give as many columns as values",
             [](csr_arrays& m) { m.columns.pop_back(); });
-  check_csr(fault::row_scales_length, "2 row scales (3 are needed, or none)",
+  check_csr(fault::row_scales_length,
+            "2 row scales (3 are needed, or none); give one for each row, or none",
             [](csr_arrays& m) { m.scales = {1, 1}; });
 }
 
 TEST_CASE("validate: row offsets") {
-  check_csr(fault::first_row_offset, "row offsets start at 1 (must start at 0)",
+  check_csr(fault::first_row_offset, "row offsets start at 1 (must start at 0); start them at 0",
             [](csr_arrays& m) { m.offsets[0] = 1; });
-  check_csr(fault::first_row_offset, "row offsets start at -3 (must start at 0)",
+  check_csr(fault::first_row_offset, "row offsets start at -3 (must start at 0); start them at 0",
             [](csr_arrays& m) { m.offsets[0] = -3; });
-  check_csr(fault::negative_row_offset, "row offset 1 is -2 (must not be negative); 1 are wrong",
+  check_csr(fault::negative_row_offset,
+            "row offset 1 is -2 (must not be negative; 1 are wrong); make offsets running totals "
+            "of row lengths",
             [](csr_arrays& m) { m.offsets[1] = -2; });
   check_csr(fault::non_monotone_row_offset,
-            "row offset 2 is 1 (the one before it is 2, they must not decrease); 1 are wrong",
+            "row offset 2 is 1 (the one before it is 2, and they must not decrease; 1 are wrong); "
+            "make offsets running totals of row lengths",
             [](csr_arrays& m) { m.offsets[2] = 1; });
   check_csr(fault::row_offset_beyond,
-            "row offset 1 is 9223372036854775807 (there are 5 entries); 2 are "
-            "wrong",
+            "row offset 1 is 9223372036854775807 (there are 5 entries; 2 are wrong); make offsets "
+            "running totals of row lengths",
             [](csr_arrays& m) { m.offsets[1] = std::numeric_limits<std::int64_t>::max(); });
-  check_csr(fault::row_offset_beyond, "row offset 3 is 6 (there are 5 entries); 1 are wrong",
+  check_csr(fault::row_offset_beyond,
+            "row offset 3 is 6 (there are 5 entries; 1 are wrong); make offsets running totals of "
+            "row lengths",
             [](csr_arrays& m) { m.offsets[3] = 6; });
-  check_csr(fault::last_row_offset, "row offsets end at 4 (there are 5 entries)",
+  check_csr(fault::last_row_offset,
+            "row offsets end at 4 (there are 5 entries); end them at the number of entries",
             [](csr_arrays& m) { m.offsets[3] = 4; });
 }
 
 TEST_CASE("validate: columns, scales and values") {
   check_csr(fault::column_negative,
-            "entry 3 of row 2 lies in column -1 (must not be negative); 2 are out of range",
+            "entry 3 of row 2 lies in column -1 (must not be negative; 2 are out of range); count "
+            "columns from 0",
             [](csr_arrays& m) {
               m.columns[3] = -1;
               m.columns[4] = 5;
             });
   check_csr(fault::column_beyond,
-            "entry 1 of row 0 lies in column 5 (there are 5); 1 are out of range",
+            "entry 1 of row 0 lies in column 5 (there are 5; 1 are out of range); count columns "
+            "from 0, or give the number of columns",
             [](csr_arrays& m) { m.columns[1] = 5; });
-  check_csr(fault::row_scale, "the scale of row 1 is no power of two above zero; 2 are not",
+  check_csr(fault::row_scale,
+            "the scale of row 1 is no power of two above zero (rows are scaled exactly; 2 are "
+            "not); round it to a power of two",
             [](csr_arrays& m) { m.scales = {0.5, 3, -2}; });
-  check_csr(fault::row_scale, "the scale of row 0 is no power of two above zero; 3 are not",
+  check_csr(fault::row_scale,
+            "the scale of row 0 is no power of two above zero (rows are scaled exactly; 3 are "
+            "not); round it to a power of two",
             [](csr_arrays& m) { m.scales = {0, infinity, nan_value}; });
   check_csr(fault::none, "", [](csr_arrays& m) { m.scales = {0.5, 1, 0x1p300}; });
   csr_demands const finite{.values = csr_demands::of_values::finite};
   csr_demands const ascending{.columns = csr_demands::of_columns::ascending};
-  check_csr(fault::value_not_finite, "row 2 has a value that is not finite; there are 2",
+  check_csr(fault::value_not_finite,
+            "row 2 has a value that is not finite (sums of its row would not be either; there are "
+            "2); replace it by a number",
             [&](csr_arrays& m) {
               m.values[2] = infinity;
               m.values[4] = nan_value;
               m.demands = finite;
             });
   check_csr(fault::columns_descend,
-            "row 0 is not sorted by columns; 1 entries lie left of the one before them",
+            "row 0 is not sorted by columns (1 entries lie left of the one before them); sort the "
+            "entries of each row",
             [&](csr_arrays& m) {
               m.columns[1] = 0;
               m.demands = ascending;
             });
-  check_csr(fault::column_doubled, "row 2 has two entries in one column; there are 1 such",
+  check_csr(fault::column_doubled,
+            "row 2 has two entries in one column (there are 1 such); add them up",
             [&](csr_arrays& m) {
               m.columns[4] = 2;
               m.demands = ascending;
@@ -205,18 +226,20 @@ TEST_CASE("validate: 16-bit columns from their bases, and null with a length") {
   CHECK(iso::sparse::validate(exec, csr<iso::half, std::int32_t>(exec, wide)).wide_rows == 2);
   a.num_cols = 99999;
   CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
-        "entry 1 of row 0 lies in column 99999 (there are 99999); 1 are out of range");
+        "entry 1 of row 0 lies in column 99999 (there are 99999; 1 are out of range); count "
+        "columns from 0, or give the number of columns");
   a.row_bases(2) = -4;
   a.num_cols = 100000;
   CHECK(iso::sparse::validate(exec, a).found == fault::column_negative);
   a.row_bases = {};
-  CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
-        "0 row bases (3 are needed: one a row where columns have 16 bits, else none)");
+  CHECK(
+      iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
+      "0 row bases (3 are needed: one a row where columns have 16 bits, else none); give as many");
   auto b = csr<iso::half, std::int32_t>(exec, m);
   b.values = decltype(b.values)(static_cast<iso::half*>(nullptr), 3);
   CHECK(iso::sparse::validate(exec, b).found == fault::null_array);
   CHECK(iso::sparse::to_string(iso::sparse::validate(exec, b)) ==
-        "an array that has a length and no memory (it is null) allocate it");
+        "an array that has a length and no memory (it is null); allocate it");
 }
 
 TEST_CASE("validate: a row too long for 32 bits") {
@@ -232,5 +255,5 @@ TEST_CASE("validate: a row too long for 32 bits") {
   a.columns = decltype(a.columns)(&column, std::size_t(entries));
   a.values = decltype(a.values)(&value, std::size_t(entries));
   CHECK(iso::sparse::to_string(iso::sparse::validate(exec, a)) ==
-        "row 0 has 2147483648 entries (at most 2147483584) split the matrix by columns");
+        "row 0 has 2147483648 entries (at most 2147483584); split the matrix by columns");
 }

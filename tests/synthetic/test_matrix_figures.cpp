@@ -198,30 +198,38 @@ TEST_CASE("figures that no matrix has are refused by name and value") {
   };
   CHECK_NOTHROW(with([](auto&) {}));
 
-  std::string const shape = " (rows from 1, columns from 256, both to 2147483647)";
-  refused([](auto& f) { f.rows = 0; }, "0 x 5000" + shape);
-  refused([](auto& f) { f.columns = 255; }, "100000 x 255" + shape);
-  refused([](auto& f) { f.rows = std::int64_t(1) << 31; }, "2147483648 x 5000" + shape);
-  refused([](auto& f) { f.columns = std::int64_t(1) << 31; }, "100000 x 2147483648" + shape);
-  std::string const shares = " (each from 0 to below 1)";
+  std::string const shape =
+      " columns (rows must be from 1, columns from 256, both to 2147483647); choose extents "
+      "between";
+  refused([](auto& f) { f.rows = 0; }, "0 rows x 5000" + shape);
+  refused([](auto& f) { f.columns = 255; }, "100000 rows x 255" + shape);
+  refused([](auto& f) { f.rows = std::int64_t(1) << 31; }, "2147483648 rows x 5000" + shape);
+  refused([](auto& f) { f.columns = std::int64_t(1) << 31; }, "100000 rows x 2147483648" + shape);
+  std::string const shares = " (each must be from 0 to below 1); give shares of the rows";
   refused([&](auto& f) { f.empty_share = nan; }, "empty share nan, short share 0.1" + shares);
   refused([](auto& f) { f.empty_share = 1; }, "empty share 1, short share 0.1" + shares);
   refused([](auto& f) { f.short_share = -0.1; }, "empty share 0.7, short share -0.1" + shares);
-  refused([&](auto& f) { f.similarity = nan; }, "similarity nan (must be from 0 to 1)");
-  refused([](auto& f) { f.similarity = 1.1; }, "similarity 1.1 (must be from 0 to 1)");
-  refused([](auto& f) { f.longest = 32; }, "longest row 32 (from 33 to 2156 with 5000 columns)");
+  refused([&](auto& f) { f.similarity = nan; },
+          "similarity nan (must be from 0 to 1); give the share of rows that are like their "
+          "neighbours");
+  refused([](auto& f) { f.similarity = 1.1; },
+          "similarity 1.1 (must be from 0 to 1); give the share of rows that are like their "
+          "neighbours");
+  refused([](auto& f) { f.longest = 32; },
+          "longest row 32 (must be from 33 to 2156 with 5000 columns); choose a length between");
   refused([](auto& f) { f.longest = 2157; },
-          "longest row 2157 (from 33 to 2156 with 5000 columns)");
-  refused([](auto& f) { f.rows = 1; }, "no row is left (of 1 rows a share of 0.7 is empty)");
+          "longest row 2157 (must be from 33 to 2156 with 5000 columns); choose a length between");
+  refused(
+      [](auto& f) { f.rows = 1; },
+      "no row is left (of 1 rows a share of 0.7 is empty); ask for more rows, or fewer empty ones");
   // The bounds that end the sentence come from the host's exp and log.
   auto const begins = [&](auto change, std::string const& sentence) {
     CHECK_THROWS_WITH_AS(with(change), doctest::Contains((name + sentence).c_str()),
                          iso::invalid_argument);
   };
-  std::string const lengths = " a row that is not empty) with these shares it must be from ";
-  begins([](auto& f) { f.nonzeros = 0; }, "0 non-zeros (that is 0" + lengths);
-  begins([](auto& f) { f.nonzeros = 3000000000; },
-         "3000000000 non-zeros (that is 100000" + lengths);
+  std::string const lengths = " a row that is not empty (must be from ";
+  begins([](auto& f) { f.nonzeros = 0; }, "0 non-zeros, 0" + lengths);
+  begins([](auto& f) { f.nonzeros = 3000000000; }, "3000000000 non-zeros, 100000" + lengths);
 }
 
 TEST_CASE("a table is scaled by a factor that is positive and not too large") {
@@ -229,8 +237,16 @@ TEST_CASE("a table is scaled by a factor that is positive and not too large") {
   auto const refused = [](double factor, char const* sentence) {
     CHECK_THROWS_WITH_AS(table_of(plan_case::liver_1, factor), sentence, iso::invalid_argument);
   };
-  refused(0, "iso::synthetic::table_of: factor 0 (must be positive, at most 100)");
-  refused(-1, "iso::synthetic::table_of: factor -1 (must be positive, at most 100)");
-  refused(nan, "iso::synthetic::table_of: factor nan (must be positive, at most 100)");
-  refused(100.5, "iso::synthetic::table_of: factor 100.5 (must be positive, at most 100)");
+  refused(0,
+          "iso::synthetic::table_of: factor 0 (must be positive, at most 100); use 1 for the "
+          "matrix of the table");
+  refused(-1,
+          "iso::synthetic::table_of: factor -1 (must be positive, at most 100); use 1 for the "
+          "matrix of the table");
+  refused(nan,
+          "iso::synthetic::table_of: factor nan (must be positive, at most 100); use 1 for the "
+          "matrix of the table");
+  refused(100.5,
+          "iso::synthetic::table_of: factor 100.5 (must be positive, at most 100); use 1 for the "
+          "matrix of the table");
 }

@@ -243,40 +243,49 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
     CHECK_THROWS_WITH_AS(plan_of(f), sentence.c_str(), iso::invalid_argument);
   };
   auto const refused = [&](auto change, std::string const& sentence) {
-    says(change, "iso::synthetic::generate: pencil beams: " + sentence);
+    says(change, "iso::synthetic::generate: " + sentence);
   };
   refused([](auto& f) { f.voxels.extent[0] = 0; },
-          "grid of [0, 20, 22] voxels (every extent must be at least 1) was the volume read?");
+          "grid of [0, 20, 22] voxels (every extent must be at least 1); check that the volume was "
+          "read");
   refused([](auto& f) { f.voxels.extent = {2048, 2048, 512}; },
-          "2147483648 voxels (a matrix has at most 2^31 - 1 rows)");
-  std::string const finite = " (must be finite, the angle at most 1e5)";
+          "2147483648 voxels (a matrix has at most 2^31 - 1 rows); take larger voxels, or fewer");
+  std::string const finite =
+      " (must be finite, the angle at most 1e5); give the angle in radians and the target in mm";
   refused([&](auto& f) { f.angle = nan; }, "angle nan rad, target at (3, -2, 1.5)" + finite);
   refused([](auto& f) { f.angle = 100001; }, "angle 100001 rad, target at (3, -2, 1.5)" + finite);
   refused([&](auto& f) { f.target.z = nan; }, "angle 0 rad, target at (3, -2, nan)" + finite);
-  std::string const sizes = " mm (from above 0 and from 0, to 1000)";
+  std::string const sizes =
+      " mm (must be at most 1000, the radius above 0, the margin not negative); give both in mm";
   refused([&](auto& f) { f.radius = nan; }, "target radius nan mm, margin 5" + sizes);
   refused([](auto& f) { f.radius = 0; }, "target radius 0 mm, margin 5" + sizes);
   refused([](auto& f) { f.margin = -1; }, "target radius 12 mm, margin -1" + sizes);
-  std::string const apart = " mm apart (from 0.1 to 1000)";
+  std::string const apart = " mm apart (must be from 0.1 to 1000); give both in mm";
   refused([](auto& f) { f.spot_spacing = 0; }, "spots 0 mm, layers 6" + apart);
   refused([&](auto& f) { f.layer_spacing = nan; }, "spots 5 mm, layers nan" + apart);
-  refused([](auto& f) { f.lateral_loss = 0; }, "lateral loss 0 (must be between 0 and 1)");
-  refused([](auto& f) { f.slabs.assign(17, {1, 1}); }, "17 slabs (at most 16)");
-  refused([&](auto& f) { f.entrance = nan; }, "entrance nan mm (must be finite)");
-  std::string const slab = " times as much as water (both must be positive, at most 1e4 and 100)";
+  refused(
+      [](auto& f) { f.lateral_loss = 0; },
+      "lateral loss 0 (must be between 0 and 1); give the share of a spot's dose that is cut off");
+  refused([](auto& f) { f.slabs.assign(17, {1, 1}); },
+          "17 slabs (at most 16 can be taken); join slabs of one material");
+  refused([&](auto& f) { f.entrance = nan; },
+          "entrance nan mm (must be finite); give the phantom's depth before the isocentre");
+  std::string const slab =
+      " times as much as water (both must be positive, at most 1e4 and 100); give a thickness and "
+      "a stopping power for each slab";
   refused([](auto& f) { f.slabs = {{-1, 1}}; }, "slab 0 is -1 mm thick and stops 1" + slab);
   refused([](auto& f) { f.slabs = {{1, 1}, {2, 101}}; },
           "slab 1 is 2 mm thick and stops 101" + slab);
   // The target's centre lies 3 mm behind the isocenter, and so 8 behind this entrance.
   refused([](auto& f) { f.entrance = 5; },
-          "the target begins 4 mm before the phantom (it must lie inside) move the entrance or the "
-          "target");
+          "the target begins 4 mm before the phantom (it must lie inside); move the entrance or "
+          "the target");
   refused(
       [](auto& f) {
         f.layer_spacing = 0.1;
         f.radius = 60;
       },
-      "1200 layers (at most 1000) put them farther apart");
+      "1200 layers (at most 1000); put layers farther apart");
   // In one layer, and in several: before memory is taken for any.
   auto const too_many = [&](double margin, double layers, double spots, std::string const& lines) {
     refused(
@@ -287,17 +296,21 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
           f.layer_spacing = layers;
           f.spot_spacing = spots;
         },
-        "2^28 spots or more (a layer has " + lines + " lines) put them farther apart");
+        "2^28 spots or more (a layer has " + lines + " lines); put spots farther apart");
   };
   too_many(1000, 6, 0.1, "20001");
   too_many(500, 1, 0.2, "5475");
   // What a beam must be is a beam's to say.
   says([](auto& f) { f.entrance = 1e5; },
-       "iso::synthetic::proton_beam: range 100015 mm (the formulae hold from 1 to 1000 mm)");
+       "iso::synthetic::proton_beam: range 100015 mm (the formulae hold from 1 to 1000 mm); choose "
+       "a range between");
   says([](auto& f) { f.energy_spread = -1; },
-       "iso::synthetic::proton_beam: energy spread -1 % (must be from 0 to 20)");
+       "iso::synthetic::proton_beam: energy spread -1 % (must be from 0 to 20); give a percentage "
+       "of the energy");
   says([](auto& f) { f.initial_sigma = 0; },
-       "iso::synthetic::proton_beam: lateral sigma 0 mm (must be positive, at most 1000)");
+       "iso::synthetic::proton_beam: lateral sigma 0 mm (must be positive, at most 1000); give the "
+       "sigma at the entrance in mm");
   says([](auto& f) { f.distal_cut = 1; },
-       "iso::synthetic::proton_beam: distal cut-off 1 (must be between 0 and 1)");
+       "iso::synthetic::proton_beam: distal cut-off 1 (must be between 0 and 1); give a share of "
+       "the peak's dose");
 }

@@ -168,8 +168,8 @@ TEST_CASE("conversion of the values changes no count") {
 TEST_CASE("statistics refuse arrays whose lengths disagree") {
   auto a = matrix_of<std::int32_t>(Kokkos::Serial(), 9, {{1, 2}, {3}}, 0);
   a.row_offsets = {};
-  CHECK_THROWS_WITH_AS(
-      statistics(Kokkos::Serial(), a),
-      "iso::synthetic::statistics: 0 row offsets (3 are needed, one more than rows)",
-      iso::invalid_argument);
+  CHECK_THROWS_WITH_AS(statistics(Kokkos::Serial(), a),
+                       "iso::synthetic::statistics: 0 row offsets (3 are needed, one more than "
+                       "rows); give one more than there are rows",
+                       iso::invalid_argument);
 }

@@ -225,7 +225,7 @@ to_relative_columns(Exec const& exec,
   csr_report const report = validate(exec, a.as_const());
   ISO_VALIDATE(report.wide_rows == 0,
                "{}: {} rows with columns further apart than 65535, the widest by {} (16 bits do "
-               "not reach) keep 32-bit columns",
+               "not reach); keep 32-bit columns",
                function, report.wide_rows, report.widest_row);
   return detail::with_columns<std::uint16_t>(exec, a.as_const(), function);
 }

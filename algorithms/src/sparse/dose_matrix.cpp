@@ -25,7 +25,7 @@ matrix_format format_for(Exec const& exec,
     bool const blocks = format_report{.format = *options.format}.rows() > 1;
     ISO_VALIDATE(!blocks || sizeof(Value) == 2,
                  "iso::sparse::dose_matrix: {} of values of {} (row blocks are for values of 16 "
-                 "bits) ask for values of half",
+                 "bits); ask for values of half",
                  to_string(*options.format), std::string_view(name_of<Value>()));
     return *options.format;
   }
@@ -145,15 +145,17 @@ void validate_options(dose_matrix_options const& options) {
   known("format", options.format.value_or(matrix_format::csr32), matrix_format::row_block8,
         "matrix_format");
   known("kind", options.kind.value_or(processor::host), processor::device, "processor");
-  ISO_VALIDATE(options.vectors >= 1, "iso::sparse::dose_matrix: {} vectors at once (at least one)",
+  ISO_VALIDATE(options.vectors >= 1,
+               "iso::sparse::dose_matrix: {} vectors at once (at least one is needed); ask for 1 "
+               "or more in its options",
                options.vectors);
 }
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {
-  ISO_VALIDATE(vectors <= most,
-               "iso::sparse::dose_matrix: {} vectors (it was made for {}) ask for more in its "
-               "options",
-               vectors, most);
+  ISO_VALIDATE(
+      vectors <= most,
+      "iso::sparse::dose_matrix: {} vectors (it was made for {}); ask for more in its options",
+      vectors, most);
 }
 
 double scaled_alpha(double alpha, double scale) {
@@ -161,7 +163,7 @@ double scaled_alpha(double alpha, double scale) {
   bool const exact = scaled / scale == alpha || std::isnan(alpha);
   ISO_VALIDATE(exact,
                "iso::sparse::dose_matrix: alpha {} for values divided by 2^{} (their product is no "
-               "normal double) take a part of alpha into x",
+               "normal double); take a part of alpha into x",
                alpha, std::ilogb(scale));
   return scaled;
 }

@@ -121,7 +121,7 @@ format_report measure_format(Exec const& exec,
   if (int const rows = format_report{.format = format}.rows(); rows > 1) {
     ISO_VALIDATE(sizeof(Value) == 2,
                  "iso::sparse::measure_format: {} of values of {} bytes (row blocks are for values "
-                 "of 16 bits) convert them",
+                 "of 16 bits); convert the values to half",
                  to_string(format), sizeof(Value));
     if constexpr (sizeof(Value) == 2) {
       auto const b = a.as_const();

@@ -35,7 +35,7 @@ template <class Enum>
 void validate_choice(char const* function, char const* name, Enum value, Enum last,
                      char const* enumeration) {
   ISO_VALIDATE(int(value) >= 0 && value <= last,
-               "{}: {} {} (is none of the enumeration) choose one of iso::sparse::{}", function,
+               "{}: {} {} (is none of the enumeration); choose one of iso::sparse::{}", function,
                std::string_view(name), int(value), std::string_view(enumeration));
 }
 

@@ -100,10 +100,10 @@ spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& row
                                                matrix_shape const& shape,
                                                bounds<typename Exec::memory_space> const& whole) {
   auto const known = std::int64_t(whole.entries.extent(0));
-  ISO_VALIDATE(
-      std::int64_t(whole.max_abs.extent(0)) == shape.num_rows && known == shape.num_rows,
-      "iso::sparse::make_plan: bounds of {} and {} rows for a matrix of {} (make them agree)",
-      whole.max_abs.extent(0), known, shape.num_rows);
+  ISO_VALIDATE(std::int64_t(whole.max_abs.extent(0)) == shape.num_rows && known == shape.num_rows,
+               "iso::sparse::make_plan: bounds of {} and {} rows for a matrix of {} (each row has "
+               "one bound); take bounds of this matrix",
+               whole.max_abs.extent(0), known, shape.num_rows);
   spmv_plan<typename Exec::memory_space> plan;
   plan.rows = whole;
   plan.matrix = shape;

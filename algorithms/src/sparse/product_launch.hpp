@@ -177,11 +177,10 @@ void validate_plan(matrix_shape const& a, spmv_plan<Space> const& plan) {
   matrix_shape const& p = plan.matrix;
   bool const same_rows = p.num_entries == a.num_entries && p.num_rows == a.num_rows &&
                          p.rows_per_block == a.rows_per_block;
-  ISO_VALIDATE(
-      !same_rows || p.num_chunks == a.num_chunks,
-      "iso::sparse::spmv: a plan of {} column chunks for a matrix of {} (it belongs to another, "
-      "or another format) use make_plan",
-      p.num_chunks, a.num_chunks);
+  ISO_VALIDATE(!same_rows || p.num_chunks == a.num_chunks,
+               "iso::sparse::spmv: a plan of {} column chunks for a matrix of {} (it belongs to "
+               "another, or another format); make one by iso::sparse::make_plan",
+               p.num_chunks, a.num_chunks);
   std::int64_t const without_entries =
       a.num_blocks() - plan.num_long - (plan.num_segments - plan.num_parts);
   ISO_VALIDATE(
@@ -190,8 +189,7 @@ void validate_plan(matrix_shape const& a, spmv_plan<Space> const& plan) {
           std::int64_t(plan.empty.extent(0)) ==
               (without_entries > 0 ? empty_words(a.num_blocks()) : 0),
       "iso::sparse::spmv: a plan of {} entries in {} rows, {} a block, for a matrix of {} in {}, "
-      "{} "
-      "a block (it belongs to another, or another format) use make_plan",
+      "{} a block (it belongs to another, or another format); make one by iso::sparse::make_plan",
       p.num_entries, p.num_rows, p.rows_per_block, a.num_entries, a.num_rows, a.rows_per_block);
 }
 
@@ -206,7 +204,7 @@ void launch_product(Exec const& exec, product_call<Exec, Rows, T> const& call) {
   validate_options(call.options);
   ISO_VALIDATE(
       doubles || call.options.sum != summation::reproducible,
-      "{}: reproducible sums of floats (their 24 bits leave too few) use vectors of double",
+      "{}: reproducible sums of floats (their 24 bits leave too few); use vectors of double",
       function);
   workspace_parts counted(function);
   product_scratch<T>(counted, call.plan, cols, vectors);

@@ -70,25 +70,34 @@ std::string to_string(csr_report const& r) {
   // In the order of `fault`.
   constexpr std::string_view sentences[] = {
       "",
-      "matrix with an extent of {2} (none may be negative)",
-      "matrix with an extent of {2} (at most {3}) split it",
-      "{2} row offsets ({3} are needed, one more than rows)",
-      "{2} columns and {3} values (make them agree)",
-      "{2} row bases ({3} are needed: one a row where columns have 16 bits, else none)",
-      "{2} row scales ({3} are needed, or none)",
-      "an array that has a length and no memory (it is null) allocate it",
-      "row offsets start at {2} (must start at 0)",
-      "row offset {0} is {2} (must not be negative); {4} are wrong",
-      "row offset {0} is {2} (the one before it is {3}, they must not decrease); {4} are wrong",
-      "row offset {0} is {2} (there are {3} entries); {4} are wrong",
-      "row offsets end at {2} (there are {3} entries)",
-      "row {0} has {2} entries (at most {3}) split the matrix by columns",
-      "entry {1} of row {0} lies in column {2} (must not be negative); {5} are out of range",
-      "entry {1} of row {0} lies in column {2} (there are {3}); {5} are out of range",
-      "the scale of row {0} is no power of two above zero; {6} are not",
-      "row {0} has a value that is not finite; there are {7}",
-      "row {0} is not sorted by columns; {8} entries lie left of the one before them",
-      "row {0} has two entries in one column; there are {9} such",
+      "matrix with an extent of {2} (none may be negative); give 0 or more",
+      "matrix with an extent of {2} (at most {3}); split the matrix",
+      "{2} row offsets ({3} are needed, one more than rows); give one more than there are rows",
+      "{2} columns and {3} values (each entry has one of each); give as many columns as values",
+      "{2} row bases ({3} are needed: one a row where columns have 16 bits, else none); give as "
+      "many",
+      "{2} row scales ({3} are needed, or none); give one for each row, or none",
+      "an array that has a length and no memory (it is null); allocate it",
+      "row offsets start at {2} (must start at 0); start them at 0",
+      "row offset {0} is {2} (must not be negative; {4} are wrong); make offsets running totals of "
+      "row lengths",
+      "row offset {0} is {2} (the one before it is {3}, and they must not decrease; {4} are "
+      "wrong); make offsets running totals of row lengths",
+      "row offset {0} is {2} (there are {3} entries; {4} are wrong); make offsets running totals "
+      "of row lengths",
+      "row offsets end at {2} (there are {3} entries); end them at the number of entries",
+      "row {0} has {2} entries (at most {3}); split the matrix by columns",
+      "entry {1} of row {0} lies in column {2} (must not be negative; {5} are out of range); count "
+      "columns from 0",
+      "entry {1} of row {0} lies in column {2} (there are {3}; {5} are out of range); count "
+      "columns from 0, or give the number of columns",
+      "the scale of row {0} is no power of two above zero (rows are scaled exactly; {6} are not); "
+      "round it to a power of two",
+      "row {0} has a value that is not finite (sums of its row would not be either; there are "
+      "{7}); replace it by a number",
+      "row {0} is not sorted by columns ({8} entries lie left of the one before them); sort the "
+      "entries of each row",
+      "row {0} has two entries in one column (there are {9} such); add them up",
   };
   static_assert(std::size(sentences) == int(fault::column_doubled) + 1);
   return message(sentences[int(r.found)],

@@ -160,7 +160,7 @@ row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_r
   csr_report const report = validate(exec, a, {.columns = csr_demands::of_columns::ascending});
   ISO_VALIDATE(report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0,
                "iso::sparse::make_row_blocks: {} entries left of the one before them, {} doubled, "
-               "{} negative zeros (rows must ascend, and negative zero marks what is no entry) "
+               "{} negative zeros (rows must ascend, and negative zero marks what is no entry); "
                "sort, add up or drop them",
                report.descending, report.doubled, report.negative_zeros);
   detail::throw_unless_sound(report, "iso::sparse::make_row_blocks");

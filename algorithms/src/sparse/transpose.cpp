@@ -101,8 +101,8 @@ template <class Exec, class Matrix>
 auto transposed(Exec const& exec, Matrix const& a) {
   validate_shape(a, "iso::sparse::transpose");
   ISO_VALIDATE(a.row_scales.extent(0) == 0,
-               "iso::sparse::transpose: a matrix with row scales (they would scale columns) "
-               "transpose before scaling");
+               "iso::sparse::transpose: a matrix with row scales (they would scale columns); "
+               "transpose the matrix before its values are scaled");
   std::int64_t const cols = a.num_cols;
   auto const to = make_csr<typename Matrix::value_type, std::int32_t>(
       exec, "iso::sparse::transpose", cols, a.num_rows, a.num_entries());

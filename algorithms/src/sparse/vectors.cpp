@@ -101,12 +101,13 @@ ISO_FOR_EACH_INSTANCE(ISO_SPARSE_MAX_ABS, )
 void validate_vectors(matrix_shape const& a, vector_facts const& x, vector_facts const& y) {
   ISO_VALIDATE(
       x.length == a.num_cols && y.length == a.num_rows,
-      "iso::sparse::spmv: x of {} and y of {} for a matrix of {} x {} (x needs its columns, "
-      "y its rows)",
+      "iso::sparse::spmv: x of {} and y of {} for a matrix of {} x {} (x has an element for each "
+      "column, y for each row); give vectors of these lengths, or transpose the matrix",
       x.length, y.length, a.num_rows, a.num_cols);
   ISO_VALIDATE(x.vectors == y.vectors,
-               "iso::sparse::spmv: {} vectors in and {} out (make them agree)", x.vectors,
-               y.vectors);
+               "iso::sparse::spmv: {} vectors in and {} out (each vector has one product); give y "
+               "as many vectors as x",
+               x.vectors, y.vectors);
 }
 
 void validate_memory_apart(std::array<memory_range, 5> const& matrix, memory_range const& x,
@@ -123,12 +124,12 @@ void validate_memory_apart(std::array<memory_range, 5> const& matrix, memory_ran
 void validate_options(spmv_options const& options) {
   bool const known =
       !options.sum || options.sum == summation::ordered || options.sum == summation::reproducible;
-  ISO_VALIDATE(known,
-               "iso::sparse::spmv: sum {} (is none of the enumeration) choose one of "
-               "iso::summation",
-               int(*options.sum));
+  ISO_VALIDATE(
+      known, "iso::sparse::spmv: sum {} (is none of the enumeration); choose one of iso::summation",
+      int(*options.sum));
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
-               "iso::sparse::spmv: groups_per_launch {} (must not be negative)",
+               "iso::sparse::spmv: groups_per_launch {} (must not be negative); leave it at 0 for "
+               "one launch",
                options.shape.groups_per_launch);
 }
 

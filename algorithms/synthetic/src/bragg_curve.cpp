@@ -103,19 +103,24 @@ double lateral_sigma(proton_beam const& beam, double depth) {
 
 bragg_table tabulate(proton_beam const& beam, double distal_cut) {
   ISO_VALIDATE(beam.range >= 1 && beam.range <= 1000,
-               "iso::synthetic::proton_beam: range {} mm (the formulae hold from 1 to 1000 mm)",
+               "iso::synthetic::proton_beam: range {} mm (the formulae hold from 1 to 1000 mm); "
+               "choose a range between",
                beam.range);
   ISO_VALIDATE(beam.energy_spread >= 0 && beam.energy_spread <= 20,
-               "iso::synthetic::proton_beam: energy spread {} % (must be from 0 to 20)",
+               "iso::synthetic::proton_beam: energy spread {} % (must be from 0 to 20); give a "
+               "percentage of the energy",
                beam.energy_spread);
   ISO_VALIDATE(beam.low_energy >= 0 && beam.low_energy <= 1,
-               "iso::synthetic::proton_beam: share of low energies {} (must be from 0 to 1)",
+               "iso::synthetic::proton_beam: share of low energies {} (must be from 0 to 1); give "
+               "0 for none",
                beam.low_energy);
   ISO_VALIDATE(beam.initial_sigma > 0 && beam.initial_sigma <= 1000,
-               "iso::synthetic::proton_beam: lateral sigma {} mm (must be positive, at most 1000)",
+               "iso::synthetic::proton_beam: lateral sigma {} mm (must be positive, at most 1000); "
+               "give the sigma at the entrance in mm",
                beam.initial_sigma);
   ISO_VALIDATE(distal_cut > 0 && distal_cut < 1,
-               "iso::synthetic::proton_beam: distal cut-off {} (must be between 0 and 1)",
+               "iso::synthetic::proton_beam: distal cut-off {} (must be between 0 and 1); give a "
+               "share of the peak's dose",
                distal_cut);
   bragg_table table;
   table.step = std::min(1.0, range_sigma(beam) / 24);

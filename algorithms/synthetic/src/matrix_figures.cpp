@@ -246,7 +246,9 @@ matrix_figures_law law_of(matrix_figures const& figures) {
 
 matrix_figures table_of(plan_case which, double factor) {
   ISO_VALIDATE(factor > 0 && factor <= 100,
-               "iso::synthetic::table_of: factor {} (must be positive, at most 100)", factor);
+               "iso::synthetic::table_of: factor {} (must be positive, at most 100); use 1 for the "
+               "matrix of the table",
+               factor);
   auto const& row = detail::table[int(which)];
   bool const liver = which < plan_case::prostate_1;
   matrix_figures figures;
@@ -264,26 +266,33 @@ void validate(matrix_figures const& f, char const* function) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   ISO_VALIDATE(
       f.rows >= 1 && f.rows <= most && f.columns >= 4 * detail::cell_columns && f.columns <= most,
-      "{}: {} x {} (rows from 1, columns from {}, both to {})", function, f.rows, f.columns,
-      4 * detail::cell_columns, most);
+      "{}: {} rows x {} columns (rows must be from 1, columns from {}, both to {}); choose extents "
+      "between",
+      function, f.rows, f.columns, 4 * detail::cell_columns, most);
   ISO_VALIDATE(f.empty_share >= 0 && f.empty_share < 1 && f.short_share >= 0 && f.short_share < 1,
-               "{}: empty share {}, short share {} (each from 0 to below 1)", function,
-               f.empty_share, f.short_share);
-  ISO_VALIDATE(f.similarity >= 0 && f.similarity <= 1, "{}: similarity {} (must be from 0 to 1)",
+               "{}: empty share {}, short share {} (each must be from 0 to below 1); give shares "
+               "of the rows",
+               function, f.empty_share, f.short_share);
+  ISO_VALIDATE(f.similarity >= 0 && f.similarity <= 1,
+               "{}: similarity {} (must be from 0 to 1); give the share of rows that are like "
+               "their neighbours",
                function, f.similarity);
   std::int64_t const room = detail::longest_run * detail::cells_of(f.columns);
-  ISO_VALIDATE(f.longest > 32 && f.longest <= room,
-               "{}: longest row {} (from 33 to {} with {} columns)", function, f.longest, room,
-               f.columns);
+  ISO_VALIDATE(
+      f.longest > 32 && f.longest <= room,
+      "{}: longest row {} (must be from 33 to {} with {} columns); choose a length between",
+      function, f.longest, room, f.columns);
   std::int64_t const filled = detail::filled_of(f.rows, f.empty_share);
-  ISO_VALIDATE(filled >= 1, "{}: no row is left (of {} rows a share of {} is empty)", function,
-               f.rows, f.empty_share);
+  ISO_VALIDATE(filled >= 1,
+               "{}: no row is left (of {} rows a share of {} is empty); ask for more rows, or "
+               "fewer empty ones",
+               function, f.rows, f.empty_share);
   double const mean = double(f.nonzeros) / double(filled);
   double const least = detail::mean_length(detail::lengths_of(f, 1e3));
   double const greatest = detail::mean_length(detail::lengths_of(f, 1e-3));
   ISO_VALIDATE(mean >= least && mean <= greatest,
-               "{}: {} non-zeros (that is {} a row that is not empty) with these shares it must be "
-               "from {} to {}",
+               "{}: {} non-zeros, {} a row that is not empty (must be from {} to {} with these "
+               "shares); ask for a number between",
                function, f.nonzeros, mean, least, greatest);
 }
 

@@ -8,8 +8,9 @@ namespace detail {
 void validate(detector const& d) {
   auto const in = [](double value, double low, double high, char const* name) {
     ISO_VALIDATE(value >= low && value <= high,
-                 "iso::synthetic::detector_readings: {} is {} (from {} to {})", name, value, low,
-                 high);
+                 "iso::synthetic::detector_readings: {} is {} (must be from {} to {}); choose a "
+                 "number between",
+                 name, value, low, high);
   };
   in(d.photons, 0, 0x1p28, "photons");
   in(d.level, 1e-6, 1e6, "level");

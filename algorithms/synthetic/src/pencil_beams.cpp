@@ -17,7 +17,7 @@ namespace iso::synthetic {
 namespace detail {
 namespace {
 
-constexpr char const* function = "iso::synthetic::generate: pencil beams";
+constexpr char const* function = "iso::synthetic::generate";
 constexpr std::int64_t max_layers = 1000;
 constexpr int max_slabs = 16;
 
@@ -198,29 +198,36 @@ void check(pencil_beams const& f) {
     return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z);
   };
   ISO_VALIDATE(f.voxels.size() <= std::numeric_limits<std::int32_t>::max(),
-               "{}: {} voxels (a matrix has at most 2^31 - 1 rows)", function, f.voxels.size());
+               "{}: {} voxels (a matrix has at most 2^31 - 1 rows); take larger voxels, or fewer",
+               function, f.voxels.size());
   ISO_VALIDATE(std::isfinite(f.angle) && std::abs(f.angle) <= 1e5 && finite(f.target),
-               "{}: angle {} rad, target at ({}, {}, {}) (must be finite, the angle at most 1e5)",
+               "{}: angle {} rad, target at ({}, {}, {}) (must be finite, the angle at most 1e5); "
+               "give the angle in radians and the target in mm",
                function, f.angle, f.target.x, f.target.y, f.target.z);
   ISO_VALIDATE(f.radius > 0 && f.radius <= 1000 && f.margin >= 0 && f.margin <= 1000,
-               "{}: target radius {} mm, margin {} mm (from above 0 and from 0, to 1000)", function,
-               f.radius, f.margin);
+               "{}: target radius {} mm, margin {} mm (must be at most 1000, the radius above 0, "
+               "the margin not negative); give both in mm",
+               function, f.radius, f.margin);
   ISO_VALIDATE(f.spot_spacing >= 0.1 && f.spot_spacing <= 1000 && f.layer_spacing >= 0.1 &&
                    f.layer_spacing <= 1000,
-               "{}: spots {} mm, layers {} mm apart (from 0.1 to 1000)", function, f.spot_spacing,
-               f.layer_spacing);
+               "{}: spots {} mm, layers {} mm apart (must be from 0.1 to 1000); give both in mm",
+               function, f.spot_spacing, f.layer_spacing);
   ISO_VALIDATE(f.lateral_loss > 0 && f.lateral_loss < 1,
-               "{}: lateral loss {} (must be between 0 and 1)", function, f.lateral_loss);
-  ISO_VALIDATE(std::int64_t(f.slabs.size()) <= max_slabs, "{}: {} slabs (at most {})", function,
+               "{}: lateral loss {} (must be between 0 and 1); give the share of a spot's dose "
+               "that is cut off",
+               function, f.lateral_loss);
+  ISO_VALIDATE(std::int64_t(f.slabs.size()) <= max_slabs,
+               "{}: {} slabs (at most {} can be taken); join slabs of one material", function,
                f.slabs.size(), max_slabs);
-  ISO_VALIDATE(std::isfinite(f.entrance), "{}: entrance {} mm (must be finite)", function,
-               f.entrance);
+  ISO_VALIDATE(std::isfinite(f.entrance),
+               "{}: entrance {} mm (must be finite); give the phantom's depth before the isocentre",
+               function, f.entrance);
   for (std::size_t i = 0; i < f.slabs.size(); ++i) {
     auto const& s = f.slabs[i];
     ISO_VALIDATE(
         s.thickness > 0 && s.thickness <= 1e4 && s.stopping_power > 0 && s.stopping_power <= 100,
-        "{}: slab {} is {} mm thick and stops {} times as much as water (both must be "
-        "positive, at most 1e4 and 100)",
+        "{}: slab {} is {} mm thick and stops {} times as much as water (both must be positive, at "
+        "most 1e4 and 100); give a thickness and a stopping power for each slab",
         function, i, s.thickness, s.stopping_power);
   }
 }
@@ -253,7 +260,7 @@ void add_lines(planned_field& field, beam_layer& layer, double radius, double sp
         {std::int32_t(reach), forwards ? 1 : -1, std::int32_t(field.spots + reach)});
     field.spots += 2 * reach + 1;
     ISO_VALIDATE(field.spots < std::int64_t(1) << 28,
-                 "{}: 2^28 spots or more (a layer has {} lines) put them farther apart", function,
+                 "{}: 2^28 spots or more (a layer has {} lines); put spots farther apart", function,
                  layer.lines);
   }
 }
@@ -278,13 +285,13 @@ planned_field plan_field(pencil_beams const& f) {
   depth_scale const scale = scale_of(f.slabs);
   double const centre = dot(f.target, ct::detail::on_circle(f.angle)) + f.entrance;
   ISO_VALIDATE(centre - f.radius > 0,
-               "{}: the target begins {} mm before the phantom (it must lie inside) move the "
+               "{}: the target begins {} mm before the phantom (it must lie inside); move the "
                "entrance or the target",
                function, f.radius - centre);
   double const deepest = scale(centre + f.radius);
   double const nearest = scale(centre - f.radius);
   ISO_VALIDATE((deepest - nearest) / f.layer_spacing < double(max_layers),
-               "{}: {} layers (at most {}) put them farther apart", function,
+               "{}: {} layers (at most {}); put layers farther apart", function,
                (deepest - nearest) / f.layer_spacing, max_layers);
   planned_field field;
   for (int n = 0; deepest - n * f.layer_spacing >= nearest; ++n) {

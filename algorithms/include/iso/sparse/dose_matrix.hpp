@@ -163,8 +163,8 @@ void with_matrix(dose_matrix_side<Space> const& side, F const& f) {
       [&]<class Matrix>(Matrix const& a) {
         if constexpr (std::is_same_v<Matrix, std::monostate>) {
           fail_argument(
-              "iso::sparse::dose_matrix: a product in the other direction (it was not asked for) "
-              "make it for both");
+              "iso::sparse::dose_matrix: a product in the other direction (it was not asked for); "
+              "make the matrix for both directions");
         } else {
           f(a);
         }
@@ -309,10 +309,9 @@ class dose_matrix {
 
   template <class F>
   void with(side const& of, F const& f) const {
-    ISO_VALIDATE(
-        state_.vectors > 0,
-        "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from) make it "
-        "from arrays");
+    ISO_VALIDATE(state_.vectors > 0,
+                 "iso::sparse::dose_matrix: no matrix (it was made by default, or moved from); "
+                 "make it from arrays");
     detail::with_matrix(of, f);
   }
 
@@ -329,8 +328,8 @@ class dose_matrix {
         spmv(exec, scaled, a, x, beta, y, of.plan, state_.scratch, options);
       } else {
         fail_argument(
-            "iso::sparse::dose_matrix: vectors of float (they go with values of float) use vectors "
-            "of double");
+            "iso::sparse::dose_matrix: vectors of float (they go with values of float); use "
+            "vectors of double");
       }
     });
   }

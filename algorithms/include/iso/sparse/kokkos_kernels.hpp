@@ -78,11 +78,11 @@ crs_matrix<Value, Offset, Exec> crs_of(
     csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
   validate_shape(a, function);
   ISO_VALIDATE(a.row_scales.extent(0) == 0,
-               "{}: {} row scales (CrsMatrix has none) convert the values without row_scaling",
+               "{}: {} row scales (CrsMatrix has none); convert the values without row_scaling",
                function, a.row_scales.extent(0));
   constexpr auto most = std::uint64_t(std::numeric_limits<Offset>::max());
   ISO_VALIDATE(std::uint64_t(a.num_entries()) <= most,
-               "{}: {} entries (the offsets count to {}) take offsets of 64 bits", function,
+               "{}: {} entries (the offsets count to {}); take offsets of 64 bits", function,
                a.num_entries(), most);
   return {function,
           std::int32_t(a.num_rows),
@@ -165,7 +165,9 @@ csr_view<Value const, std::int32_t, typename Exec::memory_space> to_csr(
   constexpr auto most = std::uint64_t(std::numeric_limits<Offset>::max());
   // nnz() has the offsets' type: too large a number is no longer seen in it.
   auto const entries = std::uint64_t(m.graph.entries.extent(0));
-  ISO_VALIDATE(entries <= most, "{}: {} entries (the offsets count to {}: some have overflowed)",
+  ISO_VALIDATE(entries <= most,
+               "{}: {} entries (the offsets count to {}, so that some have overflowed); make the "
+               "CrsMatrix with offsets of 64 bits",
                function, entries, most);
   return detail::csr_of(exec, function, m);
 }

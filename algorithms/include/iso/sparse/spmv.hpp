@@ -53,7 +53,7 @@ vector_facts facts_of(View const& v, char const* name, char const* function) {
   bool const plain = (several ? vectors : length) <= 1 || inner == 1;
   ISO_VALIDATE(plain && stride >= vectors,
                "{}: {} has gaps between its numbers (those of a vector, or of several at one "
-               "place, must follow each other) use a plain view",
+               "place, must follow each other); use a plain view",
                function, name);
   memory_range const memory = memory_of(v, name);
   validate_memory({memory}, function);
@@ -123,8 +123,9 @@ void max_abs(Exec const& exec, X const& x,
   char const* const function = "iso::sparse::max_abs";
   auto const facts = detail::facts_of(x, "x", function);
   ISO_VALIDATE(std::int64_t(to.extent(0)) == facts.vectors,
-               "{}: {} numbers for {} vectors (make them agree)", function, to.extent(0),
-               facts.vectors);
+               "{}: {} numbers for {} vectors (each vector has one largest magnitude); give one "
+               "number for each vector",
+               function, to.extent(0), facts.vectors);
   detail::launch_max_abs<Exec, typename X::non_const_value_type>(exec, x.data(), facts, to.data());
 }
 

@@ -74,7 +74,7 @@ template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
                     csr_demands const& demands = {});
 
-/// Returns `problem (why) suggestion`; empty for a sound matrix. Determinism: backend_to_backend.
+/// Returns `problem (reason); advice`; empty for a sound matrix. Determinism: backend_to_backend.
 std::string to_string(csr_report const& report);
 
 namespace detail {

@@ -90,10 +90,10 @@ void detector_readings(
   iso::validate(
       integrals,
       {views, std::int64_t(readings.data.extent(1)), std::int64_t(readings.data.extent(2))},
-      "detector_readings");
-  validate_memory({memory_of(readings.data, "readings")}, "detector_readings");
-  validate_contiguous(from, "integrals", "detector_readings");
-  validate_contiguous(readings.data, "readings", "detector_readings");
+      "iso::synthetic::detector_readings");
+  validate_memory({memory_of(readings.data, "readings")}, "iso::synthetic::detector_readings");
+  validate_contiguous(from, "integrals", "iso::synthetic::detector_readings");
+  validate_contiguous(readings.data, "readings", "iso::synthetic::detector_readings");
   Kokkos::parallel_for(
       "iso::synthetic::detector_readings",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, views * size),

@@ -55,11 +55,13 @@ void poisson_counts(
     Kokkos::View<std::type_identity_t<T> const*, typename Exec::memory_space> const& means,
     Kokkos::View<T*, typename Exec::memory_space> const& counts, random_options const& options) {
   ISO_VALIDATE(means.extent(0) == counts.extent(0),
-               "iso::synthetic::poisson_counts: {} means, {} counts (there is one for each)",
+               "iso::synthetic::poisson_counts: {} means, {} counts (each mean has one count); "
+               "give as many counts as means",
                means.extent(0), counts.extent(0));
-  validate_memory({memory_of(means, "means"), memory_of(counts, "counts")}, "poisson_counts");
-  validate_contiguous(means, "means", "poisson_counts");
-  validate_contiguous(counts, "counts", "poisson_counts");
+  validate_memory({memory_of(means, "means"), memory_of(counts, "counts")},
+                  "iso::synthetic::poisson_counts");
+  validate_contiguous(means, "means", "iso::synthetic::poisson_counts");
+  validate_contiguous(counts, "counts", "iso::synthetic::poisson_counts");
   Kokkos::parallel_for("iso::synthetic::poisson_counts",
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                            exec, 0, std::int64_t(counts.extent(0))),
