@@ -41,16 +41,14 @@ fs::path followed(fs::path const& target) {
     }
     at = at.parent_path() / fs::read_symlink(at);
   }
-  throw file_error(
-      fmt::format("'{}' is a symbolic link that leads to none but links (it has no "
-                  "end) remove it",
-                  target.string()));
+  throw file_error(fmt::format(
+      "'{}' is a symbolic link that leads to none but links (it has no end); remove the link",
+      target.string()));
 }
 
-[[noreturn]] void refuse_to_write(fs::path const& target, char const* suggestion,
-                                  int reason = errno) {
-  throw file_error(fmt::format("'{}' cannot be written ({}){}", target.string(),
-                               std::strerror(reason), suggestion));
+[[noreturn]] void refuse_to_write(fs::path const& target, char const* advice, int reason = errno) {
+  throw file_error(fmt::format("'{}' cannot be written ({}); {}", target.string(),
+                               std::strerror(reason), advice));
 }
 
 fs::path folder_of(fs::path const& place) {
@@ -63,8 +61,8 @@ fs::path temporary_folder(fs::path const& target) {
   auto folder = fs::temp_directory_path(failure);
   if (failure) {
     throw file_error(
-        fmt::format("'{}' cannot be written (the folder for temporary files: {}) set "
-                    "TMPDIR to one that is there",
+        fmt::format("'{}' cannot be written (the folder for temporary files: {}); set TMPDIR to a "
+                    "folder that is there",
                     target.string(), failure.message()));
   }
   return folder;
@@ -111,8 +109,9 @@ void copy_into(fs::path const& target, fs::path const& place, fs::path const& fr
     refuse_to_write(target, "");
   }
   if (!in.eof()) {
-    throw file_error(fmt::format("'{}' was cut short ('{}' cannot be read back) is its disk sound?",
-                                 target.string(), from.string()));
+    throw file_error(fmt::format(
+        "'{}' was cut short ('{}' cannot be read back); check its disk, and write it again",
+        target.string(), from.string()));
   }
 }
 
@@ -123,15 +122,15 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
   struct stat old{};
   bool const exists = ::stat(place_.c_str(), &old) == 0;
   if (!exists && errno != ENOENT) {
-    refuse_to_write(target_, " choose another name");
+    refuse_to_write(target_, "choose another name");
   }
   if (exists && S_ISDIR(old.st_mode)) {
-    throw file_error(fmt::format("'{}' is a folder (a file is to be written) give a file name",
+    throw file_error(fmt::format("'{}' is a folder (a file is to be written); give a file name",
                                  target_.string()));
   }
   replaces_ = !is_descriptor(place_) && (!exists || S_ISREG(old.st_mode));
   if (!replaces_ && ::access(place_.c_str(), W_OK) != 0) {
-    refuse_to_write(target_, "");
+    refuse_to_write(target_, "check its permissions");
   }
   if (replaces_ && exists) {
     mode_ = old.st_mode & 0777U;
@@ -139,7 +138,7 @@ atomic_file::atomic_file(fs::path target, std::uintmax_t bytes)
   auto const folder = replaces_ ? folder_of(place_) : temporary_folder(target_);
   check_space(folder, bytes);
   if (int const reason = make_temporary(folder)) {
-    refuse_to_write(target_, " check that its folder exists and is yours", reason);
+    refuse_to_write(target_, "check that its folder exists and is yours", reason);
   }
 }
 
@@ -152,13 +151,12 @@ atomic_file atomic_file::folder(fs::path target, std::uintmax_t bytes) {
   struct stat old{};
   bool const exists = ::stat(file.place_.c_str(), &old) == 0;
   if (!exists && errno != ENOENT) {
-    refuse_to_write(file.target_, " choose another name");
+    refuse_to_write(file.target_, "choose another name");
   }
   if (exists) {
     if (!S_ISDIR(old.st_mode)) {
       throw file_error(
-          fmt::format("'{}' cannot be made (something of that name is there) name a "
-                      "new folder",
+          fmt::format("'{}' cannot be made (something of that name is there); name a new folder",
                       file.target_.string()));
     }
     file.check_empty();
@@ -174,7 +172,7 @@ atomic_file atomic_file::folder(fs::path target, std::uintmax_t bytes) {
     reason = file.make_temporary(file.place_);
   }
   if (reason != 0) {
-    refuse_to_write(file.target_, " check that the folder around it exists and is yours", reason);
+    refuse_to_write(file.target_, "check that the folder around it exists and is yours", reason);
   }
   return file;
 }
@@ -198,14 +196,13 @@ void atomic_file::check_empty() const {
   for (fs::directory_iterator at(place_, failure), end; !failure && at != end;
        at.increment(failure)) {
     if (at->path().filename() != temporary_.filename()) {
-      throw file_error(
-          fmt::format("'{}' is not empty (what is written would lie among other "
-                      "files) name a new folder",
-                      target_.string()));
+      throw file_error(fmt::format(
+          "'{}' is not empty (what is written would lie among other files); name a new folder",
+          target_.string()));
     }
   }
   if (failure) {
-    refuse_to_write(target_, "", failure.value());
+    refuse_to_write(target_, "check its permissions", failure.value());
   }
 }
 
@@ -213,8 +210,9 @@ void atomic_file::check_space(fs::path const& folder, std::uintmax_t bytes) cons
   std::error_code unknown;
   auto const free = fs::space(folder, unknown).available;
   if (!unknown && free < bytes) {
-    throw file_error(fmt::format("'{}' needs {} bytes ({} are free in its folder) make room",
-                                 target_.string(), bytes, free));
+    throw file_error(
+        fmt::format("'{}' needs {} bytes ({} are free in its folder); make room on its disk",
+                    target_.string(), bytes, free));
   }
 }
 
@@ -269,8 +267,8 @@ void atomic_file::check_written(std::uintmax_t bytes) const {
   auto const written = fs::file_size(temporary_, unknown);
   if (unknown || written < bytes) {
     throw file_error(
-        fmt::format("'{}' was cut short ({} of {} bytes) is the disk full? The old file "
-                    "is as it was",
+        fmt::format("'{}' was cut short ({} of {} bytes were written, and the old file is as it "
+                    "was); make room on its disk",
                     target_.string(), unknown ? 0 : written, bytes));
   }
 }
@@ -324,7 +322,7 @@ void atomic_file::flush(fs::path const& path, std::optional<unsigned> mode) cons
     whole = false;
   }
   if (!whole) {
-    refuse_to_write(target_, " is the disk full? The old file is as it was", reason);
+    refuse_to_write(target_, "make room on its disk; the old file is as it was", reason);
   }
 }
 
@@ -347,7 +345,7 @@ void atomic_file::move_files() {
     for (auto const& file : moved) {
       fs::remove(file, ignored);
     }
-    refuse_to_write(target_, " the folder is as it was", failure.value());
+    refuse_to_write(target_, "check its permissions; the folder is as it was", failure.value());
   }
   fs::remove(temporary_, failure);
 }
@@ -362,8 +360,10 @@ void atomic_file::rename() {
   if (is_folder_ && mode_ && (is_own || failure)) {
     move_files();
   } else if (failure) {
-    throw file_error(fmt::format("'{}' cannot be replaced ({}) the old file is as it was",
-                                 target_.string(), failure.message()));
+    throw file_error(
+        fmt::format("'{}' cannot be replaced ({}, and the old file is as it was); check the "
+                    "permissions of its folder",
+                    target_.string(), failure.message()));
   }
   renamed_ = true;
   // The file is in place; where its folder cannot be flushed, a crash of the machine may undo that.
@@ -380,7 +380,8 @@ atomic_file prepare_text(fs::path const& target, std::string_view text) {
   out.write(text.data(), std::streamsize(text.size()));
   out.close();
   if (!out) {
-    throw file_error(fmt::format("'{}' cannot be written (is the disk full?)", target.string()));
+    throw file_error(fmt::format(
+        "'{}' cannot be written (its disk may be full); make room on its disk", target.string()));
   }
   return file;
 }
@@ -388,8 +389,9 @@ atomic_file prepare_text(fs::path const& target, std::string_view text) {
 std::string read_text(fs::path const& source, std::size_t most) {
   std::ifstream in(source, std::ios::binary);
   if (!in || fs::is_directory(source)) {
-    throw file_error(
-        fmt::format("'{}' cannot be opened (no such file, or not readable)", source.string()));
+    throw file_error(fmt::format(
+        "'{}' cannot be opened (no such file, or not readable); check its name and permissions",
+        source.string()));
   }
   // By pieces: `most` may be far more than there is.
   std::string text;
@@ -400,7 +402,8 @@ std::string read_text(fs::path const& source, std::size_t most) {
   }
   if (text.size() > most) {
     throw file_error(
-        fmt::format("'{}' is longer than {} bytes (text of that length is not expected)",
+        fmt::format("'{}' is longer than {} bytes (text of that length is not expected); check "
+                    "that this is the file you mean",
                     source.string(), most));
   }
   return text;

@@ -20,7 +20,9 @@ std::vector<T> const& checkpoint::at(std::string const& name) const {
                                   [&](auto const& entry) { return entry.first == name; });
   if (found == arrays.end() || !std::holds_alternative<std::vector<T>>(found->second)) {
     throw invalid_argument(
-        fmt::format("iso::files::checkpoint: no array '{}' of that precision", name));
+        fmt::format("iso::files::checkpoint: no array '{}' of that precision (arrays are stored as "
+                    "float or double); ask for one that the checkpoint holds",
+                    name));
   }
   return std::get<std::vector<T>>(found->second);
 }
@@ -46,7 +48,7 @@ atomic_file prepare_checkpoint(fs::path const& path, checkpoint const& state) {
           values);
     }
     detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
-                                   "cannot be written (HDF5 group)");
+                                   "cannot be written (HDF5 group); make room on its disk");
     for (auto const& [key, value] : state.belongs) {
       detail::write_attribute(path, root, key.c_str(), value);
     }
@@ -60,23 +62,29 @@ checkpoint read_checkpoint(fs::path const& path,
   checkpoint state{belongs, {}};
   {
     detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
-                                   "is no checkpoint (it has no root)");
+                                   "is no checkpoint (it has no root); name another file");
     for (auto const& [key, value] : belongs) {
       auto const found = detail::read_attribute(path, root, key.c_str());
       if (!found) {
-        refuse(path, fmt::format("is no checkpoint of this kind (attribute '{}' is missing)", key));
+        refuse(path,
+               fmt::format(
+                   "is no checkpoint of this kind (attribute '{}' is missing); name another file",
+                   key));
       }
       if (*found != value) {
-        refuse(path, fmt::format("is a checkpoint of another {} ({}, here {}) remove it, or name "
-                                 "another file",
-                                 key, *found, value));
+        refuse(path,
+               fmt::format(
+                   "is a checkpoint of another {} ({}, here {}); remove it, or name another file",
+                   key, *found, value));
       }
     }
   }
   for (auto const& name : names) {
     detail::hdf5_dataset const set(path, file, name.c_str(), 1);
     if (set.kind() != H5T_FLOAT) {
-      refuse(path, fmt::format("dataset /{} holds no floating-point numbers", name));
+      refuse(path, fmt::format("dataset /{} holds no floating-point numbers (float or double is "
+                               "expected); remove the file, or name another",
+                               name));
     }
     if (H5Tget_size(set.type()) == 4) {
       state.arrays.emplace_back(name, set.read<float>(H5T_NATIVE_FLOAT));

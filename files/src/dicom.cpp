@@ -106,30 +106,37 @@ std::string stated_code(std::string_view text) {
 
 void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation) {
   if (orientation.size() != 6) {
-    refuse(path, "has no orientation (six numbers of Image Orientation (Patient) are expected)");
+    refuse(path,
+           "has no orientation (six numbers of Image Orientation (Patient) are expected); export "
+           "it again");
   }
   constexpr std::array<double, 6> axial{1, 0, 0, 0, 1, 0};
   for (std::size_t i = 0; i < 6; ++i) {
     if (!(std::abs(orientation[i] - axial[i]) <= 1e-5)) {
-      refuse(path, fmt::format("has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only "
-                               "axial planes with rows along x and columns along y are read) "
-                               "resample it to such planes",
-                               orientation[0], orientation[1], orientation[2], orientation[3],
-                               orientation[4], orientation[5]));
+      refuse(path,
+             fmt::format(
+                 "has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only axial planes "
+                 "with rows along x and columns along y are read); resample it to such planes",
+                 orientation[0], orientation[1], orientation[2], orientation[3], orientation[4],
+                 orientation[5]));
     }
   }
 }
 
 void check_spacing(std::filesystem::path const& path, double spacing) {
   if (!(spacing >= 1e-6 && spacing <= 1e9)) {
-    refuse(path, fmt::format("has a spacing of {} (mm, from 1e-6 to 1e9, are expected)", spacing));
+    refuse(path,
+           fmt::format("has a spacing of {} (mm, from 1e-6 to 1e9, are expected); export it again",
+                       spacing));
   }
 }
 
 void check_coordinate(std::filesystem::path const& path, double coordinate) {
   if (!(std::abs(coordinate) <= 1e9)) {
-    refuse(path, fmt::format("has a position of {} (mm, between -1e9 and 1e9, are expected)",
-                             coordinate));
+    refuse(path,
+           fmt::format(
+               "has a position of {} (mm, between -1e9 and 1e9, are expected); export it again",
+               coordinate));
   }
 }
 
@@ -139,9 +146,9 @@ double even_distance(std::filesystem::path const& path, char const* what,
   for (std::size_t i = 1; i < positions.size(); ++i) {
     distances.push_back(positions[i] - positions[i - 1]);
     if (!(distances.back() >= 1e-4)) {
-      refuse(path, fmt::format("has two {}s at z = {} mm (each position may have one) remove one "
-                               "of them",
-                               what, positions[i]));
+      refuse(path, fmt::format(
+                       "has two {}s at z = {} mm (each position may have one); remove one of them",
+                       what, positions[i]));
     }
   }
   auto sorted = distances;
@@ -154,13 +161,12 @@ double even_distance(std::filesystem::path const& path, char const* what,
     }
     if (distances[i] > 1.5 * median) {
       refuse(path, fmt::format("lacks a {} between z = {} and {} mm (the others are {:.6g} mm "
-                               "apart) find it, or resample the rest",
+                               "apart); find it, or resample the rest",
                                what, positions[i], positions[i + 1], median));
     }
-    refuse(path,
-           fmt::format("has {}s {:.6g} mm apart at z = {} mm (the others are {:.6g} mm apart) "
-                       "resample it to even distances",
-                       what, distances[i], positions[i], median));
+    refuse(path, fmt::format("has {}s {:.6g} mm apart at z = {} mm (the others are {:.6g} mm "
+                             "apart); resample it to even distances",
+                             what, distances[i], positions[i], median));
   }
   return (positions.back() - positions.front()) / double(distances.size());
 }
@@ -176,10 +182,10 @@ void check_same_frame(std::filesystem::path const& a, std::string const& frame_a
                       std::filesystem::path const& b, std::string const& frame_b) {
   auto const said = [](std::string const& frame) { return frame.empty() ? "none" : frame; };
   if (frame_a.empty() || frame_a != frame_b) {
-    throw file_error(
-        fmt::format("'{}' and '{}' have frames of reference {} and {} (positions of one mean "
-                    "nothing in the other: another patient or another scan) register them first",
-                    a.string(), b.string(), said(frame_a), said(frame_b)));
+    throw file_error(fmt::format(
+        "'{}' and '{}' have frames of reference {} and {} (positions of one mean nothing in the "
+        "other: another patient or another scan); register one to the other first",
+        a.string(), b.string(), said(frame_a), said(frame_b)));
   }
 }
 
@@ -191,29 +197,34 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
     all.append(all.empty() ? "" : ", ").append(s.name);
     if (s.name == name) {
       if (found != nullptr) {
-        detail::refuse(path, fmt::format("has two structures of the name '{}' (numbers {} and {}) "
-                                         "rename one",
-                                         shortened(name, 64), found->number, s.number));
+        detail::refuse(
+            path, fmt::format(
+                      "has two structures of the name '{}' (numbers {} and {}); rename one of them",
+                      shortened(name, 64), found->number, s.number));
       }
       found = &s;
     }
   }
   if (found == nullptr) {
-    detail::refuse(path, fmt::format("has no structure '{}' (it has {})", shortened(name, 64),
-                                     all.empty() ? "none" : shortened(all, 1000)));
+    detail::refuse(path,
+                   fmt::format("has no structure '{}' (it has {}); choose another name",
+                               shortened(name, 64), all.empty() ? "none" : shortened(all, 1000)));
   }
-  auto const refuse = [&](std::string const& why) {
+  auto const refuse_it = [&](std::string const& why) {
     detail::refuse(path, fmt::format("has a structure '{}' {}", shortened(name, 64), why));
   };
   if (!found->other_geometry.empty()) {
-    refuse(fmt::format("with {} contours (only CLOSED_PLANAR ones bound a volume)",
-                       found->other_geometry));
+    refuse_it(fmt::format(
+        "with {} contours (only CLOSED_PLANAR ones bound a volume); choose another structure",
+        found->other_geometry));
   }
   if (found->contours.empty()) {
-    refuse("without contours (it bounds no volume)");
+    refuse_it("without contours (it bounds no volume); choose another structure");
   }
   if (found->frame_of_reference != set.identity.frame_of_reference) {
-    refuse("in another frame of reference than the set's (its positions mean nothing there)");
+    refuse_it(
+        "in another frame of reference than the set's (its positions mean nothing there); choose "
+        "another structure");
   }
   return *found;
 }

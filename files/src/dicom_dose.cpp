@@ -33,13 +33,14 @@ std::vector<double> frame_heights(fs::path const& path, DRTDoseIOD& dose, double
     return {first};
   }
   if (std::int64_t(heights.size()) != frames) {
-    refuse(path, fmt::format("has {} frame offsets for {} frames (one each is expected)",
-                             heights.size(), frames));
+    refuse(path,
+           fmt::format("has {} frame offsets for {} frames (one each is expected); export it again",
+                       heights.size(), frames));
   }
   bool const is_relative = heights.front() == 0;
   if (!is_relative && std::abs(heights.front() - first) > 0.01) {
     refuse(path, fmt::format("has frame offsets from {} mm on (from 0, relative, or from the first "
-                             "frame's {} mm, absolute, is expected)",
+                             "frame's {} mm, absolute, is expected); export it again",
                              heights.front(), first));
   }
   for (double& height : heights) {
@@ -69,9 +70,10 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   dose_layout layout;
   auto const unit = unit_of(text_of([&](auto& t) { return dose.getDoseUnits(t); }));
   if (unit != "Gy" && units == dose_units::gray) {
-    refuse(path, unit.empty()         ? "does not say its dose's units (Gy are needed)"
-                 : unit == "relative" ? "has a dose in relative units (Gy are needed)"
-                                      : fmt::format("has a dose in {} (Gy are needed)", unit));
+    refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
+                 : unit == "relative"
+                     ? "has a dose in relative units (Gy are needed); export it in Gy"
+                     : fmt::format("has a dose in {} (Gy are needed); export it in Gy", unit));
   }
   result.volume.unit = unit;
   result.type = stated_code(text_of([&](auto& t) { return dose.getDoseType(t); }));
@@ -107,18 +109,25 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   static_cast<void>(dose.getSamplesPerPixel(samples));
   static_cast<void>(dose.getNumberOfFrames(frames));
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
-    refuse(path, "lacks position, pixel spacing or size (an RT Dose with pixels has all three)");
+    refuse(path,
+           "lacks position, pixel spacing or size (an RT Dose with pixels has all three); export "
+           "it again");
   }
   if (bits != 16 && bits != 32) {
-    refuse(path, fmt::format("has pixels of {} bits (16 or 32 are expected)", bits));
+    refuse(path,
+           fmt::format("has pixels of {} bits (16 or 32 are expected); export it with one of these",
+                       bits));
   }
   if (samples > 1) {
-    refuse(path, fmt::format("has {} numbers a pixel (one is expected)", samples));
+    refuse(path, fmt::format("has {} numbers a pixel (one is expected); export it without colours",
+                             samples));
   }
   static_cast<void>(dose.getDoseGridScaling(layout.scaling));
   if (!(layout.scaling > 0 && std::isfinite(layout.scaling))) {
-    refuse(path, fmt::format("has a dose grid scaling of {} (a positive number is expected)",
-                             layout.scaling));
+    refuse(path,
+           fmt::format(
+               "has a dose grid scaling of {} (a positive number is expected); export it again",
+               layout.scaling));
   }
   layout.bits = bits;
   layout.is_signed = is_signed == 1;
@@ -134,7 +143,9 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   } else {
     static_cast<void>(dose.getSliceThickness(distance));
     if (!(distance > 0)) {
-      refuse(path, "has one frame without a thickness (its voxels have no height)");
+      refuse(path,
+             "has one frame without a thickness (its voxels have no height); export it with Slice "
+             "Thickness or several frames");
     }
   }
   result.volume.extent = {columns, rows, frames};
@@ -160,7 +171,7 @@ void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& l
                  host_volume& volume) {
   auto& set = *file.getDataset();
   if (set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).bad()) {
-    refuse(path, "has compressed pixels (only plain ones are read) write it uncompressed");
+    refuse(path, "has compressed pixels (only plain ones are read); export it uncompressed");
   }
   auto const& n = volume.extent;
   auto const count = std::uint64_t(n[0] * n[1] * n[2]);
@@ -169,27 +180,28 @@ void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& l
   std::uint64_t const most = set.getOriginalXfer() == EXS_DeflatedLittleEndianExplicit ? 1032 : 1;
   std::error_code unknown;
   if (fs::file_size(path, unknown) < words * 2 / most) {
-    refuse(path, "is truncated (it has fewer pixels than its header says) fetch or write it again");
+    refuse(path,
+           "is truncated (it has fewer pixels than its header says); fetch or write it again");
   }
-  with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]), words * 2 + count * 8,
-              [&] {
-                Uint16 const* data = nullptr;
-                unsigned long found = 0;
-                if (set.findAndGetUint16Array(DCM_PixelData, data, &found).bad() ||
-                    data == nullptr || found < words) {
-                  refuse(path,
-                         "is truncated (it has fewer pixels than its header says) fetch or "
-                         "write it again");
-                }
-                std::vector<float> values(count);
-                for (std::size_t i = 0; i < count; ++i) {
-                  values[i] = float(layout.scaling * stored_number(data, i, layout));
-                }
-                auto walk = last_axis_fastest(n);
-                auto const offset = layout.is_descending ? (n[2] - 1) * walk[2].stride : 0;
-                walk[2].stride *= layout.is_descending ? -1 : 1;
-                volume.values = reorder<float, float>(values, offset, walk);
-              });
+  with_memory(
+      path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]), words * 2 + count * 8, [&] {
+        Uint16 const* data = nullptr;
+        unsigned long found = 0;
+        if (set.findAndGetUint16Array(DCM_PixelData, data, &found).bad() || data == nullptr ||
+            found < words) {
+          refuse(
+              path,
+              "is truncated (it has fewer pixels than its header says); fetch or write it again");
+        }
+        std::vector<float> values(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          values[i] = float(layout.scaling * stored_number(data, i, layout));
+        }
+        auto walk = last_axis_fastest(n);
+        auto const offset = layout.is_descending ? (n[2] - 1) * walk[2].stride : 0;
+        walk[2].stride *= layout.is_descending ? -1 : 1;
+        volume.values = reorder<float, float>(values, offset, walk);
+      });
 }
 
 rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
@@ -199,13 +211,15 @@ rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
   rt_dose result;
   result.identity = read_dicom_identity(path);
   if (!file.getDataset()->tagExists(DCM_PixelData)) {
-    refuse(path, "has no pixels (an RT Dose of histograms or points alone is not read)");
+    refuse(path,
+           "has no pixels (an RT Dose of histograms or points alone is not read); export the "
+           "dose's grid");
   }
   // The pixels stay out of the object, which would hold them once more.
   std::unique_ptr<DcmElement> pixels(file.getDataset()->remove(DCM_PixelData));
   auto const read = dose->read(*file.getDataset());
   if (read.bad()) {
-    refuse(path, fmt::format("cannot be read as RT Dose ({})", read.text()));
+    refuse(path, fmt::format("cannot be read as RT Dose ({}); export it again", read.text()));
   }
   auto const layout = read_layout(path, *dose, units, result);
   if (with_values) {

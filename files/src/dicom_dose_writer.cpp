@@ -34,22 +34,23 @@ std::string decimal_above(double number) {
 
 void check_dose(fs::path const& path, host_volume const& v) {
   if (v.unit != "Gy") {
-    refuse(path, fmt::format("cannot be an RT Dose (its values are in {}, not in Gy)",
+    refuse(path, fmt::format("cannot be an RT Dose (its values are in {}, not in Gy); convert them "
+                             "to Gy, or write another format",
                              v.unit.empty() ? "no known unit" : v.unit));
   }
   auto const& n = v.extent;
   if (n[0] < 1 || n[1] < 1 || n[2] < 1 || n[0] > 65535 || n[1] > 65535 ||
       n[0] * n[1] > 1'000'000'000 / n[2]) {
-    refuse(path, fmt::format("cannot be an RT Dose ({} x {} x {} voxels; DICOM takes 1 to 65535 "
-                             "along x and y, and this writer 1e9 in all)",
-                             n[0], n[1], n[2]));
+    refuse(path,
+           fmt::format("cannot be an RT Dose ({} x {} x {} voxels; DICOM takes 1 to 65535 along x "
+                       "and y, and this writer 1e9 in all); crop it, or write another format",
+                       n[0], n[1], n[2]));
   }
   for (float const value : v.values) {
     if (!(value >= 0 && value <= std::numeric_limits<float>::max())) {
-      refuse(path,
-             fmt::format("cannot be an RT Dose (a value is {}; a physical dose is no less than "
-                         "0 and finite)",
-                         value));
+      refuse(path, fmt::format("cannot be an RT Dose (a value is {}; a physical dose is no less "
+                               "than 0 and finite); write another format",
+                               value));
     }
   }
 }
@@ -60,7 +61,8 @@ class all_good {
   explicit all_good(fs::path path) : path_(std::move(path)) {}
   void operator()(OFCondition const& result) const {
     if (result.bad()) {
-      refuse(path_, fmt::format("cannot be written as RT Dose ({})", result.text()));
+      refuse(path_,
+             fmt::format("cannot be written as RT Dose ({}); write another format", result.text()));
     }
   }
 
@@ -84,8 +86,10 @@ belongings belongings_of(rt_dose_options const& options) {
   if (!options.plan.empty()) {
     auto const plan = read_dicom_identity(options.plan);
     if (plan.sop_class != rt_plan_class) {
-      refuse(options.plan, fmt::format("is no RT Plan (its modality is {})",
-                                       plan.modality.empty() ? "not said" : plan.modality));
+      refuse(options.plan,
+             fmt::format(
+                 "is no RT Plan (its modality is {}); name the plan that the dose is of, or none",
+                 plan.modality.empty() ? "not said" : plan.modality));
     }
     if (options.like.empty()) {
       result.like = plan;
@@ -167,7 +171,7 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
   }
   if (offsets.size() > 65534) {
     refuse(path, fmt::format("cannot be an RT Dose ({} frames; the list of their offsets has room "
-                             "for 65534 characters)",
+                             "for 65534 characters); crop it, or write another format",
                              n[2]));
   }
   if (n[2] > 1) {  // one frame has no increment
@@ -200,7 +204,7 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
   good(dose->write(set));
   atomic_file result(path, words.size() * 2);
   if (file.saveFile(result.temporary().c_str(), EXS_LittleEndianExplicit).bad()) {
-    refuse(path, "cannot be written (is the disk full?)");
+    refuse(path, "cannot be written (its disk may be full); make room on its disk");
   }
   result.check_written(words.size() * 2);
   return result;

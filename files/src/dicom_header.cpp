@@ -23,8 +23,8 @@ void silence_dcmtk(fs::path const& path) {
   OFLog::configure(OFLogger::OFF_LOG_LEVEL);
   if (!dcmDataDict.isDictionaryLoaded()) {
     refuse(path,
-           "cannot be read or written (DCMTK's dictionary is not loaded) let DCMDICTPATH name "
-           "its file dicom.dic");
+           "cannot be read or written (DCMTK's dictionary is not loaded); set DCMDICTPATH to its "
+           "file dicom.dic");
   }
 }
 
@@ -83,17 +83,21 @@ void load_object(fs::path const& path, DcmFileFormat& file, char const* sop_clas
   if (identity.sop_class != sop_class) {
     std::error_code unknown;
     if (fs::is_directory(path, unknown)) {
-      refuse(path, fmt::format("is the folder of a CT series, no {}", what));
+      refuse(path,
+             fmt::format(
+                 "is the folder of a CT series, no {} (each of these is one file); name the file",
+                 what));
     }
-    refuse(path, fmt::format("is no {} (its modality is {}){}", what,
+    refuse(path, fmt::format("is no {} (its modality is {}); {}", what,
                              identity.modality.empty() ? "not said" : identity.modality,
-                             identity.modality == "CT" ? " of a CT series name the folder" : ""));
+                             identity.modality == "CT" ? "name the folder of the CT series"
+                                                       : "name another file"));
   }
   // Long lists of numbers are written as of unknown kind, for want of room in the length.
   dcmEnableUnknownVRConversion.set(OFTrue);
   auto const read = file.loadFile(path.c_str());
   if (read.bad()) {
-    refuse(path, fmt::format("is truncated or damaged ({}) fetch or write it again", read.text()));
+    refuse(path, fmt::format("is truncated or damaged ({}); fetch or write it again", read.text()));
   }
 }
 
@@ -111,14 +115,16 @@ dicom_identity read_dicom_identity(fs::path const& path) {
   auto const kind = with_header(path, [&](DcmDataset& set) { identity = identity_of(set, path); });
   if (kind == file_kind::directory) {
     refuse(path,
-           "is a DICOMDIR (a list of files, which holds no image, dose or structures) name one "
-           "of its files, or the folder of a series");
+           "is a DICOMDIR (a list of files, which holds no image, dose or structures); name one of "
+           "its files, or the folder of a series");
   }
   if (kind == file_kind::unsupported) {
     refuse(path, unsupported_sentence);
   }
   if (kind != file_kind::object) {
-    refuse(path, "is no DICOM file, or a damaged one (its header cannot be read)");
+    refuse(path,
+           "is no DICOM file, or a damaged one (its header cannot be read); fetch or write it "
+           "again, or name another");
   }
   return *identity;
 }

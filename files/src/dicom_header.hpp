@@ -42,7 +42,7 @@ enum class file_kind {
 
 constexpr char const* unsupported_sentence =
     "is deflated, or in another transfer syntax that DCMTK, as this machine has it, does not read "
-    "(its header cannot be read) write it uncompressed";
+    "(its header cannot be read); export it uncompressed";
 
 /// Reads a file. If it is an object, gives what it holds to `use`.
 template <class Use>

@@ -11,8 +11,7 @@ namespace {
 
 [[noreturn]] void refuse_all(std::filesystem::path const& path) {
   detail::refuse(path,
-                 "is for DICOM (this build has no DCMTK) install libdcmtk-dev and build "
-                 "anew");
+                 "is for DICOM (this build has no DCMTK); install libdcmtk-dev and build anew");
 }
 
 }  // namespace

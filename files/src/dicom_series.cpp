@@ -91,7 +91,9 @@ struct folder_content {
 folder_content headers_of(fs::path const& folder) {
   std::error_code failure;
   if (!fs::is_directory(folder, failure)) {
-    refuse(folder, "is not a folder (a CT series is one, with a file for each slice)");
+    refuse(folder,
+           "is not a folder (a CT series is one, with a file for each slice); name the folder of "
+           "the slices");
   }
   std::vector<fs::path> files;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
@@ -102,7 +104,7 @@ folder_content headers_of(fs::path const& folder) {
     }
   }
   if (failure) {
-    refuse(folder, fmt::format("cannot be read ({})", failure.message()));
+    refuse(folder, fmt::format("cannot be read ({}); check its permissions", failure.message()));
   }
   std::sort(files.begin(), files.end());
   folder_content content;
@@ -116,15 +118,15 @@ folder_content headers_of(fs::path const& folder) {
       }
       if (m != "CT" || s.identity.sop_class != ct_image_class || s.frames != 1) {
         refuse(folder,
-               fmt::format("holds {} of modality {}, series {} (only CT images of one frame "
-                           "each are read) keep the CT series in a folder of its own",
+               fmt::format("holds {} of modality {}, series {} (only CT images of one frame each "
+                           "are read); keep the CT series in a folder of its own",
                            s.frames > 1 ? "a file of several frames" : "an image", m,
                            s.identity.series));
       }
       if (s.identity.series.empty()) {
         refuse(folder,
-               "holds a CT image that names no series (its header is cut short) fetch or "
-               "write it again");
+               "holds a CT image that names no series (its header is cut short); fetch or write it "
+               "again");
       }
       content.slices.push_back(std::move(s));
     });
@@ -133,12 +135,12 @@ folder_content headers_of(fs::path const& folder) {
     }
     if (kind == file_kind::other && is_marked(file)) {
       refuse(folder,
-             "holds a DICOM file that is truncated or damaged (its header cannot be read) "
-             "fetch or write it again");
+             "holds a DICOM file that is truncated or damaged (its header cannot be read); fetch "
+             "or write it again");
     }
   }
   if (content.slices.empty()) {
-    refuse(folder, fmt::format("holds no CT image ({})",
+    refuse(folder, fmt::format("holds no CT image ({}); name the folder of the slices",
                                content.other_objects > 0
                                    ? "only other DICOM objects"
                                    : "a CT series is a folder with a DICOM file for each slice"));
@@ -152,8 +154,8 @@ void check_one_series(fs::path const& folder, std::vector<slice> const& slices) 
     series.insert(s.identity.series);
   }
   if (series.size() > 1) {
-    refuse(folder, fmt::format("holds {} CT series, {} and {}{} (one is read) put each into a "
-                               "folder of its own",
+    refuse(folder, fmt::format("holds {} CT series, {} and {}{} (one is read); put each series "
+                               "into a folder of its own",
                                series.size(), *series.begin(), *std::next(series.begin()),
                                series.size() > 2 ? " among them" : ""));
   }
@@ -161,30 +163,34 @@ void check_one_series(fs::path const& folder, std::vector<slice> const& slices) 
 
 void check_slice(fs::path const& folder, slice const& s) {
   if (s.is_localizer) {
-    refuse(folder, "holds a localizer among its CT images (it is no slice) remove it");
+    refuse(folder,
+           "holds a localizer among its CT images (it is no slice); remove it from the folder");
   }
   if (!s.patient_position.empty() && s.patient_position != "HFS") {
     refuse(folder,
            fmt::format("shows a patient in {} (until others are handled, only HFS, head first "
-                       "supine, is read)",
+                       "supine, is read); convert it to a volume in the patient's axes",
                        s.patient_position == unknown_code ? "an unknown position"
                                                           : "position " + s.patient_position));
   }
   check_axial(folder, s.orientation);
   if (!(std::abs(s.tilt) <= 1e-3)) {
     refuse(folder, fmt::format("was scanned with the gantry tilted by {} degrees (its planes are "
-                               "not perpendicular to z) resample it",
+                               "not perpendicular to z); resample it to axial planes",
                                s.tilt));
   }
   if (s.position.size() != 3 || s.pixel.size() != 2 || s.columns < 1 || s.rows < 1) {
     refuse(folder,
-           "holds an image without position, pixel spacing or size (a slice has all three)");
+           "holds an image without position, pixel spacing or size (a slice has all three); export "
+           "it again");
   }
   if ((s.allocated != 8 && s.allocated != 16) || s.stored < 1 || s.stored > s.allocated ||
       s.high != s.stored - 1) {
-    refuse(folder,
-           fmt::format("holds pixels of {} bits in {} (the low ones of 8 or 16 are expected)",
-                       s.stored, s.allocated));
+    refuse(
+        folder,
+        fmt::format(
+            "holds pixels of {} bits in {} (the low ones of 8 or 16 are expected); export it again",
+            s.stored, s.allocated));
   }
   check_spacing(folder, s.pixel[0]);
   check_spacing(folder, s.pixel[1]);
@@ -192,21 +198,21 @@ void check_slice(fs::path const& folder, slice const& s) {
     check_coordinate(folder, coordinate);
   }
   if (!std::isfinite(s.slope) || !std::isfinite(s.intercept) || s.slope == 0) {
-    refuse(folder,
-           fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first not "
-                       "0, are expected)",
-                       s.slope, s.intercept));
+    refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first "
+                               "not 0, are expected); export it again",
+                               s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
-    refuse(folder, fmt::format("holds values in {} (Hounsfield units, HU, are expected)",
-                               s.unit == unknown_code ? "unknown units" : s.unit));
+    refuse(folder,
+           fmt::format("holds values in {} (Hounsfield units, HU, are expected); export it in HU",
+                       s.unit == unknown_code ? "unknown units" : s.unit));
   }
 }
 
 void check_alike(fs::path const& folder, slice const& first, slice const& s) {
   if (s.patient != first.patient) {
     refuse(folder,
-           "holds slices of one series that name two patients (their numbers differ) put each "
+           "holds slices of one series that name two patients (their numbers differ); put each "
            "patient's into a folder of its own");
   }
   double const slack = 0.01;  // mm
@@ -214,20 +220,20 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
       std::abs(s.pixel[0] - first.pixel[0]) * double(s.rows) > slack ||
       std::abs(s.pixel[1] - first.pixel[1]) * double(s.columns) > slack) {
     refuse(folder, fmt::format("holds slices of {} x {} pixels of {} x {} mm and of {} x {} pixels "
-                               "of {} x {} mm (all must be alike) resample them",
+                               "of {} x {} mm (all must be alike); resample them",
                                first.columns, first.rows, first.pixel[1], first.pixel[0], s.columns,
                                s.rows, s.pixel[1], s.pixel[0]));
   }
   if (std::abs(s.position[0] - first.position[0]) > slack ||
       std::abs(s.position[1] - first.position[1]) > slack) {
     refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm (the stack "
-                               "leans: a tilted gantry?) resample it",
+                               "leans, as of a tilted gantry); resample it to axial planes",
                                first.position[0], first.position[1], s.position[0], s.position[1]));
   }
   if (s.identity.frame_of_reference != first.identity.frame_of_reference) {
     refuse(folder,
-           "holds slices of several frames of reference (their positions cannot be "
-           "compared) put each into a folder of its own");
+           "holds slices of several frames of reference (their positions cannot be compared); put "
+           "each frame's into a folder of its own");
   }
 }
 
@@ -248,7 +254,9 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
   }
   auto const& first = slices.front();
   if (slices.size() == 1 && !(first.thickness > 0)) {
-    refuse(folder, "holds one slice without a thickness (its voxels have no height)");
+    refuse(folder,
+           "holds one slice without a thickness (its voxels have no height); export it with Slice "
+           "Thickness, or more slices");
   }
   double const distance =
       slices.size() == 1 ? first.thickness : even_distance(folder, "slice", heights);
@@ -342,9 +350,10 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
     why = is_plain ? plain_pixels(set, s, to) : unpacked_pixels(s, to);
   });
   if (why != nullptr) {
-    refuse(folder, fmt::format("holds a slice at z = {} mm that cannot be read ({}) fetch or write "
-                               "it again",
-                               s.position[2], why));
+    refuse(
+        folder,
+        fmt::format("holds a slice at z = {} mm that cannot be read ({}); fetch or write it again",
+                    s.position[2], why));
   }
 }
 

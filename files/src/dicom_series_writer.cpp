@@ -101,21 +101,20 @@ void put_series(DcmItem& set, host_volume const& v, fs::path const& like, std::s
 void check_series(fs::path const& folder, host_volume const& v) {
   if (v.unit != "HU") {
     refuse(folder, fmt::format("cannot be a CT series (its values are in {}, not in Hounsfield "
-                               "units)",
+                               "units); convert them to HU, or write another format",
                                v.unit.empty() ? "no known unit" : v.unit));
   }
   for (auto const n : v.extent) {
     if (n < 1 || n > 65535) {
-      refuse(folder,
-             fmt::format("cannot be a CT series ({} x {} x {} voxels; DICOM takes 1 to 65535 "
-                         "along each axis)",
-                         v.extent[0], v.extent[1], v.extent[2]));
+      refuse(folder, fmt::format("cannot be a CT series ({} x {} x {} voxels; DICOM takes 1 to "
+                                 "65535 along each axis); crop it, or write another format",
+                                 v.extent[0], v.extent[1], v.extent[2]));
     }
   }
   for (float const value : v.values) {
     if (!(value >= -32768.0F && value <= 32767.0F)) {
       refuse(folder, fmt::format("cannot be a CT series (a value is {} HU; DICOM's 16 bits hold "
-                                 "-32768 to 32767)",
+                                 "-32768 to 32767); write another format",
                                  value));
     }
   }
@@ -165,7 +164,7 @@ atomic_file prepare_dicom_series(fs::path const& folder, host_volume const& volu
     std::error_code unknown;
     if (file.saveFile(slice.c_str(), EXS_LittleEndianExplicit).bad() ||
         fs::file_size(slice, unknown) < pixels * 2 || unknown) {
-      refuse(folder, "cannot be written (is the disk full?)");
+      refuse(folder, "cannot be written (its disk may be full); make room on its disk");
     }
   }
   return result;

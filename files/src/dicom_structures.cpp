@@ -69,7 +69,8 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
   auto const set = std::make_unique<DRTStructureSetIOD>();
   auto const read = set->read(*file.getDataset());
   if (read.bad()) {
-    refuse(path, fmt::format("cannot be read as RT Structure Set ({})", read.text()));
+    refuse(path,
+           fmt::format("cannot be read as RT Structure Set ({}); export it again", read.text()));
   }
   rt_structure_set result{read_dicom_identity(path), {}};
   std::map<int, std::size_t> at;
@@ -79,7 +80,9 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
     rt_structure s;
     Sint32 number = 0;
     if (item.getROINumber(number).bad() || !at.emplace(number, i).second) {
-      refuse(path, "has structures without a number of their own (contours cannot be told apart)");
+      refuse(path,
+             "has structures without a number of their own (contours cannot be told apart); export "
+             "it again");
     }
     s.number = number;
     s.name = printable(one_line(text_of([&](auto& t) { return item.getROIName(t); })));
@@ -90,7 +93,9 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
   auto const place = [&](Sint32 number) {
     auto const found = at.find(number);
     if (found == at.end()) {
-      refuse(path, fmt::format("has contours of a structure {} that it does not name", number));
+      refuse(path, fmt::format("has contours of a structure {} that it does not name (it may be "
+                               "cut short); export it again",
+                               number));
     }
     return &result.structures[found->second];
   };
@@ -117,16 +122,18 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
       }
       OFVector<Float64> numbers;
       if (contour.getContourData(numbers).bad() || numbers.empty() || numbers.size() % 3 != 0) {
-        refuse(path, fmt::format("has a contour of '{}' of {} numbers (three a point are expected)",
-                                 shortened(s.name, 64), numbers.size()));
+        refuse(
+            path,
+            fmt::format(
+                "has a contour of '{}' of {} numbers (three a point are expected); export it again",
+                shortened(s.name, 64), numbers.size()));
       }
       Sint32 told = 0;
       if (contour.getNumberOfContourPoints(told).good() &&
           std::size_t(told) != numbers.size() / 3) {
-        refuse(path,
-               fmt::format("has a contour of '{}' of {} points where {} are told (it was cut) "
-                           "export it again",
-                           shortened(s.name, 64), numbers.size() / 3, told));
+        refuse(path, fmt::format("has a contour of '{}' of {} points where {} are told (it was "
+                                 "cut); export it again",
+                                 shortened(s.name, 64), numbers.size() / 3, told));
       }
       auto& points = s.contours.emplace_back();
       for (std::size_t p = 0; p < numbers.size(); p += 3) {

@@ -27,23 +27,28 @@ void start_hdf5() {
 hid_t opened(fs::path const& path, hid_t file, char const* name) {
   H5L_info_t link;
   if (H5Lget_info(file, name, &link, H5P_DEFAULT) < 0) {
-    refuse(path, fmt::format("dataset /{} is missing", name));
+    refuse(path, fmt::format("dataset /{} is missing (the format has it); name another file, or "
+                             "write it with this dataset",
+                             name));
   }
   if (link.type != H5L_TYPE_HARD) {
-    refuse(path, fmt::format("/{} is a link (a dataset of this file is expected)", name));
+    refuse(path, fmt::format("/{} is a link (a dataset of this file is expected); copy what it "
+                             "leads to into the file",
+                             name));
   }
   return H5Dopen2(file, name, H5P_DEFAULT);
 }
 
 std::vector<hsize_t> extent_of(fs::path const& path, char const* name, hid_t dataset, int axes) {
-  handle const space(path, H5Dget_space(dataset), H5Sclose,
-                     fmt::format("dataset /{} has no shape", name));
+  handle const space(
+      path, H5Dget_space(dataset), H5Sclose,
+      fmt::format("dataset /{} has no shape (it is damaged); fetch or write it again", name));
   int const found = H5Sget_simple_extent_ndims(space);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) {
-    refuse(path, fmt::format("dataset /{} is empty (its shape is null) write values", name));
+    refuse(path, fmt::format("dataset /{} is empty (its shape is null); write values to it", name));
   }
   if (found != axes) {
-    refuse(path, fmt::format("dataset /{} has {} ({} expected)", name,
+    refuse(path, fmt::format("dataset /{} has {} ({} expected); write it in that shape", name,
                              found == 1 ? "1 axis" : fmt::format("{} axes", found),
                              axes == 0   ? "none is"
                              : axes == 1 ? "1 is"
@@ -67,10 +72,10 @@ hdf5_handle open_hdf5(fs::path const& path) {
   start_hdf5();
   check_regular(path);
   if (H5Fis_hdf5(path.c_str()) == 0) {
-    refuse(path, "is not an HDF5 file (it does not begin as one)");
+    refuse(path, "is not an HDF5 file (it does not begin as one); name another file");
   }
   return {path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-          "is not a whole HDF5 file (truncated or damaged) fetch or write it again"};
+          "is not a whole HDF5 file (truncated or damaged); fetch or write it again"};
 }
 
 atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
@@ -79,11 +84,11 @@ atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
   constexpr std::uintmax_t max_overhead = 65536;
   atomic_file whole(path, bytes + max_overhead);
   handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-              H5Fclose, "cannot be written (HDF5 refused to make the file)");
+              H5Fclose, "cannot be written (HDF5 refused to make the file); make room on its disk");
   fill(file);
   bool const flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
   if (!file.close() || !flushed) {
-    refuse(path, "cannot be written (is the disk full?)");
+    refuse(path, "cannot be written (its disk may be full); make room on its disk");
   }
   whole.check_written(bytes);
   return whole;
@@ -93,19 +98,23 @@ hdf5_dataset::hdf5_dataset(fs::path const& path, hid_t file, char const* name, i
     : path_(path),
       name_(name),
       dataset_(path, opened(path, file, name), H5Dclose,
-               fmt::format("dataset /{} cannot be opened (damaged, or no dataset)", name)),
-      type_(path, H5Dget_type(dataset_), H5Tclose, fmt::format("dataset /{} has no type", name)),
+               fmt::format(
+                   "dataset /{} cannot be opened (damaged, or no dataset); fetch or write it again",
+                   name)),
+      type_(path, H5Dget_type(dataset_), H5Tclose,
+            fmt::format("dataset /{} has no type (it is damaged); fetch or write it again", name)),
       extent_(extent_of(path, name, dataset_, axes)) {
   check_storage();
 }
 
 void hdf5_dataset::check_storage() const {
-  handle const creation(path_, H5Dget_create_plist(dataset_), H5Pclose,
-                        fmt::format("dataset /{} is damaged", name_));
+  handle const creation(
+      path_, H5Dget_create_plist(dataset_), H5Pclose,
+      fmt::format("dataset /{} cannot be read (it is damaged); fetch or write it again", name_));
   auto const layout = H5Pget_layout(creation);
   if (H5Pget_external_count(creation) != 0 || layout == H5D_VIRTUAL) {
     refuse(path_, fmt::format("the values of dataset /{} lie in other files (one whole file is "
-                              "expected) write it in one piece",
+                              "expected); write it in one piece",
                               name_));
   }
   hsize_t const stored = H5Dget_storage_size(dataset_);
@@ -122,13 +131,12 @@ void hdf5_dataset::check_storage() const {
   auto const file_bytes = fs::file_size(path_, unknown);
   if (!possible || needed > wide(stored) * (layout == H5D_CHUNKED ? 1032 : 1) ||
       (!unknown && stored > file_bytes)) {
-    refuse(path_,
-           fmt::format("dataset /{} claims {} of {} bytes ({} bytes of them are stored) fetch or "
-                       "write it again",
-                       name_,
-                       extent_.empty() ? std::string("one value")
-                                       : fmt::format("{} values", fmt::join(extent_, " x ")),
-                       H5Tget_size(type_), stored));
+    refuse(path_, fmt::format("dataset /{} claims {} of {} bytes ({} bytes of them are stored); "
+                              "fetch or write it again",
+                              name_,
+                              extent_.empty() ? std::string("one value")
+                                              : fmt::format("{} values", fmt::join(extent_, " x ")),
+                              H5Tget_size(type_), stored));
   }
 }
 
@@ -138,13 +146,16 @@ std::uint64_t hdf5_dataset::size() const {
 
 void hdf5_dataset::read_to(hid_t memory_type, void* values) const {
   if (H5Dread(dataset_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-    refuse(path_, fmt::format("dataset /{} cannot be read (truncated or damaged)", name_));
+    refuse(path_,
+           fmt::format("dataset /{} cannot be read (truncated or damaged); fetch or write it again",
+                       name_));
   }
 }
 
 std::string hdf5_dataset::read_text() const {
   if (kind() != H5T_STRING) {
-    refuse(path_, fmt::format("dataset /{} is not a text", name_));
+    refuse(path_,
+           fmt::format("dataset /{} holds no text (a string is expected); write one to it", name_));
   }
   if (H5Tis_variable_str(type_) > 0) {
     char* start = nullptr;
@@ -167,16 +178,18 @@ void write_dataset(fs::path const& path, hid_t file, char const* name,
   handle const space(path,
                      extent.empty() ? H5Screate(H5S_SCALAR)
                                     : H5Screate_simple(int(extent.size()), extent.data(), nullptr),
-                     H5Sclose, "cannot be written (HDF5 shape)");
+                     H5Sclose, "cannot be written (HDF5 shape); make room on its disk");
   handle const creation(path, H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
-                        "cannot be written (HDF5 properties)");
+                        "cannot be written (HDF5 properties); make room on its disk");
   H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
   handle const dataset(path,
                        H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                       H5Dclose, "cannot be written (HDF5 dataset)");
+                       H5Dclose, "cannot be written (HDF5 dataset); make room on its disk");
   bool const some = H5Sget_simple_extent_npoints(space) > 0;
   if (some && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-    refuse(path, fmt::format("dataset /{} cannot be written (is the disk full?)", name));
+    refuse(path, fmt::format(
+                     "dataset /{} cannot be written (its disk may be full); make room on its disk",
+                     name));
   }
 }
 
@@ -184,7 +197,8 @@ std::optional<std::string> read_attribute(fs::path const& path, hid_t object, ch
   if (H5Aexists(object, name) <= 0) {
     return std::nullopt;
   }
-  auto const damaged = fmt::format("attribute '{}' cannot be read (damaged)", name);
+  auto const damaged = fmt::format(
+      "attribute '{}' cannot be read (it is damaged); fetch or write the file again", name);
   handle const attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged);
   handle const type(path, H5Aget_type(attribute), H5Tclose, damaged);
   handle const space(path, H5Aget_space(attribute), H5Sclose, damaged);
@@ -214,18 +228,23 @@ hdf5_handle text_type(fs::path const& path, std::size_t bytes) {
   hid_t const type = H5Tcopy(H5T_C_S1);
   bool const made =
       type >= 0 && H5Tset_size(type, bytes) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
-  return {path, made ? type : -1, H5Tclose, "cannot be written (HDF5 type of text)"};
+  return {path, made ? type : -1, H5Tclose,
+          "cannot be written (HDF5 type of text); make room on its disk"};
 }
 
 void write_attribute(fs::path const& path, hid_t object, char const* name,
                      std::string const& text) {
   handle const type = text_type(path, H5T_VARIABLE);  // what h5py reads as str, not bytes
-  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose, "cannot be written (HDF5 shape)");
+  handle const space(path, H5Screate(H5S_SCALAR), H5Sclose,
+                     "cannot be written (HDF5 shape); make room on its disk");
   handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose, "cannot be written (HDF5 attribute)");
+                         H5Aclose, "cannot be written (HDF5 attribute); make room on its disk");
   char const* const start = text.c_str();
   if (H5Awrite(attribute, type, static_cast<void const*>(&start)) < 0) {
-    refuse(path, fmt::format("cannot be written (attribute '{}')", name));
+    refuse(path,
+           fmt::format(
+               "attribute '{}' cannot be written (its disk may be full); make room on its disk",
+               name));
   }
 }
 

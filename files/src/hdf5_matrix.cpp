@@ -29,7 +29,8 @@ handle half_type(fs::path const& path) {
   hid_t const type = H5Tcopy(H5T_IEEE_F32LE);
   bool const made = type >= 0 && H5Tset_fields(type, 15, 10, 5, 0, 10) >= 0 &&
                     H5Tset_size(type, 2) >= 0 && H5Tset_ebias(type, 15) >= 0;
-  return {path, made ? type : -1, H5Tclose, "HDF5 refuses the type of half precision"};
+  return {path, made ? type : -1, H5Tclose,
+          "cannot be written (HDF5 refuses the type of half precision); store values as float"};
 }
 
 // Bits of a floating-point number.
@@ -57,14 +58,14 @@ struct float_shape {
 void check_bits(hdf5_dataset const& set) {
   if (set.kind() == H5T_INTEGER && H5Tget_precision(set.type()) > 64) {
     refuse(set.path(), fmt::format("dataset /{} holds whole numbers of {} bits (64 are read at the "
-                                   "most) store them in fewer",
+                                   "most); store them in fewer",
                                    set.name(), H5Tget_precision(set.type())));
   }
   float_shape const shape(set.type());
   if (set.kind() == H5T_FLOAT && !shape.within(15, LDBL_MANT_DIG)) {
     refuse(set.path(),
            fmt::format("dataset /{} holds numbers of a kind of its own ({} bits of exponent, {} of "
-                       "fraction, which no type here has) store them as double",
+                       "fraction, which no type here has); store them as double",
                        set.name(), shape.exponent, shape.fraction));
   }
 }
@@ -73,8 +74,10 @@ bool is_signed(hdf5_dataset const& set) { return H5Tget_sign(set.type()) != H5T_
 
 void expect_integers(hdf5_dataset const& set) {
   if (set.kind() != H5T_INTEGER) {
-    refuse(set.path(),
-           fmt::format("dataset /{} holds no whole numbers (these are expected)", set.name()));
+    refuse(
+        set.path(),
+        fmt::format("dataset /{} holds no whole numbers (these are expected); store integers in it",
+                    set.name()));
   }
   check_bits(set);
 }
@@ -88,7 +91,8 @@ std::vector<std::int64_t> read_wide(hdf5_dataset const& set) {
     auto const all = set.read<std::uint64_t>(H5T_NATIVE_UINT64);
     auto const bad = std::find_if(all.begin(), all.end(),
                                   [](std::uint64_t n) { return n >= std::uint64_t(most); });
-    refuse(set.path(), fmt::format("number {} of dataset /{} is {} (less than 2^63 is expected)",
+    refuse(set.path(), fmt::format("number {} of dataset /{} is {} (less than 2^63 is expected); "
+                                   "write it again with offsets of 64 bits",
                                    bad - all.begin(), set.name(), *bad));
   }
   return values;
@@ -103,8 +107,9 @@ std::vector<std::int32_t> read_columns(hdf5_dataset const& set, std::int64_t col
   auto narrow = set.array<std::int32_t>();
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (wide[i] < 0 || wide[i] >= columns) {
-      refuse(set.path(), fmt::format("entry {} is in column {} (from 0 to {} of {} columns)", i,
-                                     wide[i], columns - 1, columns));
+      refuse(set.path(), fmt::format("entry {} is in column {} (must be from 0 to {} of {} "
+                                     "columns); write columns counted from 0, or a larger shape",
+                                     i, wide[i], columns - 1, columns));
     }
     narrow[i] = std::int32_t(wide[i]);
   }
@@ -118,8 +123,8 @@ std::vector<double> read_exactly(hdf5_dataset const& set, hid_t type) {
   auto values = set.array<double>();
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (!detail::is_double(wide[i])) {
-      refuse(set.path(), fmt::format("number {} of dataset /{} is {} (no double has this value) "
-                                     "round the numbers first",
+      refuse(set.path(), fmt::format("number {} of dataset /{} is {} (no double has this value); "
+                                     "round the numbers to doubles first",
                                      i, set.name(), wide[i]));
     }
     values[i] = double(wide[i]);
@@ -129,7 +134,8 @@ std::vector<double> read_exactly(hdf5_dataset const& set, hid_t type) {
 
 std::vector<double> read_doubles(hdf5_dataset const& set) {
   if (set.kind() != H5T_FLOAT && set.kind() != H5T_INTEGER) {
-    refuse(set.path(), fmt::format("dataset /{} holds no numbers (half, float, double or integers)",
+    refuse(set.path(), fmt::format("dataset /{} holds no numbers (half, float, double or integers "
+                                   "are read); store one of these",
                                    set.name()));
   }
   check_bits(set);
@@ -177,7 +183,7 @@ void check_shape(fs::path const& path, std::vector<std::int64_t> const& shape) {
   if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > most || shape[1] > most) {
     auto const shown = shape.begin() + std::min<std::ptrdiff_t>(std::ssize(shape), 4);
     refuse(path, fmt::format("dataset /shape holds {} numbers, {} (two, rows and columns, are "
-                             "expected, each from 0 to {})",
+                             "expected, each from 0 to {}); write these two",
                              shape.size(), fmt::join(shape.begin(), shown, ", "), most));
   }
 }
@@ -187,13 +193,15 @@ void check_shape(fs::path const& path, std::vector<std::int64_t> const& shape) {
 host_matrix read_hdf5_matrix(fs::path const& path) {
   auto const file = detail::open_hdf5(path);
   handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
-                    "has no root group (damaged)");
+                    "has no root group (it is damaged); fetch or write it again");
   auto const format = detail::read_attribute(path, root, "format");
   if (!format) {
-    refuse(path, "attribute 'format' is missing, or no text ('csr' is expected)");
+    refuse(path,
+           "attribute 'format' is missing, or no text ('csr' is expected); write it with the "
+           "matrix in that format");
   }
   if (*format != "csr") {
-    refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected) convert it with "
+    refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected); convert it with "
                              "scipy.sparse.csr_matrix",
                              *format));
   }
@@ -237,8 +245,11 @@ atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix)
 
 void check_vector_ending(fs::path const& path) {
   if (!detail::is_hdf5_path(path)) {
-    refuse(path, fmt::format("ending '{}' is not known for a vector (.h5, .hdf5)",
-                             path.extension().string()));
+    refuse(
+        path,
+        fmt::format(
+            "ending '{}' is not known for a vector (.h5 and .hdf5 are); name it with one of these",
+            path.extension().string()));
   }
 }
 
@@ -249,7 +260,8 @@ std::vector<double> read_vector(fs::path const& path) {
   auto const bad =
       std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
   if (bad != values.end()) {
-    refuse(path, fmt::format("number {} of dataset /values is {} (finite ones are expected)",
+    refuse(path, fmt::format("number {} of dataset /values is {} (every value must be finite); "
+                             "replace it by a number",
                              bad - values.begin(), *bad));
   }
   return values;

@@ -32,7 +32,7 @@ inline std::string reason_of(std::string_view what, std::string_view description
   }
   auto const begin = reason.find_first_not_of(' ', why + label.size());
   auto const said = begin == std::string::npos ? std::string() : reason.substr(begin);
-  return said.empty() || said.starts_with("Success") ? "ITK does not say why: is the disk full?"
+  return said.empty() || said.starts_with("Success") ? "ITK does not say why: its disk may be full"
                                                      : said;
 }
 
@@ -42,7 +42,11 @@ void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
   try {
     step();
   } catch (itk::ExceptionObject const& failure) {
-    refuse(path, fmt::format("cannot be {} ({})", what, reason_of(what, failure.GetDescription())));
+    refuse(path,
+           fmt::format("cannot be {} ({}); {}", what, reason_of(what, failure.GetDescription()),
+                       std::string_view(what) == "written"
+                           ? "make room on its disk, or write another format"
+                           : "fetch or write it again, or convert it"));
   }
 }
 

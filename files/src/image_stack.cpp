@@ -58,7 +58,7 @@ std::vector<fs::path> entries(fs::path const& folder,
     }
   }
   if (failure) {
-    refuse(folder, fmt::format("cannot be listed ({})", failure.message()));
+    refuse(folder, fmt::format("cannot be listed ({}); check its permissions", failure.message()));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -73,20 +73,20 @@ std::vector<fs::path> in_order(fs::path const& name, std::vector<fs::path> const
   for (auto const& file : files) {
     auto const parts = cut(file.filename().string());
     if (parts.before != first.before || parts.after != first.after) {
-      refuse(name, fmt::format("'{}' and '{}' are of two series (one is expected) name one, with a "
-                               "* for the number",
+      refuse(name, fmt::format("'{}' and '{}' are of two series (one is expected); name one "
+                               "series, with a * for the number",
                                files.front().filename().string(), file.filename().string()));
     }
     if (parts.digits.empty() || parts.digits.size() > 18) {
-      refuse(name,
-             fmt::format("'{}' has no number of at most 18 digits (images of a series are put "
-                         "in order by it)",
-                         file.filename().string()));
+      refuse(name, fmt::format("'{}' has no number of at most 18 digits (images of a series are "
+                               "put in order by it); number the images",
+                               file.filename().string()));
     }
     auto const [at, is_new] = numbered.emplace(std::stoull(parts.digits), file);
     if (!is_new) {
-      refuse(name, fmt::format("'{}' and '{}' have the same number", at->second.filename().string(),
-                               file.filename().string()));
+      refuse(name, fmt::format("'{}' and '{}' have the same number (images of a series are put in "
+                               "order by it); remove or rename one",
+                               at->second.filename().string(), file.filename().string()));
     }
   }
   std::vector<fs::path> result;
@@ -95,8 +95,9 @@ std::vector<fs::path> in_order(fs::path const& name, std::vector<fs::path> const
     auto const expected = begin + result.size();
     if (number != expected) {
       refuse(name,
-             fmt::format("image {} of the series is missing (between '{}' and '{}')", expected,
-                         result.back().filename().string(), file.filename().string()));
+             fmt::format("image {} of the series is missing (between '{}' and '{}'); find it, or "
+                         "number the images anew",
+                         expected, result.back().filename().string(), file.filename().string()));
     }
     result.push_back(file);
   }
@@ -108,14 +109,15 @@ std::vector<fs::path> in_order(fs::path const& name, std::vector<fs::path> const
 void check_facts(fs::path const& path, image_facts const& got, image_facts const& wanted,
                  char const* whose) {
   if (got.pixels != wanted.pixels) {
-    refuse(path, fmt::format("has {} x {} pixels ({} {} x {})", got.pixels[0], got.pixels[1], whose,
-                             wanted.pixels[0], wanted.pixels[1]));
+    refuse(path,
+           fmt::format("has {} x {} pixels ({} {} x {}); bin or crop images to one size",
+                       got.pixels[0], got.pixels[1], whose, wanted.pixels[0], wanted.pixels[1]));
   }
 }
 
 void check_type(fs::path const& path, pixel_type got, pixel_type wanted) {
   if (got != wanted) {
-    refuse(path, fmt::format("stores {} numbers (the images before it {}) write all images alike",
+    refuse(path, fmt::format("stores {} numbers (the images before it {}); write all images alike",
                              to_text(got), to_text(wanted)));
   }
 }
@@ -183,9 +185,11 @@ class raw_series {
       detail::check_regular(path);
       auto const held = std::uint64_t(fs::file_size(path));
       if (bytes == 0 || held == 0 || held % bytes != 0) {
-        refuse(path, fmt::format("has {} bytes (not a whole number of raw images of {} x {} {} "
-                                 "numbers, {} bytes each: cut short, or of another size)",
-                                 held, width, height, to_text(facts_.stored), bytes));
+        refuse(path,
+               fmt::format(
+                   "has {} bytes (not a whole number of raw images of {} x {} {} numbers, {} bytes "
+                   "each: cut short, or of another size); check the size and type of its numbers",
+                   held, width, height, to_text(facts_.stored), bytes));
       }
       count_ += std::int64_t(held / bytes);
     }
@@ -204,7 +208,7 @@ class raw_series {
       auto const images = fs::file_size(path) / bytes.size();
       for (std::uint64_t i = 0; i < images; ++i) {
         if (!in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
-          refuse(path, "is cut short (it cannot be read to its end)");
+          refuse(path, "is cut short (it cannot be read to its end); fetch or write it again");
         }
         detail::put_row(bytes.data(), facts_.stored, width * height, image.data());
         each(path, image);
@@ -233,7 +237,7 @@ template <class Series>
 image_stack read_series(fs::path const& name, Series const& series, image_request const& request) {
   auto const [width, height] = series.facts().pixels;
   if (request.count > 0 && series.count() != request.count) {
-    refuse(name, fmt::format("has {} images (the geometry has {} views) {}", series.count(),
+    refuse(name, fmt::format("has {} images (the geometry has {} views); {}", series.count(),
                              request.count,
                              series.count() < request.count ? "find those that are missing"
                                                             : "leave out those that are too many"));
@@ -251,16 +255,16 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
             hide(image, request.mask.subspan(before, image.size()), width, height);
           }
           if (auto const bad = detail::first_not_finite(image, {1, height, width})) {
-            refuse(path,
-                   fmt::format("pixel in row {}, column {} is {} (every value must be finite)",
-                               bad->place[1], bad->place[2], bad->value));
+            refuse(path, fmt::format("pixel in row {}, column {} is {} (every value must be "
+                                     "finite); replace it by a number",
+                                     bad->place[1], bad->place[2], bad->value));
           }
           auto const view = views_from_images<float, float>(image, 1, width, height);
           stack.values.insert(stack.values.end(), view.begin(), view.end());
         });
       });
   if (std::int64_t(stack.values.size()) != series.count() * image_size) {
-    refuse(name, "changed while it was read (images came or went) read it again");
+    refuse(name, "changed while it was read (images came or went); read it again");
   }
   return stack;
 }
@@ -276,7 +280,9 @@ std::vector<fs::path> image_series(fs::path const& name) {
       files = entries(name, [](std::string const& file) { return ending(file) == ".raw"; });
     }
     if (files.empty()) {
-      refuse(name, "no images lie in this folder (.tif, .tiff or .raw are expected)");
+      refuse(name,
+             "no images lie in this folder (.tif, .tiff or .raw are expected); name the folder of "
+             "the images");
     }
     return in_order(name, files);
   }
@@ -295,7 +301,9 @@ std::vector<fs::path> image_series(fs::path const& name) {
                        file.end() - std::ptrdiff_t(after.size()), is_digit);
   });
   if (files.empty()) {
-    refuse(name, "no file has such a name (a number is expected in place of the *)");
+    refuse(
+        name,
+        "no file has such a name (a number is expected in place of the *); check folder and name");
   }
   return in_order(name, files);
 }

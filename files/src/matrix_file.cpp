@@ -25,8 +25,9 @@ format format_of(fs::path const& path) {
   }
   auto const end = ending(path);
   if (end != ".mtx") {
-    refuse(path,
-           fmt::format("ending '{}' is not a format for matrices (.h5, .hdf5 and .mtx are)", end));
+    refuse(path, fmt::format("ending '{}' is not a format for matrices (.h5, .hdf5 and .mtx are); "
+                             "name it with one of these",
+                             end));
   }
   return format::matrix_market;
 }
@@ -38,24 +39,29 @@ double number(double x) { return x; }
 void check_offsets(fs::path const& path, host_matrix const& m) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (m.rows < 0 || m.columns < 0 || m.rows > most || m.columns > most) {
-    refuse(path, fmt::format("the matrix is {} x {} (each from 0 to {})", m.rows, m.columns, most));
+    refuse(path, fmt::format("the matrix is {} x {} (each must be from 0 to {}); split it", m.rows,
+                             m.columns, most));
   }
   if (std::int64_t(m.offsets.size()) != m.rows + 1) {
-    refuse(path, fmt::format("{} row offsets (a matrix of {} rows has {})", m.offsets.size(),
-                             m.rows, m.rows + 1));
+    refuse(path,
+           fmt::format(
+               "{} row offsets (a matrix of {} rows has {}); give one more than there are rows",
+               m.offsets.size(), m.rows, m.rows + 1));
   }
   if (m.offsets.front() != 0) {
-    refuse(path, fmt::format("the first row offset is {} (it must be 0)", m.offsets.front()));
+    refuse(path, fmt::format("the first row offset is {} (must be 0); start row offsets at 0",
+                             m.offsets.front()));
   }
   for (std::size_t r = 1; r < m.offsets.size(); ++r) {
     if (m.offsets[r] < m.offsets[r - 1]) {
       refuse(path, fmt::format("row {} ends at entry {}, before it begins at {} (row offsets must "
-                               "not fall)",
+                               "not fall); make them running totals of row lengths",
                                r - 1, m.offsets[r], m.offsets[r - 1]));
     }
   }
   if (m.offsets.back() != m.entries()) {
-    refuse(path, fmt::format("the last row ends at entry {} (there are {} columns)",
+    refuse(path, fmt::format("the last row ends at entry {} (there are {} columns); end row "
+                             "offsets at the number of entries",
                              m.offsets.back(), m.entries()));
   }
 }
@@ -78,15 +84,16 @@ void check_matrix(fs::path const& path, host_matrix const& m) {
       std::visit([](auto const& all) { return std::int64_t(all.size()); }, m.values);
   if (values != m.entries()) {
     refuse(path,
-           fmt::format("{} values for {} columns (one each is expected)", values, m.entries()));
+           fmt::format("{} values for {} columns (one each is expected); give as many of both",
+                       values, m.entries()));
   }
   check_offsets(path, m);
   for (std::size_t r = 0; r + 1 < m.offsets.size(); ++r) {
     for (auto i = std::size_t(m.offsets[r]); i < std::size_t(m.offsets[r + 1]); ++i) {
       if (m.indices[i] < 0 || m.indices[i] >= m.columns) {
-        refuse(path,
-               fmt::format("entry {}, in row {}, is in column {} (from 0 to {} of {} columns)", i,
-                           r, m.indices[i], m.columns - 1, m.columns));
+        refuse(path, fmt::format("entry {}, in row {}, is in column {} (must be from 0 to {} of {} "
+                                 "columns); count columns from 0, or give a larger shape",
+                                 i, r, m.indices[i], m.columns - 1, m.columns));
       }
     }
   }
@@ -94,8 +101,9 @@ void check_matrix(fs::path const& path, host_matrix const& m) {
       [&](auto const& all) {
         for (std::size_t i = 0; i < all.size(); ++i) {
           if (!std::isfinite(number(all[i]))) {
-            refuse(path, fmt::format("the value of entry {} is {} (every value must be finite)", i,
-                                     number(all[i])));
+            refuse(path, fmt::format("the value of entry {} is {} (every value must be finite); "
+                                     "replace it by a number",
+                                     i, number(all[i])));
           }
         }
       },

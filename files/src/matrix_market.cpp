@@ -60,7 +60,8 @@ class line_reader {
     detail::check_regular(path);
     in_.open(path, std::ios::binary);
     if (!in_) {
-      refuse(path, "cannot be opened");
+      refuse(path,
+             "cannot be opened (it went, or is not readable); check its name and permissions");
     }
   }
   /// False at the file's end.
@@ -73,8 +74,8 @@ class line_reader {
     ++number_;
     if (!in_) {
       refuse_line(
-          fmt::format("is longer than {} characters (no line of this format is; damaged, "
-                      "or not a text)",
+          fmt::format("is longer than {} characters (no line of this format is; damaged, or not a "
+                      "text); fetch or write it again",
                       longest_line));
     }
     line_ = std::string_view(buffer_.data(), in_.eof() ? taken : taken - 1);
@@ -134,7 +135,7 @@ struct banner {
 
 banner read_banner(line_reader& lines) {
   if (!lines.next()) {
-    refuse(lines.path(), "is empty (a Matrix Market file is expected)");
+    refuse(lines.path(), "is empty (a Matrix Market file is expected); fetch or write it again");
   }
   auto rest = lines.text();
   std::string words[5];
@@ -142,11 +143,14 @@ banner read_banner(line_reader& lines) {
     word = lower_case(take_word(rest));
   }
   if (words[0] != "%%matrixmarket" || words[1] != "matrix" || !trimmed(rest).empty()) {
-    lines.refuse_line("is not '%%MatrixMarket matrix ...' (another format, or damaged)");
+    lines.refuse_line(
+        "is not '%%MatrixMarket matrix ...' (another format, or damaged); name a Matrix Market "
+        "file");
   }
   if (words[2] != "coordinate") {
-    lines.refuse_line(
-        fmt::format("format '{}' (coordinate is read, dense arrays are not)", shown(words[2])));
+    lines.refuse_line(fmt::format(
+        "format '{}' (coordinate is read, dense arrays are not); write it as coordinate",
+        shown(words[2])));
   }
   banner found;
   if (words[3] == "integer") {
@@ -155,13 +159,14 @@ banner read_banner(line_reader& lines) {
     found.values = field::pattern;
   } else if (words[3] != "real") {
     lines.refuse_line(
-        fmt::format("values '{}' (real, integer and pattern are read)", shown(words[3])));
+        fmt::format("values '{}' (real, integer and pattern are read); write them as one of these",
+                    shown(words[3])));
   }
   if (words[4] == "symmetric") {
     found.shape = symmetry::symmetric;
   } else if (words[4] != "general") {
-    lines.refuse_line(
-        fmt::format("symmetry '{}' (general and symmetric are read)", shown(words[4])));
+    lines.refuse_line(fmt::format(
+        "symmetry '{}' (general and symmetric are read); write it as general", shown(words[4])));
   }
   return found;
 }
@@ -173,8 +178,8 @@ std::int64_t max_rows(std::int64_t entries) {
 
 std::string rows_sentence(std::int64_t rows, std::int64_t entries) {
   return fmt::format(
-      "{} rows for {} entries (Matrix Market is read and written up to 2^24 rows, or "
-      "64 an entry) use HDF5",
+      "{} rows for {} entries (Matrix Market is read and written up to 2^24 rows, or 64 an entry); "
+      "use HDF5 instead",
       rows, entries);
 }
 
@@ -186,35 +191,37 @@ struct size_line {
 
 size_line read_size(line_reader& lines, banner const& head) {
   if (!lines.next_data()) {
-    refuse(lines.path(), "ends before the line of sizes (truncated)");
+    refuse(lines.path(), "ends before the line of sizes (truncated); fetch or write it again");
   }
   auto rest = lines.text();
   auto const rows = parsed<std::int64_t>(take_word(rest));
   auto const columns = parsed<std::int64_t>(take_word(rest));
   auto const entries = parsed<std::int64_t>(take_word(rest));
   if (!rows || !columns || !entries || !trimmed(rest).empty()) {
-    lines.refuse_line(fmt::format("'{}' is not 'rows columns entries'", shown(lines.text())));
+    lines.refuse_line(fmt::format(
+        "'{}' is not 'rows columns entries' (three whole numbers are expected); write these three",
+        shown(lines.text())));
   }
   if (*rows < 0 || *columns < 0 || *rows > most || *columns > most || *entries < 0) {
     lines.refuse_line(
-        fmt::format("a matrix of {} x {} with {} entries (rows and columns from 0 to "
-                    "{}, entries not negative)",
+        fmt::format("a matrix of {} x {} with {} entries (rows and columns must be from 0 to {}, "
+                    "entries not negative); check this line",
                     *rows, *columns, *entries, most));
   }
   // The shortest entry is "1 1" or "1 1 0" and its end of line.
   auto const bytes = lines.bytes_left();
   if (*entries > (bytes + 1) / (head.values == field::pattern ? 4 : 6)) {
     lines.refuse_line(
-        fmt::format("{} entries are claimed (the {} bytes that follow cannot hold them: "
-                    "truncated, or the claim is wrong)",
+        fmt::format("{} entries are claimed (the {} bytes that follow cannot hold them: truncated, "
+                    "or the claim is wrong); fetch or write it again",
                     *entries, bytes));
   }
   if (*rows > max_rows(*entries)) {
     lines.refuse_line(rows_sentence(*rows, *entries));
   }
   if (head.shape == symmetry::symmetric && *rows != *columns) {
-    lines.refuse_line(
-        fmt::format("a symmetric matrix of {} x {} (must be square)", *rows, *columns));
+    lines.refuse_line(fmt::format(
+        "a symmetric matrix of {} x {} (must be square); write it as general", *rows, *columns));
   }
   return {*rows, *columns, *entries};
 }
@@ -223,10 +230,14 @@ std::int64_t parse_index(line_reader const& lines, std::string_view word, char c
                          std::int64_t count) {
   auto const index = parsed<std::int64_t>(word);
   if (!index) {
-    lines.refuse_line(fmt::format("'{}' is not the number of a {}", shown(word), what));
+    lines.refuse_line(fmt::format(
+        "'{}' is not the number of a {} (a whole number is expected); write it without a point",
+        shown(word), what));
   }
   if (*index < 1 || *index > count) {
-    lines.refuse_line(fmt::format("{} {} (the file has {}, counted from 1)", what, *index, count));
+    lines.refuse_line(
+        fmt::format("{} {} (the file has {}, counted from 1); count from 1, or give a larger size",
+                    what, *index, count));
   }
   return *index - 1;
 }
@@ -243,10 +254,14 @@ double parse_value(line_reader const& lines, std::string_view word, field kind) 
   if (kind == field::integer) {
     auto const value = parsed<std::int64_t>(word);
     if (!value) {
-      lines.refuse_line(fmt::format("'{}' is not a whole number", shown(word)));
+      lines.refuse_line(fmt::format(
+          "'{}' is not a whole number (the file says that its values are); write values as real",
+          shown(word)));
     }
     if (!detail::is_double(*value)) {
-      lines.refuse_line(fmt::format("'{}' is no double (it has too many digits)", shown(word)));
+      lines.refuse_line(fmt::format(
+          "'{}' is no double (it has too many digits); round it, or write values as real",
+          shown(word)));
     }
     return double(*value);
   }
@@ -254,12 +269,16 @@ double parse_value(line_reader const& lines, std::string_view word, field kind) 
   if (!value && out_of_range(word)) {
     bool const small = std::abs(std::strtod(std::string(word).c_str(), nullptr)) < 1;
     lines.refuse_line(
-        small ? fmt::format("'{}' is too small for a double (write 0, or scale the matrix)",
+        small ? fmt::format("'{}' is too small for a double (less than 4.9e-324 is none); write 0, "
+                            "or scale the matrix",
                             shown(word))
-              : fmt::format("'{}' is too large for a double (scale the matrix)", shown(word)));
+              : fmt::format(
+                    "'{}' is too large for a double (more than 1.8e308 is none); scale the matrix",
+                    shown(word)));
   }
   if (!value || !std::isfinite(*value)) {
-    lines.refuse_line(fmt::format("'{}' is not a finite number", shown(word)));
+    lines.refuse_line(fmt::format(
+        "'{}' is not a finite number (every value must be); replace it by a number", shown(word)));
   }
   return *value;
 }
@@ -271,12 +290,14 @@ entry parse_entry(line_reader const& lines, banner const& head, size_line const&
   double const value =
       head.values == field::pattern ? 1.0 : parse_value(lines, take_word(rest), head.values);
   if (!trimmed(rest).empty()) {
-    lines.refuse_line(fmt::format("'{}' follows the entry", shown(trimmed(rest))));
+    lines.refuse_line(fmt::format(
+        "'{}' follows the entry (a line holds one); write each entry in a line of its own",
+        shown(trimmed(rest))));
   }
   if (head.shape == symmetry::symmetric && column > row) {
     lines.refuse_line(
-        fmt::format("entry ({}, {}) lies above the diagonal (a symmetric file holds "
-                    "the others alone)",
+        fmt::format("entry ({}, {}) lies above the diagonal (a symmetric file holds the others "
+                    "alone); leave it out, or write the matrix as general",
                     row + 1, column + 1));
   }
   return {std::int32_t(row), std::int32_t(column), value};
@@ -292,7 +313,9 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
                       [&] { entries.reserve(count); });
   for (std::int64_t n = 0; n < size.entries; ++n) {
     if (!lines.next_data()) {
-      refuse(lines.path(), fmt::format("ends after {} of {} entries (truncated)", n, size.entries));
+      refuse(lines.path(),
+             fmt::format("ends after {} of {} entries (truncated); fetch or write it again", n,
+                         size.entries));
     }
     entries.push_back(parse_entry(lines, head, size));
     entry const last = entries.back();
@@ -301,7 +324,10 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
     }
   }
   if (lines.next_data()) {
-    lines.refuse_line(fmt::format("more than the {} entries that are claimed", size.entries));
+    lines.refuse_line(
+        fmt::format("holds more than the {} entries that are claimed (the claim is wrong, or two "
+                    "files were joined); correct the line of sizes",
+                    size.entries));
   }
   return entries;
 }
@@ -318,7 +344,7 @@ void check_readable(fs::path const& path, host_matrix const& matrix) {
     std::sort(columns.begin(), columns.end());
     if (auto const twice = std::adjacent_find(columns.begin(), columns.end());
         twice != columns.end()) {
-      refuse(path, fmt::format("entry ({}, {}) stands there twice (Matrix Market holds each once) "
+      refuse(path, fmt::format("entry ({}, {}) stands there twice (Matrix Market holds each once); "
                                "add them up first, or use HDF5",
                                r, *twice));
     }
@@ -343,8 +369,8 @@ host_matrix read_matrix_market(fs::path const& path) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto const& e = entries[i];
     if (i > 0 && entries[i - 1].row == e.row && entries[i - 1].column == e.column) {
-      refuse(path, fmt::format("entry ({}, {}) stands there twice (each may once)", e.row + 1,
-                               e.column + 1));
+      refuse(path, fmt::format("entry ({}, {}) stands there twice (each may once); add them up",
+                               e.row + 1, e.column + 1));
     }
     ++matrix.offsets[std::size_t(e.row) + 1];
     matrix.indices.push_back(e.column);
@@ -385,7 +411,7 @@ atomic_file prepare_matrix_market(fs::path const& path, host_matrix const& matri
   }
   out.close();
   if (!out) {
-    refuse(path, "cannot be written (is the disk full?)");
+    refuse(path, "cannot be written (its disk may be full); make room on its disk");
   }
   return whole;
 }

@@ -23,11 +23,10 @@ void with_memory(std::filesystem::path const& path, std::string_view what, std::
   auto const memory = iso::detail::read_host_memory();
   auto const free = memory.available;
   auto const shortage = [&](char const* more) {
-    return out_of_memory(
-        fmt::format("'{}': {} bytes{} are needed for {} ({} bytes are free{}) use less data, or a "
-                    "larger machine or limit",
-                    path.string(), bytes, more, what, free, memory.bound),
-        bytes, free);
+    return out_of_memory(fmt::format("'{}': {} bytes{} are needed for {} ({} bytes are free{}); "
+                                     "use less data, or a larger machine or limit",
+                                     path.string(), bytes, more, what, free, memory.bound),
+                         bytes, free);
   };
   if (free > 0 && bytes > free) {
     throw shortage("");

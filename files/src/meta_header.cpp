@@ -31,9 +31,10 @@ field field_of(std::filesystem::path const& path, std::string_view line, std::in
                 separator < line.size() ? one_line(line.substr(separator + 1)) : ""};
   auto const longest = std::max(f.name.size(), f.value.size());
   if (longest > max_characters) {
-    refuse(path, fmt::format("line {} of its header has a name or value of {} characters (a "
-                             "MetaImage has at most {}) shorten it, if this is a MetaImage",
-                             number, longest, max_characters));
+    refuse(path,
+           fmt::format("line {} of its header has a name or value of {} characters (a MetaImage "
+                       "has at most {}); shorten it, or check that this is a MetaImage",
+                       number, longest, max_characters));
   }
   return f;
 }
@@ -44,8 +45,11 @@ void check_data_file(std::filesystem::path const& path, std::string const& name)
   std::error_code unknown;
   if (lower != "local" && !lower.starts_with("list") && lower.find('%') == std::string::npos &&
       !std::filesystem::exists(path.parent_path() / name, unknown)) {
-    refuse(path, fmt::format("its data file '{}' is not there (ElementDataFile names it)",
-                             shortened(name, 80)));
+    refuse(
+        path,
+        fmt::format(
+            "its data file '{}' is not there (ElementDataFile names it); put it beside the header",
+            shortened(name, 80)));
   }
 }
 
@@ -65,7 +69,7 @@ void check_meta_header(std::filesystem::path const& path) {
     auto const separator = line.find_first_of("=:");
     if (fields.empty() && (too_long || separator == std::string_view::npos)) {
       refuse(path, fmt::format("is no MetaImage (line {} of its header is not of the form 'name = "
-                               "value') is its ending right?",
+                               "value'); check its ending",
                                number));
     }
     auto const [name, value] = field_of(path, line, number, separator);
@@ -77,9 +81,10 @@ void check_meta_header(std::filesystem::path const& path) {
   }
   for (auto const* wanted : {"NDims", "DimSize", "ElementType", "ElementDataFile"}) {
     if (!fields.contains(wanted)) {
-      refuse(path, fmt::format("is no whole MetaImage (its header has no field {}) fetch or write "
-                               "it again",
-                               wanted));
+      refuse(
+          path,
+          fmt::format("is no whole MetaImage (its header has no field {}); fetch or write it again",
+                      wanted));
     }
   }
 }

@@ -35,7 +35,8 @@ void take_room(std::filesystem::path const& path, atomic_file const& file, std::
   int const failure = ::posix_fallocate(descriptor, 0, off_t(bytes));
   ::close(descriptor);
   if (failure != 0) {
-    detail::refuse(path, fmt::format("cannot be written ({})", std::strerror(failure)));
+    detail::refuse(
+        path, fmt::format("cannot be written ({}); make room on its disk", std::strerror(failure)));
   }
 }
 
@@ -61,13 +62,15 @@ atomic_file written(std::filesystem::path const& path, std::int64_t width, std::
 void check_size(std::filesystem::path const& path, std::int64_t width, std::int64_t height,
                 std::size_t values, std::int64_t channels) {
   if (ending(path) != ".png") {
-    detail::refuse(path, "does not end in .png (pictures are PNG) name it so");
+    detail::refuse(path, "does not end in .png (pictures are PNG); name it NAME.png");
   }
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (width < 1 || height < 1 || width > most || height > most ||
       std::int64_t(values) != width * height * channels) {
-    detail::refuse(path, fmt::format("a picture of {} x {} pixels from {} values cannot be written",
-                                     width, height, values));
+    detail::refuse(
+        path, fmt::format("a picture of {} x {} pixels from {} values cannot be written (their "
+                          "numbers disagree, or are none or too many); give a value for each pixel",
+                          width, height, values));
   }
 }
 

@@ -18,13 +18,13 @@ inline void check_regular(std::filesystem::path const& path) {
   std::error_code failure;
   auto const status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) {
-    refuse(path, "cannot be opened (no such file)");
+    refuse(path, "cannot be opened (no such file); check its name");
   }
   if (!std::filesystem::is_regular_file(status)) {
-    refuse(path, "cannot be opened (not a regular file)");
+    refuse(path, "cannot be opened (not a regular file); name a file");
   }
   if (::access(path.c_str(), R_OK) != 0) {
-    refuse(path, fmt::format("cannot be opened ({})", std::strerror(errno)));
+    refuse(path, fmt::format("cannot be opened ({}); check its permissions", std::strerror(errno)));
   }
 }
 

@@ -24,10 +24,9 @@ hid_t native_type() {
 template <class T>
 void check_finite(fs::path const& path, projection_stack<T> const& stack) {
   if (auto const at = detail::first_not_finite(stack.values, stack.extent)) {
-    refuse(path,
-           fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must be "
-                       "finite)",
-                       at->place[0], at->place[1], at->place[2], at->value));
+    refuse(path, fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must "
+                             "be finite); replace it by a number",
+                             at->place[0], at->place[1], at->place[2], at->value));
   }
 }
 
@@ -37,7 +36,8 @@ projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dat
                               stack_geometry geometry) {
   if (set.kind() != H5T_FLOAT) {
     refuse(path,
-           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected)");
+           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected); "
+           "store it as one of these");
   }
   projection_stack<T> stack;
   auto const& n = set.extent();
@@ -61,7 +61,7 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
     detail::write_dataset(path, file, dataset_name, extent, stored, native_type<T>(),
                           stack.values.data());
     detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
-                                      "cannot be written (HDF5 dataset)");
+                                      "cannot be written (HDF5 dataset); make room on its disk");
     detail::write_attribute(path, dataset, "unit", stack.unit);
     detail::write_attribute(path, dataset, "axes", "view, u, v");
     // Longer than an attribute may be.

@@ -61,11 +61,11 @@ void write_rows(fs::path const& path, TIFF* file, std::vector<T> image, std::int
                 std::int64_t height) {
   for (std::int64_t y = 0; y < height; ++y) {
     if (TIFFWriteScanline(file, image.data() + y * width, std::uint32_t(y), 0) != 1) {
-      refuse(path, fmt::format("cannot be written ({})", one_line(said())));
+      refuse(path, fmt::format("cannot be written ({}); make room on its disk", one_line(said())));
     }
   }
   if (TIFFFlush(file) != 1) {
-    refuse(path, fmt::format("cannot be written ({})", one_line(said())));
+    refuse(path, fmt::format("cannot be written ({}); make room on its disk", one_line(said())));
   }
 }
 
@@ -138,7 +138,8 @@ tiff_file::tiff_file(fs::path const& path) : path_(path), file_(nullptr, &TIFFCl
   check_regular(path);
   file_.reset(TIFFOpen(path.c_str(), "r"));
   if (!file_) {
-    refuse(path, fmt::format("is not a TIFF file, or damaged ({})", one_line(said())));
+    refuse(path, fmt::format("is not a TIFF file, or damaged ({}); fetch or write it again",
+                             one_line(said())));
   }
 }
 
@@ -148,35 +149,43 @@ image_facts tiff_file::facts() const {
   auto const channels = field<std::uint16_t>(file_.get(), TIFFTAG_SAMPLESPERPIXEL);
   auto const type = type_of(bits, format);
   if (channels != 1) {
-    refuse(path_, fmt::format("has {} channels (images of one channel are read)", channels));
+    refuse(path_,
+           fmt::format("has {} channels (images of one channel are read); convert it to greyscale",
+                       channels));
   }
   if (!type) {
     char const* const kind = format == SAMPLEFORMAT_INT      ? "signed integers"
                              : format == SAMPLEFORMAT_IEEEFP ? "floating-point numbers"
                              : format == SAMPLEFORMAT_UINT   ? "unsigned integers"
                                                              : "numbers of unknown kind";
-    refuse(path_, fmt::format("stores {} of {} bits (8 or 16 bits unsigned, 32 or 64 bits "
-                              "floating point are read)",
+    refuse(path_, fmt::format("stores {} of {} bits (8 or 16 bits unsigned, 32 or 64 bits floating "
+                              "point are read); convert it to one of these",
                               kind, bits));
   }
   if (TIFFIsTiled(file_.get()) != 0) {
-    refuse(path_, "is stored in tiles (images in strips are read) write it without tiles");
+    refuse(path_, "is stored in tiles (images in strips are read); store it in strips");
   }
   if (auto const shown = field<std::uint16_t>(file_.get(), TIFFTAG_PHOTOMETRIC);
       shown != PHOTOMETRIC_MINISBLACK) {
-    refuse(path_,
-           fmt::format("has photometric interpretation {} (1, zero is black, is read)", shown));
+    refuse(path_, fmt::format("has photometric interpretation {} (1, zero is black, is read); "
+                              "convert it to greyscale with black 0",
+                              shown));
   }
   if (auto const turned = field<std::uint16_t>(file_.get(), TIFFTAG_ORIENTATION);
       turned != ORIENTATION_TOPLEFT) {
-    refuse(path_, fmt::format("has orientation {} (1, from the top left, is read)", turned));
+    refuse(
+        path_,
+        fmt::format(
+            "has orientation {} (1, from the top left, is read); store its rows from the top left",
+            turned));
   }
   std::int64_t const width = field<std::uint32_t>(file_.get(), TIFFTAG_IMAGEWIDTH);
   std::int64_t const height = field<std::uint32_t>(file_.get(), TIFFTAG_IMAGELENGTH);
   std::int64_t const most = std::int64_t(1) << 20;
   if (width < 1 || height < 1 || width > most || height > most) {
-    refuse(path_, fmt::format("has {} x {} pixels (1 to {} along either side are read)", width,
-                              height, most));
+    refuse(path_,
+           fmt::format("has {} x {} pixels (1 to {} along either side are read); bin or crop it",
+                       width, height, most));
   }
   return {{width, height}, *type};
 }
@@ -189,7 +198,7 @@ void tiff_file::read(image_facts const& facts, std::vector<float>& image) const 
   for (std::int64_t y = 0; y < height; ++y) {
     if (TIFFReadScanline(file_.get(), row.data(), std::uint32_t(y), 0) != 1) {
       refuse(path_,
-             fmt::format("is cut short or damaged (row {} of {}: {}) fetch or write it again", y,
+             fmt::format("is cut short or damaged (row {} of {}: {}); fetch or write it again", y,
                          height, one_line(said())));
     }
     put_row(row.data(), facts.stored, width, image.data() + y * width);
@@ -203,18 +212,25 @@ bool tiff_file::next() { return TIFFReadDirectory(file_.get()) == 1; }
 atomic_file prepare_tiff(fs::path const& path, std::span<float const> view, std::int64_t width,
                          std::int64_t height, pixel_type stored) {
   if (!detail::is_tiff(path)) {
-    refuse(path, "does not end in .tif or .tiff (the image is one) name it so");
+    refuse(path, "does not end in .tif or .tiff (the image is one); name it NAME.tif");
   }
   bool const counts = stored == pixel_type::uint16;
   if ((!counts && stored != pixel_type::float32) || std::int64_t(view.size()) != width * height ||
       width < 1 || height < 1) {
-    refuse(path, fmt::format("{} x {} {} pixels from {} values cannot be written", width, height,
-                             detail::to_text(stored), view.size()));
+    refuse(path,
+           fmt::format(
+               "{} x {} {} pixels from {} values cannot be written (their numbers disagree, or the "
+               "type is none to write); give a value for each pixel, as uint16 or float32",
+               width, height, detail::to_text(stored), view.size()));
   }
   if (counts) {
     for (float const x : view) {
       if (!(x >= 0 && x <= 65535)) {
-        refuse(path, fmt::format("a value is {} (16 bits hold 0 to 65535)", x));
+        refuse(
+            path,
+            fmt::format(
+                "a value is {} (16 bits hold 0 to 65535); scale the image, or store it as float32",
+                x));
       }
     }
   }
@@ -223,7 +239,8 @@ atomic_file prepare_tiff(fs::path const& path, std::span<float const> view, std:
   {
     detail::tiff_handle const out(TIFFOpen(file.temporary().c_str(), "w"), &TIFFClose);
     if (!out) {
-      refuse(path, fmt::format("cannot be written ({})", one_line(said())));
+      refuse(path, fmt::format("cannot be written ({}); check that its folder exists and has room",
+                               one_line(said())));
     }
     TIFFSetField(out.get(), TIFFTAG_IMAGEWIDTH, std::uint32_t(width));
     TIFFSetField(out.get(), TIFFTAG_IMAGELENGTH, std::uint32_t(height));

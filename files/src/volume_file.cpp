@@ -46,9 +46,10 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
   if (end == ".nii" || end == ".nii.gz") {
     return itk::NiftiImageIO::New().GetPointer();
   }
-  refuse(path, fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, "
-                           ".nii.gz and, of DICOM, folders and .dcm are)",
-                           end));
+  refuse(path,
+         fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz "
+                     "and, of DICOM, folders and .dcm are); name a file with one of these",
+                     end));
 }
 
 // Which world axis each file axis runs along, and which way.
@@ -78,10 +79,10 @@ alignment align(fs::path const& path, itk::ImageIOBase const& io) {
       }
     }
     if (along != 1 || across != 2) {
-      refuse(path, fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
-                               "permutations of the axes are read) resample it to an axis-aligned "
-                               "grid",
-                               axis, direction[0], direction[1], direction[2]));
+      refuse(path,
+             fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
+                         "permutations of the axes are read); resample it to an axis-aligned grid",
+                         axis, direction[0], direction[1], direction[2]));
     }
   }
   return result;
@@ -133,7 +134,9 @@ std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
     case type::DOUBLE:
       return as(0.0);
     default:
-      refuse(path, "holds voxels of a type that is not a number");
+      refuse(path,
+             "holds voxels of a type that is not a number (whole and floating-point numbers are "
+             "read); convert it to float");
   }
 }
 
@@ -142,8 +145,9 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
   for (unsigned axis = 0; axis < 3; ++axis) {
     double const spacing = io.GetSpacing(axis);
     if (!(spacing >= 1e-6 && spacing <= 1e9)) {
-      refuse(path,
-             fmt::format("spacing {} is {} (mm, from 1e-6 to 1e9, are expected)", axis, spacing));
+      refuse(path, fmt::format(
+                       "spacing {} is {} (mm, from 1e-6 to 1e9, are expected); correct the header",
+                       axis, spacing));
     }
     auto const world = how.world[axis];
     volume.extent[world] = extent[axis];
@@ -152,18 +156,20 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
     double& origin = volume.origin[world];
     origin = how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
     if (!(std::abs(origin) <= 1e9)) {
-      refuse(path, fmt::format("origin {} is {} (mm, between -1e9 and 1e9, are expected)", world,
-                               origin));
+      refuse(path,
+             fmt::format(
+                 "origin {} is {} (mm, between -1e9 and 1e9, are expected); correct the header",
+                 world, origin));
     }
   }
 }
 
 void check_finite(fs::path const& path, host_volume const& volume) {
   if (auto const at = detail::first_not_finite(volume.values, volume.extent)) {
-    refuse(path,
-           fmt::format("voxel ({}, {}, {}) is {} (every value must be finite) mend the volume "
-                       "first",
-                       at->place[0], at->place[1], at->place[2], at->value));
+    refuse(
+        path,
+        fmt::format("voxel ({}, {}, {}) is {} (every value must be finite); replace it by a number",
+                    at->place[0], at->place[1], at->place[2], at->value));
   }
 }
 
@@ -176,7 +182,7 @@ std::uint64_t inflated_size(fs::path const& path) {
     size += std::uint64_t(got);
   }
   if (gzclose(file) != Z_OK || got < 0) {
-    refuse(path, "is truncated or damaged (it does not inflate) fetch or write it again");
+    refuse(path, "is truncated or damaged (it does not inflate); fetch or write it again");
   }
   return size;
 }
@@ -245,14 +251,16 @@ std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBas
     }
   }
   if (!possible) {
-    refuse(path, "is no volume (three axes and one binary number a voxel are expected)");
+    refuse(path,
+           "is no volume (three axes and one binary number a voxel are expected); convert it to "
+           "such a file");
   }
   auto const [needed, held] = sizes(path, io, voxels);
   if (needed > held || voxels >= 0x1p60) {
-    refuse(path, fmt::format("the header claims {} x {} x {} voxels of {} bytes, for which the "
-                             "file is too short (truncated, or its header is wrong) fetch or write "
-                             "it again",
-                             extent[0], extent[1], extent[2], io.GetComponentSize()));
+    refuse(path,
+           fmt::format("the header claims {} x {} x {} voxels of {} bytes, for which the file is "
+                       "too short (truncated, or its header is wrong); fetch or write it again",
+                       extent[0], extent[1], extent[2], io.GetComponentSize()));
   }
   return extent;
 }
@@ -271,7 +279,8 @@ std::vector<std::byte> read_bytes(fs::path const& path, itk::ImageIOBase& io) {
   std::byte const mark{0xd3};
   auto const first = read_over(mark);
   if (std::count(first.begin(), first.end(), mark) > 0 && first != read_over(~mark)) {
-    refuse(path, "is truncated or damaged (its last voxel cannot be read) fetch or write it again");
+    refuse(path,
+           "is truncated or damaged (its last voxel cannot be read); fetch or write it again");
   }
   return bytes;
 }
@@ -296,7 +305,9 @@ void check_written(fs::path const& path, fs::path const& written) {
       static_cast<void>(read_bytes(written, *io));
     });
   } catch (file_error const&) {
-    refuse(path, "was cut short (is the disk full?) the old file is as it was");
+    refuse(path,
+           "was cut short (its disk may be full, and the old file is as it was); make room on its "
+           "disk");
   }
 }
 
@@ -315,7 +326,7 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
                                  std::array<double, 3> const& origin, std::string const& unit) {
   auto const end = ending(path);
   if (end == ".mhd" || end == ".nhdr") {
-    refuse(path, "would be two files (they cannot be replaced in one step) write .mha or .nrrd");
+    refuse(path, "would be two files (they cannot be replaced in one step); write .mha or .nrrd");
   }
   auto const io = image_io(path);
   io->SetNumberOfDimensions(3);

@@ -39,8 +39,9 @@ class settings {
       }
     }
     if (!found) {
-      refuse(path,
-             fmt::format("has no section {} (the settings of a Nikon scan stand there)", section));
+      refuse(path, fmt::format("has no section {} (the settings of a Nikon scan stand there); name "
+                               "the scanner's .xtekct",
+                               section));
     }
   }
 
@@ -52,14 +53,14 @@ class settings {
   [[nodiscard]] double number(std::string const& key, double low, double high,
                               char const* what) const {
     if (!has(key)) {
-      refuse(path_, fmt::format("key {} is missing (expected: {})", key, what));
+      refuse(path_, fmt::format("key {} is missing (expected: {}); add it", key, what));
     }
     std::string const& value = values_.at(key);
     double result = 0;
     auto const read = std::from_chars(value.data(), value.data() + value.size(), result);
     if (read.ec != std::errc() || read.ptr != value.data() + value.size() ||
         !(result >= low && result <= high)) {
-      refuse(path_, fmt::format("key {} is '{}' (expected: {}, from {} to {})", key,
+      refuse(path_, fmt::format("key {} is '{}' (expected: {}, from {} to {}); correct it", key,
                                 shortened(value, 60), what, low, high));
     }
     return result;
@@ -67,7 +68,7 @@ class settings {
   [[nodiscard]] std::int64_t whole(std::string const& key, double high, char const* what) const {
     double const value = number(key, 1, high, what);
     if (std::trunc(value) != value) {
-      refuse(path_, fmt::format("key {} is '{}' (expected: {}, a whole number)", key,
+      refuse(path_, fmt::format("key {} is '{}' (expected: {}, a whole number); correct it", key,
                                 shortened(values_.at(key), 60), what));
     }
     return std::int64_t(value);
@@ -85,7 +86,9 @@ class settings {
     }
     std::string const key = one_line(line.substr(0, equals));
     if (!values_.emplace(key, one_line(line.substr(equals + 1))).second) {
-      refuse(path_, fmt::format("key {} stands there twice", shortened(key, 60)));
+      refuse(path_,
+             fmt::format("key {} stands there twice (which one counts is not known); remove one",
+                         shortened(key, 60)));
     }
   }
 
@@ -98,8 +101,8 @@ class settings {
 xtekct read_xtekct(fs::path const& path) {
   settings const all(path);
   if (all.has("Units") && lower_case(all.text("Units")) != "mm") {
-    refuse(path,
-           fmt::format("key Units is '{}' (only mm is read)", shortened(all.text("Units"), 60)));
+    refuse(path, fmt::format("key Units is '{}' (only mm is read); convert all lengths to mm",
+                             shortened(all.text("Units"), 60)));
   }
   double const far = 1e6;
   xtekct scan;
@@ -108,7 +111,7 @@ xtekct read_xtekct(fs::path const& path) {
       all.number("SrcToDetector", 1e-6, far, "distance from source to detector, mm");
   if (scan.source_detector <= scan.source_object) {
     refuse(path, fmt::format("key SrcToDetector is {} (expected: more than SrcToObject, {}: the "
-                             "axis stands before the detector)",
+                             "axis stands before the detector); correct one of the two",
                              scan.source_detector, scan.source_object));
   }
   scan.pixels = {all.whole("DetectorPixelsX", 1 << 20, "columns of an image"),
@@ -123,10 +126,11 @@ xtekct read_xtekct(fs::path const& path) {
   double const bottom = all.number_or("CentreOfRotationBottom", 0, -far, far, axis);
   double const voxel = scan.pitch[0] * scan.source_object / scan.source_detector;
   if (std::abs(top - bottom) > 0.5 * voxel) {
-    refuse(path, fmt::format("keys CentreOfRotationTop and CentreOfRotationBottom are {} and {} "
-                             "mm (an axis that is tilted by more than half a pixel is not "
-                             "reconstructed) level the images first",
-                             top, bottom));
+    refuse(path,
+           fmt::format(
+               "keys CentreOfRotationTop and CentreOfRotationBottom are {} and {} mm (an axis that "
+               "is tilted by more than half a pixel is not reconstructed); level the images first",
+               top, bottom));
   }
   scan.axis_offset = 0.5 * (top + bottom);
   scan.projections = all.whole("Projections", 1e8, "number of views");

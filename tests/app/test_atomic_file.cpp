@@ -143,7 +143,7 @@ TEST_CASE("a disk that says only at the end that it is full leaves the old file"
     *failure = ENOSPC;
     auto const sentence = refusal([&] { file.commit(); });
     *failure = 0;
-    CHECK(names(sentence, {"t.txt", "No space left", "is the disk full?"}));
+    CHECK(names(sentence, {"t.txt", "No space left", "make room on its disk"}));
     CHECK(get(folder / "t.txt") == "old");
   }
 }

@@ -315,13 +315,14 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   CHECK(read(relative, files::dose_units::any).volume.unit == "relative");
   auto without = dose_object();
   without.erase(0x30040002);
-  CHECK(names(refused(without), {"does not say its dose's units (Gy are needed)"}));
+  CHECK(
+      names(refused(without), {"does not say its dose's units (Gy are needed); export it in Gy"}));
   CHECK(read(without, files::dose_units::any).volume.unit.empty());
   auto const other = with(dose_object(), 0x30040002, {"CS", "CGY"});
-  CHECK(names(refused(other), {"has a dose in CGY (Gy are needed)"}));
+  CHECK(names(refused(other), {"has a dose in CGY (Gy are needed); export it in Gy"}));
   CHECK(read(other, files::dose_units::any).volume.unit == "CGY");
   auto const hidden = with(dose_object(), 0x30040002, {"CS", "SECRET^NAME"});
-  CHECK(names(refused(hidden), {"has a dose in unknown units (Gy are needed)"}));
+  CHECK(names(refused(hidden), {"has a dose in unknown units (Gy are needed); export it in Gy"}));
   CHECK(read(with(dose_object(), 0x30040004, {"CS", "error"})).type == "unknown");
   CHECK(names(refused(dose_object("0\\3\\6")), {"3 frame offsets for 2 frames"}));
   CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
@@ -334,10 +335,11 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   auto unsaid = dose_object();
   unsaid.erase(0x00280002);
   CHECK(refused(unsaid).empty());
-  CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "of a CT series name the folder"}));
+  CHECK(names(refused(ct_slice(3)), {"is no RT Dose", "name the folder of the CT series"}));
   auto const series = series_folder(scratch, {ct_slice(3), ct_slice(6)});
-  CHECK(names(said([&] { files::read_rt_dose(series); }),
-              {"is the folder of a CT series, no RT Dose"}));
+  CHECK(names(
+      said([&] { files::read_rt_dose(series); }),
+      {"is the folder of a CT series, no RT Dose (each of these is one file); name the file"}));
   put(file, dicom_file(dose_object()).substr(0, 700));
   CHECK(names(said([&] { files::read_rt_dose(file); }), {"dose.dcm"}));
 }

@@ -140,26 +140,26 @@ TEST_CASE("a /geometry of any kind is left alone where another is known") {
       [](hid_t file) {
         H5Gclose(H5Gcreate2(file, "geometry", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
       },
-      "dataset /geometry cannot be opened (damaged, or no dataset)");
+      "dataset /geometry cannot be opened (damaged, or no dataset); fetch or write it again");
   double const list[2] = {1, 2};
   check(
       [&](hid_t file) {
         hsize_t const two = 2;
         add_set(file, H5T_NATIVE_DOUBLE, H5Screate_simple(1, &two, nullptr), list);
       },
-      "dataset /geometry has 1 axis (none is expected)");
+      "dataset /geometry has 1 axis (none is expected); write it in that shape");
   check(
       [&](hid_t file) {
         hsize_t const extent[2] = {1, 2};
         add_set(file, H5T_NATIVE_DOUBLE, H5Screate_simple(2, extent, nullptr), list);
       },
-      "dataset /geometry has 2 axes (none is expected)");
+      "dataset /geometry has 2 axes (none is expected); write it in that shape");
   check([&](hid_t file) { add_set(file, H5T_NATIVE_DOUBLE, H5Screate(H5S_SCALAR), list); },
-        "dataset /geometry is not a text");
+        "dataset /geometry holds no text (a string is expected); write one to it");
   check([&](hid_t file) { add_set(file, text_of_size(9), H5Screate(H5S_NULL), nullptr); },
-        "dataset /geometry is empty (its shape is null) write values");
+        "dataset /geometry is empty (its shape is null); write values to it");
   check([&](hid_t file) { add_set(file, text_of_size(9), H5Screate(H5S_SCALAR), nullptr); },
-        "dataset /geometry claims one value of 9 bytes (0 bytes of them are stored) fetch or "
+        "dataset /geometry claims one value of 9 bytes (0 bytes of them are stored); fetch or "
         "write it again");
   // Texts of no length.
   check([&](hid_t file) { add_set(file, text_of_size(1), H5Screate(H5S_SCALAR), "\0"); }, "");

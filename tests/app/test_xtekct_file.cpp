@@ -137,7 +137,7 @@ TEST_CASE("a sentence for each key that is missing or malformed") {
   CHECK(names(refused(changed), {"CentreOfRotationTop", "0.3 and 0", "tilted"}));
   put(folder / "a.xtekct", text(good) + "[XTekCT]\nProjections=720\n");
   CHECK(names(refusal([&] { static_cast<void>(files::read_xtekct(folder / "a.xtekct")); }),
-              {"key Projections stands there twice"}));
+              {"key Projections stands there twice (which one counts is not known); remove one"}));
   put(folder / "a.xtekct", "[Xrays]\nXraykV=160\n");
   CHECK(names(refusal([&] { static_cast<void>(files::read_xtekct(folder / "a.xtekct")); }),
               {"no section [XTekCT]"}));
